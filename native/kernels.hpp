@@ -1,0 +1,14 @@
+// The kernels of this module: pure functions on arrays, one file each.
+#pragma once
+
+#include <algorithm>
+
+#include "views.hpp"
+
+namespace thetahat {
+
+void bind_pack_rows(nb::module_ &module);
+void bind_sparse_gram(nb::module_ &module);
+void bind_coordinate_descent(nb::module_ &module);
+
+} // namespace thetahat

@@ -1,0 +1,10 @@
+// thetahat._native: what lies between the matrix products.
+
+#include "kernels.hpp"
+
+NB_MODULE(_native, module) {
+    module.doc() = "Compiled kernels: pure functions on typed, contiguous arrays.";
+    thetahat::bind_pack_rows(module);
+    thetahat::bind_sparse_gram(module);
+    thetahat::bind_coordinate_descent(module);
+}

@@ -1,0 +1,1 @@
+"""Where the rows are, and one way to run over them."""

@@ -1,0 +1,98 @@
+"""Rows, wherever they live, and the one way to run over them.
+
+A `Source` hands out `Block`s of rows in a fixed order; ``source.reduce(summarise, *params)`` maps a
+function over the blocks and merges what it returns. It is the only code that knows where rows live,
+and every fit that is a sum over rows runs through it: in memory, from a file, on one thread or many,
+with the same result.
+
+A summary is any object with ``merge(other) -> summary``. Merging is associative up to rounding, and the
+blocks and their order depend on the data alone, so the bits do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import reduce as fold
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from thetahat.data.schema import Schema
+from thetahat.foundation.threads import ordered_map
+
+Array = Any
+
+BLOCK_BYTES = 4 << 20
+"""Target size of a block of rows: large enough for BLAS, small enough for a core's cache."""
+MAX_BLOCK_ROWS = 1 << 14
+MIN_BLOCK_ROWS = 256
+
+
+class Summary(Protocol):
+    """What `Source.reduce` can merge."""
+
+    def merge(self, other: Any) -> Any: ...
+
+
+S = TypeVar("S", bound=Summary)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some consecutive rows.
+
+    ``X`` is a 2-D NumPy array, a scipy.sparse CSR array, or a device array; ``y`` is None, (n,) or (n, k)
+    in floating point; ``weight`` is None (all ones) or (n,), non-negative. ``start`` is the number
+    of the first row.
+    """
+
+    X: Array
+    y: Array | None = None
+    weight: Array | None = None
+    start: int = 0
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source(ABC):
+    """Rows (x, y, w) and what is known about them before any is read."""
+
+    n_features: int
+    n_outputs: int = 0
+    """Columns of y; 0 when y is 1-D or absent."""
+    dtype: Any = np.float64
+    """float32 or float64: the precision of X, and of what is learned from it."""
+    schema: Schema = field(default_factory=Schema)
+    has_target: bool = False
+    has_weight: bool = False
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """How many rows there are (a file may have to be counted first)."""
+
+    @abstractmethod
+    def blocks(self) -> Iterator[Block]:
+        """The rows in order, the same blocks at every call."""
+
+    def reduce(self, summarise: Callable[..., S], *params: Any) -> S:
+        """Merge ``summarise(block, *params)`` over all blocks, in order."""
+        return fold(
+            lambda whole, part: whole.merge(part),
+            ordered_map(lambda block: summarise(block, *params), self.blocks()),
+        )
+
+    def map_rows(self, function: Callable[[Block], Array]) -> Array:
+        """Stack ``function(block)`` over all blocks: predictions, residuals, scores."""
+        return np.concatenate(list(ordered_map(function, self.blocks())))
+
+
+def rows_per_block(n_features: int) -> int:
+    """Rows in a block of about `BLOCK_BYTES` as float64: a function of the width alone."""
+    rows = BLOCK_BYTES // (8 * max(1, n_features))
+    return int(min(MAX_BLOCK_ROWS, max(MIN_BLOCK_ROWS, 1 << (rows.bit_length() - 1 if rows else 0))))

@@ -1,0 +1,39 @@
+"""Memory is estimated before it is taken."""
+
+from __future__ import annotations
+
+import os
+
+from thetahat.foundation.config import settings
+from thetahat.foundation.errors import MemoryBudgetError
+
+
+def available_memory() -> int:
+    """Bytes one operation may take: the setting, else what the machine reports as available."""
+    if settings().memory is not None:
+        return int(settings().memory or 0)
+    try:
+        with open("/proc/meminfo") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def require_memory(n_bytes: int, purpose: str, remedy: str) -> None:
+    """Refuse before allocating when `n_bytes` will not fit, naming the number and a way out."""
+    limit = available_memory()
+    if n_bytes > limit:
+        raise MemoryBudgetError(
+            f"{purpose} needs {_readable(n_bytes)}; {_readable(limit)} may be used. {remedy}"
+        )
+
+
+def _readable(n_bytes: float) -> str:
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if n_bytes < 1024:
+            return f"{n_bytes:.3g} {unit}"
+        n_bytes /= 1024
+    return f"{n_bytes:.3g} TiB"

@@ -1,0 +1,16 @@
+"""One door for `random_state`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+RandomState = int | np.integer | np.random.Generator | np.random.RandomState | None
+
+
+def generator(random_state: RandomState = None) -> np.random.Generator:
+    """A generator from an int, a Generator, a RandomState (advanced by one draw) or None."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
+    return np.random.default_rng(random_state)

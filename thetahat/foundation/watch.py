@@ -1,0 +1,40 @@
+"""Watching a long fit: time limit, progress, interruption.
+
+A `Watch` is handed to the solver loop. The loop calls it once per step; the watch says whether to
+go on. It knows nothing of solvers or of scikit-learn: the estimator layer gives it an ``on_step``
+that reports to scikit-learn's callbacks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+
+from thetahat.foundation.config import settings
+
+
+class Verdict(Enum):
+    """What the watch says after a step."""
+
+    GO_ON = "go on"
+    OUT_OF_TIME = "out of time"
+    STOPPED = "stopped by a callback"
+
+
+@dataclass
+class Watch:
+    """Called once per step as ``watch(step, theta, value)``; says whether to go on."""
+
+    on_step: Callable[[int, object, float], bool] | None = None
+    """Returns True to stop the fit here."""
+    max_time: float | None = field(default_factory=lambda: settings().max_time)
+    started: float = field(default_factory=time.monotonic)
+
+    def __call__(self, step: int, theta: object, value: float) -> Verdict:
+        if self.on_step is not None and self.on_step(step, theta, value):
+            return Verdict.STOPPED
+        if self.max_time is not None and time.monotonic() - self.started > self.max_time:
+            return Verdict.OUT_OF_TIME
+        return Verdict.GO_ON

@@ -1,0 +1,1 @@
+"""How people reach the library without writing code; nothing imports this."""

@@ -1,0 +1,1 @@
+"""The parts every method is made of: losses, penalties, linear algebra, optimizers, autodiff."""

@@ -1,0 +1,117 @@
+"""What a loss is: formulas at the raw prediction z, its targets, its link, its best constant.
+
+A loss never sees X or θ. z = Xθ for a linear model, Kα for a kernel one, the last layer of a
+network, the running sum of boosted trees. What it can do is said by its type:
+
+======================  =======================================================================
+`Loss`                  ``value``
+`Subdifferentiable`     and ``gradient``: an element of the subdifferential everywhere
+`Smooth`                and that gradient is continuous
+`Curved`                and ``curvature``: ∂²ℓ/∂z² (where it jumps, one of the one-sided values)
+`Reweightable`          and ``irls_weight``: ψ(r)/r, so that ½·weight·r² touches ℓ from above
+======================  =======================================================================
+
+All arrays are of one array-API namespace; results have the namespace, device and dtype of z.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import fields
+from enum import Enum
+from typing import Any, ClassVar
+
+Array = Any
+
+
+class Targets(Enum):
+    """What y may be; the value is said in error messages."""
+
+    REAL = "real numbers"
+    NONNEGATIVE = "numbers ≥ 0"
+    BINARY = "0 or 1"
+    SIGNS = "−1 or +1"
+    CLASSES = "class indices 0, 1, …, C−1"
+
+
+class Link(Enum):
+    """How a raw prediction z becomes a mean: E[y | x] = link⁻¹(z)."""
+
+    IDENTITY = "identity"
+    LOGIT = "logit"
+    LOG = "log"
+    SOFTMAX = "softmax"
+    SIGN = "sign"
+
+
+class Loss(ABC):
+    """ℓ(y, z), one number per row. Concrete losses are frozen dataclasses, so values compare."""
+
+    name: ClassVar[str]
+    """How a string names it: ``loss="huber"``."""
+    targets: ClassVar[Targets] = Targets.REAL
+    link: ClassVar[Link] = Link.IDENTITY
+    convex: ClassVar[bool] = True
+    columns: ClassVar[str] = "one"
+    """"one" raw prediction per row, or one "per class"."""
+
+    @abstractmethod
+    def value(self, y: Array, z: Array) -> Array:
+        """ℓ(y, z) row by row, shape (n,)."""
+
+    @abstractmethod
+    def best_constant(self, y: Array, weight: Array | None = None) -> Array:
+        """argmin over constants c of Σ wᵢ ℓ(yᵢ, c): a scalar, or one per class."""
+
+    def mean(self, z: Array) -> Array:
+        """E[y | x] under the link: identity, probability, rate or class probabilities."""
+        from thetahat.mathematics.losses.links import inverse_link
+
+        return inverse_link(self.link, z)
+
+    def kinks(self, y: Array) -> tuple[Array, ...]:
+        """The z at which the gradient or the curvature jumps, for tests and line searches."""
+        return ()
+
+    def get_params(self, deep: bool = True) -> Mapping[str, Any]:
+        """The parameters by name, so that ``loss__delta`` can be searched."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    def set_params(self, **params: Any) -> Loss:
+        """This loss with some parameters replaced; parts are values, so a new one is returned."""
+        from dataclasses import replace
+
+        return replace(self, **params)  # type: ignore[type-var, return-value]
+
+
+class Subdifferentiable(Loss):
+    """A loss with a subgradient everywhere."""
+
+    @abstractmethod
+    def gradient(self, y: Array, z: Array) -> Array:
+        """∂ℓ/∂z, shape of z; on a kink, an element of the subdifferential."""
+
+
+class Smooth(Subdifferentiable):
+    """A loss whose gradient is continuous."""
+
+
+class Curved(Smooth):
+    """A smooth loss with a second derivative (almost everywhere)."""
+
+    @abstractmethod
+    def curvature(self, y: Array, z: Array) -> Array:
+        """∂²ℓ/∂z², shape of z; for class scores, the diagonal of each row's C×C Hessian."""
+
+    def curvature_product(self, y: Array, z: Array, direction: Array) -> Array:
+        """Each row's Hessian in z times that row's direction."""
+        return self.curvature(y, z) * direction
+
+
+class Reweightable(Subdifferentiable):
+    """A residual loss ρ(z − y) that iteratively reweighted least squares can minimise."""
+
+    @abstractmethod
+    def irls_weight(self, y: Array, z: Array) -> Array:
+        """ψ(r)/r with r = z − y and ψ = ρ′, continued at r = 0."""

@@ -1,0 +1,1 @@
+"""The methods of the course, family by family."""
