@@ -7,11 +7,16 @@ NAMESPACES = {
     "losses": "thetahat.mathematics.losses",
     "optimizers": "thetahat.mathematics.optimizers",
     "penalties": "thetahat.mathematics.penalties",
+    "resampling": "thetahat.data.resampling",
 }
 """Modules that are public as a whole: th.losses.Huber, th.penalties.L2, ..."""
 
 _BY_MODULE = {
     "thetahat.foundation.config": ("config",),
+    "thetahat.data.labels": ("LabelEncoding",),
+    "thetahat.data.on_disk.scan": ("scan",),
+    "thetahat.data.schema": ("Kind",),
+    "thetahat.data.tables": ("infer_schema",),
     "thetahat.foundation.errors": (
         "CapabilityError",
         "DataError",
@@ -21,6 +26,23 @@ _BY_MODULE = {
         "ParameterError",
         "ThetahatError",
     ),
+    "thetahat.models.linear.least_squares": ("LinearRegression",),
+    "thetahat.models.linear.ridge": ("Ridge",),
+    "thetahat.models.linear.linear_model": ("LinearModel",),
+    "thetahat.models.linear.ridge_cv": ("RidgeCV",),
+    "thetahat.models.linear.generalized": ("GeneralizedLeastSquares",),
+    "thetahat.models.linear.unknown_noise": ("NoiseReweightedRegression",),
+    "thetahat.models.linear.total": ("TotalLeastSquares",),
+    "thetahat.models.preprocessing.anscombe": ("AnscombeTransform",),
+    "thetahat.models.preprocessing.bias_feature": ("BiasFeature",),
+    "thetahat.models.preprocessing.boolean_complement": ("boolean_complement",),
+    "thetahat.models.preprocessing.feature_map": ("FeatureMap",),
+    "thetahat.models.preprocessing.monomials": ("MonomialExpansion",),
+    "thetahat.models.preprocessing.similarity_features": ("SimilarityFeatures",),
+    "thetahat.models.preprocessing.standardizer": ("Standardizer", "unstandardize"),
+    "thetahat.models.preprocessing.whitening": ("Whitening",),
+    "thetahat.models.linear.inference": ("LinearSummary",),
+    "thetahat.mathematics.losses.custom": ("loss",),
     "thetahat.mathematics.optimizers.loop": ("minimise",),
     "thetahat.mathematics.optimizers.solution": ("Outcome", "Solution"),
 }

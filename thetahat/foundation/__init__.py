@@ -1,1 +1,1 @@
-"""What every layer stands on: errors, configuration, threads, memory, randomness, watching a fit."""
+"""What every layer stands on: errors, settings, threads, memory, randomness, watches."""
