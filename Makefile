@@ -32,7 +32,7 @@ bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks linear
 
 docs: $(VENV)/installed
-	$(BIN)/pip install --quiet ".[docs]" --no-build-isolation
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[docs]"
 	$(BIN)/python -m sphinx -W --keep-going docs docs/_build/html
 
 $(VENV)/bin/python:
@@ -47,3 +47,16 @@ $(VENV)/installed: $(VENV)/bin/python $(NATIVE)
 
 clean:
 	rm -rf $(VENV) build docs/_build
+
+# A second build of the extension with sanitizers, and the kernel tests under it. Without `site` the
+# editable install is not seen; the leaks at exit are the interpreter's own.
+.PHONY: sanitize
+sanitize: $(VENV)/installed
+	THETAHAT_SANITIZE=1 $(BIN)/python -m pip install --quiet --no-build-isolation --no-deps \
+	    --target build/sanitized --upgrade . -Cbuild-dir=build/sanitize-objects
+	rm -rf build/sanitized/tests && cp -r tests build/sanitized/tests
+	cd build/sanitized && \
+	    PYTHONPATH="$$PWD:$$(../../$(BIN)/python -c 'import site; print(site.getsitepackages()[0])')" \
+	    LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
+	    ASAN_OPTIONS=detect_leaks=0 ../../$(BIN)/python -S -m pytest -c /dev/null -q -p no:cacheprovider \
+	    --rootdir=. --import-mode=importlib tests/native

@@ -10,5 +10,7 @@ namespace thetahat {
 void bind_pack_rows(nb::module_ &module);
 void bind_sparse_gram(nb::module_ &module);
 void bind_coordinate_descent(nb::module_ &module);
+void bind_leave_one_out(nb::module_ &module);
+void bind_refine(nb::module_ &module);
 
 } // namespace thetahat

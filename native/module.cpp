@@ -7,4 +7,6 @@ NB_MODULE(_native, module) {
     thetahat::bind_pack_rows(module);
     thetahat::bind_sparse_gram(module);
     thetahat::bind_coordinate_descent(module);
+    thetahat::bind_leave_one_out(module);
+    thetahat::bind_refine(module);
 }

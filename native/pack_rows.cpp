@@ -1,4 +1,4 @@
-// Pack a block of rows for BLAS: out[i, offset + j] = (x[i, j] − centre[j]) · root_weight[i].
+// Pack a block of rows for BLAS: out[i, offset + j] = (x[i, j] − c[j]) · scale[j] · root_weight[i].
 //
 // One pass: read in the precision and memory order of the caller, written as contiguous float64, so
 // that a centred, weighted product over the block is a single symmetric rank-k update. Each entry
@@ -11,17 +11,18 @@ namespace thetahat {
 namespace {
 
 template <typename T>
-void pack_rows(StridedMatrix<const T> x, Vector<const double> centre,
+void pack_rows(StridedMatrix<const T> x, Vector<const double> centre, Vector<const double> scale,
                Vector<const double> root_weight, Matrix<double> out, std::size_t offset) {
     const std::size_t n = x.shape(0), d = x.shape(1), width = out.shape(1);
-    require(centre.shape(0) == d, "centre must have one entry per column of x");
+    require(centre.shape(0) == d && scale.shape(0) == d,
+            "centre and scale must have one entry per column of x");
     require(root_weight.shape(0) == 0 || root_weight.shape(0) == n,
             "root_weight must be empty or have one entry per row of x");
     require(out.shape(0) == n && offset <= width && d <= width - offset,
             "out must have the rows of x and room for its columns");
     const std::int64_t row = x.stride(0), column = x.stride(1);
     const T *source = x.data();
-    const double *c = centre.data(), *w = root_weight.data();
+    const double *c = centre.data(), *s = scale.data(), *w = root_weight.data();
     const bool weighted = root_weight.shape(0) != 0;
     double *target = out.data();
 
@@ -35,15 +36,15 @@ void pack_rows(StridedMatrix<const T> x, Vector<const double> centre,
             for (std::size_t i = i0; i < i1; ++i) {
                 const T *from = source + static_cast<std::int64_t>(i) * row;
                 double *to = target + i * width + offset;
-                const double scale = weighted ? w[i] : 1.0;
+                const double root = weighted ? w[i] : 1.0;
                 if (column == 1) {
                     for (std::size_t j = j0; j < j1; ++j)
-                        to[j] = (static_cast<double>(from[j]) - c[j]) * scale;
+                        to[j] = (static_cast<double>(from[j]) - c[j]) * s[j] * root;
                 } else {
                     for (std::size_t j = j0; j < j1; ++j)
                         to[j] = (static_cast<double>(from[static_cast<std::int64_t>(j) * column]) -
                                  c[j]) *
-                                scale;
+                                s[j] * root;
                 }
             }
         }
@@ -54,9 +55,11 @@ void pack_rows(StridedMatrix<const T> x, Vector<const double> centre,
 
 void bind_pack_rows(nb::module_ &module) {
     module.def("pack_rows", &pack_rows<double>, nb::arg("x").noconvert(), nb::arg("centre"),
-               nb::arg("root_weight"), nb::arg("out").noconvert(), nb::arg("offset"));
+               nb::arg("scale"), nb::arg("root_weight"), nb::arg("out").noconvert(),
+               nb::arg("offset"));
     module.def("pack_rows", &pack_rows<float>, nb::arg("x").noconvert(), nb::arg("centre"),
-               nb::arg("root_weight"), nb::arg("out").noconvert(), nb::arg("offset"));
+               nb::arg("scale"), nb::arg("root_weight"), nb::arg("out").noconvert(),
+               nb::arg("offset"));
 }
 
 } // namespace thetahat

@@ -7,7 +7,12 @@ from numpy.typing import NDArray
 FloatArray = NDArray[Any]
 
 def pack_rows(
-    x: FloatArray, centre: FloatArray, root_weight: FloatArray, out: FloatArray, offset: int
+    x: FloatArray,
+    centre: FloatArray,
+    scale: FloatArray,
+    root_weight: FloatArray,
+    out: FloatArray,
+    offset: int,
 ) -> None: ...
 def sparse_gram(
     data: FloatArray,
@@ -26,3 +31,24 @@ def quadratic_sweeps(
     gradient: FloatArray,
     sweeps: int,
 ) -> float: ...
+def compensated_gradient(
+    x: FloatArray,
+    y: FloatArray,
+    weight: FloatArray,
+    centre: FloatArray,
+    scale: FloatArray,
+    gamma: FloatArray,
+    gradient: FloatArray,
+    gradient_error: FloatArray,
+) -> None: ...
+def leave_one_out_sums(
+    y: FloatArray,
+    fitted: FloatArray,
+    fit_basis: FloatArray,
+    leverage: FloatArray,
+    basis: FloatArray,
+    weight: FloatArray,
+    base: float,
+    smallest: float,
+    total: FloatArray,
+) -> None: ...
