@@ -1,0 +1,35 @@
+"""Arrays of other libraries and devices: recognised, brought to the host, sent back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Array = Any
+
+
+def is_device_array(X: Any) -> bool:
+    """Whether X is an array of torch or CuPy, whatever device it is on."""
+    if type(X).__module__.partition(".")[0] not in ("torch", "cupy"):
+        return False
+    from array_api_compat import is_cupy_array, is_torch_array
+
+    return bool(is_torch_array(X) or is_cupy_array(X))
+
+
+def to_host(values: Array) -> Array:
+    """The values as a NumPy array."""
+    if not is_device_array(values):
+        return values
+    values = values.detach().cpu() if hasattr(values, "detach") else values.get()
+    return np.asarray(values)
+
+
+def like(values: Array, model: Array, dtype: Any = None) -> Array:
+    """NumPy values in the library, on the device and in the type of `model`."""
+    from array_api_compat import array_namespace, device
+
+    xp = array_namespace(model)
+    kind = model.dtype if dtype is None else dtype
+    return xp.asarray(np.ascontiguousarray(values), dtype=kind, device=device(model))

@@ -1,0 +1,23 @@
+"""Small data sets that ship with the package, and generators whose θ is known."""
+
+from thetahat.data.datasets.abalone import load_abalone
+from thetahat.data.datasets.certified import filip, load_longley, wampler
+from thetahat.data.datasets.dataset import Dataset
+from thetahat.data.datasets.generators import (
+    make_circle,
+    make_classification_linear,
+    make_linear,
+    make_polynomial,
+)
+
+__all__ = [
+    "Dataset",
+    "filip",
+    "load_abalone",
+    "load_longley",
+    "make_circle",
+    "make_classification_linear",
+    "make_linear",
+    "make_polynomial",
+    "wampler",
+]

@@ -1,0 +1,49 @@
+"""The rule that every number is finite, and the error that names the one that is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.arrays import is_device_array, to_host
+from thetahat.data.schema import Schema
+from thetahat.foundation.errors import DataError
+
+Array = Any
+
+
+def describe_non_finite(value: float, dtype: Any) -> str:
+    """ "NaN", or scikit-learn's words for infinity, which its users search for."""
+    if np.isnan(value):
+        return "NaN"
+    return f"infinity or a value too large for dtype({np.dtype(dtype).name!r})"
+
+
+def require_finite_block(
+    X: Array, start: int, schema: Schema, origin: str = "", *, role: str = "X"
+) -> None:
+    """Refuse NaN and infinity in some rows of X, naming column, row, value and remedy."""
+    if is_device_array(X):
+        if bool((X - X == 0).all()):
+            return
+        X = to_host(X)
+    values = X if isinstance(X, np.ndarray) else X.data
+    # One sum is finite unless an entry is not, or the sum overflows: look closer only then.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():
+            return
+    dense = X if isinstance(X, np.ndarray) else X.toarray()
+    rows, columns = np.nonzero(~np.isfinite(dense))
+    row, column = int(rows[0]), int(columns[0])
+    count = int((columns == column).sum())
+    place = f" of {origin}" if origin else ""
+    others = np.unique(columns).size - 1
+    raise DataError(
+        f"Input {role} contains {describe_non_finite(dense[row, column], dense.dtype)}: column "
+        f"{schema.label(column)}{place} holds {count} such value{'s' if count > 1 else ''} "
+        f"(first at row {start + row})"
+        + (f", and {others} other column{'s' if others > 1 else ''} too" if others else "")
+        + ". This model has no rule for them: impute first, for example with "
+        "sklearn.impute.SimpleImputer, or drop those rows."
+    )

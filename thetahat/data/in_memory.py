@@ -1,0 +1,58 @@
+"""Rows that are arrays in this process: dense (memory-mapped ones included) or sparse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.mapped import release_rows
+from thetahat.data.source import Block, Source, rows_per_block
+from thetahat.foundation.threads import blocks_in_flight
+
+Array = Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class InMemory(Source):
+    """A 2-D NumPy array (any memory order, a memory map too) or CSR array, read in place.
+
+    A memory-mapped array is sliced block by block, and the pages of blocks that are done with are
+    let go, so no more than a few blocks are ever resident.
+    """
+
+    X: Array
+    y: Array | None = None
+    weight: Array | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def is_sparse(self) -> bool:
+        return not isinstance(self.X, np.ndarray)
+
+    def blocks(self) -> Iterator[Block]:
+        n, step = self.n_rows, self.block_rows
+        behind = step * blocks_in_flight()
+        for start in range(0, n, step):
+            if start >= behind:
+                release_rows(self.X, start - behind, start - behind + step)
+            rows = slice(start, min(n, start + step))
+            yield Block(
+                X=self.X[rows] if self.is_sparse else np.asarray(self.X[rows]),
+                y=None if self.y is None else self.y[rows],
+                weight=None if self.weight is None else self.weight[rows],
+                start=start,
+            )
+
+    @property
+    def block_rows(self) -> int:
+        """Rows per block; sparse rows are counted by what they hold, not by their width."""
+        if not self.is_sparse:
+            return rows_per_block(self.n_features)
+        held = int(self.X.nnz) // max(1, self.n_rows)
+        return rows_per_block(2 * held + 1)

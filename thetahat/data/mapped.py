@@ -1,0 +1,32 @@
+"""Letting go of the pages of a memory-mapped array once its rows are summarised.
+
+Pages of a mapped file stay resident until the system wants them back, so a pass over a large map
+looks as if it loaded the file. Telling the system that they are done with keeps the process small;
+nothing is lost, for the pages of a shared map are the file's own.
+"""
+
+from __future__ import annotations
+
+import mmap
+from typing import Any
+
+import numpy as np
+
+Array = Any
+
+
+def release_rows(X: Array, start: int, stop: int) -> None:
+    """Drop the resident pages of rows start to stop, if X maps a file row by row."""
+    if not isinstance(X, np.memmap) or X.mode not in ("r", "r+") or not X.flags.c_contiguous:
+        return
+    mapping = getattr(X, "_mmap", None)
+    if mapping is None or not hasattr(mapping, "madvise"):
+        return
+    base = np.frombuffer(mapping, dtype=np.uint8).ctypes.data
+    offset = X.ctypes.data - base
+    page = mmap.PAGESIZE
+    # Whole pages only: the rows on either side may still be in use.
+    first = -(-(offset + start * X.strides[0]) // page) * page
+    last = (offset + stop * X.strides[0]) // page * page
+    if last > first:
+        mapping.madvise(mmap.MADV_DONTNEED, first, last - first)

@@ -1,0 +1,48 @@
+"""Rows that live on an accelerator (or in another array library): torch and CuPy arrays.
+
+The rows stay where they are. What a summary makes of a block, a d × d matrix or a triangle, comes
+to the host, and what was learned goes back to the rows' device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from thetahat.data.source import Block, Source
+
+Array = Any
+BLOCK_BYTES = 1 << 30
+"""Large blocks: a device is fast when it is busy, and its memory is its own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnDevice(Source):
+    """A 2-D array of torch or CuPy; y and weights are on the same device."""
+
+    X: Array
+    y: Array | None = None
+    weight: Array | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+    def blocks(self) -> Iterator[Block]:
+        step = max(1, BLOCK_BYTES // (8 * max(1, self.n_features)))
+        for start in range(0, self.n_rows, step):
+            rows = slice(start, min(self.n_rows, start + step))
+            yield Block(
+                X=self.X[rows, :],
+                y=None if self.y is None else self.y[rows],
+                weight=None if self.weight is None else self.weight[rows],
+                start=start,
+            )
+
+    def map_rows(self, function: Callable[[Block], Array]) -> Array:
+        """Stack ``function(block)`` over all blocks, on the device."""
+        from array_api_compat import array_namespace
+
+        parts = [function(block) for block in self.blocks()]
+        return parts[0] if len(parts) == 1 else array_namespace(parts[0]).concat(parts)

@@ -1,0 +1,1 @@
+"""Rows in files: `.npy`, delimited text, Parquet and Arrow, read a few blocks at a time."""

@@ -1,0 +1,137 @@
+"""Which columns of a file are features, which the target, which the weight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+import numpy as np
+
+from thetahat.data.on_disk.reader import Reader
+from thetahat.data.schema import Column, Kind, Schema
+from thetahat.foundation.errors import DataError
+
+Key = str | int
+"""A column by name, or by place (negative from the end)."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Places of the columns in the file, by role."""
+
+    features: tuple[int, ...]
+    targets: tuple[int, ...] = ()
+    weights: tuple[int, ...] = ()
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """All that are read, features first."""
+        return self.features + self.targets + self.weights
+
+
+def choose_columns(
+    reader: Reader,
+    features: Iterable[Key] | None,
+    targets: Sequence[Key],
+    weights: Sequence[Key],
+) -> Choice:
+    """Find the columns and check that they are distinct and hold numbers."""
+    index = _index(reader)
+    target_places = tuple(_place(reader, index, key, "target") for key in targets)
+    weight_places = tuple(_place(reader, index, key, "weight") for key in weights)
+    if features is None:
+        taken = {*target_places, *weight_places}
+        places = tuple(j for j in range(len(reader.fields)) if j not in taken)
+    else:
+        keys = [features] if isinstance(features, str) else features
+        places = tuple(_place(reader, index, key, "features") for key in keys)
+    if not places:
+        raise DataError(f"{reader.path}: no column is left for the features. Name one at least.")
+    choice = Choice(places, target_places, weight_places)
+    _require_distinct(reader, choice)
+    for place in choice.columns:
+        _require_numbers(reader, place)
+    return choice
+
+
+def schema_of(reader: Reader, places: Sequence[int]) -> Schema:
+    """Names and kinds of some columns; empty when the file has no names."""
+    if not reader.has_names:
+        return Schema()
+    fields = (reader.fields[place] for place in places)
+    return Schema(tuple(Column(field.name, field.kind or Kind.NUMERIC) for field in fields))
+
+
+def _index(reader: Reader) -> dict[str, int]:
+    """Places by name, each name once."""
+    index: dict[str, int] = {}
+    for place, field in enumerate(reader.fields):
+        if reader.has_names and field.name in index:
+            raise DataError(
+                f"{reader.path}: columns {index[field.name]} and {place} are both named "
+                f"{field.name!r}. Give each its own name."
+            )
+        index[field.name] = place
+    return index
+
+
+def _place(reader: Reader, index: dict[str, int], key: Key, role: str) -> int:
+    width = len(reader.fields)
+    if isinstance(key, int | np.integer) and not isinstance(key, bool):
+        if not -width <= key < width:
+            raise DataError(
+                f"{reader.path}: {role}={key!r}, but the file has {width} columns, numbered 0 to "
+                f"{width - 1}."
+            )
+        return int(key) % width
+    if not isinstance(key, str):
+        raise DataError(
+            f"{reader.path}: {role}={key!r} is no column. Give a name, a number or a list of them."
+        )
+    if not reader.has_names:
+        raise DataError(
+            f"{reader.path}: {role}={key!r}, but its columns have no names. Give numbers, 0 to "
+            f"{width - 1}."
+        )
+    if key not in index:
+        near = get_close_matches(key, index, n=3, cutoff=0.5)
+        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+        listed = ", ".join(map(repr, list(index)[:20])) + (", ..." if width > 20 else "")
+        raise DataError(
+            f"{reader.path} has no column {key!r} for {role}.{hint} Its columns: {listed}."
+        )
+    return index[key]
+
+
+def _require_distinct(reader: Reader, choice: Choice) -> None:
+    roles = [
+        (place, role)
+        for role, places in (
+            ("features", choice.features),
+            ("target", choice.targets),
+            ("weight", choice.weights),
+        )
+        for place in places
+    ]
+    seen: dict[int, str] = {}
+    for place, role in roles:
+        if place in seen:
+            raise DataError(
+                f"{reader.path}: column {reader.label(place)} is named in {seen[place]} and again "
+                f"in {role}. Name each column once."
+            )
+        seen[place] = role
+
+
+def _require_numbers(reader: Reader, place: int) -> None:
+    field = reader.fields[place]
+    if field.kind is not None and field.kind.is_number:
+        return
+    what = "of type " + field.type_name if field.kind is None else field.kind.value
+    row, value = reader.example(place)
+    raise DataError(
+        f"{reader.path}: column {reader.label(place)} is {what} (row {row} holds {value!r}); "
+        "numbers are needed. Leave it out with features=[...], or encode it and write the file "
+        "again."
+    )

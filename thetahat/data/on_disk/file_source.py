@@ -1,0 +1,121 @@
+"""Rows of one file as blocks that do not depend on how the file is cut.
+
+A format hands out its rows in pieces of its own: row groups, record batches, a megabyte of text.
+Here they are put together to blocks of `rows_per_block` rows, which are the blocks that the same
+numbers have in memory: same blocks, same order, same bits. A block and a piece are held at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thetahat.data.finite import require_finite_block
+from thetahat.data.on_disk.beside import Beside
+from thetahat.data.on_disk.choice import Choice, schema_of
+from thetahat.data.on_disk.reader import Reader
+from thetahat.data.source import Block, Source, rows_per_block
+from thetahat.foundation.errors import DataError
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileSource(Source):
+    """A file that is read anew at each pass, and checked as it is read."""
+
+    reader: Reader
+    choice: Choice
+    target_beside: Beside | None = None
+    weight_beside: Beside | None = None
+
+    @cached_property
+    def n_rows(self) -> int:
+        return self.reader.count_rows()
+
+    def blocks(self) -> Iterator[Block]:
+        rows = rows_per_block(self.n_features)
+        pieces = self.reader.pieces(self.choice.columns, rows)
+        targets = repeat(None) if self.target_beside is None else self.target_beside.walk(rows)
+        weights = repeat(None) if self.weight_beside is None else self.weight_beside.walk(rows)
+        start, any_weight = 0, not self.has_weight
+        for numbers, target, weight in zip(rebatch(pieces, rows), targets, weights, strict=False):
+            block = self._block(numbers, target, weight, start)
+            any_weight = any_weight or bool(block.weight is not None and block.weight.any())
+            yield block
+            start += block.n_rows
+        if not any_weight:
+            raise DataError(
+                f"{self.reader.path}: all weights are zero, so no row counts. Give at least one a "
+                "positive weight."
+            )
+
+    def _block(
+        self,
+        numbers: NDArray[Any],
+        target: NDArray[Any] | None,
+        weight: NDArray[Any] | None,
+        start: int,
+    ) -> Block:
+        """Split the columns by role and check them."""
+        first, last = len(self.choice.features), len(self.choice.features + self.choice.targets)
+        X = np.ascontiguousarray(numbers[:, :first], dtype=self.dtype)
+        require_finite_block(X, start, self.schema, self.reader.path.name)
+        if self.choice.targets:
+            target = numbers[:, first:last]
+        if self.choice.weights:
+            weight = numbers[:, last]
+        return Block(
+            X=X,
+            y=None if target is None else self._checked_target(target, start),
+            weight=None if weight is None else self._checked_weight(weight, start),
+            start=start,
+        )
+
+    def _checked_target(self, target: NDArray[Any], start: int) -> NDArray[Any]:
+        columns = target.reshape(target.shape[0], -1)
+        schema = schema_of(self.reader, self.choice.targets)
+        require_finite_block(columns, start, schema, self._origin(self.target_beside), role="y")
+        return np.ascontiguousarray(columns if self.n_outputs else columns[:, 0], dtype=self.dtype)
+
+    def _checked_weight(self, weight: NDArray[Any], start: int) -> NDArray[np.float64]:
+        weight = np.ascontiguousarray(weight.reshape(-1), dtype=np.float64)
+        schema = schema_of(self.reader, self.choice.weights)
+        origin = self._origin(self.weight_beside)
+        require_finite_block(weight[:, np.newaxis], start, schema, origin, role="sample_weight")
+        negative = np.flatnonzero(weight < 0)
+        if negative.size:
+            row = int(negative[0])
+            raise DataError(
+                f"{origin}: the weight at row {start + row} is {weight[row]:g}; weights count rows "
+                "and must be ≥ 0. Drop such rows instead."
+            )
+        return weight
+
+    def _origin(self, beside: Beside | None) -> str:
+        return self.reader.path.name if beside is None else beside.origin
+
+
+def rebatch(pieces: Iterable[NDArray[Any]], rows: int) -> Iterator[NDArray[Any]]:
+    """The same rows in C-ordered arrays of exactly `rows` rows; only the last may have fewer."""
+    held, filled = np.empty((0, 0)), 0
+    for piece in pieces:
+        if not filled and piece.shape[0] == rows and piece.flags.c_contiguous:
+            yield piece
+            continue
+        taken = 0
+        while taken < piece.shape[0]:
+            if not filled:
+                held = np.empty((rows, piece.shape[1]), dtype=piece.dtype)
+            size = min(rows - filled, piece.shape[0] - taken)
+            held[filled : filled + size] = piece[taken : taken + size]
+            filled, taken = filled + size, taken + size
+            if filled == rows:
+                yield held
+                filled = 0
+    if filled:
+        yield held[:filled]

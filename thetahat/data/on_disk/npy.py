@@ -1,0 +1,111 @@
+"""Rows of a `.npy` file: a 2-D array, or a 1-D structured array whose fields are the columns.
+
+Blocks are read at their offset, not mapped: the pages of a memory map stay resident as long as the
+machine has room for them, and the memory of a fit would grow with the number of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thetahat.data.on_disk.reader import Field, Reader, require_rows
+from thetahat.data.tables import kind_of_dtype
+from thetahat.foundation.errors import DataError
+
+
+@dataclass(frozen=True)
+class NpyReader(Reader):
+    """A `.npy` file in C or Fortran order."""
+
+    n_rows: int
+    row_type: np.dtype[Any]
+    """Type of an entry of the 2-D array, or of a record."""
+    offset: int
+    """Bytes before the first entry."""
+    by_columns: bool
+    """Fortran order: a column lies in one piece."""
+    is_flat: bool
+    """A 1-D array, taken for one column."""
+
+    def count_rows(self) -> int:
+        return self.n_rows
+
+    def pieces(self, columns: Sequence[int], rows: int) -> Iterator[NDArray[Any]]:
+        dtype = self.dtype(columns)
+        with open(self.path, "rb") as file:
+            for start in range(0, self.n_rows, rows):
+                size = min(rows, self.n_rows - start)
+                yield self._read(file, columns, start, size, dtype)
+
+    def example(self, column: int) -> tuple[int, Any]:
+        with open(self.path, "rb") as file:
+            if self.row_type.names is None:
+                return 0, self._numbers(file, column, 1)[0].item()
+            records = self._numbers(file, 0, 1)
+            return 0, records[self.fields[column].name][0].item()
+
+    def _read(
+        self, file: Any, columns: Sequence[int], start: int, size: int, dtype: Any
+    ) -> NDArray[Any]:
+        if self.by_columns:
+            piece = np.empty((size, len(columns)), dtype=dtype)
+            for place, column in enumerate(columns):
+                piece[:, place] = self._numbers(file, column * self.n_rows + start, size)
+            return piece
+        if self.row_type.names is not None:
+            records = self._numbers(file, start, size)
+            chosen = [records[self.fields[column].name] for column in columns]
+            return np.column_stack(chosen).astype(dtype, copy=False)
+        width = len(self.fields)
+        whole = self._numbers(file, start * width, size * width).reshape(size, width)
+        if list(columns) != list(range(width)):
+            whole = whole[:, list(columns)]
+        return whole.astype(dtype, order="C", copy=False)
+
+    def _numbers(self, file: Any, first: int, count: int) -> NDArray[Any]:
+        file.seek(self.offset + first * self.row_type.itemsize)
+        entries = np.fromfile(file, dtype=self.row_type, count=count)
+        if entries.size < count:
+            raise DataError(f"{self.path} ended early: it was cut short while it was read.")
+        return entries
+
+
+def open_npy(path: Path) -> NpyReader:
+    """Read the header of a `.npy` file; a 1-D array is one column."""
+    with open(path, "rb") as file:
+        if file.read(6) != b"\x93NUMPY":
+            raise DataError(f"{path} is no .npy file. Write it with np.save(path, array).")
+    try:
+        # Maps the file without touching its pages: header and length are checked, no row is read.
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except Exception as failure:
+        # The header is a Python literal; parsing a damaged one may raise anything.
+        raise DataError(
+            f"{path} is damaged, cut short or holds Python objects ({failure}). Write it again "
+            "with np.save(path, array), array being a 2-D array of numbers."
+        ) from failure
+    if array.ndim not in (1, 2):
+        raise DataError(f"{path} has shape {array.shape}; rows and columns (2-D) are needed.")
+    require_rows(path, array.shape[0] > 0)
+    names = array.dtype.names
+    types = (
+        [(str(j), array.dtype) for j in range(1 if array.ndim == 1 else array.shape[1])]
+        if names is None
+        else [(name, array.dtype[name]) for name in names]
+    )
+    return NpyReader(
+        path=path,
+        fields=tuple(Field(name, kind_of_dtype(dtype), dtype.name) for name, dtype in types),
+        has_names=names is not None,
+        n_rows=int(array.shape[0]),
+        row_type=array.dtype,
+        offset=int(array.offset),
+        by_columns=bool(array.flags.f_contiguous and not array.flags.c_contiguous),
+        is_flat=array.ndim == 1 and names is None,
+    )

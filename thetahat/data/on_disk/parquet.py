@@ -1,0 +1,66 @@
+"""Rows of a Parquet file, decoded batch by batch.
+
+A row group may hold the whole file, so its column chunks are read through a small buffer: what is
+resident is a page per column, whatever the number of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from thetahat.data.on_disk.reader import (
+    Reader,
+    arrow_example,
+    arrow_fields,
+    arrow_piece,
+    require_rows,
+)
+from thetahat.foundation.errors import DataError
+from thetahat.foundation.optional import optional_import
+
+_BUFFER_BYTES = 1 << 16
+
+
+class ParquetReader(Reader):
+    """A Parquet file with any row groups and compression."""
+
+    def count_rows(self) -> int:
+        with _open(self.path) as file:
+            return int(file.metadata.num_rows)
+
+    def pieces(self, columns: Sequence[int], rows: int) -> Iterator[NDArray[Any]]:
+        names, dtype = [self.fields[j].name for j in columns], self.dtype(columns)
+        with _open(self.path) as file:
+            for batch in file.iter_batches(batch_size=rows, columns=names, use_threads=False):
+                yield arrow_piece(batch, names, dtype)
+
+    def example(self, column: int) -> tuple[int, Any]:
+        name = self.fields[column].name
+        with _open(self.path) as file:
+            return arrow_example(file.iter_batches(columns=[name], use_threads=False), name)
+
+
+def open_parquet(path: Path) -> ParquetReader:
+    """Read the footer of a Parquet file."""
+    with _open(path) as file:
+        require_rows(path, file.metadata.num_rows > 0)
+        return ParquetReader(path=path, fields=arrow_fields(file.schema_arrow), has_names=True)
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[Any]:
+    parquet = optional_import("pyarrow.parquet", extra="table", purpose="Reading a Parquet file")
+    pyarrow = optional_import("pyarrow", extra="table", purpose="Reading a Parquet file")
+    try:
+        with parquet.ParquetFile(path, buffer_size=_BUFFER_BYTES, pre_buffer=False) as file:
+            yield file
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as failure:
+        raise DataError(
+            f"{path} is no complete Parquet file ({failure}). Write it again, or pass format=... "
+            "if it holds something else."
+        ) from failure
