@@ -1,1 +1,77 @@
-"""..."""
+"""Losses ℓ(y, z) at the raw prediction z: th.losses.Huber(delta=1.0), or the string "huber"."""
+
+from thetahat.mathematics.losses.base import Loss
+from thetahat.mathematics.losses.likelihood import Logistic, Poisson
+from thetahat.mathematics.losses.links import sigmoid, softmax
+from thetahat.mathematics.losses.margin import (
+    ClassHuber,
+    Exponential,
+    Hinge,
+    SignLogistic,
+    SquaredHinge,
+    ZeroOne,
+)
+from thetahat.mathematics.losses.multiclass import MulticlassHinge, SoftmaxCrossEntropy
+from thetahat.mathematics.losses.pinball import Absolute, Quantile
+from thetahat.mathematics.losses.redescending import Cauchy, Forsyth, Tukey
+from thetahat.mathematics.losses.residual import Huber, Squared
+from thetahat.mathematics.losses.tube import EpsilonInsensitive, SquaredEpsilonInsensitive
+from thetahat.mathematics.parts import part_named
+
+__all__ = [
+    "Absolute",
+    "Cauchy",
+    "ClassHuber",
+    "EpsilonInsensitive",
+    "Exponential",
+    "Forsyth",
+    "Hinge",
+    "Huber",
+    "Logistic",
+    "MulticlassHinge",
+    "Poisson",
+    "Quantile",
+    "SignLogistic",
+    "SoftmaxCrossEntropy",
+    "Squared",
+    "SquaredEpsilonInsensitive",
+    "SquaredHinge",
+    "Tukey",
+    "ZeroOne",
+    "named",
+    "sigmoid",
+    "softmax",
+]
+
+
+def named(loss: str | Loss) -> Loss:
+    """The loss of that name with its default parameters; a loss is returned as it is.
+
+    Formula: "huber" ↦ ``Huber()``. Other libraries' names ("squared_error", "log_loss", ...) are
+    understood. Cost: O(1).
+
+    Parameters
+    ----------
+    loss : str or Loss
+        A name, an alias or a loss.
+
+    Returns
+    -------
+    Loss
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> th.losses.named("huber")
+    Huber(delta=1.35)
+    >>> th.losses.named("squared_error") == th.losses.Squared()
+    True
+    """
+    return part_named("loss", loss, Loss, _BY_NAME)  # type: ignore[type-abstract]
+
+
+_BY_NAME: dict[str, type[Loss]] = {
+    part.name: part
+    for part in (globals()[name] for name in __all__)
+    if isinstance(part, type) and issubclass(part, Loss)
+}

@@ -11,16 +11,17 @@ network, the running sum of boosted trees. What it can do is said by its type:
 `Reweightable`          and ``irls_weight``: ψ(r)/r, so that ½·weight·r² touches ℓ from above
 ======================  =======================================================================
 
-All arrays are of one array-API namespace; results have the namespace, device and dtype of z.
+All arrays are of one array-API namespace; results have the namespace, device and dtype of z. Every
+formula is elementwise, so its cost is O(size of z) in time and memory.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import fields
 from enum import Enum
 from typing import Any, ClassVar
+
+from thetahat.mathematics.parts import Part
 
 Array = Any
 
@@ -45,11 +46,9 @@ class Link(Enum):
     SIGN = "sign"
 
 
-class Loss(ABC):
+class Loss(Part, ABC):
     """ℓ(y, z), one number per row. Concrete losses are frozen dataclasses, so values compare."""
 
-    name: ClassVar[str]
-    """How a string names it: ``loss="huber"``."""
     targets: ClassVar[Targets] = Targets.REAL
     link: ClassVar[Link] = Link.IDENTITY
     convex: ClassVar[bool] = True
@@ -62,7 +61,10 @@ class Loss(ABC):
 
     @abstractmethod
     def best_constant(self, y: Array, weight: Array | None = None) -> Array:
-        """argmin over constants c of Σ wᵢ ℓ(yᵢ, c): a scalar, or one per class."""
+        """argmin over constants c of Σ wᵢ ℓ(yᵢ, c): a scalar, or one per class.
+
+        Losses of class scores also take ``n_classes``, for a y from which the last may be absent.
+        """
 
     def mean(self, z: Array) -> Array:
         """E[y | x] under the link: identity, probability, rate or class probabilities."""
@@ -71,18 +73,11 @@ class Loss(ABC):
         return inverse_link(self.link, z)
 
     def kinks(self, y: Array) -> tuple[Array, ...]:
-        """The z at which the gradient or the curvature jumps, for tests and line searches."""
+        """The z at which the gradient or the curvature jumps, for tests and line searches.
+
+        Empty for losses of class scores, whose kinks are surfaces and not points.
+        """
         return ()
-
-    def get_params(self, deep: bool = True) -> Mapping[str, Any]:
-        """The parameters by name, so that ``loss__delta`` can be searched."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-
-    def set_params(self, **params: Any) -> Loss:
-        """This loss with some parameters replaced; parts are values, so a new one is returned."""
-        from dataclasses import replace
-
-        return replace(self, **params)  # type: ignore[type-var, return-value]
 
 
 class Subdifferentiable(Loss):

@@ -1,49 +1,45 @@
 """What a penalty is: R(θ) with a gradient, a proximal step, or both.
 
-The penalty is added to the mean loss, (Σ wᵢ ℓᵢ)/(Σ wᵢ) + R(θ), and never touches the intercept.
-What it can do is said by its type:
+The penalty is added to the mean loss, (Σ wᵢ ℓᵢ)/(Σ wᵢ) + R(θ), and never touches the intercept. θ
+is (d,), or (d, k) with one column per output. What a penalty can do is said by its type:
 
 ==================  ===========================================================================
 `Penalty`           ``value``
 `SmoothPenalty`     and ``gradient`` and ``curvature`` (the diagonal of ∇²R)
 `Proximable`        and ``prox(θ, step)`` = argmin_u ½‖u − θ‖² + step·R(u)
 `Separable`         proximable coordinate by coordinate
+`Coordinatewise`    and of the form Σ l1|θ| + l2·θ²/2 in a box: for the compiled sweeps, and ``&``
 ==================  ===========================================================================
 
-`Proximable` penalties own their optimality measure: ``optimality_gap(θ, g)`` is the distance from −g
-to ∂R(θ), where g is the gradient of the smooth part; it is 0 exactly at a stationary point.
+`Proximable` penalties own their optimality measure: ``optimality_gap(θ, g)`` is the distance from
+−g to ∂R(θ), where g is the gradient of the smooth part; it is 0 exactly at a stationary point.
+Results have the namespace, device and dtype of θ, and cost O(size of θ).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any, ClassVar
+
+from thetahat.mathematics.parts import Part
 
 Array = Any
 
 
-class Penalty(ABC):
+class Penalty(Part, ABC):
     """R(θ). Concrete penalties are frozen dataclasses, so values compare."""
 
-    name: ClassVar[str]
-    """How a string names it: ``penalty="l2"``."""
     convex: ClassVar[bool] = True
 
     @abstractmethod
     def value(self, theta: Array) -> float:
         """R(θ); infinity outside a constraint set."""
 
-    def get_params(self, deep: bool = True) -> Mapping[str, Any]:
-        """The parameters by name, so that ``penalty__alpha`` can be searched."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+    def __and__(self, other: Penalty) -> Penalty:
+        """Both penalties at once: R₁(θ) + R₂(θ)."""
+        from thetahat.mathematics.penalties.combined import combine
 
-    def set_params(self, **params: Any) -> Penalty:
-        """This penalty with some parameters replaced; a new value is returned."""
-        from dataclasses import replace
-
-        return replace(self, **params)  # type: ignore[type-var, return-value]
+        return combine(self, other)
 
 
 class SmoothPenalty(Penalty):

@@ -1,0 +1,43 @@
+"""What every loss does first: bring y and z to one namespace and one floating-point type.
+
+z leads: results are computed in its dtype, on its device, so float32 in gives float32 out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device, is_array_api_obj
+
+Array = Any
+
+
+def floating(z: Array) -> tuple[Any, Array]:
+    """The namespace of z, and z in floating point; plain numbers and lists become NumPy arrays."""
+    if not is_array_api_obj(z):
+        z = np.asarray(z)
+    xp = array_namespace(z)
+    if not xp.isdtype(z.dtype, "real floating"):
+        z = xp.astype(z, xp.float64)
+    return xp, z
+
+
+def aligned(y: Array, z: Array) -> tuple[Any, Array, Array]:
+    """The common namespace, and y and z as arrays of z's dtype."""
+    xp, z = floating(z)
+    if not is_array_api_obj(y):
+        y = xp.asarray(y, dtype=z.dtype, device=device(z))
+    return array_namespace(y, z), xp.astype(y, z.dtype, copy=False), z
+
+
+def residuals(y: Array, z: Array) -> tuple[Any, Array]:
+    """The namespace and r = z − y."""
+    xp, y, z = aligned(y, z)
+    return xp, z - y
+
+
+def margins(y: Array, z: Array) -> tuple[Any, Array, Array]:
+    """The namespace, the signs y, and the margins m = y·z."""
+    xp, y, z = aligned(y, z)
+    return xp, y, y * z

@@ -1,0 +1,94 @@
+"""Losses that are negative log-likelihoods of 0/1 labels and of counts.
+
+ℓ(y, z) = A(z) − y·z + (a constant of y), with A′(z) the mean: Bernoulli has A = log(1 + e^z),
+Poisson A = e^z. So the gradient is mean − y, and both are convex.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from thetahat.mathematics.losses.alignment import aligned
+from thetahat.mathematics.losses.base import Curved, Link, Targets
+from thetahat.mathematics.losses.constants import weighted_mean
+from thetahat.mathematics.losses.links import capped_exponential, link, odds
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Logistic(Curved):
+    """The logistic loss for labels 0 and 1, ℓ(y, z) = log(1 + e^z) − y·z.
+
+    The negative log-likelihood −y log p − (1 − y) log(1 − p) with p = σ(z). With labels of one
+    class only, the best constant is ±∞; a large finite logit (about ±36 in float64) is returned.
+    Cost: O(n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> th.losses.Logistic().value(np.array([1.0, 0.0]), np.array([0.0, 1000.0])).round(6)
+    array([6.93147e-01, 1.00000e+03])
+    """
+
+    name = "logistic"
+    aliases = ("log_loss", "binomial_deviance", "binary_cross_entropy")
+    targets = Targets.BINARY
+    link = Link.LOGIT
+
+    def value(self, y: Array, z: Array) -> Array:
+        # Where the label is right the first two terms cancel exactly; then the small one is added.
+        xp, y, z = aligned(y, z)
+        return xp.clip(z, 0, None) - y * z + xp.log1p(xp.exp(-xp.abs(z)))
+
+    def gradient(self, y: Array, z: Array) -> Array:
+        # σ(z) − y over one denominator keeps the digits of small gradients.
+        _, y, z = aligned(y, z)
+        up, down = odds(z)
+        return ((1 - y) * up - y * down) / (up + down)
+
+    def curvature(self, y: Array, z: Array) -> Array:
+        up, down = odds(aligned(y, z)[2])
+        return up * down / (up + down) ** 2
+
+    def best_constant(self, y: Array, weight: Array | None = None) -> Array:
+        return link(Link.LOGIT, weighted_mean(y, weight))
+
+
+@dataclass(frozen=True)
+class Poisson(Curved):
+    """The Poisson loss for counts with a log link, ℓ(y, z) = e^z − y·z.
+
+    The negative log-likelihood of a Poisson rate e^z, with the constant log y! left out. Beyond
+    z ≈ 354 (44 in float32) it goes on as its second-order expansion, so nothing overflows. When
+    every count is 0 the best constant is −∞; a large finite one is returned. Cost: O(n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> th.losses.Poisson().value(np.array([2.0]), np.array([0.0]))
+    array([1.])
+    """
+
+    name = "poisson"
+    targets = Targets.NONNEGATIVE
+    link = Link.LOG
+
+    def value(self, y: Array, z: Array) -> Array:
+        _, y, z = aligned(y, z)
+        rate, excess = capped_exponential(z)
+        return rate * (1 + excess + excess * excess / 2) - y * z
+
+    def gradient(self, y: Array, z: Array) -> Array:
+        _, y, z = aligned(y, z)
+        rate, excess = capped_exponential(z)
+        return rate * (1 + excess) - y
+
+    def curvature(self, y: Array, z: Array) -> Array:
+        return capped_exponential(aligned(y, z)[2])[0]
+
+    def best_constant(self, y: Array, weight: Array | None = None) -> Array:
+        return link(Link.LOG, weighted_mean(y, weight))

@@ -1,0 +1,248 @@
+"""Classification losses φ(m) of the margin m = y·z, with labels y = ±1 and raw score z.
+
+=============  ===========================  ==========================
+loss           φ(m)                         best constant, q = P(y=+1)
+=============  ===========================  ==========================
+ZeroOne        1[m ≤ 0]                     sign(2q − 1)
+SignLogistic   log(1 + e^{−m})              log(q/(1 − q))
+Hinge          [1 − m]₊                     sign(2q − 1)
+SquaredHinge   [1 − m]₊²                    2q − 1
+ClassHuber     −4m if m ≤ −1, else [1−m]₊²  2q − 1
+Exponential    e^{−m}                       ½·log(q/(1 − q))
+=============  ===========================  ==========================
+
+All but the first are convex and, divided by φ(0), lie above it: a small surrogate loss means few
+errors. ∂ℓ/∂z = y·φ′(m), and the curvature is φ″(m) because y² = 1. Cost: O(n) for each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from thetahat.mathematics.losses.alignment import floating, margins
+from thetahat.mathematics.losses.base import Curved, Link, Loss, Subdifferentiable, Targets
+from thetahat.mathematics.losses.constants import weighted_mean
+from thetahat.mathematics.losses.links import (
+    capped_exponential,
+    inverse_link,
+    link,
+    odds,
+    sigmoid,
+    softplus,
+)
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class ZeroOne(Loss):
+    """The number of errors, ℓ(y, z) = 1[y·z ≤ 0]: what classifiers are judged by.
+
+    It has no useful gradient, and minimising it over halfspaces is NP-hard; hence the surrogates.
+    A score of 0 counts as an error. Cost: O(n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> th.losses.ZeroOne().value(np.array([1.0, 1.0, -1.0]), np.array([0.1, -3.0, -2.0]))
+    array([0., 1., 0.])
+    """
+
+    name = "zero_one"
+    targets = Targets.SIGNS
+    link = Link.SIGN
+    convex = False
+
+    def value(self, y: Array, z: Array) -> Array:
+        xp, _, m = margins(y, z)
+        return xp.astype(m <= 0, m.dtype)
+
+    def best_constant(self, y: Array, weight: Array | None = None) -> Array:
+        return inverse_link(Link.SIGN, weighted_mean(y, weight))
+
+    def kinks(self, y: Array) -> tuple[Array, ...]:
+        xp, y = floating(y)
+        return (xp.zeros_like(y),)
+
+
+@dataclass(frozen=True)
+class SignLogistic(Curved):
+    """The logistic loss (binomial deviance) for labels ±1, ℓ(y, z) = log(1 + e^{−y·z}).
+
+    The same numbers as `Logistic` with labels (y + 1)/2; the mean is P(y = +1) = σ(z). With one
+    class only, the best constant is a large finite logit. Cost: O(n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> th.losses.SignLogistic().value(np.array([1.0, -1.0]), np.zeros(2)).round(6)
+    array([0.693147, 0.693147])
+    """
+
+    name = "sign_logistic"
+    targets = Targets.SIGNS
+    link = Link.LOGIT
+
+    def value(self, y: Array, z: Array) -> Array:
+        return softplus(-margins(y, z)[2])
+
+    def gradient(self, y: Array, z: Array) -> Array:
+        _, y, m = margins(y, z)
+        return -y * sigmoid(-m)
+
+    def curvature(self, y: Array, z: Array) -> Array:
+        up, down = odds(margins(y, z)[2])
+        return up * down / (up + down) ** 2
+
+    def best_constant(self, y: Array, weight: Array | None = None) -> Array:
+        return link(Link.LOGIT, (1 + weighted_mean(y, weight)) / 2)
+
+
+@dataclass(frozen=True)
+class Hinge(Subdifferentiable):
+    """The hinge loss of support vector machines, ℓ(y, z) = [1 − y·z]₊.
+
+    Rows with margin above 1 cost nothing and have no pull. Cost: O(n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> th.losses.Hinge().value(np.ones(3), np.array([0.5, 2.0, -1.0]))
+    array([0.5, 0. , 2. ])
+    """
+
+    name = "hinge"
+    targets = Targets.SIGNS
+    link = Link.SIGN
+
+    def value(self, y: Array, z: Array) -> Array:
+        xp, _, m = margins(y, z)
+        return xp.clip(1 - m, 0, None)
+
+    def gradient(self, y: Array, z: Array) -> Array:
+        xp, y, m = margins(y, z)
+        return -y * xp.astype(m < 1, m.dtype)
+
+    def best_constant(self, y: Array, weight: Array | None = None) -> Array:
+        # With as much weight on both sides every c in [−1, 1] is best, and this is the middle.
+        xp, y = floating(y)
+        return xp.sign(weighted_mean(y, weight))
+
+    def kinks(self, y: Array) -> tuple[Array, ...]:
+        return (floating(y)[1],)
+
+
+@dataclass(frozen=True)
+class SquaredHinge(Curved):
+    """The squared hinge loss ℓ(y, z) = [1 − y·z]₊².
+
+    Cost: O(n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> th.losses.SquaredHinge().value(np.ones(3), np.array([0.5, 2.0, -1.0]))
+    array([0.25, 0.  , 4.  ])
+    """
+
+    name = "squared_hinge"
+    targets = Targets.SIGNS
+    link = Link.SIGN
+
+    def value(self, y: Array, z: Array) -> Array:
+        xp, _, m = margins(y, z)
+        return xp.clip(1 - m, 0, None) ** 2
+
+    def gradient(self, y: Array, z: Array) -> Array:
+        xp, y, m = margins(y, z)
+        return -2 * y * xp.clip(1 - m, 0, None)
+
+    def curvature(self, y: Array, z: Array) -> Array:
+        xp, _, m = margins(y, z)
+        return 2 * xp.astype(m < 1, m.dtype)
+
+    def best_constant(self, y: Array, weight: Array | None = None) -> Array:
+        return weighted_mean(y, weight)
+
+    def kinks(self, y: Array) -> tuple[Array, ...]:
+        return (floating(y)[1],)
+
+
+@dataclass(frozen=True)
+class ClassHuber(Curved):
+    """Huber's idea for margins m = y·z: −4m where m ≤ −1, else [1 − m]₊².
+
+    The squared hinge, with rows far on the wrong side pulling no harder than a line. Cost: O(n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> th.losses.ClassHuber().value(np.ones(4), np.array([-1.0, 0.0, 0.5, 1.0]))
+    array([4.  , 1.  , 0.25, 0.  ])
+    """
+
+    name = "class_huber"
+    aliases = ("modified_huber",)
+    targets = Targets.SIGNS
+    link = Link.SIGN
+
+    def value(self, y: Array, z: Array) -> Array:
+        # With h = min([1 − m]₊, 2), −4m beyond m = −1 is h² + 4·(−1 − m).
+        xp, _, m = margins(y, z)
+        return xp.clip(1 - m, 0, 2) ** 2 + 4 * xp.clip(-1 - m, 0, None)
+
+    def gradient(self, y: Array, z: Array) -> Array:
+        xp, y, m = margins(y, z)
+        return -2 * y * xp.clip(1 - m, 0, 2)
+
+    def curvature(self, y: Array, z: Array) -> Array:
+        xp, _, m = margins(y, z)
+        return 2 * xp.astype(xp.abs(m) < 1, m.dtype)
+
+    def best_constant(self, y: Array, weight: Array | None = None) -> Array:
+        return weighted_mean(y, weight)
+
+    def kinks(self, y: Array) -> tuple[Array, ...]:
+        _, y = floating(y)
+        return y, -y
+
+
+@dataclass(frozen=True)
+class Exponential(Curved):
+    """The exponential loss of AdaBoost, ℓ(y, z) = e^{−y·z}.
+
+    Beyond −y·z ≈ 354 (44 in float32) it goes on as its second-order expansion, so nothing
+    overflows. The best score is half the log odds. Cost: O(n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> th.losses.Exponential().value(np.ones(2), np.array([0.0, -1.0])).round(6)
+    array([1.      , 2.718282])
+    """
+
+    name = "exponential"
+    targets = Targets.SIGNS
+    link = Link.SIGN
+
+    def value(self, y: Array, z: Array) -> Array:
+        growth, excess = capped_exponential(-margins(y, z)[2])
+        return growth * (1 + excess + excess * excess / 2)
+
+    def gradient(self, y: Array, z: Array) -> Array:
+        _, y, m = margins(y, z)
+        growth, excess = capped_exponential(-m)
+        return -y * (growth * (1 + excess))
+
+    def curvature(self, y: Array, z: Array) -> Array:
+        return capped_exponential(-margins(y, z)[2])[0]
+
+    def best_constant(self, y: Array, weight: Array | None = None) -> Array:
+        return link(Link.LOGIT, (1 + weighted_mean(y, weight)) / 2) / 2

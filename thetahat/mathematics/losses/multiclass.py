@@ -1,0 +1,161 @@
+"""Losses of class scores: z has one column for each class, y the index of the right one.
+
+Adding a constant to all scores of a row changes nothing, so best constants are centred. Cost:
+O(n·C) for each formula.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from array_api_compat import device
+
+from thetahat.mathematics.losses.alignment import aligned, floating
+from thetahat.mathematics.losses.base import Curved, Link, Subdifferentiable, Targets
+from thetahat.mathematics.losses.constants import class_shares
+from thetahat.mathematics.losses.links import link, log_sum_exp, row_sums, softmax
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class SoftmaxCrossEntropy(Curved):
+    """The multinomial negative log-likelihood ℓ(y, z) = log Σ_c e^{z_c} − z_y.
+
+    With p = softmax(z), the gradient is p − onehot(y) and the Hessian diag(p) − p·pᵀ, which
+    ``curvature_product`` applies exactly; ``curvature`` is its diagonal. A class that never occurs
+    gets a large finite negative constant. Cost: O(n·C).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> loss = th.losses.SoftmaxCrossEntropy()
+    >>> loss.value(np.array([0, 1]), np.array([[0.0, 0.0], [1000.0, 0.0]])).round(6)
+    array([6.93147e-01, 1.00000e+03])
+    """
+
+    name = "softmax_cross_entropy"
+    aliases = ("softmax", "cross_entropy", "multinomial_deviance")
+    targets = Targets.CLASSES
+    link = Link.SOFTMAX
+    columns = "per class"
+
+    def value(self, y: Array, z: Array) -> Array:
+        xp, right, z = _right_class(y, z)
+        return log_sum_exp(z - _right_score(xp, right, z))
+
+    def gradient(self, y: Array, z: Array) -> Array:
+        xp, right, z = _right_class(y, z)
+        return softmax(z) - xp.astype(right, z.dtype)
+
+    def curvature(self, y: Array, z: Array) -> Array:
+        p = softmax(z)
+        return p * (1 - p)
+
+    def curvature_product(self, y: Array, z: Array, direction: Array) -> Array:
+        xp, direction, z = aligned(direction, z)
+        p = softmax(z)
+        return p * (direction - row_sums(xp, p * direction)[..., None])
+
+    def best_constant(
+        self, y: Array, weight: Array | None = None, *, n_classes: int | None = None
+    ) -> Array:
+        """Log shares of the classes, centred; `n_classes` when the last may be absent from y."""
+        return link(Link.SOFTMAX, class_shares(y, weight, n_classes))
+
+
+@dataclass(frozen=True)
+class MulticlassHinge(Subdifferentiable):
+    """The one-vs-all hinge loss ℓ(y, z) = Σ_{c≠y} [1 − (z_y − z_c)]₊.
+
+    The right class must beat every other by a margin of 1. The gradient is 1 for each class that
+    violates it, and minus their number for the right one. Cost: O(n·C).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> loss = th.losses.MulticlassHinge()
+    >>> loss.value(np.array([0]), np.array([[2.0, 1.5, -1.0]]))
+    array([0.5])
+    >>> loss.gradient(np.array([0]), np.array([[2.0, 1.5, -1.0]]))
+    array([[-1.,  1.,  0.]])
+    """
+
+    name = "multiclass_hinge"
+    aliases = ("one_vs_all_hinge", "weston_watkins")
+    targets = Targets.CLASSES
+    link = Link.IDENTITY
+    columns = "per class"
+
+    def value(self, y: Array, z: Array) -> Array:
+        xp, _, shortfall = self._shortfall(y, z)
+        return row_sums(xp, xp.clip(shortfall, 0, None))
+
+    def gradient(self, y: Array, z: Array) -> Array:
+        xp, right, shortfall = self._shortfall(y, z)
+        violated = xp.astype(shortfall > 0, shortfall.dtype)
+        count = row_sums(xp, violated)[..., None]
+        return violated - count * xp.astype(right, shortfall.dtype)
+
+    def best_constant(
+        self, y: Array, weight: Array | None = None, *, n_classes: int | None = None
+    ) -> Array:
+        """Scores on levels one apart, centred; `n_classes` when the last may be absent from y."""
+        shares = class_shares(y, weight, n_classes)
+        xp, shares = floating(shares)
+        levels = _best_levels(np.asarray([float(shares[c]) for c in range(shares.shape[0])]))
+        scores = xp.asarray(levels, dtype=shares.dtype, device=device(shares))
+        return scores - xp.mean(scores)
+
+    def _shortfall(self, y: Array, z: Array) -> tuple[Any, Array, Array]:
+        """1 − (z_y − z_c) for each class, and 0 for the right one."""
+        xp, right, z = _right_class(y, z)
+        shortfall = 1 - (_right_score(xp, right, z) - z)
+        return xp, right, xp.where(right, xp.zeros_like(z), shortfall)
+
+
+def _right_class(y: Array, z: Array) -> tuple[Any, Array, Array]:
+    """The namespace, a mask of the shape of z that is true at each row's class, and z."""
+    xp, y, z = aligned(y, z)
+    classes = xp.arange(z.shape[-1], dtype=z.dtype, device=device(z))
+    return xp, y[..., None] == classes, z
+
+
+def _right_score(xp: Any, right: Array, z: Array) -> Array:
+    """z_y, as a column."""
+    return row_sums(xp, xp.where(right, z, xp.zeros_like(z)))[..., None]
+
+
+def _best_levels(share: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Whole-number scores f that minimise Σ_k share_k Σ_{c≠k} [1 − f_k + f_c]₊. Cost: O(C²).
+
+    A linear program over differences has a whole-number solution, and heavier classes score no
+    lower. So sort the classes by falling share, s_0 ≥ s_1 ≥ …, and cut the sequence into levels
+    one apart. A pair k < c costs s_k + s_c on one level, and (1 + cuts between them)·s_c on two.
+    Less s_c, which every pair costs, that is s_k for each pair on one level plus, for each cut,
+    (number of classes above)·(share below): a shortest path over the cuts.
+    """
+    order = np.argsort(-share, kind="stable")
+    n_classes = len(share)
+    above = np.concatenate([[0.0], np.cumsum(share[order])])
+    moment = np.concatenate([[0.0], np.cumsum(np.arange(n_classes) * share[order])])
+    position = np.arange(n_classes + 1)
+    cut_cost = position * (above[-1] - above)
+    best = np.zeros(n_classes + 1)
+    last_cut = np.zeros(n_classes + 1, dtype=int)
+    for end in range(1, n_classes + 1):
+        start = position[:end]
+        together = (end - 1) * (above[end] - above[start]) - (moment[end] - moment[start])
+        total = best[start] + cut_cost[start] + together
+        last_cut[end] = int(np.argmin(total))
+        best[end] = total[last_cut[end]]
+    levels = np.zeros(n_classes)
+    end, level = n_classes, 0
+    while end > 0:
+        levels[order[last_cut[end] : end]] = level
+        end, level = last_cut[end], level + 1
+    return levels

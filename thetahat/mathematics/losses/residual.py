@@ -1,0 +1,106 @@
+"""Squared and Huber loss: ρ(r) of the residual r = z − y, convex and smooth.
+
+The library's squared loss is r²/2, so that its gradient is r and its curvature 1; a sum of squared
+residuals is RSS = 2·Σ ℓ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from thetahat.mathematics.losses.alignment import floating, residuals
+from thetahat.mathematics.losses.base import Curved, Reweightable
+from thetahat.mathematics.losses.constants import convex_constant, weighted_mean
+from thetahat.mathematics.parts import require_number
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Squared(Curved, Reweightable):
+    """The squared loss ℓ(y, z) = (z − y)²/2; its best prediction is the mean of y.
+
+    Normalized with the half: the residual sum of squares is RSS = 2·Σ ℓ. For labels ±1 it is
+    (1 − yz)²/2. Cost: O(n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> th.losses.Squared().value(np.array([1.0, 0.0]), np.array([3.0, 0.0]))
+    array([2., 0.])
+    """
+
+    name = "squared"
+    aliases = ("squared_error", "least_squares", "mse")
+
+    def value(self, y: Array, z: Array) -> Array:
+        _, r = residuals(y, z)
+        return r * r / 2
+
+    def gradient(self, y: Array, z: Array) -> Array:
+        return residuals(y, z)[1]
+
+    def curvature(self, y: Array, z: Array) -> Array:
+        xp, r = residuals(y, z)
+        return xp.ones_like(r)
+
+    def irls_weight(self, y: Array, z: Array) -> Array:
+        return self.curvature(y, z)
+
+    def best_constant(self, y: Array, weight: Array | None = None) -> Array:
+        return weighted_mean(y, weight)
+
+
+@dataclass(frozen=True)
+class Huber(Curved, Reweightable):
+    """Huber's loss: r²/2 while |r| ≤ delta, then delta·(|r| − delta/2), with r = z − y.
+
+    Outliers pull with force delta at most. With unit noise, delta = 1.345 keeps 95% of the
+    efficiency of least squares. Cost: O(n).
+
+    Parameters
+    ----------
+    delta : float, default=1.35
+        Where the parabola becomes a line; > 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> th.losses.Huber(delta=1.0).value(np.zeros(2), np.array([0.5, 2.0]))
+    array([0.125, 1.5  ])
+    """
+
+    delta: float = 1.35
+
+    name = "huber"
+
+    def __post_init__(self) -> None:
+        require_number(self, "delta", above=0)
+
+    def value(self, y: Array, z: Array) -> Array:
+        xp, r = residuals(y, z)
+        size = xp.abs(r)
+        core = xp.clip(size, None, self.delta)
+        return core * (size - core / 2)
+
+    def gradient(self, y: Array, z: Array) -> Array:
+        xp, r = residuals(y, z)
+        return xp.clip(r, -self.delta, self.delta)
+
+    def curvature(self, y: Array, z: Array) -> Array:
+        xp, r = residuals(y, z)
+        return xp.astype(xp.abs(r) <= self.delta, r.dtype)
+
+    def irls_weight(self, y: Array, z: Array) -> Array:
+        xp, r = residuals(y, z)
+        return self.delta / xp.clip(xp.abs(r), self.delta, None)
+
+    def best_constant(self, y: Array, weight: Array | None = None) -> Array:
+        return convex_constant(self, y, weight)
+
+    def kinks(self, y: Array) -> tuple[Array, ...]:
+        _, y = floating(y)
+        return y - self.delta, y + self.delta

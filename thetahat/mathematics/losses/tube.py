@@ -1,0 +1,110 @@
+"""ε-insensitive losses: residuals inside the tube |z − y| ≤ ε cost nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from thetahat.mathematics.losses.alignment import floating, residuals
+from thetahat.mathematics.losses.base import Curved, Subdifferentiable
+from thetahat.mathematics.losses.constants import (
+    convex_constant,
+    weighted_quantile,
+    weights_or_ones,
+)
+from thetahat.mathematics.parts import require_number
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class EpsilonInsensitive(Subdifferentiable):
+    """The ε-insensitive loss of support vector regression, ℓ(y, z) = [|z − y| − ε]₊.
+
+    Rows strictly inside the tube have no pull, so moving them leaves the fit as it is.
+    Cost: O(n).
+
+    Parameters
+    ----------
+    epsilon : float, default=0.1
+        Half the width of the tube; ≥ 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> th.losses.EpsilonInsensitive(epsilon=0.5).value(np.zeros(2), np.array([0.4, -2.0]))
+    array([0. , 1.5])
+    """
+
+    epsilon: float = 0.1
+
+    name = "epsilon_insensitive"
+
+    def __post_init__(self) -> None:
+        require_number(self, "epsilon", at_least=0)
+
+    def value(self, y: Array, z: Array) -> Array:
+        xp, r = residuals(y, z)
+        return xp.clip(xp.abs(r) - self.epsilon, 0, None)
+
+    def gradient(self, y: Array, z: Array) -> Array:
+        xp, r = residuals(y, z)
+        return xp.sign(r) * xp.astype(xp.abs(r) > self.epsilon, r.dtype)
+
+    def best_constant(self, y: Array, weight: Array | None = None) -> Array:
+        # 2·max(|r|, ε) = |r − ε| + |r + ε|: a median of the two edges of every row's tube.
+        xp, y = floating(y)
+        weight = weights_or_ones(xp, y, weight)
+        return weighted_quantile(xp.concat(self.kinks(y)), xp.concat([weight, weight]))
+
+    def kinks(self, y: Array) -> tuple[Array, ...]:
+        _, y = floating(y)
+        return y - self.epsilon, y + self.epsilon
+
+
+@dataclass(frozen=True)
+class SquaredEpsilonInsensitive(Curved):
+    """The smooth ε-insensitive loss ℓ(y, z) = [|z − y| − ε]₊²/2; ε = 0 gives the squared loss.
+
+    Cost: O(n).
+
+    Parameters
+    ----------
+    epsilon : float, default=0.1
+        Half the width of the tube; ≥ 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> th.losses.SquaredEpsilonInsensitive(epsilon=0.5).value(np.zeros(2), np.array([0.4, 2.5]))
+    array([0., 2.])
+    """
+
+    epsilon: float = 0.1
+
+    name = "squared_epsilon_insensitive"
+
+    def __post_init__(self) -> None:
+        require_number(self, "epsilon", at_least=0)
+
+    def value(self, y: Array, z: Array) -> Array:
+        xp, r = residuals(y, z)
+        excess = xp.clip(xp.abs(r) - self.epsilon, 0, None)
+        return excess * excess / 2
+
+    def gradient(self, y: Array, z: Array) -> Array:
+        xp, r = residuals(y, z)
+        return r - xp.clip(r, -self.epsilon, self.epsilon)
+
+    def curvature(self, y: Array, z: Array) -> Array:
+        xp, r = residuals(y, z)
+        return xp.astype(xp.abs(r) >= self.epsilon, r.dtype)
+
+    def best_constant(self, y: Array, weight: Array | None = None) -> Array:
+        return convex_constant(self, y, weight)
+
+    def kinks(self, y: Array) -> tuple[Array, ...]:
+        _, y = floating(y)
+        return y - self.epsilon, y + self.epsilon

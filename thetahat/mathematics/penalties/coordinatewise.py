@@ -1,0 +1,85 @@
+"""The family R(θ) = Σ_j l1_j|θ_j| + l2_j·θ_j²/2 on the box lower_j ≤ θ_j ≤ upper_j.
+
+None, L2, L1, elastic net, non-negativity, boxes and all sums of them are of this form, so value,
+prox and optimality are written once. One coordinate is a convex function of one number, hence
+
+    prox: shrink towards 0 by step·l1, divide by 1 + step·l2, clip to the box;
+    ∂R:   l2·θ + l1·sign(θ), the interval [−l1, l1] at 0, and open-ended where a bound is met.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+from array_api_compat import array_namespace, device
+
+from thetahat.mathematics.penalties.base import Separable
+
+Array = Any
+
+
+class CoordinateTerms(NamedTuple):
+    """The four numbers of every coordinate: each a float for all, or an array that broadcasts."""
+
+    l1: Array = 0.0
+    l2: Array = 0.0
+    lower: Array = -math.inf
+    upper: Array = math.inf
+
+
+class Coordinatewise(Separable):
+    """A penalty given by its `terms`; what can be computed from them is here."""
+
+    @abstractmethod
+    def terms(self, shape: tuple[int, ...]) -> CoordinateTerms:
+        """l1, l2, lower, upper for θ of this shape, as floats or NumPy arrays that broadcast."""
+
+    def kernel_terms(self, shape: int | tuple[int, ...]) -> CoordinateTerms:
+        """The terms as four float64 arrays of this shape.
+
+        With ``shape`` the number of coefficients they are the arguments of the compiled coordinate
+        descent: ``quadratic_sweeps(gram, *penalty.kernel_terms(d), theta, gradient, sweeps)``.
+        """
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        return CoordinateTerms(
+            *(np.array(np.broadcast_to(term, shape), np.float64) for term in self.terms(shape))
+        )
+
+    def value(self, theta: Array) -> float:
+        xp, (l1, l2, lower, upper) = self._terms_like(theta)
+        if xp.any((theta < lower) | (theta > upper)):
+            return math.inf
+        return float(xp.sum(l1 * xp.abs(theta) + l2 / 2 * theta**2))
+
+    def prox(self, theta: Array, step: float) -> Array:
+        xp, (l1, l2, lower, upper) = self._terms_like(theta)
+        step = float(step)
+        shrunk = theta - xp.clip(theta, -step * l1, step * l1)
+        return xp.clip(shrunk / (1 + step * l2), lower, upper)
+
+    def optimality_gap(self, theta: Array, gradient: Array) -> float:
+        """Largest distance of −gradient to the interval ∂R; infinite outside the box."""
+        xp, (l1, l2, lower, upper) = self._terms_like(theta)
+        if xp.any((theta < lower) | (theta > upper)):
+            return math.inf
+        slope = gradient + l2 * theta + l1 * xp.sign(theta)
+        play = l1 * xp.astype(theta == 0, theta.dtype)
+        # What moving left or right would gain; out of the box there is no moving.
+        leftward = xp.where(theta == lower, xp.zeros_like(slope), slope - play)
+        rightward = xp.where(theta == upper, xp.zeros_like(slope), -slope - play)
+        return float(xp.max(xp.clip(xp.maximum(leftward, rightward), 0, None)))
+
+    def _terms_like(self, theta: Array) -> tuple[Any, CoordinateTerms]:
+        """The namespace of θ, and the terms as numbers or arrays of its dtype and device."""
+        xp = array_namespace(theta)
+        return xp, CoordinateTerms(
+            *(
+                float(term)
+                if np.ndim(term) == 0
+                else xp.asarray(term, dtype=theta.dtype, device=device(theta))
+                for term in self.terms(tuple(theta.shape))
+            )
+        )
