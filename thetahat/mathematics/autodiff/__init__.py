@@ -1,1 +1,28 @@
-"""..."""
+"""Automatic differentiation of ordinary functions over arrays.
+
+Functions are written with NumPy (or an array-API namespace) as always; `jvp` carries derivatives
+forwards, `vjp` backwards, and the rest is built from the two. x may be an array, or nested lists,
+tuples and dictionaries of arrays. `operations` lists what can be differentiated.
+"""
+
+from thetahat.mathematics.autodiff.derivatives import hessian, hessian_product, jacobian
+from thetahat.mathematics.autodiff.forward import jvp
+from thetahat.mathematics.autodiff.functions import operations
+from thetahat.mathematics.autodiff.reverse import (
+    gradient,
+    layer_gradients,
+    value_and_gradient,
+    vjp,
+)
+
+__all__ = [
+    "gradient",
+    "hessian",
+    "hessian_product",
+    "jacobian",
+    "jvp",
+    "layer_gradients",
+    "operations",
+    "value_and_gradient",
+    "vjp",
+]

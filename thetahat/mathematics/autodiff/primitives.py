@@ -1,0 +1,145 @@
+"""The one table of primitives, and the forms in which a derivative is stated once for both modes.
+
+- `elementwise`: the partial derivatives dₖ = ∂out/∂xₖ. Forward mode sums tₖ·dₖ, reverse mode gives
+  u·dₖ (summed over broadcast axes by the trace). A number stands for a constant derivative.
+- `linear`: forward mode is the operation itself, on the tangent; reverse mode its transpose.
+- `reduction`: the partial derivative of each result in its entries; forward mode sums t·d, reverse
+  mode gives u·d.
+- `define`: everything else states both rules.
+
+The entries are in `elementwise` and `structural`, beside this file.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+from array_api_compat import array_namespace, is_numpy_array
+from array_api_compat import device as device_of
+
+from thetahat.mathematics.autodiff.trace import FUNCTIONS, Primitive, plain
+
+Array = Any
+
+PRIMITIVES: dict[str, Primitive] = {}
+
+
+class _Operations:
+    """``op.exp(x)``: the operation of that name, on plain and traced arrays alike."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        try:
+            return FUNCTIONS[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+op = _Operations()
+
+
+def define(name: str, run: Callable[..., Array], **rules: Any) -> Primitive:
+    """Enter one primitive in the table."""
+    PRIMITIVES[name] = FUNCTIONS[name] = primitive = Primitive(name, run, **rules)
+    return primitive
+
+
+def elementwise(
+    name: str,
+    *partials: Callable[..., Array] | int,
+    run: Callable[..., Array] | None = None,
+    domain: tuple[float, float] = (-2.0, 2.0),
+) -> None:
+    """out = f(x₁, x₂, …) entry by entry, from its partial derivatives dₖ(out, x₁, x₂, …)."""
+
+    def scaled(position: int, direction: Array, out: Array, args: tuple[Array, ...]) -> Array:
+        partial = partials[position]
+        if callable(partial):
+            return direction * partial(out, *args)
+        return direction if partial == 1 else partial * direction
+
+    def forward(tangents: list[Array], out: Array, *args: Array) -> Array:
+        terms = [scaled(k, t, out, args) for k, t in enumerate(tangents) if t is not None]
+        return reduce(operator.add, terms)
+
+    def reverse(position: int, u: Array, out: Array, *args: Array) -> Array:
+        return scaled(position, u, out, args)
+
+    inert = tuple(k for k, partial in enumerate(partials) if not callable(partial) and partial == 0)
+    run = run if run is not None else library(name)
+    define(name, run, forward=forward, reverse=reverse, inert=inert, domain=domain)
+
+
+def linear(name: str, run: Callable[..., Array], transpose: Callable[..., Array]) -> None:
+    """out = A·x, from transpose(u, x, **options) = Aᵀ·u."""
+
+    def forward(tangents: list[Array], out: Array, x: Array, **options: Any) -> Array:
+        return PRIMITIVES[name](tangents[0], **options)
+
+    def reverse(position: int, u: Array, out: Array, x: Array, **options: Any) -> Array:
+        return transpose(u, x, **options)
+
+    define(name, run, forward=forward, reverse=reverse)
+
+
+def library(name: str) -> Callable[..., Array]:
+    """The array library's own function, with Python numbers made arrays where it insists."""
+
+    def run(*args: Array) -> Array:
+        xp = array_namespace(*args)
+        if not any(is_numpy_array(arg) for arg in args):
+            like = next(arg for arg in reversed(args) if hasattr(arg, "dtype"))
+            args = tuple(
+                xp.asarray(arg, dtype=like.dtype, device=device_of(like))
+                if isinstance(arg, bool | int | float)
+                else arg
+                for arg in args
+            )
+        return getattr(xp, name)(*args)
+
+    return run
+
+
+def zeros_like(x: Array) -> Array:
+    value = plain(x)
+    return array_namespace(value).zeros_like(value) if hasattr(value, "shape") else 0.0
+
+
+def indicator(condition: Array, like: Array) -> Array:
+    """1 where the condition holds, 0 elsewhere, in the precision of `like`."""
+    return array_namespace(condition).astype(condition, like.dtype)
+
+
+def reduction(name: str, run: Callable[..., Array], partial: Callable[..., Array]) -> None:
+    """One number out per slice of x over `axis`, from partial(out, x, axis) = ∂out/∂x.
+
+    The partial sees `out` with the reduced axes kept, and answers in the shape of x.
+    """
+
+    def weights(out: Array, x: Array, axis: Any) -> Array:
+        return partial(op.reshape(out, kept(x, axis)), x, axis)
+
+    def forward(tangents: list[Array], out: Array, x: Array, axis: Any) -> Array:
+        return op.sum(tangents[0] * weights(out, x, axis), axis)
+
+    def reverse(position: int, u: Array, out: Array, x: Array, axis: Any) -> Array:
+        return op.reshape(u, kept(x, axis)) * weights(out, x, axis)
+
+    define(name, run, forward=forward, reverse=reverse)
+
+
+def kept(x: Array, axis: Any) -> tuple[int, ...]:
+    """The shape of a reduction of x over `axis` that keeps the axes it reduces."""
+    axes = range(x.ndim) if axis is None else (axis if isinstance(axis, tuple) else (axis,))
+    reduced = {k % x.ndim for k in axes}
+    return tuple(1 if k in reduced else n for k, n in enumerate(x.shape))
+
+
+def sum_to(u: Array, shape: tuple[int, ...]) -> Array:
+    """The transpose of broadcasting: u summed over the axes along which `shape` was repeated."""
+    extra = u.ndim - len(shape)
+    repeated = [extra + k for k, n in enumerate(shape) if n == 1 and u.shape[extra + k] != 1]
+    axes = (*range(extra), *repeated)
+    return op.reshape(op.sum(u, axis=axes), shape) if axes else u

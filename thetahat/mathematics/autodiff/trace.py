@@ -1,0 +1,322 @@
+"""Tracing: how an ordinary function over arrays is watched while it runs.
+
+A `Traced` stands for an array inside one differentiation. It answers NumPy's protocols, the
+operators and the array API, so ``np.exp(x)``, ``x @ W``, ``x[mask]`` or ``xp.where(...)`` reach a
+`Primitive`, which computes the value and lets the trace note what it needs: forward mode the
+tangent, reverse mode an entry on a tape.
+
+Differentiations nest. Each has a level, the innermost the highest; a primitive unwraps only the
+arguments of the highest level and sees all others as constants, which is what keeps the derivatives
+of an inner function apart from those of an outer one.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+from array_api_compat import device as device_of
+
+from thetahat.foundation.errors import CapabilityError
+
+Array = Any
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {}
+"""Everything that can be differentiated, by its NumPy and array-API names."""
+
+VALUE_ONLY = frozenset(
+    """
+    equal not_equal less less_equal greater greater_equal isnan isinf isfinite isclose allclose
+    array_equal logical_and logical_or logical_not logical_xor signbit any all count_nonzero nonzero
+    flatnonzero argwhere argmax argmin argsort searchsorted digitize shape ndim size result_type
+    can_cast isdtype finfo iscomplexobj isrealobj zeros_like ones_like empty_like
+    """.split()
+)
+"""Functions of the value (or only the shape) whose result is locally constant: a plain array."""
+
+_levels = count(1)
+
+
+class Trace(ABC):
+    """One differentiation under way."""
+
+    def __init__(self) -> None:
+        self.level = next(_levels)
+
+    @abstractmethod
+    def lift(
+        self, primitive: Primitive, out: Array, args: list[Any], values: list[Any], options: Any
+    ) -> Array:
+        """out = primitive(*values) as an array of this trace; `args` are `values` as traced."""
+
+
+class Constant(Trace):
+    """The level below every differentiation: arrays that only answer like traced ones."""
+
+    def __init__(self) -> None:
+        self.level = 0
+
+    def lift(
+        self, primitive: Primitive, out: Array, args: list[Any], values: list[Any], options: Any
+    ) -> Array:
+        return constant(out)
+
+
+CONSTANT = Constant()
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """One differentiable operation: what it computes and its rule for either mode.
+
+    Arrays are positional, everything else is a keyword option. The rules are written with
+    operations that are traced themselves, so derivatives of any order come for free.
+    """
+
+    name: str
+    run: Callable[..., Array]
+    """run(*args, **options) on plain arrays."""
+    forward: Callable[..., Array]
+    """forward(tangents, out, *args, **options): J·t; a tangent is None where it is zero."""
+    reverse: Callable[..., Array]
+    """reverse(position, u, out, *args, **options): uᵀ·∂out/∂args[position]."""
+    inert: tuple[int, ...] = ()
+    """Positions whose derivative is zero everywhere."""
+    domain: tuple[float, float] = (-2.0, 2.0)
+    """An interval of arguments on which the operation is defined."""
+
+    def __call__(self, *args: Any, **options: Any) -> Array:
+        operands: list[Any] = [
+            np.asarray(arg) if isinstance(arg, list | tuple) else arg for arg in args
+        ]
+        traces = [arg.trace for arg in operands if isinstance(arg, Traced)]
+        if not traces:
+            return self.run(*operands, **options)
+        trace = max(traces, key=lambda trace: trace.level)
+        values = [
+            arg.value if belongs(arg, trace) or belongs(arg, CONSTANT) else arg for arg in operands
+        ]
+        return trace.lift(self, self(*values, **options), operands, values, options)
+
+
+def _binary(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The operator x ∘ y and its reflection y ∘ x."""
+    return lambda x, y: FUNCTIONS[name](x, y), lambda x, y: FUNCTIONS[name](y, x)
+
+
+def _unary(name: str) -> Callable[..., Any]:
+    return lambda x: FUNCTIONS[name](x)
+
+
+def _comparison(name: str) -> Callable[..., Any]:
+    """Locally constant, so a plain array: fit for ``if``, for masks and for np.where."""
+    return lambda x, y: getattr(plain(x), f"__{name}__")(plain(y))
+
+
+class Traced:
+    """An array inside a differentiation: its value, and what its trace notes about it."""
+
+    __slots__ = ("record", "trace", "value")
+
+    def __init__(self, value: Array, trace: Trace, record: Any = None) -> None:
+        self.value, self.trace, self.record = value, trace, record
+
+    def __repr__(self) -> str:
+        return f"Traced({self.value!r}, level {self.trace.level})"
+
+    # What an array knows without computing.
+
+    shape = property(lambda self: self.value.shape)
+    ndim = property(lambda self: self.value.ndim)
+    dtype = property(lambda self: self.value.dtype)
+    size = property(lambda self: math.prod(self.shape))
+    device = property(lambda self: device_of(plain(self)))
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    def __iter__(self) -> Iterator[Array]:
+        return (self[i] for i in range(len(self)))
+
+    # Methods (x.sum(), x.reshape(...)) and attributes that compute (x.T).
+
+    def __getattr__(self, name: str) -> Any:
+        if name in FUNCTIONS:
+            return functools.partial(FUNCTIONS[name], self)
+        if name in VALUE_ONLY:
+            return getattr(plain(self), name)
+        if name in ("item", "tolist"):
+            return functools.partial(_leave, self, f"x.{name}()")
+        raise AttributeError(
+            f"x.{name} cannot be differentiated; th.autodiff.operations() lists what can."
+        )
+
+    T = property(lambda self: FUNCTIONS["transpose"](self))
+    mT = property(lambda self: FUNCTIONS["matrix_transpose"](self))
+
+    __add__, __radd__ = _binary("add")
+    __sub__, __rsub__ = _binary("subtract")
+    __mul__, __rmul__ = _binary("multiply")
+    __truediv__, __rtruediv__ = _binary("divide")
+    __pow__, __rpow__ = _binary("pow")
+    __floordiv__, __rfloordiv__ = _binary("floor_divide")
+    __mod__, __rmod__ = _binary("remainder")
+    __matmul__, __rmatmul__ = _binary("matmul")
+    __neg__, __pos__, __abs__ = _unary("negative"), _unary("positive"), _unary("abs")
+    __lt__, __le__, __eq__ = _comparison("lt"), _comparison("le"), _comparison("eq")
+    __gt__, __ge__, __ne__ = _comparison("gt"), _comparison("ge"), _comparison("ne")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getitem__(self, key: Any) -> Array:
+        return FUNCTIONS["getitem"](self, key=plain(key))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise _in_place("x[...] = value")
+
+    # Protocols.
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        return _namespace(array_namespace(plain(self), api_version=api_version))
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **options: Any) -> Any:
+        name = ufunc.__name__
+        if options.pop("out", None) is not None:
+            raise _in_place(f"np.{name}(..., out=...) or an operator such as +=")
+        if method == "reduce" and name in REDUCTIONS:
+            return FUNCTIONS[REDUCTIONS[name]](*args, **{"axis": 0, **options})
+        if method != "__call__" or options:
+            form = f"np.{name}" + (f".{method}" if method != "__call__" else "")
+            raise _unknown(form + (f" with {', '.join(options)}=" if options else ""))
+        return call(name, ufunc, *args)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        if options.pop("out", None) is not None:
+            raise _in_place(f"np.{function.__name__}(..., out=...)")
+        return call(function.__name__, function, *args, **options)
+
+    def __array__(self, *args: Any, **options: Any) -> Any:
+        return np.asarray(_leave(self, "np.array(x), np.asarray(x) or a[...] = x"))
+
+    def __float__(self) -> float:
+        return float(_leave(self, "float(x)"))
+
+    def __int__(self) -> int:
+        return int(_leave(self, "int(x)"))
+
+    def __index__(self) -> int:
+        return int(_leave(self, "an index made from x"))
+
+
+REDUCTIONS = {
+    "add": "sum",
+    "multiply": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "logaddexp": "logsumexp",
+}
+"""What ``np.<ufunc>.reduce`` is called otherwise."""
+
+
+class Namespace:
+    """An array-API namespace whose functions accept traced arrays beside its own."""
+
+    def __init__(self, xp: Any) -> None:
+        self._xp = xp
+        # array_namespace compares names: under this one, traced and plain arrays mix.
+        self.__name__ = xp.__name__
+
+    def __getattr__(self, name: str) -> Any:
+        original = getattr(self._xp, name)
+        if isinstance(original, ModuleType):
+            return _namespace(original)
+        if isinstance(original, type) or not callable(original):
+            return original
+        return functools.partial(call, name, original)
+
+
+_namespace = functools.cache(Namespace)
+
+
+def call(name: str, original: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """Send a function of an array library to its traced form, or refuse."""
+    traced = list(_traced_in((args, tuple(options.values()))))
+    if traced and name in FUNCTIONS:
+        return FUNCTIONS[name](*args, **options)
+    if any(is_live(x) for x in traced) and name not in VALUE_ONLY:
+        raise _unknown(f"{name}()")
+    return original(*plain(args), **{key: plain(value) for key, value in options.items()})
+
+
+def _traced_in(tree: Any) -> Iterator[Traced]:
+    if isinstance(tree, Traced):
+        yield tree
+    elif isinstance(tree, list | tuple):
+        for part in tree:
+            yield from _traced_in(part)
+
+
+def belongs(arg: Any, trace: Trace) -> bool:
+    return isinstance(arg, Traced) and arg.trace is trace
+
+
+def is_live(x: Any) -> bool:
+    """Whether some differentiation watches x."""
+    while isinstance(x, Traced):
+        if x.trace is not CONSTANT:
+            return True
+        x = x.value
+    return False
+
+
+def plain(x: Any) -> Any:
+    """The array under every trace; lists and tuples are looked into, the rest is left alone."""
+    while isinstance(x, Traced):
+        x = x.value
+    if isinstance(x, list | tuple) and next(_traced_in(x), None) is not None:
+        return type(x)(plain(part) for part in x)
+    return x
+
+
+def constant(x: Array) -> Array:
+    """x in a form that answers like a traced array of its namespace, with derivative zero."""
+    return x if isinstance(x, Traced | bool | int | float) else Traced(x, CONSTANT)
+
+
+def bare(x: Array) -> Array:
+    """x without the box that `constant` may have put around it."""
+    return x.value if belongs(x, CONSTANT) else x
+
+
+def _leave(x: Traced, form: str) -> Any:
+    if is_live(x):
+        raise CapabilityError(
+            f"{form} takes a number out of the differentiation, and its derivative with it. "
+            "Keep it an array: np.stack or np.concatenate instead of np.array, x itself instead of "
+            "float(x)."
+        )
+    return plain(x)
+
+
+def _in_place(form: str) -> CapabilityError:
+    return CapabilityError(
+        f"{form} writes in place, which autodiff cannot follow. Build a new array: np.where for "
+        "a mask, np.concatenate or np.stack for parts, x = x + y for x += y."
+    )
+
+
+def _unknown(form: str) -> CapabilityError:
+    return CapabilityError(
+        f"autodiff has no derivative for {form}. Write it with what th.autodiff.operations() lists,"
+        " or give the derivative yourself (th.loss takes gradient= and curvature=)."
+    )
