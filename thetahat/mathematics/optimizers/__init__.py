@@ -1,1 +1,96 @@
-"""..."""
+"""Ways to minimise: one loop, one solution, and a method per file.
+
+Each method is a value that says what it needs of a problem and how it steps; `minimise` runs it,
+and `named` finds it by its name. The checks tell whether derivatives and convexity are as claimed.
+"""
+
+from thetahat.mathematics.optimizers.alternating_minimisation import (
+    AlternatingMinimisation,
+    Coordinates,
+)
+from thetahat.mathematics.optimizers.checks import (
+    Check,
+    check_gradient,
+    check_hessian,
+    check_jacobian,
+    check_taylor,
+)
+from thetahat.mathematics.optimizers.convexity import (
+    Minima,
+    check_convexity,
+    check_jensen,
+    check_positive_curvature,
+    find_minima,
+)
+from thetahat.mathematics.optimizers.coordinate_descent import (
+    CoordinateDescent,
+    SeparableQuadratic,
+)
+from thetahat.mathematics.optimizers.finite_differences import numeric_gradient, numeric_jacobian
+from thetahat.mathematics.optimizers.gauss_newton import GaussNewton
+from thetahat.mathematics.optimizers.gradient_descent import GradientDescent
+from thetahat.mathematics.optimizers.irls import IRLS
+from thetahat.mathematics.optimizers.lbfgs import LBFGS
+from thetahat.mathematics.optimizers.levenberg import Levenberg
+from thetahat.mathematics.optimizers.levenberg_marquardt import LevenbergMarquardt
+from thetahat.mathematics.optimizers.loop import Method, minimise
+from thetahat.mathematics.optimizers.momentum import Momentum
+from thetahat.mathematics.optimizers.named import named
+from thetahat.mathematics.optimizers.nesterov import Nesterov
+from thetahat.mathematics.optimizers.newton import Newton
+from thetahat.mathematics.optimizers.proximal_gradient import ProximalGradient
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
+from thetahat.mathematics.optimizers.step_rules import (
+    AdaGrad,
+    Adam,
+    Constant,
+    HeavyBall,
+    InverseTime,
+    LookAhead,
+    StepRule,
+)
+from thetahat.mathematics.optimizers.stochastic_gradient import StochasticGradient
+from thetahat.mathematics.optimizers.subgradient_descent import SubgradientDescent
+
+__all__ = [
+    "IRLS",
+    "LBFGS",
+    "AdaGrad",
+    "Adam",
+    "AlternatingMinimisation",
+    "Check",
+    "Constant",
+    "CoordinateDescent",
+    "Coordinates",
+    "GaussNewton",
+    "GradientDescent",
+    "HeavyBall",
+    "InverseTime",
+    "Levenberg",
+    "LevenbergMarquardt",
+    "LookAhead",
+    "Method",
+    "Minima",
+    "Momentum",
+    "Nesterov",
+    "Newton",
+    "Outcome",
+    "ProximalGradient",
+    "SeparableQuadratic",
+    "Solution",
+    "StepRule",
+    "StochasticGradient",
+    "SubgradientDescent",
+    "check_convexity",
+    "check_gradient",
+    "check_hessian",
+    "check_jacobian",
+    "check_jensen",
+    "check_positive_curvature",
+    "check_taylor",
+    "find_minima",
+    "minimise",
+    "named",
+    "numeric_gradient",
+    "numeric_jacobian",
+]

@@ -10,7 +10,16 @@ Array = Any
 
 
 class Outcome(Enum):
-    """How a solver stopped; the value is the message."""
+    """How a solver stopped; the value is the message.
+
+    Formula: ``success`` when F(θ̂) − min F is as small as was asked for. Cost: O(1).
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> th.Outcome.STEPS_EXHAUSTED.success
+    False
+    """
 
     EXACT = "solved directly, to rounding"
     CONVERGED = "converged: the gap is within the tolerance"

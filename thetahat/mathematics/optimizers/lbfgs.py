@@ -1,0 +1,143 @@
+"""L-BFGS: Newton's step with curvature learned from the last few gradients (SciPy's).
+
+The inverse Hessian is never formed; m pairs of moves and gradient changes stand in for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.foundation.threads import one_blas_thread
+from thetahat.mathematics.optimizers.gap import inner, largest_entry
+from thetahat.mathematics.optimizers.loop import Method, Monitor, State
+from thetahat.mathematics.optimizers.solution import Outcome
+from thetahat.mathematics.parts import require_whole
+
+Array = Any
+
+NEARBY = 1e-9
+"""Below this share of |F|, a difference of values of F is better taken from the gradients."""
+
+
+@dataclass(frozen=True)
+class LBFGS(Method):
+    """θ ← θ − t B∇F(θ) with B ≈ H⁻¹ built from the last m moves and gradient changes.
+
+    Cost: about one value and gradient per step, plus O(m d) work and memory. CPU only.
+
+    Parameters
+    ----------
+    memory : int
+        How many pairs m to keep.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> class Valley:
+    ...     def value_and_gradient(self, x):
+    ...         scale = np.array([1.0, 1000.0])
+    ...         return float(x @ (scale * x)) / 2, scale * x
+    >>> th.minimise(Valley(), th.optimizers.LBFGS(), np.ones(2)).outcome.success
+    True
+    """
+
+    memory: int = 10
+
+    name = "lbfgs"
+    aliases = ("l_bfgs",)
+
+    def __post_init__(self) -> None:
+        require_whole(self, "memory", at_least=1)
+
+    def start(self, problem: Any, theta: Array) -> State:
+        value, gradient = problem.value_and_gradient(theta)
+        return State(theta, value, largest_entry(gradient))
+
+    def advance(self, problem: Any, state: State) -> State:
+        raise NotImplementedError("SciPy's loop steps by itself; `run` reports its steps.")
+
+    def run(self, problem: Any, theta: Array, monitor: Monitor) -> None:
+        monitor.begin(self.start(problem, theta))
+        evaluations = Evaluations(problem, theta)
+        if monitor.goes_on:
+            self._search(evaluations, monitor)
+        if monitor.goes_on and monitor.best is not None:
+            # The line search no longer sees F fall; the gradient still knows the way.
+            evaluations.measure_from(monitor.best.theta)
+            self._search(evaluations, monitor)
+        if monitor.goes_on:
+            monitor.outcome = Outcome.STALLED
+
+    def _search(self, evaluations: Evaluations, monitor: Monitor) -> None:
+        """SciPy's loop, until the monitor has heard enough or no lower point is found."""
+        import scipy.optimize
+
+        def report(flat: Array) -> None:
+            monitor.observe(evaluations.state(flat))
+            if not monitor.goes_on:
+                raise StopIteration
+
+        # The monitor alone decides when to stop, so SciPy's own limits are put out of reach.
+        options = {
+            "maxcor": self.memory,
+            "ftol": 0.0,
+            "gtol": 0.0,
+            "maxiter": monitor.max_steps + 1,
+            "maxfun": 100 * (monitor.max_steps + 1),
+            "maxls": 50,
+        }
+        minimize: Any = scipy.optimize.minimize
+        with one_blas_thread():
+            minimize(
+                evaluations,
+                evaluations.theta,
+                jac=True,
+                method="L-BFGS-B",
+                callback=report,
+                options=options,
+            )
+
+
+class Evaluations:
+    """F and ∇F of flat parameters, remembering the last so that reporting a step is free.
+
+    SciPy compares values of F, whose rounding hides any gradient below about √ε. Measured from a
+    point θ₀ nearby, F(θ) − F(θ₀) ≈ ½⟨∇F(θ₀) + ∇F(θ), θ − θ₀⟩ has all the digits of the gradients.
+    """
+
+    def __init__(self, problem: Any, theta: Array) -> None:
+        self.problem, self.shape = problem, theta.shape
+        self.theta = theta.reshape(-1)
+        self.value, self.gradient = float("nan"), self.theta
+        self.origin: tuple[Array, float, Array] | None = None
+        self._evaluate(self.theta)
+
+    def __call__(self, flat: Array) -> tuple[float, Array]:
+        self._evaluate(flat)
+        if self.origin is None:
+            return self.value, self.gradient
+        theta, value, gradient = self.origin
+        fall = self.value - value
+        if abs(fall) < NEARBY * abs(value):
+            fall = inner(gradient + self.gradient, self.theta - theta) / 2
+        return fall, self.gradient
+
+    def measure_from(self, theta: Array) -> None:
+        """From now on, values are differences from that at θ."""
+        self._evaluate(theta.reshape(-1))
+        self.origin = (self.theta, self.value, self.gradient)
+
+    def state(self, flat: Array) -> State:
+        """The state at these parameters."""
+        if not np.array_equal(self.theta, flat):
+            self._evaluate(flat)
+        return State(self.theta.reshape(self.shape), self.value, largest_entry(self.gradient))
+
+    def _evaluate(self, flat: Array) -> None:
+        self.theta = flat.copy()
+        self.value, gradient = self.problem.value_and_gradient(self.theta.reshape(self.shape))
+        self.gradient = gradient.reshape(-1)

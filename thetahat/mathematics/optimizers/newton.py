@@ -1,0 +1,103 @@
+"""Newton's method: θ ← θ − t H⁻¹∇F, the minimum of the local parabola, with a line search.
+
+A quadratic is solved in one step. Where H is singular (duplicated columns, more parameters than
+rows) the step is the one of least norm; where it is indefinite, curvatures count by their size, so
+that every direction still leads downhill.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from thetahat.foundation.threads import one_blas_thread
+from thetahat.mathematics.optimizers.gap import largest_entry
+from thetahat.mathematics.optimizers.line_search import Point, backtrack
+from thetahat.mathematics.optimizers.loop import Method, State
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Newton(Method):
+    """θ ← θ − t H(θ)⁻¹∇F(θ), with t = 1 halved until F falls enough.
+
+    Cost per step: one Hessian, O(n d²) for a risk over n rows, and one solve, O(d³); O(d²) memory.
+    Near the optimum the number of correct digits doubles with every step. Data that let a loss fall
+    for ever (separable classes) end when the gradient is within the tolerance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> class Quadratic:
+    ...     def value_and_gradient(self, x):
+    ...         return float(x[0] ** 2 + 3 * x[1] ** 2 - x[0]), np.array([2 * x[0] - 1, 6 * x[1]])
+    ...     def hessian(self, x):
+    ...         return np.diag([2.0, 6.0])
+    >>> solution = th.minimise(Quadratic(), th.optimizers.Newton(), np.ones(2))
+    >>> solution.steps, solution.theta
+    (1, array([0.5, 0. ]))
+    """
+
+    name = "newton"
+    needs = ("value_and_gradient", "hessian")
+    default_max_steps = 100
+
+    def start(self, problem: Any, theta: Array) -> State:
+        return _state(Point.at(problem, theta))
+
+    def advance(self, problem: Any, state: State) -> State:
+        here = state.memory["point"]
+        direction = newton_direction(problem.hessian(here.theta), here.gradient)
+        found = backtrack(problem, here, direction, 1.0)
+        if found is None:
+            return State(state.theta, state.value, state.gap, state.memory, stalled=True)
+        return _state(found[0])
+
+
+def _state(point: Point) -> State:
+    return State(point.theta, point.value, largest_entry(point.gradient), {"point": point})
+
+
+SINGULAR = 1e-11
+"""Curvatures of the scaled Hessian below this share of the largest count as zero."""
+
+
+def newton_direction(hessian: Array, gradient: Array) -> Array:
+    """−H⁻¹g; of least norm where H is singular, with |eigenvalues| where it is indefinite.
+
+    H is scaled to a unit diagonal first, so that the units of the parameters do not matter. Cost:
+    O(d³), by Cholesky where H is safely positive definite and by eigenvalues where it is not.
+    """
+    xp = array_namespace(hessian, gradient)
+    size = xp.sqrt(xp.abs(xp.linalg.diagonal(hessian)))
+    scale = _filled(xp, size, size > 0)
+    scaled, slope = hessian / scale / scale[:, None], gradient / scale
+    with one_blas_thread():
+        if _is_safely_positive(xp, scaled):
+            return -xp.linalg.solve(scaled, slope[:, None])[:, 0] / scale
+        curvature, axes = xp.linalg.eigh(scaled)
+        # Along a flat axis the parabola has no minimum. The slope there is rounding when H is
+        # merely singular, and real when F is linear: the largest curvature is right for both.
+        curvature = xp.abs(curvature)
+        curvature = _filled(xp, curvature, curvature > SINGULAR * xp.max(curvature))
+        return -(axes @ ((axes.T @ slope) / curvature)) / scale
+
+
+def _filled(xp: Any, values: Array, usable: Array) -> Array:
+    """The usable values, and the largest (or 1, where none is) in place of the others."""
+    largest = xp.max(values)
+    return xp.where(usable, values, xp.where(largest > 0, largest, xp.ones_like(largest)))
+
+
+def _is_safely_positive(xp: Any, scaled: Array) -> bool:
+    """Whether every pivot of a unit-diagonal matrix stands clear of rounding."""
+    try:
+        pivots = xp.linalg.diagonal(xp.linalg.cholesky(scaled))
+    except (np.linalg.LinAlgError, RuntimeError):
+        return False
+    return bool(xp.min(pivots) ** 2 > SINGULAR)

@@ -1,0 +1,78 @@
+"""Subgradient descent, for objectives with kinks: θ ← prox(θ − η_t g_t, η_t) with g_t ∈ ∂S(θ).
+
+A subgradient need not point downhill, so steps must shrink and the best θ seen is kept. Here
+η_t = τ₀/√(‖g₁‖² + … + ‖g_t‖²), which forgets the scale of F. The error falls like 1/√t: enough
+for a rough fit, and the last resort where no method with an optimality gap applies.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from thetahat.mathematics.optimizers.gap import inner
+from thetahat.mathematics.optimizers.loop import Method, State
+from thetahat.mathematics.parts import require_number
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class SubgradientDescent(Method):
+    """θ ← prox(θ − η_t g_t, η_t) with g_t ∈ ∂S(θ) and η_t = τ₀/√(Σ_{s≤t} ‖g_s‖²).
+
+    Cost: one value and subgradient per step, O(d) memory; error O(1/√t). The gap is unknown on a
+    kink, so a run ends with its steps exhausted, at the best θ seen, unless it finds ∂S ∋ 0.
+
+    Parameters
+    ----------
+    tau0 : float
+        The length of the first step: about the distance from the start to the optimum.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> class Distance:
+    ...     def value_and_subgradient(self, x):
+    ...         return float(np.abs(x - 2.0).sum()), np.sign(x - 2.0)
+    >>> solution = th.minimise(Distance(), th.optimizers.SubgradientDescent(), np.zeros(2))
+    >>> solution.value < 0.1
+    True
+    """
+
+    tau0: float = 1.0
+
+    name = "subgradient_descent"
+    aliases = ("subgradient",)
+    needs = ("value_and_subgradient",)
+    gap_kind = "unknown on a kink: infinite unless a subgradient is zero"
+    reaches_optimum = False
+
+    def __post_init__(self) -> None:
+        require_number(self, "tau0", above=0)
+
+    def start(self, problem: Any, theta: Array) -> State:
+        return _state(problem, theta, 0.0)
+
+    def advance(self, problem: Any, state: State) -> State:
+        subgradient = state.memory["subgradient"]
+        squares = state.memory["squares"] + inner(subgradient, subgradient)
+        if squares == 0.0:
+            return State(state.theta, state.value, state.gap, state.memory, stalled=True)
+        step = self.tau0 / math.sqrt(squares)
+        theta = state.theta - step * subgradient
+        if hasattr(problem, "prox"):
+            theta = problem.prox(theta, step)
+        return _state(problem, theta, squares)
+
+
+def _state(problem: Any, theta: Array, squares: float) -> State:
+    value, subgradient = problem.value_and_subgradient(theta)
+    gap = math.inf
+    if hasattr(problem, "prox"):
+        value += problem.nonsmooth_value(theta)
+    elif inner(subgradient, subgradient) == 0.0:
+        gap = 0.0
+    return State(theta, value, gap, {"subgradient": subgradient, "squares": squares})
