@@ -1,1 +1,39 @@
-"""..."""
+"""Linear algebra of least squares: factorisations that merge, condition, whitening, products."""
+
+from thetahat.mathematics.linalg.condition import condition_number, digits_lost, effective_rank
+from thetahat.mathematics.linalg.covariance import (
+    correlation,
+    covariance,
+    cross_covariance,
+    scatter,
+)
+from thetahat.mathematics.linalg.lsqr import lsqr
+from thetahat.mathematics.linalg.matrix_calculus import (
+    log_determinant_gradient,
+    quadratic_form,
+    quadratic_form_gradient,
+)
+from thetahat.mathematics.linalg.rotation import rotation_matrix
+from thetahat.mathematics.linalg.whitening import (
+    mahalanobis_distance,
+    matrix_square_root,
+    whitening_matrix,
+)
+
+__all__ = [
+    "condition_number",
+    "correlation",
+    "covariance",
+    "cross_covariance",
+    "digits_lost",
+    "effective_rank",
+    "log_determinant_gradient",
+    "lsqr",
+    "mahalanobis_distance",
+    "matrix_square_root",
+    "quadratic_form",
+    "quadratic_form_gradient",
+    "rotation_matrix",
+    "scatter",
+    "whitening_matrix",
+]

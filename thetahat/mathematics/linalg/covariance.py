@@ -1,0 +1,183 @@
+"""Scatter, covariance and correlation of rows in memory or out of core, weighted too.
+
+All follow from one pass that sums centred products (`thetahat.data.moments`): no digits are lost to
+large means, and a row of weight 2 counts as two rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.door import as_source
+from thetahat.data.moments import Moments, moments
+from thetahat.foundation.errors import DataError
+from thetahat.mathematics.linalg.least_squares import EPSILON
+
+Array = Any
+
+
+def scatter(X: Any, weight: Any = None) -> Array:
+    """The scatter matrix: sums of products of deviations from the mean.
+
+    Formula: S = Σ wᵢ (xᵢ − μ)(xᵢ − μ)ᵀ with μ = Σ wᵢxᵢ / Σ wᵢ; symmetric, positive semidefinite.
+
+    Cost: O(n d²) time, O(d²) memory beside the data, out of core too.
+
+    Parameters
+    ----------
+    X : array-like, table, sparse or Source of shape (n, d)
+        The rows; a source brings its own weights.
+    weight : array-like of shape (n,), optional
+        A row of weight 2 counts as two rows.
+
+    Returns
+    -------
+    array of shape (d, d)
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> th.linalg.scatter([[0.0, 1.0], [2.0, 5.0]]).tolist()
+    [[2.0, 4.0], [4.0, 8.0]]
+    """
+    about = _moments(X, weight, "scatter")
+    return _features(about, about.scatter * about.unit * about.unit[:, None])
+
+
+def covariance(X: Any, weight: Any = None, *, unbiased: bool = False) -> Array:
+    """The covariance matrix, by maximum likelihood (1/N) or unbiased (1/(N − 1)).
+
+    Formula: Σ̂ = S / N with the `scatter` S and N = Σ wᵢ. For one column E σ̂² = (n − 1)/n · σ²,
+    which ``unbiased=True`` corrects: S / (N − 1).
+
+    Cost: O(n d²) time, O(d²) memory beside the data, out of core too.
+
+    Parameters
+    ----------
+    X : array-like, table, sparse or Source of shape (n, d)
+        The rows; a source brings its own weights.
+    weight : array-like of shape (n,), optional
+        A row of weight 2 counts as two rows.
+    unbiased : bool, default=False
+        Whether to divide by N − 1 instead of N.
+
+    Returns
+    -------
+    array of shape (d, d)
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> th.linalg.covariance([[0.0, 1.0], [2.0, 5.0]]).tolist()
+    [[1.0, 2.0], [2.0, 4.0]]
+    """
+    about = _moments(X, weight, "covariance")
+    _require_freedom(about, unbiased, "covariance")
+    return _features(about, about.covariance(unbiased=unbiased))
+
+
+def cross_covariance(X: Any, Y: Any = None, weight: Any = None, *, unbiased: bool = False) -> Array:
+    """The covariances of the columns of X with those of Y.
+
+    Formula: cov(x, y) = E[xy] − E[x]E[y], as (1/N) Σ wᵢ (xᵢ − x̄)(yᵢ − ȳ)ᵀ.
+
+    Cost: O(n (d + k)²) time, O((d + k)²) memory beside the data, out of core too.
+
+    Parameters
+    ----------
+    X : array-like, table, sparse or Source of shape (n, d)
+        The rows; a source brings its own Y (its target) and weights.
+    Y : array-like or table of shape (n,) or (n, k)
+        The other columns.
+    weight : array-like of shape (n,), optional
+        A row of weight 2 counts as two rows.
+    unbiased : bool, default=False
+        Whether to divide by N − 1 instead of N.
+
+    Returns
+    -------
+    array of shape (d,) or (d, k)
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> th.linalg.cross_covariance([[0.0], [2.0]], [1.0, 5.0]).tolist()
+    [2.0]
+    """
+    source = as_source(X, Y, weight, who="cross_covariance", check_finite=False)
+    if not source.has_target:
+        raise DataError(
+            "cross_covariance: two sets of columns are needed, and there is no Y. Pass Y, or open "
+            "the source with th.scan(path, target=...)."
+        )
+    about = moments(source)
+    _require_freedom(about, unbiased, "cross_covariance")
+    between = about.covariance(unbiased=unbiased)[: about.n_features, about.n_features :]
+    return between if source.n_outputs else between[:, 0]
+
+
+def correlation(X: Any, weight: Any = None) -> Array:
+    """The correlation matrix: the covariance of the standardised columns.
+
+    Formula: ρ_jk = S_jk / √(S_jj S_kk), in [−1, 1], with the `scatter` S.
+
+    Cost: O(n d²) time, O(d²) memory beside the data, out of core too.
+
+    Parameters
+    ----------
+    X : array-like, table, sparse or Source of shape (n, d)
+        The rows, no column of them constant; a source brings its own weights.
+    weight : array-like of shape (n,), optional
+        A row of weight 2 counts as two rows.
+
+    Returns
+    -------
+    array of shape (d, d)
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> th.linalg.correlation([[0.0, 5.0], [2.0, 1.0], [3.0, -1.0]]).round(12).tolist()
+    [[1.0, -1.0], [-1.0, 1.0]]
+    """
+    source = as_source(X, None, weight, who="correlation", check_finite=False)
+    about = moments(source)
+    constant = np.flatnonzero(constant_columns(about))
+    if constant.size:
+        mean = about.x_mean[constant[0]]
+        raise DataError(
+            f"correlation: column {source.schema.label(int(constant[0]))} is constant ({mean:g} in "
+            f"every row), so its correlation is 0/0. Drop it"
+            + (f", and {constant.size - 1} more like it." if constant.size > 1 else ".")
+        )
+    size = np.sqrt(np.diagonal(about.scatter))
+    rho = np.clip(_features(about, about.scatter / size / size[:, None]), -1.0, 1.0)
+    np.fill_diagonal(rho, 1.0)
+    return rho
+
+
+def constant_columns(about: Moments) -> Array:
+    """Which columns of X are constant: their spread is no more than the rounding of their mean."""
+    d = about.n_features
+    floor = EPSILON * np.abs(about.x_mean) / about.unit[:d]
+    return np.diagonal(about.scatter)[:d] <= about.weight * floor**2
+
+
+def _moments(X: Any, weight: Any, who: str) -> Moments:
+    return moments(as_source(X, None, weight, who=who, check_finite=False))
+
+
+def _features(about: Moments, matrix: Array) -> Array:
+    """The part of X, exactly symmetric: merging blocks may round its two halves differently."""
+    part = matrix[: about.n_features, : about.n_features]
+    return (part + part.T) / 2.0
+
+
+def _require_freedom(about: Moments, unbiased: bool, who: str) -> None:
+    if unbiased and not about.weight > 1:
+        raise DataError(
+            f"{who}: the unbiased estimate divides by N − 1, and N = {about.weight:g}. Give more "
+            "than one row (weights count rows), or use unbiased=False."
+        )

@@ -1,0 +1,334 @@
+"""Direct solvers of least squares and ridge: min_β Σ wᵢ (yᵢ − xᵢᵀβ − b)² + τ‖β‖².
+
+Each works on a reduction of the rows, so each runs in memory or out of core:
+
+================  ================================  ==========================================
+solver            works on                          error grows like
+================  ================================  ==========================================
+`cholesky`        normal equations (moments)        κ²ε; one symmetric product, the fastest
+`pseudo_inverse`  normal equations, (XᵀX)⁺Xᵀy        κ²ε; least norm when rank-deficient
+`qr`              R of Householder QR               κε;  ridge as augmented rows [X; √τ I]
+`svd`             singular values of that R         κε;  least norm; ridge as filter s/(s²+τ)
+`dual`            XXᵀ + τI, n × n                   κ²ε; for fewer rows than columns
+================  ================================  ==========================================
+
+The intercept is never penalised: it comes from centring.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.moments import Moments
+from thetahat.data.source import Source
+from thetahat.foundation.errors import DataError
+from thetahat.foundation.threads import one_blas_thread
+from thetahat.mathematics.linalg.triangular_factor import TriangularFactor, triangular_factor
+
+Array = Any
+EPSILON = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class LinearFit:
+    """β̂ (d × k), intercept (k,) and what the factorisation knows.
+
+    ``factor`` is an upper triangle with factorᵀ·factor = Σw(x − x̄)(x − x̄)ᵀ + τI in the data's own
+    units, None where the solver has none. ``condition`` is κ of the column-scaled X.
+    """
+
+    coef: Array
+    intercept: Array
+    solver: str
+    rank: int
+    condition: float
+    residual: Array
+    """Σ w (y − ŷ)² per output."""
+    factor: Array | None = None
+    refined: bool = False
+    """Whether refinement gave back the digits that the factorisation lost."""
+
+
+@dataclass(frozen=True)
+class NormalEquations:
+    """A γ = b with unit diagonal: the normal equations after column scaling.
+
+    β = γ / scale · (unit of y); rows and columns of a constant feature are zero.
+    """
+
+    A: Array
+    b: Array
+    scale: Array
+    """Multiply a data-unit coefficient by this to get γ."""
+    y_unit: Array
+    about: Moments
+
+    @classmethod
+    def of(cls, about: Moments, ridge: float | Array = 0.0) -> NormalEquations:
+        """Scale the scatter of X (plus τ on its diagonal) to unit diagonal."""
+        d = about.n_features
+        scatter, unit = about.scatter, about.unit
+        diagonal = np.maximum(np.diagonal(scatter)[:d], 0.0)
+        # A column whose spread is rounding of its mean is constant: centring cannot do better.
+        floor = EPSILON * np.abs(about.x_mean) / unit[:d]
+        diagonal = np.where(diagonal > about.weight * floor**2, diagonal, 0.0)
+        with np.errstate(over="ignore"):
+            lifted = diagonal + np.minimum(ridge / unit[:d] / unit[:d], 1e280)
+        size = np.sqrt(np.where(lifted > 0, lifted, 1.0))
+        alive = diagonal > 0
+        A = np.where(alive & alive[:, None], scatter[:d, :d], 0.0) / size / size[:, None]
+        np.fill_diagonal(A, np.where(lifted > 0, 1.0, 0.0))
+        b = np.where(alive[:, None], scatter[:d, d:], 0.0) / size[:, None]
+        return cls(A=A, b=b, scale=size * unit[:d], y_unit=unit[d:], about=about)
+
+    def fit(
+        self, gamma: Array, solver: str, rank: int, condition: float, R: Array | None
+    ) -> LinearFit:
+        """Back to the data's units, with intercept and residual sum of squares."""
+        coef = gamma / self.scale[:, None] * self.y_unit
+        d = self.about.n_features
+        explained = 2.0 * (gamma * self.b).sum(axis=0) - np.einsum(
+            "ij,ij->j", gamma, self.A @ gamma
+        )
+        total = np.diagonal(self.about.scatter)[d:]
+        residual = np.maximum(total - explained, 0.0) * self.y_unit**2
+        return LinearFit(
+            coef=coef,
+            intercept=self.about.y_mean - self.about.x_mean @ coef,
+            solver=solver,
+            rank=rank,
+            condition=condition,
+            residual=residual,
+            factor=None if R is None else R * self.scale,
+        )
+
+
+def cholesky(about: Moments, ridge: float | Array = 0.0) -> LinearFit | None:
+    """Normal equations by Cholesky: RᵀR = A, forward and back substitution; None if A is singular.
+
+    The condition number is LAPACK's estimate from R, squared-rooted: κ(X) = √κ(XᵀX).
+    """
+    from scipy.linalg import lapack
+
+    system = NormalEquations.of(about, ridge)
+    with one_blas_thread():
+        R, failed = lapack.dpotrf(system.A, lower=0, clean=1)
+        if failed:
+            return None
+        reciprocal, _ = lapack.dpocon(R, np.abs(system.A).sum(axis=0).max())
+        gamma, _ = lapack.dpotrs(R, system.b)
+    condition = float(np.sqrt(1.0 / reciprocal)) if reciprocal > 0 else float("inf")
+    return system.fit(gamma, "cholesky", about.n_features, condition, R)
+
+
+def pseudo_inverse(about: Moments, ridge: float | Array = 0.0) -> LinearFit:
+    """β = (XᵀX + τI)⁺ Xᵀy, the textbook formula; least norm if rank-deficient."""
+    d = about.n_features
+    system = NormalEquations.of(about, ridge)
+    with one_blas_thread():
+        gram = system.A * system.scale * system.scale[:, None]
+        values, vectors = np.linalg.eigh(gram)
+        kept = values > d * EPSILON * max(values[-1], 0.0)
+        inverse = np.where(kept, 1.0 / np.where(kept, values, 1.0), 0.0)
+        coef = vectors @ (inverse[:, None] * (vectors.T @ (system.b * system.scale[:, None])))
+    condition = float(np.sqrt(values[-1] / values[kept][0])) if kept.any() else float("inf")
+    gamma = coef * system.scale[:, None]
+    return system.fit(gamma, "pseudo_inverse", int(kept.sum()), condition, None)
+
+
+@dataclass(frozen=True)
+class _Triangle:
+    """R of [1, X − x̄, y − ȳ], cut into its parts, the columns of X scaled to unit length."""
+
+    Rx: Array
+    Ry: Array
+    scale: Array
+    residual: Array
+    ones: Array | None
+    about: Moments
+
+    @classmethod
+    def of(cls, factor: TriangularFactor, about: Moments, intercept: bool) -> _Triangle:
+        R, d = factor.padded(), about.n_features
+        first = int(intercept)
+        Rx, Ry = R[first : first + d, first : first + d], R[first : first + d, first + d :]
+        length = np.linalg.norm(Rx, axis=0)
+        centre = np.abs(about.x_mean) if intercept else 0.0
+        constant = length <= np.sqrt(about.weight) * EPSILON * centre / about.unit[:d]
+        length = np.where(constant | (length == 0), 1.0, length)
+        return cls(
+            Rx=np.where(constant, 0.0, Rx) / length,
+            Ry=Ry,
+            scale=length * about.unit[:d],
+            residual=(R[first + d :, first + d :] ** 2).sum(axis=0),
+            ones=R[0] if intercept else None,
+            about=about,
+        )
+
+    def fit(self, coef: Array, solver: str, rank: int, condition: float) -> LinearFit:
+        """Finish: intercept with the column of ones' own correction, residual, factor."""
+        about, d = self.about, self.about.n_features
+        left = self.Ry - self.Rx @ (coef * self.scale[:, None] / about.unit[d:])
+        if self.ones is None:
+            intercept = np.zeros(coef.shape[1])
+        else:
+            with np.errstate(over="ignore", invalid="ignore"):
+                slope = (self.ones[1 : 1 + d, None] * about.unit[:d, None] * coef).sum(axis=0)
+            correction = (self.ones[1 + d :] * about.unit[d:] - slope) / self.ones[0]
+            intercept = about.y_mean - about.x_mean @ coef + correction
+        return LinearFit(
+            coef=coef,
+            intercept=intercept,
+            solver=solver,
+            rank=rank,
+            condition=condition,
+            residual=(self.residual + (left**2).sum(axis=0)) * about.unit[d:] ** 2,
+            factor=self.Rx * self.scale,
+        )
+
+
+def qr(source: Source, about: Moments, *, intercept: bool, ridge: float = 0.0) -> LinearFit | None:
+    """Householder QR of the rows, Rβ = Qᵀy by back substitution; None when R is singular.
+
+    Ridge adds the rows [√τ I, 0]: the same solver on an augmented problem.
+    """
+    from scipy.linalg import lapack
+
+    triangle = _triangle(source, about, intercept, ridge)
+    with one_blas_thread():
+        reciprocal, _ = lapack.dtrcon(triangle.Rx)
+        if not reciprocal > about.n_features * EPSILON:
+            return None
+        gamma, _ = lapack.dtrtrs(triangle.Rx, triangle.Ry)
+    coef = gamma / triangle.scale[:, None] * about.unit[about.n_features :]
+    return triangle.fit(coef, "qr", about.n_features, float(1.0 / reciprocal))
+
+
+def svd(source: Source, about: Moments, *, intercept: bool, ridge: float = 0.0) -> LinearFit:
+    """Singular values of R, those at rounding dropped; the least-norm solution if any are.
+
+    Ridge filters the singular values of X itself: β = Σ_j v_j · s_j / (s_j² + τ) · u_jᵀy.
+    """
+    d = about.n_features
+    with one_blas_thread():
+        triangle = _triangle(source, about, intercept, 0.0)
+        tolerance = max(about.n_rows, d) * EPSILON
+        if ridge > 0:
+            U, s, Vt = np.linalg.svd(triangle.Rx * triangle.scale)
+            filtered = np.where(s > 0, s / (s**2 + ridge), 0.0)
+            coef = Vt.T @ (filtered[:, None] * (U.T @ triangle.Ry)) * about.unit[d:]
+            rank = int((s > tolerance * s[0]).sum())
+            return triangle.fit(coef, "svd", rank, _ratio(s, rank))
+        U, s, Vt = np.linalg.svd(triangle.Rx)
+        rank = int((s > tolerance * s[0]).sum()) if s[0] > 0 else 0
+        gamma = Vt[:rank].T @ ((U[:, :rank].T @ triangle.Ry) / s[:rank, None])
+        coef = gamma / triangle.scale[:, None] * about.unit[d:]
+        if rank < d:
+            coef = _least_norm(coef, Vt[rank:].T / triangle.scale[:, None])
+    return triangle.fit(coef, "svd", rank, _ratio(s, rank))
+
+
+def non_negative(
+    source: Source, about: Moments, *, intercept: bool, ridge: float = 0.0
+) -> LinearFit:
+    """min ‖Rβ − Qᵀy‖ over β ≥ 0 by active sets, on the d × d triangle instead of the n rows."""
+    from scipy.optimize import nnls
+
+    triangle = _triangle(source, about, intercept, ridge)
+    with one_blas_thread():
+        s = np.linalg.svd(triangle.Rx, compute_uv=False)
+        gamma = np.column_stack([nnls(triangle.Rx, column)[0] for column in triangle.Ry.T])
+    rank = int((s > max(about.n_rows, about.n_features) * EPSILON * s[0]).sum())
+    coef = gamma / triangle.scale[:, None] * about.unit[about.n_features :]
+    return triangle.fit(coef, "active_set", rank, _ratio(s, rank))
+
+
+def ridge_with_norm(about: Moments, bound: float) -> float:
+    """The multiplier τ at which ‖β(τ)‖² = bound; 0 when plain least squares is already inside.
+
+    ‖β(τ)‖² = Σⱼ cⱼ²/(λⱼ + τ)² falls with τ, with λ, c the spectrum of the normal equations.
+    """
+    from scipy.optimize import brentq
+
+    d, unit = about.n_features, about.unit
+    with one_blas_thread():
+        scatter = about.scatter * unit * unit[:, None]
+        values, vectors = np.linalg.eigh(scatter[:d, :d])
+        c2 = ((vectors.T @ scatter[:d, d:]) ** 2).sum(axis=1)
+    alive = values > d * EPSILON * values[-1]
+
+    def excess(log_ridge: float) -> float:
+        return float((c2[alive] / (values[alive] + np.exp(log_ridge)) ** 2).sum() - bound)
+
+    if (c2[alive] / values[alive] ** 2).sum() <= bound:
+        return 0.0
+    high = 0.5 * float(np.log(c2.sum() / bound))
+    return float(np.exp(brentq(excess, np.log(values[-1]) - 80.0, high + 1e-9, xtol=1e-14)))
+
+
+def _least_norm(coef: Array, null_space: Array) -> Array:
+    """β without its part in the null space (given by a basis): the shortest solution."""
+    basis, _ = np.linalg.qr(null_space / np.linalg.norm(null_space, axis=0))
+    return coef - basis @ (basis.T @ coef)
+
+
+def _ratio(s: Array, rank: int) -> float:
+    return float(s[0] / s[rank - 1]) if rank else float("inf")
+
+
+def _triangle(source: Source, about: Moments, intercept: bool, ridge: float) -> _Triangle:
+    factor = triangular_factor(source, about, intercept=intercept)
+    if ridge > 0:
+        width, first, d = factor.R.shape[1], int(intercept), about.n_features
+        rows = np.zeros((d, width))
+        rows[:, first : first + d] = np.diag(np.sqrt(ridge) / about.unit[:d])
+        factor = factor.merge(TriangularFactor(rows))
+    return _Triangle.of(factor, about, intercept)
+
+
+def dual(
+    X: Array, y: Array, weight: Array | None, *, intercept: bool, ridge: float = 0.0
+) -> LinearFit:
+    """β = Xᵀα with (XXᵀ + τI)α = y: n × n instead of d × d; least norm when τ = 0.
+
+    Eigenvalues of XXᵀ at rounding are dropped, so repeated rows do no harm.
+    """
+    y = y if y.ndim == 2 else y[:, None]
+    root = np.ones(len(y)) if weight is None else np.sqrt(weight)
+    share = root**2 / (root**2).sum()
+    x_mean = share @ X if intercept else np.zeros(X.shape[1])
+    y_mean = share @ y if intercept else np.zeros(y.shape[1])
+    with one_blas_thread():
+        centred = (X - x_mean) * root[:, None]
+        target = (y - y_mean) * root[:, None]
+        gram = _outer_gram(centred)
+        values, vectors = np.linalg.eigh(gram)
+        if not np.isfinite(values).all():
+            raise DataError("XXᵀ overflows: scale the columns of X first.")
+        kept = values > max(X.shape) * EPSILON * max(values[-1], 0.0)
+        lifted = np.where(kept, values + ridge, 1.0)
+        alpha = vectors @ (np.where(kept, 1.0 / lifted, 0.0)[:, None] * (vectors.T @ target))
+        coef = centred.T @ alpha
+        residual = ((target - centred @ coef) ** 2).sum(axis=0)
+    rank = int(kept.sum())
+    condition = float(np.sqrt(values[-1] / values[kept][0])) if rank else float("inf")
+    return LinearFit(
+        coef=coef,
+        intercept=y_mean - x_mean @ coef,
+        solver="dual",
+        rank=rank,
+        condition=condition,
+        residual=residual,
+    )
+
+
+def _outer_gram(X: Array) -> Array:
+    """XXᵀ summed over fixed slices of columns, so that its bits do not depend on the threads."""
+    from thetahat.foundation.threads import ordered_map
+
+    step = 1024
+    slices = (slice(start, start + step) for start in range(0, X.shape[1], step))
+    return sum(ordered_map(lambda part: X[:, part] @ X[:, part].T, slices))

@@ -1,0 +1,80 @@
+"""The R of a QR factorisation, as a summary that merges: tall matrices never have to be held.
+
+A block Z = [1, X, y] is reduced by Householder reflections, each applied to the right-hand side as
+it is made; Q is never formed. What remains is the triangle R with RᵀR = ZᵀZ. Two triangles merge
+by factoring one stacked on the other, so the factor of all rows comes out of a reduction, in memory
+or out of core, with the backward stability of Householder QR.
+
+Cost: O(n d²) time, about twice the normal equations; O(d²) memory per thread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.arrays import is_device_array, to_host
+from thetahat.data.moments import Frame, Moments, packed_block
+from thetahat.data.source import Block, Source, rows_per_block
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class TriangularFactor:
+    """Upper triangle R with RᵀR = ZᵀZ; fewer rows than columns when there were fewer rows."""
+
+    R: Array
+
+    def merge(self, other: TriangularFactor) -> TriangularFactor:
+        """The factor of both sets of rows."""
+        return TriangularFactor(np.linalg.qr(np.vstack([self.R, other.R]), mode="r"))
+
+    def padded(self) -> Array:
+        """R with zero rows added until it is square."""
+        rows, columns = self.R.shape
+        return (
+            np.vstack([self.R, np.zeros((columns - rows, columns))]) if rows < columns else self.R
+        )
+
+
+def triangular_factor(source: Source, about: Moments, *, intercept: bool) -> TriangularFactor:
+    """The factor of [1, X − x̄, y − ȳ] (or [X, y]) over all rows, in the units of the moments.
+
+    The column of ones keeps the intercept exact although x̄ is rounded.
+    """
+    centre = about.mean if intercept else np.zeros_like(about.mean)
+    return source.reduce(_summarise, Frame(centre=centre, unit=about.unit), intercept)
+
+
+def _summarise(block: Block, frame: Frame, intercept: bool) -> TriangularFactor:
+    """One block's factor; a sparse block, which may hold many rows, goes by parts."""
+    on_device = is_device_array(block.X)
+    step = block.n_rows if on_device else rows_per_block(block.X.shape[1])
+    factor: TriangularFactor | None = None
+    for start in range(0, block.n_rows, step):
+        part = slice(start, start + step)
+        packed = packed_block(
+            Block(
+                X=block.X[part],
+                y=None if block.y is None else block.y[part],
+                weight=None if block.weight is None else block.weight[part],
+            ),
+            frame,
+            ones=intercept,
+        )
+        triangle = TriangularFactor(np.linalg.qr(_reduced(packed, intercept), mode="r"))
+        factor = triangle if factor is None else factor.merge(triangle)
+    assert factor is not None
+    return factor
+
+
+def _reduced(packed: Array, intercept: bool) -> Array:
+    """The packed rows with the ones first; on a device, their own triangle already."""
+    if is_device_array(packed):
+        from array_api_compat import array_namespace
+
+        packed = to_host(array_namespace(packed).linalg.qr(packed, mode="r")[1])
+    return np.roll(packed, 1, axis=1) if intercept else packed
