@@ -1,0 +1,108 @@
+"""The automatic solver is one that the parts can serve, for every pair of loss and penalty."""
+
+import numpy as np
+import pytest
+
+import thetahat as th
+from thetahat.data.door import as_source
+from thetahat.mathematics.losses.base import Loss, Subdifferentiable
+from thetahat.mathematics.penalties.base import Penalty
+from thetahat.objective.choose import choose_solver, method_for
+from thetahat.objective.empirical_risk import EmpiricalRisk
+from thetahat.objective.predictor import LinearPredictor
+
+opt, losses, penalties = th.optimizers, th.losses, th.penalties
+
+
+def parts(namespace, base):
+    """Every part of a namespace that its name alone makes."""
+    found = [getattr(namespace, name) for name in namespace.__all__]
+    kinds = [kind for kind in found if isinstance(kind, type) and issubclass(kind, base)]
+    return [kind() for kind in kinds if kind not in (penalties.Combined,) and hasattr(kind, "name")]
+
+
+def named_by(part):
+    return type(part).__name__
+
+
+LOSSES = [loss for loss in parts(losses, Loss) if not hasattr(loss, "function")]
+PENALTIES = [*parts(penalties, Penalty), penalties.L1() & penalties.NonNegative()]
+
+
+def test_discovery_found_them_all():
+    assert len(LOSSES) >= 17
+    assert len(PENALTIES) >= 9
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=named_by)
+@pytest.mark.parametrize("n_features", [3, 600])
+def test_the_choice_serves_every_penalty(loss, n_features):
+    outputs = 3 if loss.columns == "per class" else 0
+    predictor = LinearPredictor(n_features, outputs)
+    source = as_source(np.ones((4, n_features)), np.ones(4))
+    for penalty in PENALTIES:
+        assert_served(EmpiricalRisk(predictor, loss, penalty, source))
+
+
+def assert_served(risk):
+    if not isinstance(risk.loss, Subdifferentiable):
+        with pytest.raises(th.CapabilityError, match=r"only a value.*Fit with a surrogate"):
+            method_for(risk)
+        return
+    method, reason = method_for(risk)
+    assert reason
+    assert "\n" not in reason
+    assert all(hasattr(risk, need) for need in method.needs)
+
+
+@pytest.mark.parametrize(
+    ("loss", "penalty", "n_parameters", "kind", "expected"),
+    [
+        (losses.Logistic(), penalties.L2(), 500, "memory", opt.Newton),
+        (losses.Logistic(), penalties.L2(), 501, "memory", opt.LBFGS),
+        (losses.Logistic(), penalties.L2(), 501, "stream", opt.Newton),
+        (losses.Logistic(), penalties.L2(), 2001, "stream", opt.LBFGS),
+        (losses.Huber(), penalties.NoPenalty(), 10, "memory", opt.Newton),
+        (losses.Tukey(), penalties.L2(), 10, "memory", opt.IRLS),
+        (losses.Tukey(), penalties.L2(), 9999, "memory", opt.LBFGS),
+        (losses.Absolute(), penalties.L2(), 10, "memory", opt.IRLS),
+        (losses.Absolute(), penalties.L1(), 10, "memory", opt.SubgradientDescent),
+        (losses.Hinge(), penalties.L2(), 10, "memory", opt.SubgradientDescent),
+        (losses.Squared(), penalties.L1(), 5000, "memory", opt.CoordinateDescent),
+        (losses.Squared(), penalties.L1(), 5001, "memory", opt.ProximalGradient),
+        (losses.Squared(), penalties.GroupLasso(), 10, "memory", opt.ProximalGradient),
+        (losses.Logistic(), penalties.ElasticNet(), 10, "memory", opt.ProximalGradient),
+    ],
+    ids=str,
+)
+def test_the_choice_by_parts_and_size(loss, penalty, n_parameters, kind, expected):
+    method, reason = choose_solver(loss, penalty, 1000, n_parameters, kind)
+    assert type(method) is expected
+    assert (method, reason) == choose_solver(loss, penalty, 1000, n_parameters, kind)
+
+
+def test_several_outputs_are_no_single_quadratic():
+    method, _ = choose_solver(losses.Squared(), penalties.L1(), 100, 8, n_outputs=2)
+    assert method == opt.ProximalGradient()
+    method, _ = choose_solver(losses.Absolute(), penalties.L2(), 100, 8, n_outputs=2)
+    assert method == opt.SubgradientDescent()
+
+
+def test_a_penalty_that_offers_nothing_is_refused():
+    class Opaque(Penalty):
+        name = "opaque"
+
+        def value(self, theta):
+            return 0.0
+
+    with pytest.raises(th.CapabilityError, match="Opaque has neither a gradient nor a proximal"):
+        choose_solver(losses.Squared(), Opaque(), 10, 3)
+
+
+def test_a_solver_may_be_asked_for():
+    source = as_source(np.eye(3), np.ones(3))
+    risk = EmpiricalRisk(LinearPredictor(3), losses.Squared(), penalties.L2(), source)
+    assert method_for(risk, "lbfgs") == (opt.LBFGS(), "asked for")
+    assert method_for(risk, opt.LBFGS(memory=3)) == (opt.LBFGS(memory=3), "asked for")
+    with pytest.raises(th.ParameterError, match="Did you mean 'lbfgs'"):
+        method_for(risk, "lbfs")

@@ -1,0 +1,137 @@
+"""``solver="auto"``: which method serves a loss and a penalty, and why, in one line.
+
+A pure function of the parts and the sizes, so the choice can be explained, tested and tabulated:
+
+===================================  =============================================================
+loss and penalty                     method
+===================================  =============================================================
+both smooth, small Hessian           `Newton`; `IRLS` where the loss is not convex but has weights
+both smooth                          `LBFGS`
+squared, |θ| and θ² in a box         `CoordinateDescent` on the Gram matrix
+smooth, proximable                   `ProximalGradient`
+with kinks and weights, smooth       `IRLS`
+with kinks, smooth or proximable     `SubgradientDescent`
+===================================  =============================================================
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thetahat.data.in_memory import InMemory
+from thetahat.foundation.errors import CapabilityError
+from thetahat.mathematics.losses.base import Curved, Loss, Reweightable, Smooth, Subdifferentiable
+from thetahat.mathematics.losses.residual import Squared
+from thetahat.mathematics.optimizers.coordinate_descent import CoordinateDescent
+from thetahat.mathematics.optimizers.irls import IRLS
+from thetahat.mathematics.optimizers.lbfgs import LBFGS
+from thetahat.mathematics.optimizers.loop import Method
+from thetahat.mathematics.optimizers.named import named
+from thetahat.mathematics.optimizers.newton import Newton
+from thetahat.mathematics.optimizers.proximal_gradient import ProximalGradient
+from thetahat.mathematics.optimizers.subgradient_descent import SubgradientDescent
+from thetahat.mathematics.penalties.base import Penalty, Proximable, SmoothPenalty
+from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
+from thetahat.objective.requirements import name
+
+SMALL_HESSIAN = {"memory": 500, "stream": 2000}
+"""Parameters up to which d × d systems are formed; more when each pass reads a file again."""
+LARGEST_GRAM = 5000
+"""Columns up to which the Gram matrix is formed for coordinate descent."""
+
+
+def choose_solver(
+    loss: Loss,
+    penalty: Penalty,
+    n_rows: int | None,
+    n_parameters: int,
+    source_kind: str = "memory",
+    n_outputs: int = 0,
+) -> tuple[Method, str]:
+    """The method for this loss, penalty and size, and a one-line reason.
+
+    Parameters
+    ----------
+    loss, penalty : Loss, Penalty
+        The parts; their types say what they can do.
+    n_rows : int or None
+        Rows, where they are known before they are read.
+    n_parameters : int
+        The size of θ.
+    source_kind : {"memory", "stream"}
+        Whether a pass over the rows is cheap or reads a file again.
+    n_outputs : int
+        Columns of the raw prediction; 0 when it is 1-D.
+
+    Returns
+    -------
+    Method, str
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> from thetahat.objective.choose import choose_solver
+    >>> choose_solver(th.losses.Logistic(), th.penalties.L2(), 1000, 11)
+    (Newton(), 'smooth, with a 11 × 11 Hessian: few steps, each exact to second order')
+    """
+    small = n_parameters <= SMALL_HESSIAN[source_kind]
+    if isinstance(penalty, SmoothPenalty):
+        return _for_smooth_penalty(loss, n_parameters, small, n_outputs)
+    if not isinstance(penalty, Proximable):
+        raise CapabilityError(
+            f"{name(penalty)} has neither a gradient nor a proximal step, so no solver can take "
+            "it. Derive it from SmoothPenalty or Proximable."
+        )
+    if (
+        isinstance(loss, Squared)
+        and isinstance(penalty, Coordinatewise)
+        and n_parameters <= LARGEST_GRAM
+        and not n_outputs
+    ):
+        return CoordinateDescent(), (
+            f"squared loss with {name(penalty)}: one pass for the Gram matrix, then compiled sweeps"
+        )
+    if isinstance(loss, Smooth):
+        return ProximalGradient(), f"smooth loss, and {name(penalty)} has a proximal step"
+    return _by_subgradients(loss, penalty)
+
+
+def _for_smooth_penalty(
+    loss: Loss, n_parameters: int, small: bool, n_outputs: int
+) -> tuple[Method, str]:
+    if isinstance(loss, Reweightable) and not n_outputs and small:
+        if not isinstance(loss, Smooth):
+            return IRLS(), f"{name(loss)} has kinks: weighted least squares, again and again"
+        if not loss.convex:
+            return IRLS(), f"{name(loss)} is not convex: reweighting never raises the objective"
+    if isinstance(loss, Curved) and small:
+        size = f"{n_parameters} × {n_parameters}"
+        return Newton(), f"smooth, with a {size} Hessian: few steps, each exact to second order"
+    if isinstance(loss, Smooth):
+        return LBFGS(), f"smooth, with {n_parameters} parameters: gradients only"
+    return _by_subgradients(loss, None)
+
+
+def _by_subgradients(loss: Loss, penalty: Penalty | None) -> tuple[Method, str]:
+    if not isinstance(loss, Subdifferentiable):
+        raise CapabilityError(
+            f"{name(loss)} has only a value, and no slope to follow downhill. Fit with a surrogate "
+            "such as Logistic or Hinge, and evaluate with this one."
+        )
+    with_prox = f" and {name(penalty)}'s proximal step" if penalty is not None else ""
+    return SubgradientDescent(), f"{name(loss)} has kinks: subgradients{with_prox}, to a rough fit"
+
+
+def method_for(risk: Any, solver: str | Method = "auto") -> tuple[Method, str]:
+    """The method that `solver` names, or for "auto" the one chosen for this risk; with a reason."""
+    if solver != "auto":
+        return named(solver), "asked for"
+    in_memory = isinstance(risk.source, InMemory)
+    return choose_solver(
+        risk.loss,
+        risk.penalty,
+        risk.source.n_rows if in_memory else None,
+        risk.predictor.n_parameters,
+        "memory" if in_memory else "stream",
+        risk.predictor.n_outputs,
+    )

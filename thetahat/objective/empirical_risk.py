@@ -1,0 +1,262 @@
+"""The empirical risk: F(θ) = (Σ wᵢ ℓ(yᵢ, f_θ(xᵢ)))/(Σ wᵢ) + R(β), the one normalization.
+
+The mean of the losses, not their sum, so that F does not grow with the data; the penalty never
+touches the intercept. Every sum over rows is a reduction over the source, so F is the same in
+memory, from a file and on any number of threads.
+
+F = S + R: a smooth penalty belongs to the smooth part S, any other is R and left to its proximal
+step. A method that the loss, the penalty or the source cannot give is not there (see `offered`),
+and a solver that needs it is refused with the name of the part at fault.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.moments import moments
+from thetahat.data.source import Block, Source
+from thetahat.mathematics.losses.base import Loss, Reweightable
+from thetahat.mathematics.losses.residual import Squared
+from thetahat.mathematics.optimizers.coordinate_descent import SeparableQuadratic
+from thetahat.mathematics.optimizers.gap import largest_entry
+from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.penalties.base import Penalty, Proximable, SmoothPenalty
+from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
+from thetahat.objective import requirements as need
+from thetahat.objective.choose import method_for
+from thetahat.objective.offered import offered
+from thetahat.objective.predictor import LinearPredictor
+from thetahat.objective.sums import (
+    gradient_sum,
+    gradient_sums,
+    hessian_product_sums,
+    hessian_sums,
+    majoriser_sums,
+    value_sums,
+    weight_sums,
+)
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class EmpiricalRisk:
+    """F(θ) = (Σ wᵢ ℓ(yᵢ, f_θ(xᵢ)))/(Σ wᵢ) + R(β) over the rows of a source.
+
+    Cost: one pass over the rows per call: O(n d) for values and gradients, O(n d²) for a Hessian.
+
+    Parameters
+    ----------
+    predictor : LinearPredictor
+        f: how raw predictions come from θ.
+    loss : Loss
+        ℓ.
+    penalty : Penalty
+        R, of the coefficients β without the intercept.
+    source : Source
+        The rows (x, y, w).
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> from thetahat.data.door import as_source
+    >>> from thetahat.objective.choose import method_for
+    >>> from thetahat.objective.empirical_risk import EmpiricalRisk
+    >>> from thetahat.objective.predictor import LinearPredictor
+    >>> source = as_source([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
+    >>> risk = EmpiricalRisk(
+    ...     LinearPredictor(1), th.losses.Squared(), th.penalties.NoPenalty(), source
+    ... )
+    >>> method, reason = method_for(risk)
+    >>> th.minimise(risk, method, reason=reason).theta.round(6)
+    array([2., 1.])
+    """
+
+    predictor: LinearPredictor
+    loss: Loss
+    penalty: Penalty
+    source: Source
+
+    @property
+    def description(self) -> str:
+        """The parts in words."""
+        return f"the mean {need.name(self.loss)} loss with {need.name(self.penalty)}"
+
+    def start(self) -> Array:
+        """θ = 0; the least-squares fit where ℓ is not convex, so that no far start gets stuck."""
+        zeros = self.predictor.zeros()
+        if self.loss.convex or not isinstance(self.loss, Reweightable):
+            return zeros
+        nearest = replace(self, loss=Squared())
+        return minimise(nearest, method_for(nearest)[0], zeros).theta
+
+    # All of F.
+
+    def value(self, theta: Array) -> float:
+        """F(θ)."""
+        (risk,) = self._means(value_sums, theta)
+        return float(risk) + float(self.penalty.value(self._coef(theta)))
+
+    @offered(need.smooth_loss, need.smooth_penalty)
+    def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
+        """F(θ) and ∇F(θ)."""
+        return self._value_and_slope(theta)
+
+    @offered(need.curved_loss, need.smooth_penalty)
+    def hessian(self, theta: Array) -> Array:
+        """∇²F(θ), of the size of θ squared."""
+        (hessian,) = self._means(hessian_sums, theta)
+        return self._with_penalty_curvature(hessian, theta)
+
+    @offered(need.curved_loss, need.smooth_penalty)
+    def hessian_product(self, theta: Array, direction: Array) -> Array:
+        """∇²F(θ)·direction, in O(n d) and without the matrix."""
+        (product,) = self._means(hessian_product_sums, theta, direction)
+        return product + self._penalty_curvature(theta) * direction
+
+    # F = S + R.
+
+    @offered(need.subdifferentiable_loss, need.proximable_penalty)
+    def value_and_subgradient(self, theta: Array) -> tuple[float, Array]:
+        """S(θ) and an element of ∂S(θ)."""
+        return self._value_and_slope(theta)
+
+    @offered(need.smooth_loss, need.proximable_penalty)
+    def smooth_value_and_gradient(self, theta: Array) -> tuple[float, Array]:
+        """S(θ) and ∇S(θ)."""
+        return self._value_and_slope(theta)
+
+    @offered(need.proximable_penalty)
+    def nonsmooth_value(self, theta: Array) -> float:
+        """R(θ)."""
+        if isinstance(self.penalty, SmoothPenalty):
+            return 0.0
+        return float(self.penalty.value(self._coef(theta)))
+
+    @offered(need.proximable_penalty)
+    def prox(self, theta: Array, step: float) -> Array:
+        """argmin_u ½‖u − θ‖² + step·R(u); the intercept stays."""
+        if isinstance(self.penalty, SmoothPenalty):
+            return theta
+        assert isinstance(self.penalty, Proximable)
+        coef, intercept = self.predictor.split(theta)
+        return self.predictor.pack(self.penalty.prox(coef, step), intercept)
+
+    @offered(need.smooth_loss, need.proximable_penalty)
+    def optimality_gap(self, theta: Array, smooth_gradient: Array) -> float:
+        """Distance from −∇S(θ) to ∂R(θ); ∂R is 0 for the intercept."""
+        if isinstance(self.penalty, SmoothPenalty):
+            return largest_entry(smooth_gradient)
+        assert isinstance(self.penalty, Proximable)
+        coef_slope, intercept_slope = self.predictor.split(smooth_gradient)
+        gap = float(self.penalty.optimality_gap(self._coef(theta), coef_slope))
+        return max(gap, float(abs(intercept_slope).max()) if self.predictor.fit_intercept else 0.0)
+
+    # Other forms, for the methods that live on them.
+
+    @offered(need.reweightable_loss, need.smooth_penalty, need.one_output)
+    def majoriser(self, theta: Array) -> tuple[Array, Array]:
+        """Gradient and Hessian of the weighted least-squares problem that touches F at θ."""
+        gradient, hessian = self._means(majoriser_sums, theta)
+        return gradient + self._penalty_slope(theta), self._with_penalty_curvature(hessian, theta)
+
+    @offered(need.squared_loss, need.coordinatewise_penalty, need.one_output)
+    def separable_quadratic(self) -> SeparableQuadratic:
+        """F as a quadratic about the mean of the rows, from one pass over them."""
+        assert isinstance(self.penalty, Coordinatewise)
+        d, about = self.predictor.n_features, moments(self.source)
+        terms = self.penalty.kernel_terms(d)
+        if not self.predictor.fit_intercept:
+            scatter = about.about_zero().covariance()
+            return SeparableQuadratic(
+                scatter[:d, :d], scatter[:d, d], float(scatter[d, d]) / 2, *terms
+            )
+        scatter = about.covariance()
+        # The last coordinate is the prediction at the mean row: curvature 1, and no penalty.
+        level = float(about.y_mean[0])
+        gram = np.zeros((d + 1, d + 1))
+        gram[:d, :d], gram[d, d] = scatter[:d, :d], 1.0
+        constant = (float(scatter[d, d]) + level * level) / 2
+        l1, l2, lower, upper = (
+            np.append(term, free)
+            for term, free in zip(terms, (0.0, 0.0, -np.inf, np.inf), strict=True)
+        )
+        linear = np.append(scatter[:d, d], level)
+        return SeparableQuadratic(gram, linear, constant, l1, l2, lower, upper, about.x_mean)
+
+    @property
+    def n_terms(self) -> int:
+        """How many rows there are."""
+        return self.source.n_rows
+
+    @offered(need.subdifferentiable_loss, need.smooth_penalty, need.rows_in_any_order)
+    def sample_gradient(self, theta: Array, rows: Array) -> Array:
+        """∇F estimated from some rows; over uniformly drawn rows its mean is ∇F(θ)."""
+        source = self.source
+        assert isinstance(source, InMemory)
+        block = Block(
+            X=source.X[rows],
+            y=None if source.y is None else source.y[rows],
+            weight=None if source.weight is None else source.weight[rows],
+        )
+        slope = gradient_sum(block, self.predictor, self.loss, theta)
+        share = self.n_terms / (self._total_weight * len(rows))
+        return share * slope + self._penalty_slope(theta)
+
+    @offered(need.squared_loss, need.no_penalty, need.one_output)
+    def residuals(self, theta: Array) -> Array:
+        """r with F(θ) = ½‖r‖²: rᵢ = √(wᵢ/Σw)·(f_θ(xᵢ) − yᵢ)."""
+        return self.source.map_rows(
+            lambda block: self._root_share(block) * (self.predictor.raw(block.X, theta) - block.y)
+        )
+
+    @offered(need.squared_loss, need.no_penalty, need.one_output)
+    def jacobian(self, theta: Array) -> Array:
+        """∂r/∂θ: the rows of [X, 1], weighted as the residuals are; O(n d) memory."""
+        return self.source.map_rows(
+            lambda block: self._root_share(block)[:, None] * self.predictor.design(block.X)
+        )
+
+    # Pieces.
+
+    def _means(self, summarise: Any, *params: Any) -> tuple[Array, ...]:
+        means: tuple[Array, ...] = self.source.reduce(
+            summarise, self.predictor, self.loss, *params
+        ).means()
+        return means
+
+    def _value_and_slope(self, theta: Array) -> tuple[float, Array]:
+        risk, slope = self._means(gradient_sums, theta)
+        value = float(risk)
+        if isinstance(self.penalty, SmoothPenalty):
+            value += float(self.penalty.value(self._coef(theta)))
+        return value, slope + self._penalty_slope(theta)
+
+    def _coef(self, theta: Array) -> Array:
+        return self.predictor.split(theta)[0]
+
+    def _penalty_slope(self, theta: Array) -> Array:
+        if not isinstance(self.penalty, SmoothPenalty):
+            return 0.0
+        return self.predictor.pack(self.penalty.gradient(self._coef(theta)), 0.0)
+
+    def _penalty_curvature(self, theta: Array) -> Array:
+        assert isinstance(self.penalty, SmoothPenalty)
+        return self.predictor.pack(self.penalty.curvature(self._coef(theta)), 0.0)
+
+    def _with_penalty_curvature(self, hessian: Array, theta: Array) -> Array:
+        return hessian + np.diag(self._penalty_curvature(theta))
+
+    @cached_property
+    def _total_weight(self) -> float:
+        return self.source.reduce(weight_sums).weight
+
+    def _root_share(self, block: Block) -> Array:
+        if block.weight is None:
+            return np.full(block.n_rows, (1.0 / self._total_weight) ** 0.5)
+        return np.sqrt(block.weight / self._total_weight)

@@ -1,0 +1,127 @@
+"""f_θ(x) = xᵀβ + b: how raw predictions come from parameters, and gradients go back to them.
+
+θ is flat: the (d, k) coefficients row by row, then the k intercepts; that is, the (d + 1, k) matrix
+of an X with a last column of ones, which is never formed. X may be a NumPy array, a CSR array, or a
+device array. All sums are in float64.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, is_array_api_obj
+
+from thetahat import _native
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class LinearPredictor:
+    """z = Xβ + b, for one output (``n_outputs=0``: z is 1-D) or several columns of them.
+
+    Cost: O(n d) to predict and to pull back (O(nnz) for sparse rows), O(n d²) for a Gram matrix.
+
+    Parameters
+    ----------
+    n_features : int
+        d, the columns of X.
+    n_outputs : int
+        k, the columns of z; 0 when z is 1-D.
+    fit_intercept : bool
+        Whether there is a b.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thetahat.objective.predictor import LinearPredictor
+    >>> predictor = LinearPredictor(n_features=2)
+    >>> predictor.raw(np.array([[1.0, 2.0]]), np.array([10.0, 1.0, 0.5]))
+    array([12.5])
+    >>> predictor.split(np.array([10.0, 1.0, 0.5]))
+    (array([10.,  1.]), np.float64(0.5))
+    """
+
+    n_features: int
+    n_outputs: int = 0
+    fit_intercept: bool = True
+
+    @property
+    def n_parameters(self) -> int:
+        """The size of θ."""
+        return (self.n_features + self.fit_intercept) * max(1, self.n_outputs)
+
+    def zeros(self) -> Array:
+        """θ = 0."""
+        return np.zeros(self.n_parameters)
+
+    def split(self, theta: Array) -> tuple[Array, Array]:
+        """β of shape (d,) or (d, k), and b: a number or (k,), 0 without an intercept."""
+        size = self.n_features * max(1, self.n_outputs)
+        coef = theta[:size]
+        if self.n_outputs:
+            coef = coef.reshape(self.n_features, self.n_outputs)
+        if not self.fit_intercept:
+            return coef, 0.0 * theta[: self.n_outputs] if self.n_outputs else 0.0
+        return coef, theta[size:] if self.n_outputs else theta[size]
+
+    def pack(self, coef: Array, intercept: Array) -> Array:
+        """θ from β and b; b is left out without an intercept."""
+        size = self.n_features * max(1, self.n_outputs)
+        theta = array_namespace(coef).empty(self.n_parameters, dtype=coef.dtype)
+        theta[:size] = coef.reshape(-1)
+        if self.fit_intercept:
+            theta[size:] = intercept
+        return theta
+
+    def raw(self, X: Array, theta: Array) -> Array:
+        """z = Xβ + b, shape (n,) or (n, k)."""
+        coef, intercept = self.split(theta)
+        return in_double(X) @ coef + intercept
+
+    def pullback(self, X: Array, slope: Array) -> Array:
+        """Σ_i ∂z_i/∂θ · slope_i = (Xᵀs, Σs), flat as θ is."""
+        xp = array_namespace(slope)
+        return self.pack(in_double(X).T @ slope, xp.sum(slope, axis=0))
+
+    def design(self, X: Array) -> Array:
+        """[X, 1] itself, dense: ∂z/∂θ for one output."""
+        dense = in_double(X if is_array_api_obj(X) else X.toarray())
+        if not self.fit_intercept:
+            return dense
+        xp = array_namespace(dense)
+        return xp.concat([dense, xp.ones((dense.shape[0], 1), dtype=dense.dtype)], axis=1)
+
+    def gram(self, X: Array, weight: Array) -> Array:
+        """Σ_i weight_i x̃_i x̃_iᵀ with x̃ = (x, 1): (d, d), or one larger with an intercept."""
+        d = self.n_features
+        xp = array_namespace(weight)
+        whole = xp.empty((d + self.fit_intercept,) * 2, dtype=weight.dtype)
+        whole[:d, :d] = _weighted_gram(xp, X, weight)
+        if self.fit_intercept:
+            whole[:d, d] = whole[d, :d] = in_double(X).T @ weight
+            whole[d, d] = xp.sum(weight)
+        return whole
+
+
+def _weighted_gram(xp: Any, X: Array, weight: Array) -> Array:
+    if not is_array_api_obj(X):
+        gram = np.zeros((X.shape[1],) * 2)
+        _native.sparse_gram(X.data, X.indices, X.indptr, weight, gram)
+        return gram
+    X = in_double(X)
+    if xp.all(weight >= 0):
+        # A product of one array with its own transpose is symmetric: BLAS does half the work.
+        scaled = X * xp.sqrt(weight)[:, None]
+        return scaled.T @ scaled
+    return X.T @ (X * weight[:, None])
+
+
+def in_double(X: Array) -> Array:
+    """X in float64, itself where it already is."""
+    if is_array_api_obj(X):
+        xp = array_namespace(X)
+        return xp.astype(X, xp.float64, copy=False)
+    return X if X.dtype == np.float64 else X.astype(np.float64)

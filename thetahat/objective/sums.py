@@ -1,0 +1,133 @@
+"""Sums over rows that merge: what every risk, gradient and Hessian is made of.
+
+`Sums` holds Σ w and some Σ w·(…), and adds up part by part. Merging is associative and commutative
+up to rounding, and ``Sums()`` is its neutral element.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.source import Block
+from thetahat.foundation.errors import DataError
+from thetahat.mathematics.losses.base import Curved, Loss, Reweightable
+from thetahat.objective.predictor import LinearPredictor
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Σ w, and weighted sums beside it."""
+
+    weight: float = 0.0
+    parts: tuple[Array, ...] = ()
+
+    def merge(self, other: Sums) -> Sums:
+        """The sums over both sets of rows."""
+        if not self.parts:
+            return Sums(self.weight + other.weight, other.parts)
+        if not other.parts:
+            return Sums(self.weight + other.weight, self.parts)
+        parts = tuple(a + b for a, b in zip(self.parts, other.parts, strict=True))
+        return Sums(self.weight + other.weight, parts)
+
+    def means(self) -> tuple[Array, ...]:
+        """Each sum divided by Σ w."""
+        if not self.weight > 0:
+            raise DataError(
+                "All sample weights are zero, so no row counts. Give at least one row a positive "
+                "weight."
+            )
+        return tuple(part / self.weight for part in self.parts)
+
+
+def weight_sums(block: Block) -> Sums:
+    """Σ w alone."""
+    return Sums(_total_weight(block))
+
+
+def value_sums(block: Block, predictor: LinearPredictor, loss: Loss, theta: Array) -> Sums:
+    """Σ wℓ."""
+    with _quiet():
+        z = predictor.raw(block.X, theta)
+        return Sums(_total_weight(block), (_weighted_value(block, loss, z),))
+
+
+def gradient_sums(block: Block, predictor: LinearPredictor, loss: Any, theta: Array) -> Sums:
+    """Σ wℓ and Σ w∇ℓ."""
+    with _quiet():
+        z = predictor.raw(block.X, theta)
+        slope = _weighted(block, loss.gradient(block.y, z))
+        value = _weighted_value(block, loss, z)
+        return Sums(_total_weight(block), (value, predictor.pullback(block.X, slope)))
+
+
+def gradient_sum(block: Block, predictor: LinearPredictor, loss: Any, theta: Array) -> Array:
+    """Σ w∇ℓ alone: what stochastic methods ask for, often of one row."""
+    with _quiet():
+        slope = loss.gradient(block.y, predictor.raw(block.X, theta))
+        return predictor.pullback(block.X, _weighted(block, slope))
+
+
+def hessian_sums(block: Block, predictor: LinearPredictor, loss: Curved, theta: Array) -> Sums:
+    """Σ w∇²ℓ, for all pairs of columns of z."""
+    with _quiet():
+        z = predictor.raw(block.X, theta)
+        if z.ndim == 1:
+            curvature = _weighted(block, loss.curvature(block.y, z))
+            return Sums(_total_weight(block), (predictor.gram(block.X, curvature),))
+        p, k = predictor.n_parameters // z.shape[1], z.shape[1]
+        hessian = np.zeros((p, k, p, k))
+        for a in range(k):
+            unit = np.zeros_like(z)
+            unit[:, a] = 1.0
+            column = _weighted(block, loss.curvature_product(block.y, z, unit))
+            for b in range(a, k) if loss.columns == "per class" else (a,):
+                hessian[:, a, :, b] = hessian[:, b, :, a] = predictor.gram(block.X, column[:, b])
+        return Sums(_total_weight(block), (hessian.reshape(p * k, p * k),))
+
+
+def hessian_product_sums(
+    block: Block, predictor: LinearPredictor, loss: Curved, theta: Array, direction: Array
+) -> Sums:
+    """Σ w∇²ℓ · direction, without the Hessian."""
+    with _quiet():
+        z = predictor.raw(block.X, theta)
+        along = predictor.raw(block.X, direction)
+        bent = _weighted(block, loss.curvature_product(block.y, z, along))
+        return Sums(_total_weight(block), (predictor.pullback(block.X, bent),))
+
+
+def majoriser_sums(
+    block: Block, predictor: LinearPredictor, loss: Reweightable, theta: Array
+) -> Sums:
+    """Gradient and Hessian of Σ w·½ω(z − y)² with the weights ω that touch ℓ at θ."""
+    with _quiet():
+        z = predictor.raw(block.X, theta)
+        weight = _weighted(block, loss.irls_weight(block.y, z))
+        gradient = predictor.pullback(block.X, weight * (z - block.y))
+        return Sums(_total_weight(block), (gradient, predictor.gram(block.X, weight)))
+
+
+def _weighted_value(block: Block, loss: Loss, z: Array) -> float:
+    return float(_weighted(block, loss.value(block.y, z)).sum())
+
+
+def _weighted(block: Block, values: Array) -> Array:
+    """w · values, row by row."""
+    if block.weight is None:
+        return values
+    return values * (block.weight if values.ndim == 1 else block.weight[:, None])
+
+
+def _total_weight(block: Block) -> float:
+    return float(block.n_rows) if block.weight is None else float(block.weight.sum())
+
+
+def _quiet() -> Any:
+    """Overflow is judged where the sum is used; a row far outside need not warn by itself."""
+    return np.errstate(over="ignore", invalid="ignore", divide="ignore")
