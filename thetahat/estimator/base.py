@@ -1,0 +1,156 @@
+"""Base classes: how every estimator opens its data and keeps scikit-learn's promises."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from thetahat.data.arrays import is_device_array
+from thetahat.data.door import as_device_features, as_features, as_source
+from thetahat.data.in_memory import InMemory
+from thetahat.data.on_device import OnDevice
+from thetahat.data.source import Source
+from thetahat.estimator.parameters import Range, check_ranges
+from thetahat.foundation.errors import DataError
+from thetahat.mathematics.parts import Part
+
+Array = Any
+
+
+class Estimator(BaseEstimator):
+    """Parameters with declared ranges; data through one door."""
+
+    _ranges: ClassVar[dict[str, Range]] = {}
+    _accepts_sparse: ClassVar[bool] = False
+    _multi_output: ClassVar[bool] = False
+    _accepts_devices: ClassVar[bool] = False
+    """Whether rows of torch or CuPy are fitted where they are."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._accepts_sparse
+        tags.target_tags.multi_output = self._multi_output
+        return tags
+
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters; ``loss__delta=2.0`` replaces the loss by one with that delta.
+
+        Parts (losses, penalties) are values, so a nested parameter makes a new part.
+        """
+        whole = {name: value for name, value in params.items() if "__" not in name}
+        if whole:
+            super().set_params(**whole)
+        for name, value in params.items():
+            if name in whole:
+                continue
+            owner, _, inner = name.partition("__")
+            part = getattr(self, owner, None)
+            if isinstance(part, Part):
+                setattr(self, owner, part.set_params(**{inner: value}))
+            else:
+                super().set_params(**{name: value})
+        return self
+
+    def _open(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        supervised: bool = True,
+        check_finite: bool = True,
+    ) -> Source:
+        """Check parameters and data, remember the schema, and give the rows as a source."""
+        check_ranges(self)
+        who = type(self).__name__
+        if supervised and y is None and not isinstance(X, Source):
+            raise DataError(
+                f"{who} requires y to be passed, but the target y is None. Give one target per row."
+            )
+        source = as_source(
+            X,
+            y,
+            sample_weight,
+            who=who,
+            accept_sparse=self._accepts_sparse,
+            multi_output=self._multi_output,
+            accept_device=self._accepts_devices,
+            check_finite=check_finite,
+        )
+        if supervised and not source.has_target:
+            raise DataError(
+                f"{who} learns from targets, and the source names none. Open it with "
+                "th.scan(path, target=...)."
+            )
+        self._warn_column_vector(y)
+        if _is_frame(X):
+            validate_data(self, X, skip_check_array=True, reset=True)
+        else:
+            self._remember(source)
+        return source
+
+    def _warn_column_vector(self, y: Any) -> None:
+        """A column of targets for a one-output model is taken, with scikit-learn's warning."""
+        if not self._multi_output and getattr(y, "ndim", 1) == 2:
+            import warnings
+
+            from sklearn.exceptions import DataConversionWarning
+
+            warnings.warn(
+                "A column-vector y was passed when a 1d array was expected. Use y.ravel().",
+                DataConversionWarning,
+                stacklevel=4,
+            )
+
+    def _remember(self, source: Source) -> None:
+        self.n_features_in_ = source.n_features
+        if source.schema.names:
+            self.feature_names_in_ = np.asarray(source.schema.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _open_again(self, X: Any) -> Source:
+        """Rows for a fitted estimator, their schema checked against the one of `fit`."""
+        check_is_fitted(self)
+        if isinstance(X, Source):
+            self._require_same_columns(X)
+            return X
+        who = type(self).__name__
+        if self._accepts_devices and is_device_array(X):
+            rows = as_device_features(X, who)
+            validate_data(self, rows, skip_check_array=True, reset=False)
+            return OnDevice(X=rows, n_features=int(rows.shape[1]))
+        features, schema = as_features(X, who=who, accept_sparse=self._accepts_sparse)
+        validate_data(self, X if _is_frame(X) else features, skip_check_array=True, reset=False)
+        source = InMemory(
+            X=features, n_features=int(features.shape[1]), dtype=features.dtype, schema=schema
+        )
+        source.require_finite()
+        return source
+
+    def _require_same_columns(self, source: Source) -> None:
+        if source.n_features != self.n_features_in_:
+            raise DataError(
+                f"X has {source.n_features} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input. Open the file with features=[...]."
+            )
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None and source.schema.names and tuple(names) != source.schema.names:
+            missing = [name for name in names if name not in source.schema.names]
+            raise DataError(
+                "The feature names should match those that were passed during fit"
+                + (
+                    f": {', '.join(map(repr, missing))} missing"
+                    if missing
+                    else ", in the same order"
+                )
+                + ". Open the file with features=list(model.feature_names_in_)."
+            )
+
+
+def _is_frame(X: Any) -> bool:
+    """Whether X has columns whose names scikit-learn knows how to read and to compare."""
+    return hasattr(X, "columns") or hasattr(X, "column_names")

@@ -1,0 +1,104 @@
+"""Ranges of constructor parameters: declared beside the class, checked at `fit`.
+
+A class declares ``_ranges = {"alpha": at_least(0), "solver": one_of("auto", "qr")}``;
+``check_ranges(self)`` raises a `ParameterError` that names estimator, parameter, value and rule.
+``__init__`` only stores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from thetahat.foundation.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Range:
+    """A rule: a test and the words for it."""
+
+    holds: Callable[[Any], bool]
+    words: str
+
+    def __or__(self, other: Range) -> Range:
+        return Range(
+            lambda value: self.holds(value) or other.holds(value), f"{self.words}, or {other.words}"
+        )
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and value == value
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+
+
+def at_least(low: float) -> Range:
+    """A real number ≥ low."""
+    return Range(lambda value: _is_real(value) and value >= low, f"a number ≥ {low:g}")
+
+
+def more_than(low: float) -> Range:
+    """A real number > low."""
+    return Range(lambda value: _is_real(value) and value > low, f"a number > {low:g}")
+
+
+def between(low: float, high: float) -> Range:
+    """A real number strictly between two bounds."""
+    return Range(
+        lambda value: _is_real(value) and low < value < high, f"a number in ({low:g}, {high:g})"
+    )
+
+
+def whole(low: int) -> Range:
+    """A whole number ≥ low."""
+    return Range(lambda value: _is_whole(value) and value >= low, f"a whole number ≥ {low}")
+
+
+def one_of(*names: str) -> Range:
+    """One of some words."""
+    return Range(
+        lambda value: isinstance(value, str) and value in names,
+        "one of " + ", ".join(repr(name) for name in names),
+    )
+
+
+def instance_of(kind: type, words: str) -> Range:
+    """An object of a class, described in words."""
+    return Range(lambda value: isinstance(value, kind), words)
+
+
+real = Range(_is_real, "a number")
+boolean = Range(lambda value: isinstance(value, bool | np.bool_), "True or False")
+none = Range(lambda value: value is None, "None")
+non_negative_array = Range(
+    lambda value: (
+        isinstance(value, np.ndarray | list | tuple)
+        and bool(np.all(np.asarray(value, dtype=float) >= 0))
+    ),
+    "an array of numbers ≥ 0",
+)
+
+
+def check_ranges(estimator: Any) -> None:
+    """Refuse parameters outside their declared ranges."""
+    for name, rule in estimator._ranges.items():
+        value = getattr(estimator, name)
+        if not rule.holds(value):
+            hint = ""
+            if isinstance(value, str):
+                close = get_close_matches(value, _quoted(rule.words), n=1)
+                hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise ParameterError(
+                f"{type(estimator).__name__}: {name}={value!r} must be {rule.words}.{hint}"
+            )
+
+
+def _quoted(words: str) -> list[str]:
+    return words.split("'")[1::2]

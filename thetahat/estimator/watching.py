@@ -1,0 +1,69 @@
+"""Progress, time limits and Ctrl-C for iterative fits, through scikit-learn's callbacks."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sklearn.callback import CallbackSupportMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from thetahat.foundation.watch import Watch
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
+
+
+class Watched(CallbackSupportMixin):
+    """An estimator whose iterative fit reports each step to ``set_callbacks(...)``.
+
+    ``fit`` is decorated with scikit-learn's ``with_callbacks`` and opens the watch around its
+    solver.
+    """
+
+    solution_: Solution
+
+    @contextmanager
+    def _watching(
+        self, max_steps: int | None, attributes: Callable[[Any], dict[str, Any]], X: Any, y: Any
+    ) -> Iterator[Watch]:
+        """A `Watch` that tells the callbacks of each step; `attributes(θ)` rebuilds the model.
+
+        On Ctrl-C the best parameters so far, which travel on the exception, are kept first.
+        """
+        context = self._init_callback_context(max_subtasks=max_steps)
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+
+        def on_step(step: int, theta: Any, value: float) -> bool:
+            inner = context.subcontext(task_name="step")
+            inner.call_on_fit_task_begin(estimator=self, X=X, y=y)
+            return bool(
+                inner.call_on_fit_task_end(
+                    estimator=self,
+                    X=X,
+                    y=y,
+                    reconstruction_attributes=attributes(theta),
+                )
+            )
+
+        try:
+            yield Watch(on_step=on_step if getattr(self, "_skl_callbacks", None) else None)
+        except KeyboardInterrupt as interrupt:
+            solution = getattr(interrupt, "solution", None)
+            if solution is not None:
+                self.__dict__.update(attributes(solution.theta), solution_=solution)
+            raise
+        finally:
+            context.call_on_fit_task_end(estimator=self, X=X, y=y)
+
+    def _warn_unless_converged(self) -> None:
+        """An iterative fit that stopped early says so, with the number and what to change."""
+        solution = self.solution_
+        if solution.outcome in (Outcome.STEPS_EXHAUSTED, Outcome.DIVERGED, Outcome.OUT_OF_TIME):
+            warnings.warn(
+                f"{type(self).__name__}: {solution.outcome.value} ({solution.solver}, "
+                f"{solution.steps} steps, {solution.gap_kind} {solution.gap:.2g}). Raise max_iter "
+                "or tol, scale the columns, or use another solver.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
