@@ -1,0 +1,162 @@
+"""Standard errors, tests and intervals, against statsmodels, certified values and simulation."""
+
+import numpy as np
+import pytest
+import statsmodels.api
+
+import thetahat as th
+
+RANDOM = np.random.default_rng(0)
+X = np.array([0, 5, -2]) + RANDOM.standard_normal((120, 3))
+Y = X @ [1.0, 0.0, -2.0] + 4.0 + 1.5 * RANDOM.standard_normal(120)
+WEIGHT = RANDOM.integers(1, 5, 120).astype(float)
+
+
+def columns(summary, field):
+    return [getattr(c, field) for c in summary.coefficients]
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("solver", ["auto", "qr", "svd", "cholesky"])
+def test_summary_equals_statsmodels(intercept, solver):
+    design = statsmodels.api.add_constant(X) if intercept else X
+    peer = statsmodels.api.OLS(Y, design).fit()
+    model = th.LinearRegression(fit_intercept=intercept, solver=solver).fit(X, Y)
+    summary = model.summary(level=0.9)
+    np.testing.assert_allclose(columns(summary, "standard_error"), peer.bse, rtol=1e-9)
+    np.testing.assert_allclose(columns(summary, "t"), peer.tvalues, rtol=1e-9)
+    np.testing.assert_allclose(columns(summary, "p"), peer.pvalues, rtol=1e-7)
+    bounds = np.column_stack([columns(summary, "low"), columns(summary, "high")])
+    np.testing.assert_allclose(bounds, peer.conf_int(0.1), rtol=1e-8)
+    assert summary.r2 == pytest.approx(peer.rsquared)
+    assert summary.adjusted_r2 == pytest.approx(peer.rsquared_adj)
+    assert summary.f == pytest.approx(peer.fvalue)
+    assert summary.f_p == pytest.approx(peer.f_pvalue, rel=1e-6)
+    assert summary.log_likelihood == pytest.approx(peer.llf)
+    assert summary.aic == pytest.approx(peer.aic)
+    assert summary.bic == pytest.approx(peer.bic)
+    assert summary.sigma**2 == pytest.approx(peer.mse_resid)
+
+
+def test_log_likelihood_is_its_formula():
+    """ols.model: ℓ = −(n/2)log2π − n log σ − Σ(y − ŷ)²/2σ², at the likelihood's own σ."""
+    model = th.LinearRegression().fit(X, Y)
+    summary, residual = model.summary(), Y - model.predict(X)
+    n, sigma = 120, summary.sigma_mle
+    assert sigma**2 == pytest.approx((residual**2).mean())
+    expected = -n / 2 * np.log(2 * np.pi) - n * np.log(sigma) - (residual**2).sum() / 2 / sigma**2
+    assert summary.log_likelihood == pytest.approx(expected)
+
+
+def test_frequency_weights_are_repetition():
+    rows = np.repeat(np.arange(120), WEIGHT.astype(int))
+    weighted = th.LinearRegression().fit(X, Y, WEIGHT).summary(weights="frequency")
+    repeated = th.LinearRegression().fit(X[rows], Y[rows]).summary()
+    for field in ("estimate", "standard_error", "p", "low"):
+        np.testing.assert_allclose(columns(weighted, field), columns(repeated, field), rtol=1e-8)
+    assert weighted.log_likelihood == pytest.approx(repeated.log_likelihood)
+
+
+def test_precision_weights_are_weighted_least_squares():
+    peer = statsmodels.api.WLS(Y, statsmodels.api.add_constant(X), weights=WEIGHT).fit()
+    summary = th.LinearRegression().fit(X, Y, WEIGHT).summary(weights="precision")
+    np.testing.assert_allclose(columns(summary, "standard_error"), peer.bse, rtol=1e-9)
+    assert "precision weights" in str(summary)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_intervals_equal_statsmodels(intercept):
+    design = statsmodels.api.add_constant(X) if intercept else X
+    frame = statsmodels.api.OLS(Y, design).fit().get_prediction(design[:7]).summary_frame(0.05)
+    model = th.LinearRegression(fit_intercept=intercept).fit(X, Y)
+    low, high = model.predict_interval(X[:7], kind="confidence")
+    np.testing.assert_allclose(low, frame["mean_ci_lower"])
+    np.testing.assert_allclose(high, frame["mean_ci_upper"])
+    low, high = model.predict_interval(X[:7])
+    np.testing.assert_allclose(low, frame["obs_ci_lower"])
+    np.testing.assert_allclose(high, frame["obs_ci_upper"])
+
+
+def test_several_targets_have_their_own_summaries():
+    targets = np.column_stack([Y, 3 * Y + X[:, 0]])
+    model = th.LinearRegression().fit(X, targets)
+    single = th.LinearRegression().fit(X, targets[:, 1]).summary()
+    np.testing.assert_allclose(
+        columns(model.summary(output=1), "standard_error"), columns(single, "standard_error")
+    )
+    assert model.predict_interval(X)[0].shape == targets.shape
+
+
+@pytest.mark.parametrize("make", [th.datasets.load_longley, th.datasets.filip])
+def test_certified_standard_errors(make):
+    data = make()
+    summary = th.LinearRegression().fit(data.X, data.y).summary()
+    np.testing.assert_allclose(columns(summary, "standard_error"), data.standard_errors, rtol=1e-5)
+
+
+def test_coverage_of_coefficients_and_predictions():
+    """Over repetitions, 95% intervals cover the truth 95% of the time (binomial tolerance)."""
+    repeats, hits, new = 600, np.zeros(4), 0
+    beta, random = np.array([2.0, -1.0, 0.5]), np.random.default_rng(5)
+    design = random.standard_normal((25, 3))
+    for _ in range(repeats):
+        y = design @ beta + 1.0 + random.standard_normal(25)
+        model = th.LinearRegression().fit(design, y)
+        summary = model.summary()
+        truth = np.r_[1.0, beta]
+        low, high = np.array(columns(summary, "low")), np.array(columns(summary, "high"))
+        hits += (low <= truth) & (truth <= high)
+        low, high = model.predict_interval([[0.3, -1.0, 2.0]])
+        new += low[0] <= 2 * 0.3 + 1.0 + 1.0 + 1.0 + random.standard_normal() <= high[0]
+    tolerance = 3.5 * np.sqrt(0.95 * 0.05 / repeats)
+    assert np.abs(hits / repeats - 0.95).max() < tolerance
+    assert abs(new / repeats - 0.95) < tolerance
+
+
+def test_unbiased_and_likelihood_variance():
+    """ols.inference: E σ̂² = σ² for RSS/(n−p), and (n−p)/n·σ² for RSS/n; E β̂ = β*."""
+    random, design = np.random.default_rng(3), np.random.default_rng(4).standard_normal((8, 2))
+    unbiased, likelihood, slopes = [], [], []
+    for _ in range(2000):
+        model = th.LinearRegression().fit(design, design @ [1.0, 2.0] + random.standard_normal(8))
+        summary = model.summary()
+        unbiased.append(summary.sigma**2)
+        likelihood.append(summary.sigma_mle**2)
+        slopes.append(model.coef_)
+    assert np.mean(unbiased) == pytest.approx(1.0, abs=0.06)
+    assert np.mean(likelihood) == pytest.approx(5 / 8, abs=0.05)
+    np.testing.assert_allclose(np.mean(slopes, axis=0), [1.0, 2.0], atol=0.05)
+    centred = design - design.mean(axis=0)
+    np.testing.assert_allclose(
+        np.cov(np.transpose(slopes)), np.linalg.inv(centred.T @ centred), rtol=0.15, atol=0.01
+    )
+
+
+def test_prints_well():
+    import pandas
+
+    model = th.LinearRegression().fit(pandas.DataFrame(X, columns=["age", "income", "x"]), Y)
+    text = str(model.summary())
+    assert "income" in text
+    assert "95% from" in text
+    assert len({len(line) for line in text.splitlines() if line.startswith("─")}) == 1
+    assert max(map(len, text.splitlines())) <= 100
+    assert model.summary()._repr_html_().startswith("<table>")
+    assert model.summary()["age"].estimate == pytest.approx(model.coef_[0])
+
+
+def test_refusals_give_a_way_out():
+    dependent = np.column_stack([X, X[:, 0]])
+    with pytest.raises(th.CapabilityError, match=r"rank 3 of 4.*Drop"):
+        th.LinearRegression().fit(dependent, Y).summary()
+    with pytest.raises(th.CapabilityError, match="more rows than parameters"):
+        th.LinearRegression().fit(X[:4], Y[:4]).summary()
+    with pytest.raises(th.CapabilityError, match="never forms"):
+        th.LinearRegression(solver="lsqr").fit(X, Y).summary()
+    model = th.LinearRegression().fit(X, Y)
+    with pytest.raises(th.ParameterError, match="level=95"):
+        model.summary(level=95)
+    with pytest.raises(th.ParameterError, match="kind='both'"):
+        model.predict_interval(X, kind="both")
+    with pytest.raises(th.ParameterError, match="weights='count'"):
+        model.summary(weights="count")

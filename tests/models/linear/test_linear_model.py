@@ -1,0 +1,136 @@
+"""The general form: any loss under a linear function, any penalty, a solver that says why."""
+
+import numpy as np
+import pytest
+import sklearn.linear_model
+
+import thetahat as th
+from thetahat.catalog import losses, penalties, solver_table
+from thetahat.mathematics.losses.base import Smooth, Targets
+
+RANDOM = np.random.default_rng(0)
+N = 250
+X = RANDOM.standard_normal((N, 4))
+SCORE = X @ [1.0, -2.0, 0.5, 0.0] + 0.3
+TARGETS = {
+    Targets.REAL: SCORE + 0.5 * RANDOM.standard_normal(N),
+    Targets.NONNEGATIVE: RANDOM.poisson(np.exp(SCORE / 2)).astype(float),
+    Targets.BINARY: (SCORE + RANDOM.logistic(size=N) > 0).astype(float),
+    Targets.SIGNS: np.sign(SCORE + RANDOM.logistic(size=N)),
+    Targets.CLASSES: RANDOM.integers(0, 3, N).astype(float),
+}
+SMOOTH = {name: kind() for name, kind in losses().items() if issubclass(kind, Smooth)}
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize("penalty", ["none", "l2"])
+def test_any_smooth_loss_reaches_its_optimum(name, penalty):
+    """No small move of any coefficient lowers the objective."""
+    loss = SMOOTH[name]
+    y = TARGETS[loss.targets]
+    alpha = 0.1 if penalty == "l2" else 0.0
+    model = th.LinearModel(loss, th.penalties.L2(0.1) if alpha else "none").fit(X, y)
+    assert model.solution_.outcome.success, model.solution_
+
+    def objective(coef, intercept):
+        risk = np.mean(loss.value(y, X @ coef.T + intercept))
+        return risk + alpha / 2 * (coef**2).sum()
+
+    best = objective(model.coef_, model.intercept_)
+    for _ in range(40):
+        move = 1e-3 * RANDOM.standard_normal(model.coef_.shape)
+        shift = 1e-3 * RANDOM.standard_normal(np.shape(model.intercept_))
+        assert objective(model.coef_ + move, model.intercept_ + shift) >= best - 1e-12
+
+
+def test_named_peers():
+    real, binary = TARGETS[Targets.REAL], TARGETS[Targets.BINARY]
+    ridge = sklearn.linear_model.Ridge(0.3 * N).fit(X, real)
+    model = th.LinearModel("squared", th.penalties.L2(0.3)).fit(X, real)
+    np.testing.assert_allclose(model.coef_, ridge.coef_, rtol=1e-7)
+    logistic = sklearn.linear_model.LogisticRegression(C=1 / (0.02 * N), tol=1e-10).fit(X, binary)
+    model = th.LinearModel("logistic", th.penalties.L2(0.02)).fit(X, binary)
+    np.testing.assert_allclose(model.coef_, logistic.coef_[0], rtol=1e-5)
+    np.testing.assert_allclose(model.predict_mean(X), logistic.predict_proba(X)[:, 1], rtol=1e-4)
+    np.testing.assert_array_equal(model.predict(X), logistic.predict(X))
+    counts = TARGETS[Targets.NONNEGATIVE]
+    poisson = sklearn.linear_model.PoissonRegressor(alpha=0.1, tol=1e-10).fit(X, counts)
+    model = th.LinearModel("poisson", th.penalties.L2(0.1)).fit(X, counts)
+    np.testing.assert_allclose(model.predict(X), poisson.predict(X), rtol=1e-5)
+    lasso = sklearn.linear_model.Lasso(0.1, tol=1e-10).fit(X, real)
+    model = th.LinearModel("squared", th.penalties.L1(0.1)).fit(X, real)
+    np.testing.assert_allclose(model.coef_, lasso.coef_, atol=1e-7)
+
+
+@pytest.mark.parametrize("solver", ["newton", "lbfgs", "gradient_descent", "nesterov"])
+def test_solvers_agree(solver):
+    y = TARGETS[Targets.BINARY]
+    reference = th.LinearModel("logistic", th.penalties.L2(0.1)).fit(X, y)
+    model = th.LinearModel("logistic", th.penalties.L2(0.1), solver=solver, tol=1e-7).fit(X, y)
+    np.testing.assert_allclose(model.coef_, reference.coef_, atol=1e-5)
+    assert model.solution_.solver == solver
+
+
+def test_refusals_name_a_way_out():
+    y = TARGETS[Targets.BINARY]
+    with pytest.raises(th.CapabilityError, match=r"LBFGS needs a smooth penalty; L1 is not\. Use"):
+        th.LinearModel("logistic", "l1", solver="lbfgs").fit(X, y)
+    with pytest.raises(th.CapabilityError, match="surrogate"):
+        th.LinearModel("zero_one").fit(X, TARGETS[Targets.SIGNS])
+    with pytest.raises(th.ParameterError, match="Did you mean 'huber'"):
+        th.LinearModel("hubber").fit(X, y)
+    with pytest.raises(th.DataError, match=r"LinearModel: .* targets"):
+        th.LinearModel("poisson").fit(X, -1.0 - y)
+    with pytest.raises(th.DataError, match="0 or 1"):
+        th.LinearModel("logistic").fit(X, y + 4)
+
+
+def test_parts_can_be_searched():
+    from sklearn.model_selection import GridSearchCV
+
+    model = th.LinearModel(th.losses.Huber(), th.penalties.L2(1.0))
+    grid = {"loss__delta": [0.5, 2.0], "penalty__alpha": [1e-3, 10.0]}
+    search = GridSearchCV(model, grid, cv=3).fit(X, TARGETS[Targets.REAL])
+    assert search.best_params_["penalty__alpha"] == 1e-3
+    assert search.best_estimator_.loss.delta == search.best_params_["loss__delta"]
+    with pytest.raises(th.ParameterError, match="no parameter 'sigma'"):
+        model.set_params(loss__sigma=1.0)
+
+
+def test_a_loss_of_ones_own():
+    def mine(y, z):
+        return np.log(np.cosh(z - y))
+
+    y = TARGETS[Targets.REAL]
+    model = th.LinearModel(th.loss(mine), "none").fit(X, y)
+    residual = y - model.predict(X)
+    np.testing.assert_allclose(X.T @ np.tanh(residual) / N, 0.0, atol=1e-7)
+
+
+def test_weights_and_streams():
+    from tests.test_conformance import Chunked
+
+    y = TARGETS[Targets.BINARY]
+    whole = th.LinearModel("logistic", th.penalties.L2(0.1)).fit(X, y)
+    source = Chunked(X=X, y=y, n_features=4, has_target=True)
+    chunked = th.LinearModel("logistic", th.penalties.L2(0.1)).fit(source)
+    np.testing.assert_allclose(chunked.coef_, whole.coef_, rtol=1e-7)
+
+
+def test_bad_targets_of_a_stream_are_counted_from_its_first_row():
+    from tests.test_conformance import Chunked
+
+    rows, y = np.zeros((2000, 4)), np.ones(2000)
+    y[1500] = 3.0
+    with pytest.raises(th.DataError, match=r"first at row 1,500: 3\.0"):
+        th.LinearModel("logistic").fit(Chunked(X=rows, y=y, n_features=4, has_target=True))
+
+
+def test_every_pair_of_parts_has_a_solver_or_a_reason():
+    table = solver_table()
+    assert len(table) == len(losses()) * (len(penalties()) - 1)
+    served = {pair for pair, solver in table.items() if solver != "—"}
+    assert {loss for loss, _ in served} == set(losses()) - {"ZeroOne"}
+    assert table["Squared", "L1"] == "CoordinateDescent"
+    assert table["Logistic", "L2"] == "Newton"
+    assert table["Logistic", "L1"] == "ProximalGradient"

@@ -1,0 +1,1 @@
+"""Linear models: f(x) = xᵀβ + b under any loss and penalty."""
