@@ -1,0 +1,1 @@
+"""Transforms of rows and targets that come before a model."""

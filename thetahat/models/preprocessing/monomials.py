@@ -1,0 +1,173 @@
+"""Monomials of the features: polynomials of x become linear functions of φ(x).
+
+The monomials of degree k whose first variable is x_j are x_j times those of degree k − 1 in
+x_j, x_{j+1}, …, which stand side by side at the end of that degree: one product per variable and
+degree makes them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations_with_replacement, groupby, product
+from math import comb, factorial, prod
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.source import Block
+from thetahat.estimator.parameters import boolean, one_of, whole
+from thetahat.foundation.errors import DataError
+from thetahat.foundation.memory import require_memory
+from thetahat.models.preprocessing.rowwise import RowwiseTransformer
+
+Array = Any
+
+
+class MonomialExpansion(RowwiseTransformer):
+    """All monomials of the features up to a degree.
+
+    Formula: φ(x) = (1, x₁, …, x_d, x₁², x₁x₂, …), C(d + p, p) features for degree p; of one
+    feature, the polynomial basis 1, x, x², …, x^p. A linear model on φ(x) is a polynomial in x, a
+    halfspace is a polynomial threshold function.
+
+    Cost: O(1) per entry of the result, whose memory is estimated before it is taken.
+
+    Parameters
+    ----------
+    degree : int, default=2
+        p.
+    form : {"distinct", "kernel", "ordered"}, default="distinct"
+        "distinct": each monomial once. "kernel": each times √(its multinomial coefficient), so
+        that φ(x)ᵀφ(z) = (xᵀz + 1)^p. "ordered": the d^p products x_{i₁}⋯x_{i_p} in every order, of
+        degree p exactly, so that φ(x)ᵀφ(z) = (xᵀz)^p; after `BiasFeature`, (xᵀz + 1)^p.
+    include_bias : bool, default=True
+        Whether the constant 1 is among the monomials; leave it out before a model that fits an
+        intercept. The "ordered" form has none.
+
+    Attributes
+    ----------
+    n_output_features_ : int
+        The number of monomials.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> expansion = th.MonomialExpansion(degree=2).fit([[2.0, 3.0]])
+    >>> expansion.transform([[2.0, 3.0]]).tolist()
+    [[1.0, 2.0, 3.0, 4.0, 6.0, 9.0]]
+    >>> expansion.get_feature_names_out().tolist()
+    ['1', 'x0', 'x1', 'x0^2', 'x0 x1', 'x1^2']
+    """
+
+    _ranges = {  # noqa: RUF012
+        "degree": whole(1),
+        "form": one_of("distinct", "kernel", "ordered"),
+        "include_bias": boolean,
+    }
+    _too_large = (
+        "Lower the degree, transform fewer rows at a time, or use a polynomial kernel, which never "
+        "forms the monomials."
+    )
+
+    def __init__(
+        self, degree: int = 2, *, form: str = "distinct", include_bias: bool = True
+    ) -> None:
+        self.degree = degree
+        self.form = form
+        self.include_bias = include_bias
+
+    def fit(self, X: Any, y: Any = None) -> MonomialExpansion:
+        """Count the monomials; nothing is learned from the values."""
+        d = self._open(X, supervised=False).n_features
+        self.n_output_features_ = (
+            d**self.degree
+            if self.form == "ordered"
+            else comb(d + self.degree, self.degree) - (not self.include_bias)
+        )
+        require_memory(
+            8 * self.n_output_features_,
+            f"MonomialExpansion: one row of {self.n_output_features_} monomials",
+            self._too_large,
+        )
+        if self.form == "kernel":
+            self._factors = np.sqrt([_multinomial(m, self.degree) for m in self._monomials()])
+        return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Names such as "1", "x0", "x0^2", "x0 x1"; for "ordered", "x0 x0" and "x1 x0" too."""
+        names = super().get_feature_names_out(input_features)
+        if self.form == "ordered":
+            sequences = product(names, repeat=self.degree)
+            return np.asarray([" ".join(sequence) for sequence in sequences], dtype=object)
+        return np.asarray([_spelled(m, names) for m in self._monomials()], dtype=object)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_output_features_
+
+    def _monomials(self) -> Iterator[tuple[int, ...]]:
+        """The distinct monomials in order, each as its variables in ascending order."""
+        for k in range(not self.include_bias, self.degree + 1):
+            yield from combinations_with_replacement(range(self.n_features_in_), k)
+
+    def _transform_block(self, block: Block) -> Array:
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.form == "ordered":
+                features = _ordered(block.X, self.degree)
+            else:
+                features = _distinct(block.X, self.degree, self.include_bias)
+                if self.form == "kernel":
+                    features *= self._factors.astype(features.dtype)
+            overflown = not np.isfinite(features.sum(dtype=np.float64))
+        if overflown:
+            self._require_finite_monomials(features, block)
+        return features
+
+    def _require_finite_monomials(self, features: Array, block: Block) -> None:
+        bad = np.argwhere(~np.isfinite(features))
+        if not bad.size:
+            return
+        row, column = bad[0]
+        largest = int(np.argmax(np.abs(block.X[row])))
+        raise DataError(
+            f"MonomialExpansion: {self.get_feature_names_out()[column]!r} overflows "
+            f"{features.dtype} at row {block.start + row}, where column {self._label(largest)} "
+            f"is {block.X[row, largest]:g}. Scale the columns first, for example with "
+            "th.Standardizer, or lower the degree."
+        )
+
+
+def _distinct(X: Array, degree: int, include_bias: bool) -> Array:
+    n, d = X.shape
+    features = np.empty((n, comb(d + degree, degree)), dtype=X.dtype)
+    features[:, 0] = 1.0
+    starts, end = [0] * d, 1  # where the previous degree's monomials in x_j, x_{j+1}, ... begin
+    for _ in range(degree):
+        next_starts, place = [], end
+        for j in range(d):
+            next_starts.append(place)
+            previous = features[:, starts[j] : end]
+            place += previous.shape[1]
+            np.multiply(previous, X[:, j : j + 1], out=features[:, next_starts[j] : place])
+        starts, end = next_starts, place
+    return features if include_bias else features[:, 1:]
+
+
+def _ordered(X: Array, degree: int) -> Array:
+    features = X
+    for _ in range(degree - 1):
+        features = (features[:, :, None] * X[:, None, :]).reshape(len(X), -1)
+    return features
+
+
+def _multinomial(monomial: tuple[int, ...], degree: int) -> int:
+    """How often a monomial comes up in (x₁z₁ + … + x_dz_d + 1)^degree."""
+    powers = [len(list(same)) for _, same in groupby(monomial)]
+    return factorial(degree) // (
+        prod(factorial(power) for power in powers) * factorial(degree - len(monomial))
+    )
+
+
+def _spelled(monomial: tuple[int, ...], names: Array) -> str:
+    powers = [(names[j], len(list(same))) for j, same in groupby(monomial)]
+    return " ".join(name if power == 1 else f"{name}^{power}" for name, power in powers) or "1"

@@ -1,0 +1,131 @@
+"""Similarities to some points as features: φ_i(x) = K(x, x_i)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
+
+from thetahat.data.door import as_source
+from thetahat.data.source import Block, Source
+from thetahat.estimator.parameters import Range, none, whole
+from thetahat.foundation.errors import DataError
+from thetahat.foundation.memory import require_memory
+from thetahat.foundation.randomness import generator
+from thetahat.models.preprocessing.rowwise import RowwiseTransformer
+
+Array = Any
+
+
+def inner_product(X: Array, Z: Array) -> Array:
+    """K(x, z) = xᵀz for all rows of X and Z."""
+    return X @ Z.T
+
+
+class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
+    """How similar a row is to each of some landmarks.
+
+    Formula: φ_i(x) = K(x, x_i) for landmarks x₁, …, x_m. A linear model on φ(x) is one in the span
+    of K; K may be any function of two rows, a kernel or not.
+
+    Cost: n·m similarities, whose memory is estimated before it is taken.
+
+    Parameters
+    ----------
+    similarity : callable, default=inner product
+        K(X, Z) → array of shape (n, m) for X of shape (n, d) and Z of shape (m, d), such as the
+        functions of ``sklearn.metrics.pairwise``.
+    landmarks : int, array-like of shape (m, d) or None
+        The landmarks, or how many to draw from the rows of `fit`; None takes all rows.
+    random_state : int, Generator or None
+        Which rows are drawn.
+
+    Attributes
+    ----------
+    landmarks_ : array of shape (m, d)
+        x₁, …, x_m.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> from sklearn.metrics.pairwise import rbf_kernel
+    >>> features = th.SimilarityFeatures(rbf_kernel, landmarks=[[0.0], [1.0]])
+    >>> features.fit_transform([[0.0], [1.0]]).round(4).tolist()
+    [[1.0, 0.3679], [0.3679, 1.0]]
+    """
+
+    _ranges = {  # noqa: RUF012
+        "similarity": Range(callable, "a function K(X, Z)"),
+        "landmarks": whole(1)
+        | none
+        | Range(lambda value: np.ndim(value) == 2, "an array of shape (m, d)"),
+    }
+    _too_large = "Take fewer landmarks, or transform fewer rows at a time."
+
+    def __init__(
+        self,
+        similarity: Callable[[Array, Array], Array] = inner_product,
+        *,
+        landmarks: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.similarity = similarity
+        self.landmarks = landmarks
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> SimilarityFeatures:
+        """Choose the landmarks."""
+        source = self._open(X, supervised=False)
+        if np.ndim(self.landmarks) == 2:
+            given = as_source(self.landmarks, who="SimilarityFeatures", accept_sparse=False)
+            self._require_same_columns(given)
+            self.landmarks_ = given.map_rows(lambda block: block.X)
+        else:
+            self.landmarks_ = self._drawn(source)
+        return self
+
+    def _drawn(self, source: Source) -> Array:
+        """Some rows in their order, read in one pass."""
+        n = source.n_rows
+        m = n if self.landmarks is None else int(self.landmarks)
+        if m > n:
+            raise DataError(
+                f"SimilarityFeatures: landmarks={m} are to be drawn, and n_samples = {n}. Ask for "
+                "fewer, or give the points themselves."
+            )
+        require_memory(
+            2 * m * source.n_features * np.dtype(source.dtype).itemsize,
+            f"SimilarityFeatures: {m} landmarks of {source.n_features} features",
+            "Take fewer: landmarks=1000, for example.",
+        )
+        chosen = np.zeros(n, dtype=bool)
+        chosen[generator(self.random_state).choice(n, size=m, replace=False)] = True
+        return source.map_rows(
+            lambda block: block.X[chosen[block.start : block.start + block.n_rows]]
+        )
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.landmarks_)
+
+    def _transform_block(self, block: Block) -> Array:
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = np.asarray(self.similarity(block.X, self.landmarks_))
+            values = values.astype(block.X.dtype, copy=False)
+        shape = (block.n_rows, len(self.landmarks_))
+        if values.shape != shape:
+            raise DataError(
+                f"SimilarityFeatures: similarity returned shape {values.shape} for "
+                f"{shape[0]} rows and {shape[1]} landmarks; {shape} is needed."
+            )
+        bad = np.argwhere(~np.isfinite(values))
+        if bad.size:
+            row, column = bad[0]
+            raise DataError(
+                f"SimilarityFeatures: similarity is {values[row, column]} between row "
+                f"{block.start + row} and landmark {column}; finite numbers are needed. Scale "
+                "the columns first, or use another function."
+            )
+        return values
