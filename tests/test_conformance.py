@@ -1,0 +1,188 @@
+"""What every estimator of the catalog must keep: scikit-learn's contract and the library's laws.
+
+Estimators are discovered. A family's settings for these checks stand beside the check, not per
+estimator: what an estimator cannot do it says by its tags.
+"""
+
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone, is_regressor
+from sklearn.utils import get_tags
+from sklearn.utils.discovery import all_estimators
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import has_fit_parameter
+
+import thetahat as th
+from thetahat.catalog import estimators
+from thetahat.data.in_memory import InMemory
+
+ESTIMATORS = {name: kind() for name, kind in estimators().items()}
+REGRESSORS = {name: model for name, model in ESTIMATORS.items() if is_regressor(model)}
+
+PEERS = dict(all_estimators())
+
+RANDOM = np.random.default_rng(0)
+N, D = 5000, 6
+X = np.abs(RANDOM.standard_normal((N, D))) + 0.1
+Y = X @ np.arange(1.0, D + 1) + RANDOM.standard_normal(N)
+
+
+def answer(model, x=X):
+    """What a fitted estimator says of some rows."""
+    return model.predict(x) if hasattr(model, "predict") else model.transform(x)
+
+
+def fitted(model, x=X, y=Y, **options):
+    return clone(model).fit(x, y, **options)
+
+
+@parametrize_with_checks(list(ESTIMATORS.values()))
+@pytest.mark.filterwarnings("ignore:.*:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*:FutureWarning")
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_same_bits_for_any_number_of_threads(name):
+    answers = []
+    for threads in (1, 2, 3):
+        with th.config(threads=threads):
+            answers.append(answer(fitted(ESTIMATORS[name])))
+    np.testing.assert_array_equal(answers[0], answers[1])
+    np.testing.assert_array_equal(answers[0], answers[2])
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_float32_in_float32_out(name):
+    small = answer(fitted(ESTIMATORS[name], X.astype(np.float32), Y.astype(np.float32)),
+                   X.astype(np.float32))  # fmt: skip
+    assert small.dtype == np.float32
+    np.testing.assert_allclose(small, answer(fitted(ESTIMATORS[name])), rtol=2e-4, atol=2e-3)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_dense_equals_sparse(name):
+    model = ESTIMATORS[name]
+    if not get_tags(model).input_tags.sparse:
+        with pytest.raises(TypeError, match="sparse"):
+            fitted(model, sp.csr_array(X))
+        return
+    rows = np.where(X < 0.5, 0.0, X)
+    expected = answer(fitted(model, rows), rows)
+    for kind in (sp.csr_array, sp.csc_array, sp.coo_array, sp.csr_matrix):
+        got = answer(fitted(model, kind(rows)), kind(rows))
+        np.testing.assert_allclose(got, expected, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_weight_two_is_a_row_twice(name):
+    model = ESTIMATORS[name]
+    if not has_fit_parameter(model, "sample_weight"):
+        return
+    weight = RANDOM.integers(0, 3, 400)
+    rows = np.repeat(np.arange(400), weight)
+    weighted = fitted(model, X[:400], Y[:400], sample_weight=weight)
+    repeated = fitted(model, X[rows], Y[rows])
+    np.testing.assert_allclose(answer(weighted), answer(repeated), rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_order_of_rows_does_not_matter(name):
+    order = RANDOM.permutation(500)
+    expected = answer(fitted(ESTIMATORS[name], X[:500], Y[:500]))
+    model = fitted(ESTIMATORS[name], X[:500][order], Y[:500][order])
+    if hasattr(model, "landmarks_"):  # a column per row, in the order of the rows
+        expected = expected[:, order]
+    np.testing.assert_allclose(answer(model), expected, rtol=1e-7, atol=1e-7)
+
+
+class Chunked(InMemory):
+    """The same rows in blocks of an odd size, as a file would bring them."""
+
+    def blocks(self):
+        from thetahat.data.source import Block
+
+        for start in range(0, self.n_rows, 613):
+            rows = slice(start, start + 613)
+            yield Block(X=self.X[rows], y=self.y[rows], start=start)
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_in_memory_equals_chunked(name):
+    source = Chunked(X=X, y=Y, n_features=D, has_target=True)
+    chunked = clone(REGRESSORS[name]).fit(source)
+    np.testing.assert_allclose(answer(chunked), answer(fitted(REGRESSORS[name])), rtol=1e-7)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_pickles_and_clones(name):
+    model = fitted(ESTIMATORS[name])
+    np.testing.assert_array_equal(answer(pickle.loads(pickle.dumps(model))), answer(model))
+    assert clone(model).get_params().keys() == model.get_params().keys()
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_same_parameters_as_scikit_learn(name):
+    """Changing the import is the whole migration: parameters, defaults and fitted attributes."""
+    peer = PEERS.get(name)
+    if peer is None:
+        return
+    ours = inspect.signature(type(ESTIMATORS[name])).parameters
+    for parameter, theirs in inspect.signature(peer).parameters.items():
+        if theirs.default != "deprecated":
+            assert parameter in ours
+            assert ours[parameter].default == theirs.default, parameter
+    attributes = {a for a in vars(peer().fit(X, Y)) if a.endswith("_") and not a.startswith("_")}
+    assert attributes <= set(dir(fitted(ESTIMATORS[name])))
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_in_pipelines_and_searches(name):
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+    model = clone(ESTIMATORS[name])
+    if not is_regressor(model):
+        assert make_pipeline(MinMaxScaler(), model).fit_transform(X).shape[0] == N
+        return
+    pipeline = make_pipeline(StandardScaler(), model)
+    step = pipeline.steps[-1][0]
+    search = GridSearchCV(pipeline, {f"{step}__fit_intercept": [True, False]}, cv=2)
+    assert search.fit(X, Y).best_score_ > 0.5
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_tables_keep_their_names(name):
+    import pandas
+    import polars
+    import pyarrow
+
+    columns = [f"c{j}" for j in range(D)]
+    frame = pandas.DataFrame(X, columns=columns)
+    expected = answer(fitted(ESTIMATORS[name]))
+    for table in (frame, polars.from_pandas(frame), pyarrow.Table.from_pandas(frame)):
+        model = fitted(ESTIMATORS[name], table)
+        assert list(model.feature_names_in_) == columns
+        np.testing.assert_allclose(np.asarray(answer(model, table)), expected, rtol=1e-9)
+    wrong = frame.rename(columns={"c1": "other"})
+    with pytest.raises(ValueError, match=r"other|c1"):
+        answer(fitted(ESTIMATORS[name], frame), wrong)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_set_output(name):
+    import pandas
+    import polars
+
+    model = clone(ESTIMATORS[name])
+    if not hasattr(model, "transform"):
+        return
+    frame = pandas.DataFrame(X, columns=[f"c{j}" for j in range(D)])
+    assert isinstance(model.set_output(transform="pandas").fit_transform(frame), pandas.DataFrame)
+    assert isinstance(model.set_output(transform="polars").fit_transform(frame), polars.DataFrame)

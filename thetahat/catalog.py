@@ -1,0 +1,79 @@
+"""Everything the library offers, found rather than listed.
+
+`estimators`, `losses`, `penalties` and `solvers` walk the public names; `solver_table` asks the
+choice itself which solver serves which loss under which penalty.
+"""
+
+from __future__ import annotations
+
+import thetahat
+from thetahat._public import NAMES, NAMESPACES
+from thetahat.foundation.errors import CapabilityError
+
+
+def estimators() -> dict[str, type]:
+    """Every public estimator by name.
+
+    Formula: {name: class} for each th.name that is a scikit-learn estimator. Cost: imports all.
+
+    Examples
+    --------
+    >>> from thetahat.catalog import estimators
+    >>> "LinearRegression" in estimators()
+    True
+    """
+    from sklearn.base import BaseEstimator
+
+    found = {}
+    for name in sorted(NAMES):
+        value = None if name in NAMESPACES else getattr(thetahat, name)
+        if isinstance(value, type) and issubclass(value, BaseEstimator):
+            found[name] = value
+    return found
+
+
+def losses() -> dict[str, type]:
+    """Every public loss by name."""
+    from thetahat.mathematics.losses.base import Loss
+
+    return _classes("losses", Loss)
+
+
+def penalties() -> dict[str, type]:
+    """Every public penalty by name."""
+    from thetahat.mathematics.penalties.base import Penalty
+
+    return _classes("penalties", Penalty)
+
+
+def solvers() -> dict[str, type]:
+    """Every public optimizer by name."""
+    from thetahat.mathematics.optimizers.loop import Method
+
+    return _classes("optimizers", Method)
+
+
+def solver_table(n_rows: int = 1000, n_features: int = 20) -> dict[tuple[str, str], str]:
+    """Which solver ``auto`` takes for each loss and penalty; "—" where none can."""
+    from thetahat.objective.choose import choose_solver
+
+    table = {}
+    plain = {name: part for name, part in penalties().items() if name != "Combined"}
+    for loss_name, loss in losses().items():
+        for penalty_name, penalty in plain.items():
+            try:
+                method, _ = choose_solver(loss(), penalty(), n_rows, n_features + 1)
+                table[loss_name, penalty_name] = type(method).__name__
+            except CapabilityError:
+                table[loss_name, penalty_name] = "—"
+    return table
+
+
+def _classes(namespace: str, base: type) -> dict[str, type]:
+    module = getattr(thetahat, namespace)
+    found = ((name, getattr(module, name)) for name in module.__all__)
+    return {
+        name: value
+        for name, value in found
+        if isinstance(value, type) and issubclass(value, base) and value is not base
+    }
