@@ -1,0 +1,157 @@
+"""The harness measures what it says; the benchmarks themselves are not run here."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+
+from benchmarks import harness, machine, neighbours, report
+from benchmarks.__main__ import main
+from benchmarks.harness import OURS, Bar, Case, Measurement, Result
+from benchmarks.linear_accuracy import digits
+from benchmarks.linear_files import load, write
+from benchmarks.memory import peak_of
+
+
+def a_case(**fields):
+    return Case("sum", lambda quick: {}, {}, lambda data, result: 0.0, "error", **fields)
+
+
+def a_result(ours, peers, *, limit=None, others=0.0, **fields):
+    """Measurements from (warm seconds, quality) pairs."""
+    named = {OURS: ours} | {f"peer {i}": peer for i, peer in enumerate(peers)}
+    measurements = [
+        Measurement(name, warm_seconds=seconds, quality=quality)
+        for name, (seconds, quality) in named.items()
+    ]
+    return Result(a_case(**fields), measurements, limit, others)
+
+
+def test_interleaved_samples_see_the_slower_call():
+    calls = {"slow": lambda: time.sleep(0.02), "fast": lambda: "done"}
+    results, samples = harness.interleave(calls, rounds=3, budget=1.0)
+    assert results == {"slow": None, "fast": "done"}
+    assert [len(times) for times in samples.values()] == [3, 3]
+    assert min(samples["slow"]) >= 0.02
+    assert min(samples["fast"]) < 0.02
+
+
+def test_call_out_of_budget_sits_out():
+    calls = {"slow": lambda: time.sleep(0.02), "fast": lambda: None}
+    _, samples = harness.interleave(calls, rounds=4, budget=0.001)
+    assert len(samples["slow"]) == 1
+
+
+def test_ratios_are_to_the_fastest_peer_and_to_the_limit():
+    result = a_result((2.0, 1.0), [(8.0, 1.0), (4.0, 1.0)], limit=1.0)
+    assert result.ratio(result.ours, "fastest peer") == 0.5
+    assert result.ratio(result.ours, "limit") == 2.0
+    assert result.ratio(result.peers[0], OURS) == 4.0
+
+
+@pytest.mark.parametrize(("quality", "holds"), [(1.0, True), (1.0 + 1e-12, True), (1.01, False)])
+def test_quality_must_be_at_least_the_best_peers(quality, holds):
+    result = a_result((1.0, quality), [(1.0, 2.0), (1.0, 1.0)])
+    assert result.quality_holds is holds
+    assert ("WORSE" in report.race_table([result])) is not holds
+
+
+def test_bars_are_judged_on_what_was_measured():
+    bars = (Bar("limit", 1.6), Bar("peer 0", 1 / 6), Bar("nobody", 1.0))
+    result = a_result((1.5, 1.0), [(6.0, 1.0)], limit=1.0, limit_name="X.T @ X", bars=bars)
+    assert result.bars() == [
+        ("sum: at most 1.6× the time of X.T @ X", 1.5, True),
+        ("sum: at least 6× faster than peer 0", 0.25, False),
+        ("sum: at most 1× the time of nobody", None, False),
+    ]
+
+
+def test_busy_machine_proves_nothing():
+    bars = (Bar("limit", 1.6),)
+    result = a_result((1.0, 1.0), [(6.0, 1.0)], limit=3.0, others=1.3, bars=bars)
+    assert [holds for _, _, holds in result.bars()] == [None]
+    assert "not judged" in report.bar_lines(result.bars())
+    assert "BUSY" in report.race_table([result])
+
+
+def test_cores_of_others_are_what_is_busy_but_not_ours(monkeypatch):
+    busy, ours, clock = iter([10.0, 16.0]), iter([2.0, 5.0]), iter([100.0, 102.0])
+    monkeypatch.setattr(neighbours, "_busy_seconds", lambda: next(busy))
+    monkeypatch.setattr(neighbours, "_our_seconds", lambda: next(ours))
+    monkeypatch.setattr(neighbours.time, "monotonic", lambda: next(clock))
+    assert neighbours.Neighbours().cores_used() == 1.5
+
+
+def test_processor_seconds_are_counted_on_this_system():
+    busy, ours = neighbours._busy_seconds(), neighbours._our_seconds()
+    assert busy is not None
+    assert busy > ours > 0
+
+
+def test_limit_is_the_fastest_way():
+    case = a_case(
+        limits=(lambda: lambda data: lambda: time.sleep(0.05), lambda: lambda data: lambda: None)
+    )
+    result = harness.measure("linear", case, quick=True)
+    assert result.limit_seconds is not None
+    assert result.limit_seconds < 0.01
+
+
+def test_table_is_aligned():
+    results = [a_result((0.001, 1.0), [(120.0, 1.0)], limit=2e-6, limit_name="pass")]
+    header, _, ours, peer, limit, note, *_ = report.race_table(results).splitlines()
+    end = header.index("warm") + len("warm")
+    assert [line[:end].split("  ")[-1].strip() for line in (ours, peer, limit)] == [
+        "1 ms",
+        "120 s",
+        "2 µs",
+    ]
+    assert note.strip() == "quality: error"
+
+
+def test_peak_memory_of_a_call():
+    _, peak = peak_of(lambda: np.ones(8_000_000).sum())
+    assert peak is not None
+    assert 60e6 < peak < 80e6
+
+
+def test_digits():
+    certified = np.array([1.0, -200.0])
+    assert digits(certified, certified) == 15.0
+    assert digits(certified * (1 + 1e-7), certified) == pytest.approx(7.0, abs=1e-6)
+    assert digits(certified * 3, certified) == 0.0
+    assert digits(certified * np.nan, certified) == 0.0
+
+
+@pytest.mark.parametrize("kind", ["npy", "parquet"])
+def test_files_of_a_format_hold_the_same_rows(tmp_path, kind):
+    other = {"npy": "parquet", "parquet": "npy"}[kind]
+    models = [load(write(tmp_path / f"rows.{suffix}", 500)) for suffix in (kind, other)]
+    np.testing.assert_allclose(models[0].coef_, models[1].coef_, rtol=1e-10)
+
+
+def test_machine_facts_name_nobody():
+    facts = json.dumps(machine.facts())
+    assert "/" not in facts.replace("scikit-learn", "")
+
+
+def test_one_case_from_end_to_end(tmp_path, capsys):
+    path = tmp_path / "kept" / "linear.json"
+    code = main(["linear", "--quick", "--case", "one row", "--json", str(path)])
+    out = capsys.readouterr().out
+    kept = json.loads(path.read_text())
+    assert code == 0, out
+    assert "scikit-learn" in out
+    (case,) = kept["cases"]
+    assert case["quality_holds"] is True
+    for measurement in case["measurements"]:
+        assert not measurement["error"]
+        assert min(measurement[f"{kind}_seconds"] for kind in ("import", "cold", "warm")) > 0
+
+
+def test_unknown_family_is_refused(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["alchemy"])
+    assert stop.value.code == 2
+    assert "alchemy" in capsys.readouterr().err
