@@ -1,0 +1,254 @@
+"""Write one page per public name, and the index of methods from the registry.
+
+The pages follow from ``thetahat.__all__`` and ``thetahat/methods.toml``; nobody edits them, and git
+ignores them. A page is rewritten only when it changed, so that Sphinx rebuilds only what it must.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import thetahat
+from docs import plain_mathematics
+from thetahat import registry
+from thetahat._public import NAMESPACES
+
+
+@dataclass(frozen=True)
+class PublicName:
+    """A name users may rely on: ``thetahat.`` + qualified."""
+
+    qualified: str
+    value: Any
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of the docstring."""
+        paragraph = (inspect.getdoc(self.value) or "").split("\n\n")[0]
+        return " ".join(paragraph.split())
+
+
+def public_names() -> Iterator[PublicName]:
+    """Every public name: those of ``thetahat`` itself, then those of its namespaces.
+
+    What a namespace repeats from ``thetahat`` itself comes once, under the shorter name.
+    """
+    at_the_top = [getattr(thetahat, name) for name in set(thetahat.__all__) - set(NAMESPACES)]
+    for name in sorted(set(thetahat.__all__) - set(NAMESPACES)):
+        yield PublicName(name, getattr(thetahat, name))
+    for namespace in sorted(NAMESPACES):
+        module = getattr(thetahat, namespace)
+        for name in sorted(module.__all__):
+            value = getattr(module, name)
+            if not any(value is known for known in at_the_top):
+                yield PublicName(f"{namespace}.{name}", value)
+
+
+def write_all(folder: Path) -> None:
+    """Write ``api/`` and ``methods/`` below the folder of the documentation."""
+    names = list(public_names())
+    pages = {f"api/{name.qualified}.rst": name_page(name) for name in names}
+    pages |= {f"api/{group.page}.rst": group_page(group) for group in groups(names)}
+    pages["api/index.rst"] = api_index(groups(names))
+    pages["methods/index.rst"] = method_index({name.qualified for name in names})
+    for directory in ("api", "methods"):
+        (folder / directory).mkdir(exist_ok=True)
+        for stale in (folder / directory).glob("*.rst"):
+            if f"{directory}/{stale.name}" not in pages:
+                stale.unlink()
+    for path, text in pages.items():
+        target = folder / path
+        if not target.exists() or target.read_text(encoding="utf-8") != text:
+            target.write_text(text, encoding="utf-8")
+
+
+def name_page(name: PublicName) -> str:
+    """The page of one name: its docstring, its own methods, the examples that use it."""
+    full = f"thetahat.{name.qualified}"
+    lines = [*title(name.qualified, "="), ""]
+    if inspect.isclass(name.value):
+        lines += [f".. autoclass:: {full}", "   :no-members:", ""]
+        own, inherited = methods(name.value)
+        if own:
+            lines += [*title("Methods", "-"), ""]
+            for method in own:
+                directive = (
+                    "autoattribute"
+                    if isinstance(inspect.getattr_static(name.value, method), property)
+                    else "automethod"
+                )
+                lines += [f".. {directive}:: {full}.{method}", ""]
+        if inherited:
+            quoted = ", ".join(f"``{method}``" for method in inherited)
+            lines += [f"From scikit-learn: {quoted}.", ""]
+    elif callable(name.value):
+        lines += [f".. autofunction:: {full}", ""]
+    else:
+        lines += [f".. autodata:: {full}", ""]
+    return "\n".join(lines) + "\n"
+
+
+def methods(cls: type) -> tuple[list[str], list[str]]:
+    """Public methods and properties: those thetahat defines, and those scikit-learn lends."""
+    own, inherited = [], []
+    for name in dir(cls):
+        member = inspect.getattr_static(cls, name)
+        is_method = inspect.isfunction(member) or isinstance(
+            member, property | classmethod | staticmethod
+        )
+        if name.startswith("_") or not is_method:
+            continue
+        owner = next(base for base in cls.__mro__ if name in vars(base))
+        if owner.__module__.startswith("thetahat") and inspect.getdoc(getattr(cls, name)):
+            own.append(name)
+        elif owner.__module__.startswith("sklearn"):
+            inherited.append(name)
+    return own, inherited
+
+
+@dataclass(frozen=True)
+class Group:
+    """Names that stand on one page: those of a namespace, or of one kind."""
+
+    heading: str
+    page: str
+    about: str
+    names: list[PublicName]
+
+
+def groups(names: list[PublicName]) -> list[Group]:
+    """The groups that have names, in the order a reader looks for them."""
+    kinds = {
+        "Models": "Estimators of the scikit-learn kind.",
+        "Functions and values": "What stands beside the models.",
+        "Errors and warnings": "What thetahat refuses, and what it warns of.",
+    }
+    found = [
+        Group(
+            heading,
+            heading.lower().replace(" ", "_"),
+            about,
+            [n for n in names if kind(n) == heading],
+        )
+        for heading, about in kinds.items()
+    ]
+    for namespace in sorted(NAMESPACES):
+        module = getattr(thetahat, namespace)
+        about = (inspect.getdoc(module) or "").split("\n\n")[0]
+        members = [name for name in names if kind(name) == namespace]
+        found.append(Group(f"th.{namespace}", namespace, " ".join(about.split()), members))
+    return [group for group in found if group.names]
+
+
+def kind(name: PublicName) -> str:
+    if "." in name.qualified:
+        return name.qualified.split(".")[0]
+    if inspect.isclass(name.value):
+        if issubclass(name.value, BaseException):
+            return "Errors and warnings"
+        if hasattr(name.value, "fit"):
+            return "Models"
+    return "Functions and values"
+
+
+def api_index(groups: list[Group]) -> str:
+    """The groups, each with the names it holds."""
+    lines = [*title("Public names", "="), ""]
+    lines += ["Everything is reached through ``import thetahat as th``.", ""]
+    for group in groups:
+        links = ", ".join(
+            f":doc:`{name.qualified.split('.')[-1]} <{name.qualified}>`" for name in group.names
+        )
+        lines += [f":doc:`{group.heading} <{group.page}>`", f"   {links}", ""]
+    lines += [".. toctree::", "   :hidden:", "", *(f"   {group.page}" for group in groups)]
+    return "\n".join(lines) + "\n"
+
+
+def group_page(group: Group) -> str:
+    """The names of a group, each with its first sentence."""
+    lines = [*title(group.heading, "="), "", escaped(group.about), ""]
+    rows = [
+        (f":doc:`th.{name.qualified} <{name.qualified}>`", escaped(name.summary))
+        for name in group.names
+    ]
+    lines += table(("name", "what it is"), rows, widths=(35, 65))
+    lines += [".. toctree::", "   :hidden:", ""]
+    lines += [f"   {name.qualified.split('.')[-1]} <{name.qualified}>" for name in group.names]
+    return "\n".join(lines) + "\n"
+
+
+def method_index(documented: set[str]) -> str:
+    """The registry as a page: what serves each method, and what proves it."""
+    rows = registry.rows()
+    served = len(registry.served())
+    lines = [
+        *title("Method index", "="),
+        "",
+        f"thetahat sets out to serve {len(rows)} methods. Today it serves **{served}** of them. A",
+        "method is served when public names do all of it and tests prove it; ``thetahat methods``",
+        "prints the same list in a terminal.",
+        "",
+    ]
+    for letter, area in registry.areas().items():
+        members = [row for row in rows if row.area == letter]
+        done = sum(row.state is registry.State.SERVED for row in members)
+        lines += [*title(f"{letter}. {area}", "-"), "", f"{done} of {len(members)} served.", ""]
+        lines += table(
+            ("", "row", "method", "served by", "proved by"),
+            [
+                (
+                    row.state.value,
+                    f"``{row.id}``",
+                    escaped(row.title),
+                    served_by(row, documented),
+                    escaped("; ".join(proposition(test) for test in row.tests)),
+                )
+                for row in members
+            ],
+            widths=(4, 17, 25, 20, 34),
+        )
+    return "\n".join(lines) + "\n"
+
+
+def proposition(test: str) -> str:
+    """The name of a test as the sentence that it is."""
+    return test.rpartition("::")[2].removeprefix("test_").replace("_", " ")
+
+
+def served_by(row: registry.Row, documented: set[str]) -> str:
+    links = []
+    for name in row.names:
+        # "Ridge.path" is documented on the page of "Ridge".
+        page = next((name[:cut] for cut in cuts(name) if name[:cut] in documented), None)
+        links.append(f":doc:`{name} </api/{page}>`" if page else f"``{name}``")
+    if row.partial:
+        links.append(f"(missing: {escaped(row.partial)})")
+    return ", ".join(links)
+
+
+def cuts(name: str) -> list[int]:
+    """Lengths of ``name`` and of what stands before each of its dots, longest first."""
+    return [len(name), *(i for i in range(len(name) - 1, 0, -1) if name[i] == ".")]
+
+
+def title(text: str, rule: str) -> list[str]:
+    return [text, rule * len(text)]
+
+
+def escaped(text: str) -> str:
+    return plain_mathematics.escape_text(text)
+
+
+def table(
+    header: tuple[str, ...], rows: list[tuple[str, ...]], widths: tuple[int, ...]
+) -> list[str]:
+    lines = [".. list-table::", "   :header-rows: 1", "   :width: 100%"]
+    lines += [f"   :widths: {' '.join(str(width) for width in widths)}", ""]
+    for row in (header, *rows):
+        for place, cell in enumerate(row):
+            lines.append(f"   {'* -' if place == 0 else '  -'} {cell}".rstrip())
+    return [*lines, ""]
