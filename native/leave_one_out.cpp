@@ -1,8 +1,8 @@
 // Leave-one-out errors of ridge regression, summed over rows, for many penalties at once:
 //
 //     total[a] += Σ_i w_i · (e_ia / (1 − m_i · h_ia))²,
-//     e_ia = y_i − Σ_r fitted[i, r] · fit_basis[r, a],   h_ia = Σ_r leverage[i, r] · basis[r, a] +
-//     h_0
+//     e_ia = y_i − Σ_r fitted[i, r] · fit_basis[r, a],
+//     h_ia = Σ_r leverage[i, r] · basis[r, a] + h_0
 //
 // with m_i = min(w_i, 1). Both families of functions of a are given by a few columns per row, so
 // that nothing of size rows × penalties is ever stored. Rows are added in order by one thread.
@@ -17,7 +17,7 @@ namespace thetahat {
 namespace {
 
 template <typename T>
-void leave_one_out_sums(Vector<const double> y, Matrix<const double> fitted,
+void leave_one_out_sums(Vector<const double> y, Matrix<const T> fitted,
                         Matrix<const double> fit_basis, Matrix<const T> leverage,
                         Matrix<const double> basis, Vector<const double> weight, double base,
                         double smallest, Vector<double> total) {
@@ -29,34 +29,38 @@ void leave_one_out_sums(Vector<const double> y, Matrix<const double> fitted,
                 basis.shape(1) == columns,
             "the bases must have one row per column of their factors and one column per penalty");
     require(weight.shape(0) == 0 || weight.shape(0) == n, "weight must be empty or one per row");
-    const double *target = y.data(), *f = fitted.data(), *fb = fit_basis.data();
-    const double *hb = basis.data(), *w = weight.data();
-    const T *h = leverage.data();
+    const double *target = y.data(), *w = weight.data();
+    const double *fits = fit_basis.data(), *shares = basis.data();
+    const T *f = fitted.data(), *h = leverage.data();
     const bool weighted = weight.shape(0) != 0;
     double *sum = total.data();
 
     nb::gil_scoped_release unlocked;
-    std::vector<double> error(columns), kept(columns);
+    std::vector<double> errors(columns), remainders(columns), sums(sum, sum + columns);
+    // Locals that overlap nothing: the loops over the penalties run on vector units.
+    double *__restrict error = errors.data(), *__restrict kept = remainders.data();
+    double *__restrict running = sums.data();
     for (std::size_t i = 0; i < n; ++i) {
         const double mass = weighted ? w[i] : 1.0;
         const double share = std::min(mass, 1.0);
-        std::fill(error.begin(), error.end(), target[i]);
-        std::fill(kept.begin(), kept.end(), 1.0 - share * base);
+        std::fill_n(error, columns, target[i]);
+        std::fill_n(kept, columns, 1.0 - share * base);
         for (std::size_t r = 0; r < p; ++r) {
-            const double value = f[i * p + r];
+            const double value = static_cast<double>(f[i * p + r]);
             for (std::size_t a = 0; a < columns; ++a)
-                error[a] -= value * fb[r * columns + a];
+                error[a] -= value * fits[r * columns + a];
         }
         for (std::size_t r = 0; r < q; ++r) {
             const double value = share * static_cast<double>(h[i * q + r]);
             for (std::size_t a = 0; a < columns; ++a)
-                kept[a] -= value * hb[r * columns + a];
+                kept[a] -= value * shares[r * columns + a];
         }
         for (std::size_t a = 0; a < columns; ++a) {
             const double left_out = error[a] / std::max(kept[a], smallest);
-            sum[a] += mass * left_out * left_out;
+            running[a] += mass * left_out * left_out;
         }
     }
+    std::copy(sums.begin(), sums.end(), sum);
 }
 
 template <typename T> void bind(nb::module_ &module) {

@@ -1,8 +1,8 @@
 // Pack a block of rows for BLAS: out[i, offset + j] = (x[i, j] − c[j]) · scale[j] · root_weight[i].
 //
-// One pass: read in the precision and memory order of the caller, written as contiguous float64, so
-// that a centred, weighted product over the block is a single symmetric rank-k update. Each entry
-// is computed on its own; there is no sum here whose order could matter.
+// One pass: read in the precision and memory order of the caller, written as contiguous float64 (or
+// float32), so that a centred, weighted product over the block is a single symmetric rank-k update.
+// Each entry is computed on its own; there is no sum here whose order could matter.
 
 #include "kernels.hpp"
 
@@ -10,9 +10,9 @@ namespace thetahat {
 
 namespace {
 
-template <typename T>
+template <typename T, typename U>
 void pack_rows(StridedMatrix<const T> x, Vector<const double> centre, Vector<const double> scale,
-               Vector<const double> root_weight, Matrix<double> out, std::size_t offset) {
+               Vector<const double> root_weight, Matrix<U> out, std::size_t offset) {
     const std::size_t n = x.shape(0), d = x.shape(1), width = out.shape(1);
     require(centre.shape(0) == d && scale.shape(0) == d,
             "centre and scale must have one entry per column of x");
@@ -24,7 +24,7 @@ void pack_rows(StridedMatrix<const T> x, Vector<const double> centre, Vector<con
     const T *source = x.data();
     const double *c = centre.data(), *s = scale.data(), *w = root_weight.data();
     const bool weighted = root_weight.shape(0) != 0;
-    double *target = out.data();
+    U *target = out.data();
 
     nb::gil_scoped_release unlocked;
     // Tiles keep both sides in cache when the source runs down its columns.
@@ -35,31 +35,36 @@ void pack_rows(StridedMatrix<const T> x, Vector<const double> centre, Vector<con
             const std::size_t j1 = std::min(d, j0 + tile);
             for (std::size_t i = i0; i < i1; ++i) {
                 const T *from = source + static_cast<std::int64_t>(i) * row;
-                double *to = target + i * width + offset;
+                U *to = target + i * width + offset;
                 const double root = weighted ? w[i] : 1.0;
                 if (column == 1) {
                     for (std::size_t j = j0; j < j1; ++j)
-                        to[j] = (static_cast<double>(from[j]) - c[j]) * s[j] * root;
+                        to[j] = static_cast<U>((static_cast<double>(from[j]) - c[j]) * s[j] * root);
                 } else {
-                    for (std::size_t j = j0; j < j1; ++j)
-                        to[j] = (static_cast<double>(from[static_cast<std::int64_t>(j) * column]) -
-                                 c[j]) *
-                                s[j] * root;
+                    for (std::size_t j = j0; j < j1; ++j) {
+                        const double entry =
+                            static_cast<double>(from[static_cast<std::int64_t>(j) * column]);
+                        to[j] = static_cast<U>((entry - c[j]) * s[j] * root);
+                    }
                 }
             }
         }
     }
 }
 
+template <typename T, typename U> void bind(nb::module_ &module) {
+    module.def("pack_rows", &pack_rows<T, U>, nb::arg("x").noconvert(), nb::arg("centre"),
+               nb::arg("scale"), nb::arg("root_weight"), nb::arg("out").noconvert(),
+               nb::arg("offset"));
+}
+
 } // namespace
 
 void bind_pack_rows(nb::module_ &module) {
-    module.def("pack_rows", &pack_rows<double>, nb::arg("x").noconvert(), nb::arg("centre"),
-               nb::arg("scale"), nb::arg("root_weight"), nb::arg("out").noconvert(),
-               nb::arg("offset"));
-    module.def("pack_rows", &pack_rows<float>, nb::arg("x").noconvert(), nb::arg("centre"),
-               nb::arg("scale"), nb::arg("root_weight"), nb::arg("out").noconvert(),
-               nb::arg("offset"));
+    bind<double, double>(module);
+    bind<float, double>(module);
+    bind<double, float>(module);
+    bind<float, float>(module);
 }
 
 } // namespace thetahat

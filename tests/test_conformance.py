@@ -5,7 +5,10 @@ estimator: what an estimator cannot do it says by its tags.
 """
 
 import inspect
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -45,6 +48,19 @@ def fitted(model, x=X, y=Y, **options):
 @pytest.mark.filterwarnings("ignore:.*:FutureWarning")
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
+
+
+def test_scikit_learn_contract_under_array_dispatch():
+    """The checks skipped above: SciPy must be told of array inputs before it is first imported."""
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", __file__, "-k", "check_array_api_input"],
+        env={**os.environ, "SCIPY_ARRAY_API": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout
+    assert f"{len(ESTIMATORS)} passed" in run.stdout
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

@@ -11,15 +11,16 @@ RANDOM = np.random.default_rng(0)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("result", [np.float64, np.float32])
 @pytest.mark.parametrize("order", ["C", "F", "sliced"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_pack_rows(dtype, order, weighted):
+def test_pack_rows(dtype, result, order, weighted):
     x = RANDOM.standard_normal((150, 70)).astype(dtype)
     x = np.asfortranarray(x) if order == "F" else x[::2, ::3] if order == "sliced" else x
     n, d = x.shape
     centre, scale = RANDOM.standard_normal(d), 2.0 ** RANDOM.integers(-3, 4, d)
     root = RANDOM.random(n) if weighted else np.empty(0)
-    got, expected = np.full((n, d + 3), np.nan), np.full((n, d + 3), np.nan)
+    got, expected = (np.full((n, d + 3), np.nan, dtype=result) for _ in range(2))
     _native.pack_rows(x, centre, scale, root, got, 2)
     twin.pack_rows(x, centre, scale, root, expected, 2)
     np.testing.assert_array_equal(got, expected)
@@ -79,7 +80,8 @@ def test_compensated_gradient_is_exact_to_rounding(dtype, weighted):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_leave_one_out_sums(dtype, weighted):
-    fitted, fit_basis = RANDOM.standard_normal((40, 3)), RANDOM.standard_normal((3, 7))
+    fitted = RANDOM.standard_normal((40, 3)).astype(dtype)
+    fit_basis = RANDOM.standard_normal((3, 7))
     leverage, basis = RANDOM.random((40, 2)).astype(dtype), RANDOM.random((2, 7)) / 3
     leverage[5] = 9.0  # a row whose 1 − h is at its floor
     weight = 2 * RANDOM.random(40) if weighted else np.empty(0)

@@ -17,14 +17,14 @@ low numerical rank, so the number of penalties hardly matters.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
-from thetahat.data.moments import Frame, Moments, means, packed_block
+from thetahat.data.moments import Moments, dense_rows, means
 from thetahat.data.source import Block, Source
 from thetahat.foundation.threads import one_blas_thread
 
@@ -41,6 +41,8 @@ class RidgePath:
     vectors: Array
     projected: Array
     """c = VᵀXᵀy, shape (d, k)."""
+    total: Array
+    """Σ w (y − ȳ)², shape (k,)."""
     x_mean: Array
     y_mean: Array
     weight: float
@@ -64,6 +66,7 @@ class RidgePath:
             values=np.maximum(values, 0.0),
             vectors=vectors,
             projected=projected,
+            total=np.diagonal(scatter)[d:],
             x_mean=about.x_mean,
             y_mean=about.y_mean,
             weight=about.weight,
@@ -93,6 +96,7 @@ class RidgePath:
             values=values,
             vectors=vectors,
             projected=projected,
+            total=(target**2).sum(axis=0),
             x_mean=mean[:d],
             y_mean=mean[d:],
             weight=about.weight,
@@ -106,6 +110,12 @@ class RidgePath:
         lifted = self.values[:, None] + self.penalties
         tiny = len(self.values) * np.finfo(float).eps * max(self.values[-1], 0.0)
         return np.where(lifted > tiny, 1.0 / np.where(lifted > tiny, lifted, 1.0), 0.0)
+
+    def noise_share(self) -> float:
+        """Σ w (y − ŷ)² / Σ w (y − ȳ)² under the smallest penalty: the least of all outputs."""
+        weak = self.filters()[:, [int(np.argmin(self.penalties))]]
+        explained = (self.projected**2 * (2.0 * weak - self.values[:, None] * weak**2)).sum(axis=0)
+        return float(np.min(1.0 - explained / np.where(self.total > 0, self.total, 1.0)))
 
     def coefficients(self, output: int) -> Array:
         """β of every penalty as columns, in units of `unit`."""
@@ -147,32 +157,40 @@ class LeaveOneOut:
 
     def mean_squared_errors(self, source: Source) -> Array:
         """Mean squared leave-one-out error, shape (k, number of penalties)."""
-        return source.reduce(self._plan().sums).mean_squares
+        return source.reduce(self._plan(self._single_is_safe()).sums).mean_squares
 
     def residuals(self, source: Source) -> Array:
         """Leave-one-out residuals of every row, shape (n, k, number of penalties)."""
-        return source.map_rows(self._plan().residuals)
+        return source.map_rows(self._plan(single=False).residuals)
 
-    def _plan(self) -> _Plan:
-        """Directions in the precision that is safe, and both families of functions factored."""
+    def _single_is_safe(self) -> bool:
+        """Whether rounding to single precision leaves the mean squared errors six digits.
+
+        The rounding of pᵢⱼ grows with κ and matters where leverages are not small; that of the fit
+        matters where residuals are far smaller than the fit.
+        """
         path = self.path
-        outputs = range(path.projected.shape[1])
-        alive = path.values > 0
-        spread = path.values[alive].max() / path.values[alive].min() if alive.any() else np.inf
-        # Rounding in pᵢⱼ grows with κ; it matters only where leverages are not small.
-        safe = spread < 1e6 and path.n_rows >= 20 * len(path.values)
-        left, right = _low_rank(path.filters(), 1e-8 if safe else 1e-15)
-        dtype = np.float32 if safe else np.float64
+        alive = path.values[path.values > 0]
+        return bool(
+            alive.size
+            and alive.max() < 1e6 * alive.min()
+            and path.n_rows >= 20 * len(path.values)
+            and path.noise_share() > 1e-6
+        )
+
+    def _plan(self, single: bool) -> _Plan:
+        """Directions in single or double precision, and both families of functions factored."""
+        path, dtype = self.path, np.float32 if single else np.float64
+        filters, tolerance = path.filters(), 1e-7 if single else 1e-15
+        factors = [_low_rank(c[:, None] * filters, tolerance) for c in path.projected.T]
+        leverage = _low_rank(filters, 1e-6 if single else tolerance)
         return _Plan(
-            frame=Frame(
-                centre=np.concatenate([path.x_mean, path.y_mean]),
-                unit=np.concatenate(
-                    [np.full(len(path.x_mean), path.unit), np.ones(len(path.y_mean))]
-                ),
-            ),
+            x_mean=path.x_mean,
+            y_mean=path.y_mean,
+            per_unit=np.full(len(path.x_mean), 1.0 / path.unit),
             vectors=path.vectors.astype(dtype),
-            fits=[_low_rank(path.coefficients(output), 1e-14) for output in outputs],
-            leverage=(left.astype(dtype), right),
+            fits=[(left.astype(dtype), right) for left, right in factors],
+            leverage=(leverage[0].astype(dtype), leverage[1]),
             base=1.0 / path.weight if self.intercept else 0.0,
         )
 
@@ -181,20 +199,24 @@ class LeaveOneOut:
 class _Plan:
     """What every block needs: two families of functions of α, each as thin factors."""
 
-    frame: Frame
+    x_mean: Array
+    y_mean: Array
+    per_unit: Array
     vectors: Array
     fits: list[tuple[Array, Array]]
     leverage: tuple[Array, Array]
     base: float
 
     def parts(self, block: Block) -> tuple[Array, Array, Array]:
-        """Centred targets, fitted parts and leverage parts of the rows of a block."""
-        d = block.X.shape[1]
-        packed = packed_block(replace(block, weight=None), self.frame)
-        rows, y = packed[:, :d], packed[:, d:]
-        fitted = rows @ np.hstack([left for left, _ in self.fits])
-        directions = rows.astype(self.vectors.dtype, copy=False) @ self.vectors
-        return y, fitted, np.square(directions, out=directions) @ self.leverage[0]
+        """Centred targets, and the parts of fits and leverages, of the rows of a block."""
+        X = dense_rows(block)
+        rows = np.empty(X.shape, dtype=self.vectors.dtype)
+        _native.pack_rows(X, self.x_mean, self.per_unit, np.empty(0), rows, 0)
+        directions = rows @ self.vectors
+        fitted = directions @ np.hstack([left for left, _ in self.fits])
+        leverage = np.square(directions, out=directions) @ self.leverage[0]
+        assert block.y is not None
+        return block.y.reshape(len(X), -1) - self.y_mean, fitted, leverage
 
     def sums(self, block: Block) -> LeaveOneOutErrors:
         """Σ w e² of the rows of a block, left out one by one."""
@@ -203,7 +225,7 @@ class _Plan:
         squares = np.zeros((len(self.fits), self.leverage[1].shape[1]))
         for output, (columns, (_, right)) in enumerate(self._split(fitted)):
             _native.leave_one_out_sums(
-                np.ascontiguousarray(y[:, output]),
+                np.ascontiguousarray(y[:, output], dtype=np.float64),
                 np.ascontiguousarray(columns),
                 right,
                 leverage,
@@ -229,7 +251,7 @@ class _Plan:
         )
 
     def _split(self, fitted: Array) -> Iterator[tuple[Array, tuple[Array, Array]]]:
-        """The fitted parts of each output, beside its factors."""
+        """The parts of each output's fit, beside its factors."""
         ends = np.cumsum([left.shape[1] for left, _ in self.fits])[:-1]
         return zip(np.split(fitted, ends, axis=1), self.fits, strict=True)
 

@@ -156,6 +156,19 @@ def test_ridge_cv_equals_scikit_learn(options, targets):
     np.testing.assert_allclose(model.coef_, peer.coef_, rtol=1e-8)
 
 
+def test_scores_in_single_precision_have_six_digits():
+    """Many rows take the fast way; the stored errors are worked out in double precision."""
+    x = RANDOM.standard_normal((3000, 6)) * [0.5, 1, 2, 1, 1, 1] + 2.0
+    y = x @ np.arange(6.0) + RANDOM.standard_normal((3000,))
+    for weight in (None, RANDOM.integers(0, 3, 3000)):
+        fast = th.RidgeCV(ALPHAS).fit(x, y, weight)
+        stored = th.RidgeCV(ALPHAS, store_cv_results=True).fit(x, y, weight)
+        np.testing.assert_allclose(fast.scores_, stored.scores_, rtol=1e-6)
+    exact = th.RidgeCV([1e-6, 1.0]).fit(x, x @ np.arange(6.0))
+    stored = th.RidgeCV([1e-6, 1.0], store_cv_results=True).fit(x, x @ np.arange(6.0))
+    np.testing.assert_allclose(exact.scores_, stored.scores_, rtol=1e-6)
+
+
 def test_ridge_cv_weights_are_repetition():
     weight = RANDOM.integers(1, 4, 80)
     rows = np.repeat(np.arange(80), weight)

@@ -323,10 +323,10 @@ def _refusal(problem: Any, method: Method, need: str) -> str:
 
 
 def methods(base: type[Method] = Method) -> Iterator[type[Method]]:
-    """Every concrete method of the library."""
+    """Every concrete method of this folder."""
     for kind in base.__subclasses__():
         yield from methods(kind)
-        if hasattr(kind, "name") and kind.__module__.startswith("thetahat."):
+        if hasattr(kind, "name") and kind.__module__.startswith(__package__):
             yield kind
 
 
