@@ -76,5 +76,5 @@ def _reduced(packed: Array, intercept: bool) -> Array:
     if is_device_array(packed):
         from array_api_compat import array_namespace
 
-        packed = to_host(array_namespace(packed).linalg.qr(packed, mode="r")[1])
+        packed = to_host(array_namespace(packed).linalg.qr(packed)[1])
     return np.roll(packed, 1, axis=1) if intercept else packed
