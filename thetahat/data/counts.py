@@ -1,0 +1,49 @@
+"""How much weight each value of y has: a summary that merges.
+
+Counts are sums of weights: merging is exact for whole weights, in any order and grouping.
+Cost: O(n log n) time per block, memory of the distinct values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.arrays import to_host
+from thetahat.data.source import Block, Source
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Distinct values in ascending order, and the weight of each."""
+
+    values: Array
+    weights: Array
+
+    def merge(self, other: Counts) -> Counts:
+        """The counts of both sets of rows."""
+        values, places = np.unique(np.concatenate([self.values, other.values]), return_inverse=True)
+        weights = np.concatenate([self.weights, other.weights])
+        return Counts(values, np.bincount(places, weights=weights, minlength=len(values)))
+
+    @property
+    def shares(self) -> Array:
+        """π = N_c / N, the share of each value."""
+        return self.weights / self.weights.sum()
+
+
+def counts(source: Source) -> Counts:
+    """The counts of the targets over all rows of a source; values of weight 0 are not counted."""
+    return source.reduce(_summarise)
+
+
+def _summarise(block: Block) -> Counts:
+    assert block.y is not None
+    y = to_host(block.y)
+    weight = np.ones(len(y)) if block.weight is None else to_host(block.weight)
+    values, places = np.unique(y[weight > 0], return_inverse=True)
+    return Counts(values, np.bincount(places, weights=weight[weight > 0], minlength=len(values)))
