@@ -3,9 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <stdexcept>
-#include <string>
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -18,10 +16,6 @@ template <typename T> using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, n
 template <typename T> using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 // Any strides: rows of a Fortran-ordered or sliced array are read in place.
 template <typename T> using StridedMatrix = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;
-
-template <typename T> std::span<T> view(const Vector<T> &array) {
-    return {array.data(), array.shape(0)};
-}
 
 inline void require(bool holds, const char *rule) {
     if (!holds)

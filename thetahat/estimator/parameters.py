@@ -49,13 +49,6 @@ def more_than(low: float) -> Range:
     return Range(lambda value: _is_real(value) and value > low, f"a number > {low:g}")
 
 
-def between(low: float, high: float) -> Range:
-    """A real number strictly between two bounds."""
-    return Range(
-        lambda value: _is_real(value) and low < value < high, f"a number in ({low:g}, {high:g})"
-    )
-
-
 def whole(low: int) -> Range:
     """A whole number ≥ low."""
     return Range(lambda value: _is_whole(value) and value >= low, f"a whole number ≥ {low}")
@@ -67,11 +60,6 @@ def one_of(*names: str) -> Range:
         lambda value: isinstance(value, str) and value in names,
         "one of " + ", ".join(repr(name) for name in names),
     )
-
-
-def instance_of(kind: type, words: str) -> Range:
-    """An object of a class, described in words."""
-    return Range(lambda value: isinstance(value, kind), words)
 
 
 real = Range(_is_real, "a number")

@@ -77,6 +77,18 @@ def test_intervals_equal_statsmodels(intercept):
     np.testing.assert_allclose(high, frame["obs_ci_upper"])
 
 
+def test_intervals_of_files_and_sparse_rows(tmp_path):
+    import scipy.sparse
+
+    np.save(tmp_path / "rows.npy", np.column_stack([X, Y]))
+    source = th.scan(tmp_path / "rows.npy", target=3)
+    expected = th.LinearRegression().fit(X, Y).predict_interval(X)
+    for rows in (source, scipy.sparse.csr_array(X)):
+        model = th.LinearRegression().fit(rows) if rows is source else th.LinearRegression().fit(
+            rows, Y)  # fmt: skip
+        np.testing.assert_allclose(model.predict_interval(rows), expected, rtol=1e-9)
+
+
 def test_several_targets_have_their_own_summaries():
     targets = np.column_stack([Y, 3 * Y + X[:, 0]])
     model = th.LinearRegression().fit(X, targets)

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from thetahat.data.door import as_features
+from thetahat.data.arrays import to_host
+from thetahat.data.moments import dense_rows
 from thetahat.foundation.errors import CapabilityError
 from thetahat.models.linear.inference import Evidence, LinearSummary, interval, summarise_fit
 
@@ -70,12 +71,12 @@ class Certain:
         low, high : arrays of the shape of ``predict(X)``
         """
         evidence = self._certain("Intervals")
-        predicted = self.predict(X)
-        features, _ = as_features(X, who=type(self).__name__)
-        dense = features if isinstance(features, np.ndarray) else features.toarray()
+        predicted = to_host(self.predict(X))
+        rows = self._open_again(X)
+        leverage = np.concatenate([evidence.leverage(dense_rows(b)) for b in rows.blocks()])
         return interval(
             evidence,
-            dense,
+            leverage,
             predicted,
             level=level,
             kind=kind,

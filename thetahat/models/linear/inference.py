@@ -286,7 +286,7 @@ def summarise_fit(
 
 
 def interval(
-    evidence: Evidence, X: Array, predicted: Array, *, level: float, kind: str, weights: str
+    evidence: Evidence, leverage: Array, predicted: Array, *, level: float, kind: str, weights: str
 ) -> tuple[Array, Array]:
     """Bounds around predictions: for the mean ("confidence") or a new y ("prediction")."""
     from scipy import stats
@@ -297,7 +297,7 @@ def interval(
         )
     _check(evidence, level, weights)
     df = evidence.degrees(weights)
-    variance = evidence.leverage(X) + (1.0 if kind == "prediction" else 0.0)
+    variance = leverage + (1.0 if kind == "prediction" else 0.0)
     sigma = np.sqrt(evidence.residual / df)
     half = stats.t.ppf(0.5 + level / 2, df) * np.sqrt(variance)[:, None] * sigma
     half = half if predicted.ndim == 2 else half[:, 0]

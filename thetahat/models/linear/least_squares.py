@@ -22,8 +22,8 @@ class LinearRegression(Certain, Watched, LinearRegressor):
     likelihood under normal noise: ℓ = −(n/2)log 2π − n log σ − Σ(yᵢ − ŷᵢ)²/2σ², and the residual is
     orthogonal to the columns of X.
 
-    Cost: O(n d²) time (1.1 times the product XᵀX when X is well-conditioned), O(d²) memory beside
-    the data, whatever n: X may be an array, a memory map or ``th.scan(path, target=...)``.
+    Cost: O(n d²) time (little more than the product XᵀX when X is well-conditioned), O(d²) memory
+    beside the data, whatever n: X may be an array, a memory map or ``th.scan(path, target=...)``.
 
     Parameters
     ----------
