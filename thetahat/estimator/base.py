@@ -14,7 +14,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Source
 from thetahat.estimator.parameters import Range, check_ranges
-from thetahat.foundation.errors import DataError
+from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.mathematics.parts import Part
 
 Array = Any
@@ -28,6 +28,10 @@ class Estimator(BaseEstimator):
     _multi_output: ClassVar[bool] = False
     _accepts_devices: ClassVar[bool] = False
     """Whether rows of torch or CuPy are fitted where they are."""
+    _streams: ClassVar[bool] = True
+    """Whether rows are fitted that a `Source` brings block by block."""
+    _visits_rows_in_order: ClassVar[bool] = False
+    """Whether the fit depends on the order of the rows, as that of stochastic methods does."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -84,6 +88,11 @@ class Estimator(BaseEstimator):
             raise DataError(
                 f"{who} learns from targets, and the source names none. Open it with "
                 "th.scan(path, target=...)."
+            )
+        if not self._streams and not isinstance(source, InMemory | OnDevice):
+            raise CapabilityError(
+                f"{who} needs its rows in memory, and these are read block by block. Load them "
+                "first, or use a model that streams, such as LinearModel."
             )
         self._warn_column_vector(y)
         if _is_frame(X):

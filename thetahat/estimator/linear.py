@@ -1,4 +1,4 @@
-"""What all linear regressors share: f(x) = xᵀβ + b, fast for one row and for a whole file."""
+"""What all linear models share: z = xᵀβ + b, fast for one row and for a whole file."""
 
 from __future__ import annotations
 
@@ -11,33 +11,23 @@ from thetahat.data.arrays import like
 from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Block, Source
 from thetahat.estimator.base import Estimator
+from thetahat.objective.empirical_risk import EmpiricalRisk
 
 Array = Any
 DIRECT_SIZE = 8192
 """Entries up to which BLAS works on one thread anyway, so that the bits cannot differ."""
 
 
-class LinearRegressor(RegressorMixin, Estimator):
-    """A fitted ``coef_`` and ``intercept_``, and predictions from them."""
+class Linear(Estimator):
+    """A fitted ``coef_`` and ``intercept_``, and raw predictions from them."""
 
     _accepts_sparse = True
-    _multi_output = True
 
     coef_: Array
     intercept_: Array
 
-    def predict(self, X: Any) -> Array:
-        """ŷ = Xβ + b. Cost: O(n d); a `Source` is read block by block.
-
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            The rows to predict.
-
-        Returns
-        -------
-        array of shape (n,) or (n, n_targets)
-        """
+    def _raw(self, X: Any) -> Array:
+        """z = Xβ + b: (n,), or (n, k) where ``coef_`` is (k, d)."""
         fitted = self.__dict__
         # One small array after another is the common case in production: no validation beyond
         # what the answer itself shows. A NaN or infinity in X always leaves one in X @ coef.
@@ -51,15 +41,43 @@ class LinearRegressor(RegressorMixin, Estimator):
             and X.shape[1] == self.n_features_in_
             and X.shape[0]
         ):
-            predicted = X @ self.coef_.T + self.intercept_
-            if np.isfinite(predicted.sum()):
-                return predicted
-        source = self._open_again(X)
-        return source.map_rows(self._predict_block)
+            z = X @ self.coef_.T + self.intercept_
+            if np.isfinite(z.sum()):
+                return z
+        return self._open_again(X).map_rows(self._raw_block)
 
-    def _predict_block(self, block: Block) -> Array:
+    def _raw_block(self, block: Block) -> Array:
         coef = self.coef_
         return block.X @ (coef if coef.ndim == 1 else coef.T) + self.intercept_
+
+    def _attributes(self, theta: Array, risk: EmpiricalRisk) -> dict[str, Array]:
+        """β and b of a risk's flat θ, in scikit-learn's shapes and the precision of the data."""
+        coef, intercept = risk.predictor.split(theta)
+        dtype = risk.source.dtype
+        return {
+            "coef_": np.ascontiguousarray(coef.T, dtype=dtype),
+            "intercept_": np.asarray(intercept, dtype=dtype)[()],
+        }
+
+
+class LinearRegressor(RegressorMixin, Linear):
+    """A linear model whose raw prediction is the prediction."""
+
+    _multi_output = True
+
+    def predict(self, X: Any) -> Array:
+        """ŷ = Xβ + b. Cost: O(n d); a `Source` is read block by block.
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            The rows to predict.
+
+        Returns
+        -------
+        array of shape (n,) or (n, n_targets)
+        """
+        return self._raw(X)
 
     def _keep(self, theta: Array, source: Source) -> None:
         """Store β and b from their stack [β; b] of shape (d + 1, k)."""

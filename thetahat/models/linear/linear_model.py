@@ -10,20 +10,18 @@ from sklearn.callback import with_callbacks
 from thetahat.data.source import Source
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, none, whole
-from thetahat.estimator.watching import Watched
+from thetahat.estimator.risk_minimiser import RiskMinimiser
 from thetahat.mathematics.losses import named as named_loss
 from thetahat.mathematics.losses.base import Loss, Targets
 from thetahat.mathematics.losses.targets import check_targets
-from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.penalties import named as named_penalty
-from thetahat.objective.choose import method_for
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 
 Array = Any
 
 
-class LinearModel(Watched, LinearRegressor):
+class LinearModel(RiskMinimiser, LinearRegressor):
     """A linear function under any loss and any penalty; the library picks the solver and says why.
 
     Formula: β̂, b̂ = argmin (Σ wᵢ ℓ(yᵢ, zᵢ))/(Σ wᵢ) + R(β) with zᵢ = xᵢᵀβ + b. ℓ squared gives
@@ -104,27 +102,7 @@ class LinearModel(Watched, LinearRegressor):
             source.n_features, self._n_scores(source), fit_intercept=self.fit_intercept
         )
         risk = EmpiricalRisk(predictor, self.loss_, self.penalty_, source)
-        method, reason = method_for(risk, self.solver)
-
-        def attributes(theta: Array) -> dict[str, Array]:
-            coef, intercept = predictor.split(theta)
-            return {
-                "coef_": np.ascontiguousarray(coef.T, dtype=source.dtype),
-                "intercept_": np.asarray(intercept, dtype=source.dtype)[()],
-            }
-
-        with self._watching(self.max_iter, attributes, X, y) as watch:
-            self.solution_ = minimise(
-                risk,
-                method,
-                tolerance=self.tol,
-                max_steps=self.max_iter,
-                watch=watch,
-                reason=reason,
-            )
-        self.__dict__.update(attributes(self.solution_.theta))
-        self.n_iter_ = max(1, self.solution_.steps)
-        self._warn_unless_converged()
+        self._minimise(risk, X, y, solver=self.solver, tolerance=self.tol, max_steps=self.max_iter)
         return self
 
     def _n_scores(self, source: Source) -> int:

@@ -1,0 +1,62 @@
+"""Weights of classes: each row counts as much as its class says.
+
+"balanced" gives class c the weight W / (C·W_c), with W_c the weight of its rows, so that every
+class counts the same in all. Weights of rows count rows, here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.arrays import to_host
+from thetahat.data.counts import counts
+from thetahat.data.in_memory import InMemory
+from thetahat.data.reweighted import Reweighted
+from thetahat.data.source import Block, Source
+from thetahat.foundation.errors import ParameterError
+
+Array = Any
+
+
+def class_weighted(source: Source, classes: Array, class_weight: Any, who: str) -> Source:
+    """Rows whose targets are codes of `classes`, their weights times those of their classes."""
+    if class_weight is None:
+        return source
+    of_class = _weights(source, classes, class_weight, who)
+
+    def factor(block: Block) -> Array:
+        return of_class[to_host(block.y).astype(np.intp)]
+
+    if isinstance(source, InMemory):
+        weight = of_class[np.asarray(source.y).astype(np.intp)]
+        weight = weight if source.weight is None else source.weight * weight
+        return replace(source, weight=weight, has_weight=True)
+    return Reweighted.of(source, factor)
+
+
+def _weights(source: Source, classes: Array, class_weight: Any, who: str) -> Array:
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        found = counts(source)
+        weights = np.ones(len(classes))
+        share = found.weights * len(classes)
+        weights[found.values.astype(np.intp)] = found.weights.sum() / share
+        return weights
+    if not isinstance(class_weight, Mapping):
+        raise ParameterError(
+            f"{who}: class_weight={class_weight!r} must be None, 'balanced', or a dictionary from "
+            "labels to weights ≥ 0."
+        )
+    known = classes.tolist()
+    for label, weight in class_weight.items():
+        if label not in known:
+            raise ParameterError(
+                f"{who}: class_weight names {label!r}, which is no class of y: "
+                f"{', '.join(map(repr, known[:10]))}. Drop it, or give rows of that class."
+            )
+        if not weight >= 0:
+            raise ParameterError(f"{who}: class_weight[{label!r}]={weight!r} must be ≥ 0.")
+    return np.array([float(class_weight.get(label, 1.0)) for label in known])
