@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import thetahat
-from docs import plain_mathematics
+from docs import pictures, plain_mathematics
 from thetahat import registry
 from thetahat._public import NAMESPACES
 
@@ -72,6 +72,7 @@ def name_page(name: PublicName) -> str:
     lines = [*title(name.qualified, "="), ""]
     if inspect.isclass(name.value):
         lines += [f".. autoclass:: {full}", "   :no-members:", ""]
+        lines += shown_in(name)
         own, inherited = methods(name.value)
         if own:
             lines += [*title("Methods", "-"), ""]
@@ -86,10 +87,26 @@ def name_page(name: PublicName) -> str:
             quoted = ", ".join(f"``{method}``" for method in inherited)
             lines += [f"From scikit-learn: {quoted}.", ""]
     elif callable(name.value):
-        lines += [f".. autofunction:: {full}", ""]
+        lines += [f".. autofunction:: {full}", "", *shown_in(name)]
     else:
         lines += [f".. autodata:: {full}", ""]
     return "\n".join(lines) + "\n"
+
+
+def shown_in(name: PublicName) -> list[str]:
+    """The picture of the example that is most about a name, and links to all that use it."""
+    examples = pictures.showing(name.qualified)
+    if not examples:
+        return []
+    first, *others = examples
+    page = f"/gallery/{first.stem}"
+    lines = [*title("In a picture", "-"), "", f".. figure:: {first.picture}"]
+    lines += [f"   :alt: {escaped(first.title)}", "   :width: 85%", ""]
+    lines += [f"   From the example :doc:`{escaped(first.title)} <{page}>`.", ""]
+    if others:
+        links = ", ".join(f":doc:`{escaped(e.title)} </gallery/{e.stem}>`" for e in others)
+        lines += [f"Also in {links}.", ""]
+    return lines
 
 
 def methods(cls: type) -> tuple[list[str], list[str]]:
