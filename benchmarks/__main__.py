@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks import harness, machine, report
 
-FAMILIES = ("linear",)
+FAMILIES = ("linear", "selection")
 RESULTS = Path(__file__).parent / "results"
 
 

@@ -12,5 +12,9 @@ void bind_sparse_gram(nb::module_ &module);
 void bind_coordinate_descent(nb::module_ &module);
 void bind_leave_one_out(nb::module_ &module);
 void bind_refine(nb::module_ &module);
+void bind_matching_pursuit(nb::module_ &module);
+void bind_sparse_codes(nb::module_ &module);
+void bind_best_subsets(nb::module_ &module);
+void bind_least_angles(nb::module_ &module);
 
 } // namespace thetahat

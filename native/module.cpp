@@ -9,4 +9,8 @@ NB_MODULE(_native, module) {
     thetahat::bind_coordinate_descent(module);
     thetahat::bind_leave_one_out(module);
     thetahat::bind_refine(module);
+    thetahat::bind_matching_pursuit(module);
+    thetahat::bind_sparse_codes(module);
+    thetahat::bind_best_subsets(module);
+    thetahat::bind_least_angles(module);
 }

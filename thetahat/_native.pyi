@@ -52,3 +52,40 @@ def leave_one_out_sums(
     smallest: float,
     total: FloatArray,
 ) -> None: ...
+def matching_pursuit(
+    gram: FloatArray,
+    correlation: FloatArray,
+    squares: FloatArray,
+    most: int,
+    tolerance: float,
+    coef: FloatArray,
+    residual: FloatArray,
+    steps: NDArray[Any],
+    path: FloatArray,
+) -> None: ...
+def sparse_codes(
+    gram: FloatArray,
+    l1: float,
+    positive: bool,
+    correlation: FloatArray,
+    codes: FloatArray,
+    tolerance: float,
+    most_sweeps: int,
+    violation: FloatArray,
+) -> None: ...
+def best_subsets(
+    factor: FloatArray,
+    z: FloatArray,
+    rss: float,
+    largest: int,
+    cursor: NDArray[Any],
+    best: FloatArray,
+    members: NDArray[Any],
+    budget: int,
+) -> int: ...
+def least_angles(
+    gram: FloatArray,
+    correlation: FloatArray,
+    most: int,
+    coef: FloatArray,
+) -> None: ...

@@ -24,6 +24,8 @@ ELSEWHERE = {
         {"lower": 0.5, "upper": 2.0},
         {"lower": [-math.inf, 0.0, 0.1, -1.0, -1.0, 0.3], "upper": [1.0, 0.2, 0.1, 1.0, 0.0, 0.9]},
     ],
+    "L1Ball": [{"radius": 0.3}, {"radius": 2.5}, {"radius": 100.0}],
+    "L2Ball": [{"radius": 0.3}, {"radius": 100.0}],
     "GroupLasso": [{"alpha": 0.4, "groups": [0, 1, 1, 7, 0, 1]}, {"groups": [2] * D}],
     "Combined": [
         {"parts": (th.penalties.L1(0.3), th.penalties.NonNegative())},
@@ -321,6 +323,8 @@ def test_bad_parameters_are_refused_when_made(penalty, bad):
         (lambda: th.penalties.Box(0.0, [[1.0, 2.0], [3.0, 4.0]]), "must be a number"),
         (lambda: th.penalties.Box([0.0, 1.0], [2.0]), "2 lower and 1 upper"),
         (lambda: th.penalties.Box([0.0, 1.0]).prox(np.ones(3), 1.0), "2 bounds for 3 coeff"),
+        (lambda: th.penalties.L1Ball(radius=0.0), "> 0"),
+        (lambda: th.penalties.L2Ball(radius=-1.0), "> 0"),
         (lambda: th.penalties.GroupLasso(groups=[]), "one whole number"),
         (lambda: th.penalties.GroupLasso(groups=[0.5]), "one whole number"),
         (lambda: th.penalties.GroupLasso(groups=[0, 1]).value(np.ones(3)), "2 group labels for 3"),
@@ -353,6 +357,27 @@ def test_combinations_without_an_exact_prox_are_refused(penalty):
         penalty & th.penalties.NonNegative()
     with pytest.raises(CapabilityError, match=type(penalty).__name__):
         th.penalties.NonNegative() & penalty
+
+
+@pytest.mark.parametrize("radius", [0.2, 1.0, 2.5])
+def test_projection_on_the_l1_ball_by_brute_force(radius):
+    """In two dimensions the boundary is a curve: walk it, and take its nearest point."""
+    t = np.linspace(-1, 1, 20_001)
+    upper = np.column_stack([t, 1 - np.abs(t)])
+    boundary = radius * np.vstack([upper, -upper])
+    ball = th.penalties.L1Ball(radius)
+    for theta in np.random.default_rng(6).normal(scale=2.0, size=(20, 2)):
+        nearest = boundary[((boundary - theta) ** 2).sum(axis=1).argmin()]
+        expected = theta if np.abs(theta).sum() <= radius else nearest
+        np.testing.assert_allclose(ball.prox(theta, 1.0), expected, atol=3e-4)
+        assert np.abs(ball.prox(theta, 1.0)).sum() <= radius * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("ball", [th.penalties.L1Ball(0.8), th.penalties.L2Ball(0.8)])
+def test_the_step_does_not_matter_to_a_constraint(ball):
+    theta = np.random.default_rng(7).normal(size=D)
+    np.testing.assert_array_equal(ball.prox(theta, 0.0), ball.prox(theta, 9.0))
+    np.testing.assert_allclose(ball.prox(ball.prox(theta, 1.0), 1.0), ball.prox(theta, 1.0))
 
 
 def test_l0_keeps_what_is_worth_its_cost():

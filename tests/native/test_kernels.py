@@ -93,6 +93,71 @@ def test_leave_one_out_sums(dtype, weighted):
     np.testing.assert_allclose(*totals, rtol=1e-10)
 
 
+def gram_and_targets(n, d, targets):
+    x, y = RANDOM.standard_normal((n, d)), RANDOM.standard_normal((n, targets))
+    gram = x.T @ x
+    return gram, np.ascontiguousarray(y.T @ x), (y**2).sum(axis=0)
+
+
+@pytest.mark.parametrize(("most", "tolerance"), [(4, -1.0), (12, 15.0), (12, -1.0)])
+def test_matching_pursuit(most, tolerance):
+    gram, c, squares = gram_and_targets(30, 12, 5)
+    coef, residual = np.zeros_like(c), np.zeros(5)
+    steps, path = np.zeros(5, dtype=np.int64), np.zeros((5 * most, 12))
+    _native.matching_pursuit(gram, c, squares, most, tolerance, coef, residual, steps, path)
+    expected = twin.matching_pursuit(gram, c, squares, most, tolerance)
+    np.testing.assert_allclose(coef, expected[0], atol=1e-11)
+    np.testing.assert_allclose(residual, expected[1], rtol=1e-9)
+    np.testing.assert_array_equal(steps, expected[2])
+    for target, taken in enumerate(steps):
+        last = path[target * most + taken - 1]
+        np.testing.assert_array_equal(last, coef[target])
+
+
+@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize("atoms", [8, 15])
+def test_sparse_codes(positive, atoms):
+    """Fifteen atoms in ten dimensions depend on one another, and a zero atom codes nothing."""
+    dictionary = RANDOM.standard_normal((atoms, 10))
+    dictionary[3] = 0.0
+    x = RANDOM.standard_normal((3, 10))
+    gram, c = dictionary @ dictionary.T, np.ascontiguousarray(x @ dictionary.T)
+    codes, violation = RANDOM.standard_normal(c.shape), np.full(3, np.nan)
+    codes[:, 3] = 0.0
+    _native.sparse_codes(gram, 0.7, positive, c, codes, 1e-12, 10_000, violation)
+    assert violation.max() <= 1e-12
+    expected = twin.sparse_codes(gram, 0.7, positive, c)
+    np.testing.assert_allclose(codes, expected, atol=1e-7)
+    assert not positive or codes.min() >= 0
+
+
+@pytest.mark.parametrize("most", [1, 3, 7])
+def test_least_angles(most):
+    gram, c, _ = gram_and_targets(20, 7, 5)
+    coef = np.zeros_like(c)
+    _native.least_angles(gram, c, most, coef)
+    np.testing.assert_allclose(coef, twin.least_angles(gram, c, most), atol=1e-10)
+
+
+@pytest.mark.parametrize("budget", [1, 3, 10**6])
+@pytest.mark.parametrize("largest", [1, 4, 9])
+def test_best_subsets(budget, largest):
+    """However the search is cut into pieces, it finds what trying every subset finds."""
+    factor, z = np.triu(RANDOM.standard_normal((9, 9))), RANDOM.standard_normal(9)
+    cursor, best = np.zeros(10, dtype=np.int64), np.full(largest + 1, np.inf)
+    members, rss = np.zeros((largest + 1, largest), dtype=np.int64), 2.0
+    best[0] = rss + z @ z
+    while cursor[0] >= 0:
+        assert (
+            _native.best_subsets(factor, z, rss, largest, cursor, best, members, budget) <= budget
+        )
+    np.testing.assert_allclose(best, twin.best_subsets(factor, z, rss, largest), rtol=1e-9)
+    for size in range(1, largest + 1):
+        chosen = factor[:, members[size, :size]]
+        left = z - chosen @ np.linalg.lstsq(chosen, z)[0]
+        assert rss + left @ left == pytest.approx(best[size])
+
+
 def test_wrong_sizes_are_refused_and_never_written():
     x, out = np.zeros((3, 2)), np.zeros((3, 2))
     none = np.empty(0)
@@ -136,3 +201,29 @@ def test_wrong_sizes_are_refused_and_never_written():
             x, np.zeros((3, 1)), none, np.zeros(3), np.ones(3), np.zeros((2, 1)),
             np.zeros((1, 3)), np.zeros((1, 3)),
         )  # fmt: skip
+
+
+def test_wrong_sizes_are_refused_by_the_sparse_kernels():
+    gram, c, out = np.eye(2), np.zeros((3, 2)), np.zeros((3, 2))
+    one, steps, none = np.zeros(3), np.zeros(3, dtype=np.int64), np.zeros((0, 2))
+    with pytest.raises(ValueError, match="square"):
+        _native.matching_pursuit(c, c, one, 1, 0.0, out, one, steps, none)
+    with pytest.raises(ValueError, match="per target"):
+        _native.matching_pursuit(gram, c, np.zeros(2), 1, 0.0, out, one, steps, none)
+    with pytest.raises(ValueError, match="more steps"):
+        _native.matching_pursuit(gram, c, one, 3, 0.0, out, one, steps, none)
+    with pytest.raises(ValueError, match="path"):
+        _native.matching_pursuit(gram, c, one, 2, 0.0, out, one, steps, np.zeros((5, 2)))
+    with pytest.raises(ValueError, match="rows of correlation"):
+        _native.sparse_codes(gram, 1.0, False, c, np.zeros((2, 2)), 0.0, 1, one)
+    with pytest.raises(ValueError, match="more steps"):
+        _native.least_angles(gram, c, 3, out)
+    cursor, best = np.zeros(3, dtype=np.int64), np.zeros(2)
+    members = np.zeros((2, 1), dtype=np.int64)
+    with pytest.raises(ValueError, match="between 1"):
+        _native.best_subsets(gram, np.zeros(2), 0.0, 3, cursor, best, members, 1)
+    with pytest.raises(ValueError, match="one row per size"):
+        _native.best_subsets(gram, np.zeros(2), 0.0, 2, cursor, best, members, 1)
+    wrong = np.array([1, 9, 0], dtype=np.int64)
+    with pytest.raises(ValueError, match="not there"):
+        _native.best_subsets(gram, np.zeros(2), 0.0, 1, wrong, best, members, 1)

@@ -293,11 +293,12 @@ def _common_rows(arrays: tuple[Any, ...]) -> int:
 
 
 def _take_all(arrays: tuple[Any, ...], rows: Indices) -> Any:
-    taken = tuple(_take(array, rows) for array in arrays)
+    taken = tuple(take_rows(array, rows) for array in arrays)
     return taken if len(taken) > 1 else taken[0]
 
 
-def _take(array: Any, rows: Indices) -> Any:
+def take_rows(array: Any, rows: Indices) -> Any:
+    """Some rows of an array, sparse array, table or list, by their numbers."""
     if isinstance(array, list | tuple):
         return [array[row] for row in rows]
     if hasattr(array, "iloc"):

@@ -41,9 +41,11 @@ class Linear(Estimator):
             and X.shape[1] == self.n_features_in_
             and X.shape[0]
         ):
-            z = X @ self.coef_.T + self.intercept_
-            if np.isfinite(z.sum()):
-                return z
+            # 0·∞ is not worth NumPy's warning: the sum below sees it.
+            with np.errstate(invalid="ignore"):
+                z = X @ self.coef_.T + self.intercept_
+                if np.isfinite(z.sum()):
+                    return z
         return self._open_again(X).map_rows(self._raw_block)
 
     def _raw_block(self, block: Block) -> Array:

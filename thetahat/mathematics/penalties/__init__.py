@@ -1,6 +1,7 @@
 """Penalties R(θ): th.penalties.L1(alpha=0.1), L1(0.1) & NonNegative(), or the string "l1"."""
 
 from thetahat.mathematics.parts import part_named
+from thetahat.mathematics.penalties.balls import L1Ball, L2Ball
 from thetahat.mathematics.penalties.base import Penalty
 from thetahat.mathematics.penalties.box import Box, NonNegative
 from thetahat.mathematics.penalties.combined import Combined
@@ -17,6 +18,8 @@ __all__ = [
     "Combined",
     "ElasticNet",
     "GroupLasso",
+    "L1Ball",
+    "L2Ball",
     "NoPenalty",
     "NonNegative",
     "OffDiagonalL1",

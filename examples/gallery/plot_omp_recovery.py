@@ -1,0 +1,48 @@
+"""
+Recovering a sparse signal by matching pursuit
+==============================================
+
+A signal with twelve spikes among 400 places is seen through 100 random projections and some noise.
+Least squares cannot choose among infinitely many explanations. Orthogonal matching pursuit takes
+the column that is most correlated with what is left, refits, and repeats; cross-validation says
+when to stop.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import thetahat as th
+
+random = np.random.default_rng(0)
+n, d, spikes = 100, 400, 12
+signal = np.zeros(d)
+signal[random.choice(d, spikes, replace=False)] = random.choice([-1, 1], spikes) * random.uniform(
+    1, 3, spikes
+)
+X = random.standard_normal((n, d))
+y = X @ signal + 0.5 * random.standard_normal(n)
+
+chosen = th.OrthogonalMatchingPursuitCV(max_iter=30, fit_intercept=False).fit(X, y)
+path = th.orthogonal_mp(X, y, n_nonzero_coefs=30, return_path=True)
+residuals = np.linalg.norm(y[:, None] - X @ path, axis=0) / np.linalg.norm(y)
+
+# %%
+# The residual keeps falling after the last true spike: from there on noise is being fitted, and
+# the error on held-out rows rises.
+
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+place = np.flatnonzero(signal)
+left.stem(place, signal[place], linefmt="0.7", markerfmt="o", basefmt="k-", label="truth")
+found = np.flatnonzero(chosen.coef_)
+left.plot(found, chosen.coef_[found], "x", color="C3", ms=8, mew=2, label="pursuit")
+left.set(xlabel="place", ylabel="coefficient", title=f"{len(found)} columns taken")
+left.set_ylim(-4.2, 3.5)
+left.legend(frameon=False, loc="lower right", ncols=2)
+steps = np.arange(1, 31)
+right.plot(steps, residuals, label="residual / ‖y‖")
+error = np.sqrt(chosen.mse_path_.mean(axis=1)) / y.std()
+right.plot(steps, error, label="held-out error / spread of y")
+right.axvline(spikes, color="0.7", ls="--", label="true number")
+right.set(xlabel="columns taken", title="when to stop")
+right.legend(frameon=False)
+plt.show()

@@ -1,0 +1,122 @@
+// Orthogonal matching pursuit for many targets, on the Gram matrix G = XᵀX and c = Xᵀy:
+//
+//     j ← argmax_{j not in A} |c_j − (Gβ)_j|,   A ← A + j,   β_A ← G_AA⁻¹ c_A
+//
+// Invariants: L Lᵀ = G_AA grows by one row per step; L z = c_A, so that ‖y − Xβ‖² = ‖y‖² − ‖z‖²;
+// slope = c − Gβ is worked out afresh at every step, so no error is carried along. A step costs
+// O(|A| d). A column that depends on A, or that is uncorrelated with the residual to rounding, is
+// never taken. Each target is the work of one thread and reads nothing of the others: the bits do
+// not depend on how the targets are shared out.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "kernels.hpp"
+
+namespace thetahat {
+
+namespace {
+
+constexpr double DEPENDENT = 1e-13; // share of x_j outside the span of A that is rounding
+constexpr double UNCORRELATED = 64 * std::numeric_limits<double>::epsilon();
+
+void matching_pursuit(Matrix<const double> gram, Matrix<const double> correlation,
+                      Vector<const double> squares, std::size_t most, double tolerance,
+                      Matrix<double> coef, Vector<double> residual, Vector<std::int64_t> steps,
+                      Matrix<double> path) {
+    const std::size_t d = gram.shape(0), targets = correlation.shape(0);
+    require(gram.shape(1) == d && correlation.shape(1) == d && coef.shape(1) == d,
+            "gram must be square, correlation and coef as wide as it");
+    require(squares.shape(0) == targets && coef.shape(0) == targets &&
+                residual.shape(0) == targets && steps.shape(0) == targets,
+            "squares, coef, residual and steps must have one entry per target");
+    require(most <= d, "no more steps than columns");
+    require(path.shape(0) == 0 || (path.shape(0) == targets * most && path.shape(1) == d),
+            "path must be empty, or one row per target and step");
+    const double *g = gram.data();
+    const bool keeps_path = path.shape(0) != 0;
+
+    nb::gil_scoped_release unlocked;
+    std::vector<double> slope(d), factor(most * most), z(most), beta(most), row(most);
+    std::vector<std::size_t> active(most);
+    std::vector<char> closed(d);
+    for (std::size_t t = 0; t < targets; ++t) {
+        const double *c = correlation.data() + t * d;
+        const double total = squares.data()[t];
+        double left = total;
+        std::size_t size = 0;
+        std::copy(c, c + d, slope.begin());
+        std::fill(closed.begin(), closed.end(), 0);
+        while (size < most && left > tolerance) {
+            std::size_t best = d;
+            double largest = 0.0;
+            for (std::size_t j = 0; j < d; ++j) {
+                const double size_of = std::abs(slope[j]);
+                if (!closed[j] && size_of > largest) {
+                    largest = size_of;
+                    best = j;
+                }
+            }
+            if (best == d)
+                break; // the residual is orthogonal to every column
+            closed[best] = 1;
+            const double *column = g + best * d;
+            double square = column[best];
+            if (!(largest > UNCORRELATED * std::sqrt(square * total)))
+                continue;
+            for (std::size_t a = 0; a < size; ++a) {
+                double sum = column[active[a]];
+                for (std::size_t b = 0; b < a; ++b)
+                    sum -= factor[a * most + b] * row[b];
+                row[a] = sum / factor[a * most + a];
+                square -= row[a] * row[a];
+            }
+            if (!(square > DEPENDENT * column[best]))
+                continue;
+            const double pivot = std::sqrt(square);
+            std::copy(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(size),
+                      factor.begin() + static_cast<std::ptrdiff_t>(size * most));
+            factor[size * most + size] = pivot;
+            z[size] = slope[best] / pivot;
+            left = std::max(0.0, left - z[size] * z[size]);
+            active[size++] = best;
+
+            for (std::size_t a = size; a-- > 0;) {
+                double sum = z[a];
+                for (std::size_t b = a + 1; b < size; ++b)
+                    sum -= factor[b * most + a] * beta[b];
+                beta[a] = sum / factor[a * most + a];
+            }
+            std::copy(c, c + d, slope.begin());
+            double *__restrict running = slope.data();
+            for (std::size_t a = 0; a < size; ++a) {
+                const double *taken = g + active[a] * d;
+                const double share = beta[a];
+                for (std::size_t j = 0; j < d; ++j)
+                    running[j] -= share * taken[j];
+            }
+            if (keeps_path) {
+                double *out = path.data() + (t * most + size - 1) * d;
+                for (std::size_t a = 0; a < size; ++a)
+                    out[active[a]] = beta[a];
+            }
+        }
+        for (std::size_t a = 0; a < size; ++a)
+            coef.data()[t * d + active[a]] = beta[a];
+        residual.data()[t] = left;
+        steps.data()[t] = static_cast<std::int64_t>(size);
+    }
+}
+
+} // namespace
+
+void bind_matching_pursuit(nb::module_ &module) {
+    module.def("matching_pursuit", &matching_pursuit, nb::arg("gram").noconvert(),
+               nb::arg("correlation").noconvert(), nb::arg("squares").noconvert(), nb::arg("most"),
+               nb::arg("tolerance"), nb::arg("coef").noconvert(), nb::arg("residual").noconvert(),
+               nb::arg("steps").noconvert(), nb::arg("path").noconvert());
+}
+
+} // namespace thetahat

@@ -1,0 +1,1 @@
+"""How sure: intervals, tests, evaluation and comparison of models."""

@@ -1,0 +1,1 @@
+"""Rows as combinations of few parts: dictionaries, components, factors."""

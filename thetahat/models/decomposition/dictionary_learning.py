@@ -1,0 +1,259 @@
+"""Dictionary learning: atoms D and sparse codes U with X ≈ UD, learned in turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from sklearn.callback import with_callbacks
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Block
+from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
+from thetahat.estimator.watching import Watched
+from thetahat.foundation.errors import DataError
+from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.models.decomposition.sparse_coding import ALGORITHMS, Coder
+from thetahat.models.decomposition.sparse_factorisation import (
+    Factorisation,
+    InTurns,
+    principal_directions,
+)
+from thetahat.models.preprocessing.rowwise import RowwiseTransformer
+
+Array = Any
+
+_array = Range(lambda value: isinstance(value, np.ndarray), "an array")
+_function = Range(callable, "a function")
+
+
+class DictionaryLearning(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransformer):
+    """Learn atoms of which every row is a combination of few.
+
+    Formula: U, D = argmin ½‖X − UD‖² + alpha·‖U‖₁ subject to ‖d_k‖ ≤ 1 for every atom, in turns:
+    for fixed D each row of U is a lasso; for fixed U each atom has a closed form. The objective
+    never rises; it is not convex, so the result is a local optimum, the same one every time.
+
+    Cost: per round O(n k (d + s)) for codes with s non-zeros and O(k² d) for atoms, rows coded side
+    by side; memory O(n k) beside the rows.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of atoms k; d by default.
+    alpha : float, default=1
+        Weight of ‖U‖₁: larger is sparser.
+    max_iter : int, default=1000
+        Most rounds.
+    tol : float, default=1e-8
+        Stop when a round lowers the objective by less than this share of it.
+    fit_algorithm : {"lars", "cd"}, default="lars"
+        Kept for compatibility: codes are optimal to rounding either way.
+    transform_algorithm : {"lasso_lars", "lasso_cd", "lars", "omp", "threshold"}, default="omp"
+        How `transform` codes: the lasso of the fit, least angles, orthogonal matching pursuit, or a
+        soft threshold of the products with the atoms.
+    transform_n_nonzero_coefs : int, optional
+        Atoms per row for "omp" and "lars". Default: d/10, at least one.
+    transform_alpha : float, optional
+        alpha of "lasso_lars", "lasso_cd" and "threshold"; that of the fit by default.
+    n_jobs, verbose, random_state
+        Kept for compatibility: ``th.config(threads=...)`` decides, and nothing here is random.
+    code_init, dict_init : array of shape (n, k) and (k, d), optional
+        Where to start; used when both are given.
+    callback : callable, optional
+        Called every five rounds with a dictionary of the round's ``dictionary``, ``code`` and
+        ``errors``.
+    split_sign : bool, default=False
+        Whether `transform` gives positive and negative parts of the codes as separate columns.
+    positive_code, positive_dict : bool, default=False
+        Whether codes, or atoms, must be ≥ 0.
+    transform_max_iter : int, default=1000
+        Most sweeps of coordinate descent for one row.
+
+    Attributes
+    ----------
+    components_ : array of shape (k, d)
+        The atoms.
+    error_ : list of float
+        The objective after each round.
+    n_iter_ : int
+        Rounds taken.
+    solution_ : Solution
+        How the rounds ended.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> X = np.array([[4.0, 0.0], [0.0, 3.0], [5.0, 0.0], [0.0, -2.0]])
+    >>> model = th.DictionaryLearning(alpha=0.1).fit(X)
+    >>> np.abs(model.components_).round(3).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+
+    _ranges = {  # noqa: RUF012
+        "n_components": whole(1) | none,
+        "alpha": at_least(0),
+        "max_iter": whole(0),
+        "tol": at_least(0),
+        "fit_algorithm": one_of("lars", "cd"),
+        "transform_algorithm": one_of(*ALGORITHMS),
+        "transform_n_nonzero_coefs": whole(1) | none,
+        "transform_alpha": at_least(0) | none,
+        "code_init": _array | none,
+        "dict_init": _array | none,
+        "callback": _function | none,
+        "split_sign": boolean,
+        "positive_code": boolean,
+        "positive_dict": boolean,
+        "transform_max_iter": whole(0),
+    }
+    _streams = False
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        alpha: float = 1,
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        fit_algorithm: str = "lars",
+        transform_algorithm: str = "omp",
+        transform_n_nonzero_coefs: int | None = None,
+        transform_alpha: float | None = None,
+        n_jobs: int | None = None,
+        code_init: Array | None = None,
+        dict_init: Array | None = None,
+        callback: Callable[[dict[str, Any]], None] | None = None,
+        verbose: Any = False,
+        split_sign: bool = False,
+        random_state: Any = None,
+        positive_code: bool = False,
+        positive_dict: bool = False,
+        transform_max_iter: int = 1000,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+        self.max_iter = max_iter
+        self.tol = tol
+        self.fit_algorithm = fit_algorithm
+        self.transform_algorithm = transform_algorithm
+        self.transform_n_nonzero_coefs = transform_n_nonzero_coefs
+        self.transform_alpha = transform_alpha
+        self.n_jobs = n_jobs
+        self.code_init = code_init
+        self.dict_init = dict_init
+        self.callback = callback
+        self.verbose = verbose
+        self.split_sign = split_sign
+        self.random_state = random_state
+        self.positive_code = positive_code
+        self.positive_dict = positive_dict
+        self.transform_max_iter = transform_max_iter
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None) -> DictionaryLearning:
+        """Learn the atoms.
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n, d)
+            The rows.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        source = self._open(X, supervised=False)
+        assert isinstance(source, InMemory)
+        k = self.n_components or source.n_features
+        self._coder(k, source.n_features)  # refuses now what `transform` could not do later
+        coder = Coder("lasso_cd", float(self.alpha), 1, self.positive_code, self.transform_max_iter)
+        problem = Factorisation(
+            source.X.astype(np.float64, copy=False), coder, self.positive_dict, self.callback
+        )
+        dictionary, codes = self._start(source, k)
+
+        def attributes(theta: Array) -> dict[str, Array]:
+            return {"components_": np.asarray(theta, dtype=source.dtype)}
+
+        with self._watching(self.max_iter, attributes, X, y) as watch:
+            self.solution_ = minimise(
+                problem,
+                InTurns(codes),
+                dictionary,
+                tolerance=self.tol,
+                max_steps=self.max_iter,
+                watch=watch,
+                reason="codes and atoms in turns: each is easy while the other is held still",
+                keep_trace=True,
+            )
+        self.__dict__.update(attributes(self.solution_.theta))
+        self.error_ = list(self.solution_.trace[1:])
+        self.n_iter_ = self.solution_.steps
+        if self.max_iter:
+            self._warn_unless_converged()
+        return self
+
+    def _start(self, source: InMemory, k: int) -> tuple[Array, Array]:
+        """Unit atoms and the codes that the first lassos start from."""
+        n, d = source.n_rows, source.n_features
+        if self.code_init is None or self.dict_init is None:
+            return principal_directions(source, k), np.zeros((n, k))
+        for name, shape in (("dict_init", (k, d)), ("code_init", (n, k))):
+            if getattr(self, name).shape != shape:
+                raise DataError(
+                    f"DictionaryLearning: {name} has shape {getattr(self, name).shape}; {shape} is "
+                    f"needed for {n} rows, {d} columns and {k} atoms."
+                )
+        dictionary = np.array(self.dict_init, dtype=np.float64)
+        length = np.maximum(np.linalg.norm(dictionary, axis=1), 1.0)
+        codes = np.array(self.code_init, dtype=np.float64, order="C") * length
+        return dictionary / length[:, None], codes
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Rows from their codes, UD. Cost: O(n k d).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, k)
+            What `transform` returned.
+
+        Returns
+        -------
+        array of shape (n, d)
+        """
+        k = len(self.components_) if hasattr(self, "components_") else 0
+
+        def rows(block: Block) -> Array:
+            codes = block.X[:, :k] - block.X[:, k:] if self.split_sign else block.X
+            return (codes @ self.components_).astype(block.X.dtype, copy=False)
+
+        return self._open_result(X).map_rows(rows)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_) * (2 if self.split_sign else 1)
+
+    def _transform_block(self, block: Block) -> Array:
+        dictionary = self.components_.astype(np.float64, copy=False)
+        rows = block.X.astype(np.float64, copy=False)
+        codes = self._coder(*dictionary.shape).codes(rows, dictionary, dictionary @ dictionary.T)
+        if self.split_sign:
+            return np.hstack([np.maximum(codes, 0.0), -np.minimum(codes, 0.0)])
+        return codes
+
+    def _coder(self, k: int, d: int) -> Coder:
+        """How `transform` codes over k atoms in d dimensions."""
+        alpha = self.alpha if self.transform_alpha is None else self.transform_alpha
+        most = self.transform_n_nonzero_coefs or max(d // 10, 1)
+        return Coder(
+            self.transform_algorithm,
+            float(alpha),
+            min(most, k),
+            self.positive_code,
+            self.transform_max_iter,
+        )
