@@ -17,7 +17,17 @@ from typing import Any
 
 from benchmarks import harness, machine, report
 
-FAMILIES = ("linear", "selection")
+FAMILIES = (
+    "linear",
+    "sparse",
+    "logistic",
+    "margin",
+    "stochastic",
+    "nonlinear",
+    "robust",
+    "bayes",
+    "selection",
+)
 RESULTS = Path(__file__).parent / "results"
 
 

@@ -79,8 +79,8 @@ class LinearClassifier(ClassifierMixin, Linear):
             )
         if encoding.n_classes < least:
             raise DataError(
-                f"{type(self).__name__}: y holds a single class, {encoding.classes[0]!r}; telling "
-                "classes apart takes at least two. Give rows of another class too."
+                f"{type(self).__name__}: y holds one class only, {encoding.classes.tolist()[0]!r}; "
+                "telling classes apart takes at least two. Give rows of another class too."
             )
         self.classes_ = encoding.classes
         return class_weighted(source, encoding.classes, class_weight, type(self).__name__)

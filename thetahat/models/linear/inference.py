@@ -10,12 +10,12 @@ and with normal errors (β̂ⱼ − β*ⱼ)/se(β̂ⱼ) follows Student's t with
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
 
 from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.models.linear.coefficient_table import CoefficientTable, p_sign, p_value
 from thetahat.objective.least_squares import LeastSquares
 
 Array = Any
@@ -82,6 +82,23 @@ class Evidence:
 
         return solve_triangular(self.factor, np.eye(len(self.factor)), check_finite=False)
 
+    def whitened(self, X: Array) -> Array:
+        """Rows v whose Gram matrix is the identity: x about the mean in the metric of (XᵀX)⁻¹,
+        with a last column for the intercept."""
+        rows = self.spread(np.asarray(X - self.x_mean if self.intercept else X, dtype=float))
+        if not self.intercept:
+            return rows
+        return np.column_stack([rows, np.full(len(rows), self.weight**-0.5)])
+
+    def unwhitened(self, middle: Array) -> Array:
+        """The covariance of β (and b, last) from that of coefficients of the whitened rows."""
+        d, root = len(self.factor), self.covariance_root()
+        back = np.zeros((d + self.intercept, d + self.intercept))
+        back[:d, :d] = root
+        if self.intercept:
+            back[d, :d], back[d, d] = -self.x_mean @ root, self.weight**-0.5
+        return back @ middle @ back.T
+
 
 @dataclass(frozen=True)
 class Coefficient:
@@ -96,8 +113,8 @@ class Coefficient:
     high: float
 
 
-@dataclass(frozen=True)
-class LinearSummary:
+@dataclass(frozen=True, repr=False)
+class LinearSummary(CoefficientTable):
     """A fitted linear regression with its certainty; prints as a table.
 
     Formula: se(β̂ⱼ) = σ̂ √((XᵀX)⁻¹)ⱼⱼ, t = β̂ⱼ/se, intervals β̂ⱼ ± t_{n−p}·se. Cost: O(d³).
@@ -116,6 +133,8 @@ class LinearSummary:
         −(n/2)log 2π − n log σ̂ − n/2 at the maximum-likelihood σ̂, and criteria from it.
     condition : float
         κ of the column-scaled X.
+    covariance : str
+        "model" or the robust covariance that was used.
 
     Examples
     --------
@@ -143,12 +162,7 @@ class LinearSummary:
     condition: float
     solver: str
     weights: str
-
-    def __getitem__(self, name: str) -> Coefficient:
-        for coefficient in self.coefficients:
-            if coefficient.name == name:
-                return coefficient
-        raise KeyError(name)
+    covariance: str = "model"
 
     def _rows(self) -> list[tuple[str, ...]]:
         return [
@@ -157,7 +171,7 @@ class LinearSummary:
                 f"{c.estimate:.6g}",
                 f"{c.standard_error:.4g}",
                 f"{c.t:.2f}",
-                _p_value(c.p),
+                p_value(c.p),
                 f"{c.low:.5g}",
                 f"{c.high:.5g}",
             )
@@ -174,46 +188,15 @@ class LinearSummary:
             f"n = {self.n:g}, {self.degrees_of_freedom:g} degrees of freedom, "
             f"σ̂ = {self.sigma:.5g} (maximum likelihood {self.sigma_mle:.5g})",
             f"R² = {self.r2:.5f} (adjusted {self.adjusted_r2:.5f}), "
-            f"F({first}, {second:g}) = {self.f:.4g}, p {_p_sign(self.f_p)}",
+            f"F({first}, {second:g}) = {self.f:.4g}, p {p_sign(self.f_p)}",
             f"log-likelihood {self.log_likelihood:.4f}, AIC {self.aic:.2f}, BIC {self.bic:.2f}, "
             f"κ = {self.condition:.3g} ({self.solver})",
         ]
         if self.weights != "none":
             lines.append(f"sample weights read as {self.weights} weights")
+        if self.covariance != "model":
+            lines.append(f"robust standard errors ({self.covariance}), F by Wald's test with them")
         return lines
-
-    def __str__(self) -> str:
-        rows = [self._header(), *self._rows()]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if i == 0 else cell.rjust(width)
-                for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in rows
-        ]
-        rule = "─" * max(len(line) for line in lines)
-        return "\n".join([lines[0], rule, *lines[1:], rule, *self._footer()])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(cell)}</th>" for cell in self._header())
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in self._rows()
-        )
-        foot = "<br>".join(escape(line) for line in self._footer())
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{foot}</p>"
-
-
-def _p_sign(p: float) -> str:
-    shown = _p_value(p)
-    return f"< {shown[1:]}" if shown.startswith("<") else f"= {shown}"
-
-
-def _p_value(p: float) -> str:
-    return "nan" if np.isnan(p) else "<1e-16" if p < 1e-16 else f"{p:.3g}"
 
 
 def summarise_fit(
@@ -226,28 +209,30 @@ def summarise_fit(
     level: float,
     weights: str,
     solver: str,
+    covariance: str = "model",
+    robust: Array | None = None,
 ) -> LinearSummary:
-    """The summary of one output of a fit."""
+    """The summary of one output of a fit; `robust`, where given, is the covariance of β and b."""
     from scipy import stats
 
-    _check(evidence, level, weights)
+    check_inference(evidence, level, weights)
     n = evidence.weight if weights == "frequency" else float(evidence.n_rows)
     df, rss = evidence.degrees(weights), float(evidence.residual[output])
     total = float(evidence.total[output])
     sigma2 = rss / df
-    root = evidence.covariance_root()
-    variances = (root**2).sum(axis=1)
-    estimates, errors = np.asarray(coef, dtype=float), np.sqrt(sigma2 * variances)
+    estimates = slope = np.asarray(coef, dtype=float)
+    errors = _errors(evidence, sigma2) if robust is None else np.sqrt(np.diagonal(robust))
     if evidence.intercept:
-        at_mean = evidence.spread(evidence.x_mean[None, :])
-        error = np.sqrt(sigma2 * (1.0 / evidence.weight + float((at_mean**2).sum())))
         names, estimates = ["(intercept)", *names], np.r_[float(intercept), estimates]
-        errors = np.r_[error, errors]
+        errors = np.roll(errors, 1)
     half = stats.t.ppf(0.5 + level / 2, df) * errors
     with np.errstate(divide="ignore", invalid="ignore"):
         t = estimates / errors
         slopes = evidence.n_parameters - evidence.intercept
         f = (total - rss) / slopes / sigma2
+        if robust is not None:
+            among = robust[: len(slope), : len(slope)]
+            f = float(slope @ np.linalg.solve(among, slope)) / slopes
         r2 = 1.0 - rss / total
         log_likelihood = -n / 2 * (np.log(2 * np.pi * rss / n) + 1.0)
     p = 2 * stats.t.sf(np.abs(t), df)
@@ -282,7 +267,17 @@ def summarise_fit(
         condition=evidence.condition,
         solver=solver,
         weights=weights if evidence.weighted else "none",
+        covariance=covariance,
     )
+
+
+def _errors(evidence: Evidence, sigma2: float) -> Array:
+    """Standard errors of β, and of b last."""
+    variances = (evidence.covariance_root() ** 2).sum(axis=1)
+    if evidence.intercept:
+        at_mean = evidence.spread(evidence.x_mean[None, :])
+        variances = np.append(variances, 1.0 / evidence.weight + float((at_mean**2).sum()))
+    return np.sqrt(sigma2 * variances)
 
 
 def interval(
@@ -295,7 +290,7 @@ def interval(
         raise ParameterError(
             f"kind={kind!r} must be 'confidence' (of the mean) or 'prediction' (of a new y)."
         )
-    _check(evidence, level, weights)
+    check_inference(evidence, level, weights)
     df = evidence.degrees(weights)
     variance = leverage + (1.0 if kind == "prediction" else 0.0)
     sigma = np.sqrt(evidence.residual / df)
@@ -304,7 +299,8 @@ def interval(
     return predicted - half, predicted + half
 
 
-def _check(evidence: Evidence, level: float, weights: str) -> None:
+def check_inference(evidence: Evidence, level: float, weights: str) -> None:
+    """Refuse levels and weights that do not exist, and fits that determine no errors."""
     if not 0 < level < 1:
         raise ParameterError(f"level={level!r} must be between 0 and 1, for example 0.95.")
     if weights not in ("frequency", "precision"):

@@ -10,18 +10,18 @@ from sklearn.callback import with_callbacks
 from thetahat.data.source import Source
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, none, whole
-from thetahat.estimator.risk_minimiser import RiskMinimiser
 from thetahat.mathematics.losses import named as named_loss
 from thetahat.mathematics.losses.base import Loss, Targets
 from thetahat.mathematics.losses.targets import check_targets
 from thetahat.mathematics.penalties import named as named_penalty
+from thetahat.models.linear.likelihood_inference import LikelihoodInference
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 
 Array = Any
 
 
-class LinearModel(RiskMinimiser, LinearRegressor):
+class LinearModel(LikelihoodInference, LinearRegressor):
     """A linear function under any loss and any penalty; the library picks the solver and says why.
 
     Formula: β̂, b̂ = argmin (Σ wᵢ ℓ(yᵢ, zᵢ))/(Σ wᵢ) + R(β) with zᵢ = xᵢᵀβ + b. ℓ squared gives

@@ -153,8 +153,7 @@ class Ridge(Watched, LinearRegressor):
 
     def _solve(self, source: Source, watch: Watch) -> tuple[LeastSquares, Any]:
         """The fit and the penalty that was applied: one for all targets, or one each."""
-        solve = partial(
-            least_squares,
+        options = dict(
             solver=SERVED_BY.get(self.solver, self.solver),
             intercept=self.fit_intercept,
             positive=self.positive,
@@ -163,24 +162,34 @@ class Ridge(Watched, LinearRegressor):
             random_state=self.random_state,
             watch=watch,
         )
+        alpha = self.alpha
         if self.norm_bound is not None:
             about = moments(source)
             about = about if self.fit_intercept else about.about_zero()
-            alpha: Any = ridge_with_norm(about, self.norm_bound)
-            return solve(source, ridge=alpha), alpha
-        alpha = np.asarray(self.alpha, dtype=float)
-        if alpha.ndim == 0 or alpha.size == 1:
-            return solve(source, ridge=float(alpha.ravel()[0])), float(alpha.ravel()[0])
-        targets = max(1, source.n_outputs)
-        if alpha.shape != (targets,):
-            raise DataError(
-                f"Ridge: Number of targets and number of penalties do not correspond: {targets} "
-                f"targets, alpha of shape {alpha.shape}. Give one number, or one per target."
-            )
-        fits = [solve(OneTarget.of(source, j), ridge=float(a)) for j, a in enumerate(alpha)]
-        theta = np.hstack([found.solution.theta for found in fits])
-        solution = replace(fits[0].solution, theta=theta)
-        return replace(fits[0], solution=solution), alpha
+            alpha = ridge_with_norm(about, self.norm_bound)
+        return solve_ridge(source, alpha, who=type(self).__name__, **options)
+
+
+def solve_ridge(
+    source: Source, alpha: Any, *, who: str, **options: Any
+) -> tuple[LeastSquares, Any]:
+    """The fit under one penalty, or one for each target, and the penalty as a number or array."""
+    alpha = np.asarray(alpha, dtype=float)
+    if alpha.ndim == 0 or alpha.size == 1:
+        one = float(alpha.ravel()[0])
+        return least_squares(source, ridge=one, **options), one
+    targets = max(1, source.n_outputs)
+    if alpha.shape != (targets,):
+        raise DataError(
+            f"{who}: Number of targets and number of penalties do not correspond: {targets} "
+            f"targets, alpha of shape {alpha.shape}. Give one number, or one per target."
+        )
+    fits = [
+        least_squares(OneTarget.of(source, j), ridge=float(a), **options)
+        for j, a in enumerate(alpha)
+    ]
+    theta = np.hstack([found.solution.theta for found in fits])
+    return replace(fits[0], solution=replace(fits[0].solution, theta=theta)), alpha
 
 
 def _standardized(source: Source) -> Rescaled:

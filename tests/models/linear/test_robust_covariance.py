@@ -1,0 +1,91 @@
+"""Robust standard errors of least squares: HC0 to HC3 as in statsmodels."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+import statsmodels.api
+
+import thetahat as th
+
+RANDOM = np.random.default_rng(0)
+X = np.array([0.0, 4.0, -2.0]) + RANDOM.standard_normal((80, 3))
+Y = X @ [1.0, 0.0, -2.0] + 4.0 + np.exp(X[:, 0]) * RANDOM.standard_normal(80)
+WEIGHT = RANDOM.integers(1, 4, 80).astype(float)
+KINDS = ("HC0", "HC1", "HC2", "HC3")
+
+
+def errors(summary):
+    return np.array([line.standard_error for line in summary.coefficients])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("intercept", [True, False])
+def test_equals_statsmodels(kind, intercept):
+    design = statsmodels.api.add_constant(X) if intercept else X
+    peer = statsmodels.api.OLS(Y, design).fit(cov_type=kind, use_t=True)
+    model = th.LinearRegression(fit_intercept=intercept).fit(X, Y)
+    summary = model.summary(X, Y, covariance=kind)
+    np.testing.assert_allclose(errors(summary), peer.bse, rtol=1e-9)
+    bounds = np.array([[line.low, line.high] for line in summary.coefficients])
+    np.testing.assert_allclose(bounds, peer.conf_int(), rtol=1e-8)
+    assert summary.f == pytest.approx(peer.fvalue)
+    assert summary.f_p == pytest.approx(peer.f_pvalue, rel=1e-6)
+    assert kind in str(summary)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_precision_weights_are_weighted_least_squares(kind):
+    peer = statsmodels.api.WLS(Y, statsmodels.api.add_constant(X), weights=WEIGHT).fit(
+        cov_type=kind
+    )
+    model = th.LinearRegression().fit(X, Y, WEIGHT)
+    summary = model.summary(X, Y, WEIGHT, covariance=kind, weights="precision")
+    np.testing.assert_allclose(errors(summary), peer.bse, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_frequency_weights_are_repetition(kind):
+    rows = np.repeat(np.arange(80), WEIGHT.astype(int))
+    weighted = th.LinearRegression().fit(X, Y, WEIGHT).summary(X, Y, WEIGHT, covariance=kind)
+    repeated = (
+        th.LinearRegression().fit(X[rows], Y[rows]).summary(X[rows], Y[rows], covariance=kind)
+    )
+    np.testing.assert_allclose(errors(weighted), errors(repeated), rtol=1e-9)
+
+
+def test_files_sparse_rows_and_several_targets(tmp_path):
+    np.save(tmp_path / "rows.npy", np.column_stack([X, Y]))
+    source = th.scan(tmp_path / "rows.npy", target=3)
+    expected = errors(th.LinearRegression().fit(X, Y).summary(X, Y, covariance="HC2"))
+    found = th.LinearRegression().fit(source).summary(source, covariance="HC2")
+    np.testing.assert_allclose(errors(found), expected, rtol=1e-9)
+    sparse = scipy.sparse.csr_array(X)
+    found = th.LinearRegression().fit(sparse, Y).summary(sparse, Y, covariance="HC2")
+    np.testing.assert_allclose(errors(found), expected, rtol=1e-9)
+    both = np.column_stack([3 * Y + X[:, 0], Y])
+    found = th.LinearRegression().fit(X, both).summary(X, both, covariance="HC2", output=1)
+    np.testing.assert_allclose(errors(found), expected, rtol=1e-9)
+
+
+def test_columns_far_from_zero_keep_their_digits():
+    near = th.LinearRegression().fit(X, Y).summary(X, Y, covariance="HC3")
+    far = th.LinearRegression().fit(X + 1e6, Y).summary(X + 1e6, Y, covariance="HC3")
+    np.testing.assert_allclose(errors(far)[1:], errors(near)[1:], rtol=1e-6)
+
+
+def test_a_row_that_fixes_a_coefficient_by_itself():
+    alone = np.column_stack([X, np.arange(80) == 7])
+    summary = th.LinearRegression().fit(alone, Y).summary(alone, Y, covariance="HC3")
+    assert np.isfinite(errors(summary)).all()
+
+
+def test_refusals():
+    model = th.LinearRegression().fit(X, Y)
+    with pytest.raises(th.CapabilityError, match=r"summary\(X, y, covariance='HC1'\)"):
+        model.summary(covariance="HC1")
+    with pytest.raises(th.ParameterError, match="covariance='white'"):
+        model.summary(covariance="white")
+    with pytest.raises(th.DataError, match="not the rows of fit"):
+        model.summary(X[::-1], Y, covariance="HC1")
+    with pytest.raises(th.DataError, match="not the rows of fit"):
+        model.summary(X[:-1], Y[:-1], covariance="HC1")

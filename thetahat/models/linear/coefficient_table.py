@@ -1,0 +1,70 @@
+"""Tables of coefficients with their certainty, as text and as HTML."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from html import escape
+from typing import Any
+
+import numpy as np
+
+
+class CoefficientTable(ABC):
+    """A summary that prints as a table: one line for each coefficient, then the quality."""
+
+    coefficients: tuple[Any, ...]
+    level: float
+
+    @abstractmethod
+    def _header(self) -> tuple[str, ...]:
+        """The names of the columns; the first, over the names of the coefficients, is empty."""
+
+    @abstractmethod
+    def _rows(self) -> list[tuple[str, ...]]:
+        """A line for each coefficient."""
+
+    @abstractmethod
+    def _footer(self) -> list[str]:
+        """Lines below the table."""
+
+    def __getitem__(self, name: str) -> Any:
+        for coefficient in self.coefficients:
+            if coefficient.name == name:
+                return coefficient
+        raise KeyError(name)
+
+    def __str__(self) -> str:
+        rows = [self._header(), *self._rows()]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+        lines = [
+            "  ".join(
+                cell.ljust(width) if i == 0 else cell.rjust(width)
+                for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in rows
+        ]
+        rule = "─" * max(len(line) for line in lines)
+        return "\n".join([lines[0], rule, *lines[1:], rule, *self._footer()])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{escape(cell)}</th>" for cell in self._header())
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in self._rows()
+        )
+        foot = "<br>".join(escape(line) for line in self._footer())
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{foot}</p>"
+
+
+def p_value(p: float) -> str:
+    """A p-value in three digits, or a bound where it is too small to be read as a number."""
+    return "nan" if np.isnan(p) else "<1e-16" if p < 1e-16 else f"{p:.3g}"
+
+
+def p_sign(p: float) -> str:
+    """The same after the letter p: "= 0.02" or "< 1e-16"."""
+    shown = p_value(p)
+    return f"< {shown[1:]}" if shown.startswith("<") else f"= {shown}"
