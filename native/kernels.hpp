@@ -11,6 +11,7 @@ void bind_pack_rows(nb::module_ &module);
 void bind_sparse_gram(nb::module_ &module);
 void bind_coordinate_descent(nb::module_ &module);
 void bind_leave_one_out(nb::module_ &module);
+void bind_sgd_epoch(nb::module_ &module);
 void bind_refine(nb::module_ &module);
 void bind_matching_pursuit(nb::module_ &module);
 void bind_sparse_codes(nb::module_ &module);

@@ -8,6 +8,7 @@ NB_MODULE(_native, module) {
     thetahat::bind_sparse_gram(module);
     thetahat::bind_coordinate_descent(module);
     thetahat::bind_leave_one_out(module);
+    thetahat::bind_sgd_epoch(module);
     thetahat::bind_refine(module);
     thetahat::bind_matching_pursuit(module);
     thetahat::bind_sparse_codes(module);

@@ -25,7 +25,13 @@ from thetahat.catalog import estimators
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 
-ESTIMATORS = {name: kind() for name, kind in estimators().items()}
+
+def seeded(model):
+    """The estimator, its random choices fixed where it makes any."""
+    return model.set_params(random_state=0) if "random_state" in model.get_params() else model
+
+
+ESTIMATORS = {name: seeded(kind()) for name, kind in estimators().items()}
 PREDICTORS = {
     name: model for name, model in ESTIMATORS.items() if is_regressor(model) or is_classifier(model)
 }
@@ -65,7 +71,16 @@ def fitted(model, x=X, y=None, **options):
     return exact(model).fit(x, targets(model)[: x.shape[0]] if y is None else y, **options)
 
 
-@parametrize_with_checks(list(ESTIMATORS.values()))
+def beside_the_point(model):
+    """Checks of scikit-learn that a method cannot meet by its nature, with the reason."""
+    if not getattr(model, "_visits_rows_in_order", False):
+        return {}
+    reason = "a row twice is two single steps, and a row of weight two one long step"
+    kinds = ("dense", "sparse")
+    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}
+
+
+@parametrize_with_checks(list(ESTIMATORS.values()), expected_failed_checks=beside_the_point)
 @pytest.mark.filterwarnings("ignore:.*:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*:FutureWarning")
 def test_scikit_learn_contract(estimator, check):
@@ -101,8 +116,10 @@ def test_float32_in_float32_out(name):
     y = LABELS if is_classifier(model) else Y.astype(np.float32)
     small = answer(clone(model).fit(X.astype(np.float32), y), X.astype(np.float32))
     assert small.dtype == np.float32
+    # Rounding may take a row over a kink of the loss, and single steps elsewhere from there on.
+    apart = 0.2 if model._visits_rows_in_order else 2e-3
     np.testing.assert_allclose(
-        small, answer(clone(model).fit(X, targets(model))), rtol=2e-4, atol=2e-3
+        small, answer(clone(model).fit(X, targets(model))), rtol=2e-4, atol=apart
     )
 
 

@@ -158,6 +158,115 @@ def test_best_subsets(budget, largest):
         assert rss + left @ left == pytest.approx(best[size])
 
 
+SGD_LOSSES = (
+    "hinge", "squared_hinge", "logistic", "class_huber", "perceptron", "squared", "huber",
+    "epsilon_insensitive", "squared_epsilon_insensitive",
+)  # fmt: skip
+SGD_SETTINGS = {
+    "plain": {},
+    "weighted": {"weighted": True, "multiplier": 2.0},
+    "ridge": {"l2": 0.3},
+    "lasso": {"l1": 0.02},
+    "elastic net": {"l2": 0.2, "l1": 0.02},
+    "averaged": {"l2": 0.2, "l1": 0.02, "average_from": 30},
+    "vanishing": {"l2": 9.0, "average_from": 0},
+    "no intercept": {"intercept": False},
+}
+
+
+def sgd_arguments(loss, rule=0, *, weighted=False, average_from=None, **settings):
+    """Arguments after the rows, and the rows: half of the entries zero."""
+    random = np.random.default_rng(loss)
+    n, d = 80, 11
+    x = np.where(random.random((n, d)) < 0.5, 0.0, random.standard_normal((n, d)))
+    x = x.astype(np.float32).astype(float)
+    y = np.sign(random.standard_normal(n)) * (1.0 if loss < 5 else random.random(n) * 3)
+    options = {"multiplier": 1.0, "l2": 0.0, "l1": 0.0, "intercept": True} | settings
+    return x, [
+        y,
+        random.random(n) * 2 if weighted else np.empty(0),
+        random.integers(n, size=3 * n),
+        0.3 / np.sqrt(np.arange(1.0, 3 * n + 1)),
+        loss,
+        0.4,
+        rule,
+        *options.values(),
+        random.standard_normal(d),
+        np.array([0.3, 0.0, 0.0, 0.0, 0.0]),
+        np.zeros(d if options["l1"] else 0),
+        np.zeros(0 if average_from is None else d),
+        average_from or 0,
+    ]
+
+
+@pytest.mark.parametrize("setting", SGD_SETTINGS)
+@pytest.mark.parametrize("loss", range(9), ids=SGD_LOSSES)
+def test_sgd_epoch(loss, setting):
+    x, expected = sgd_arguments(loss, **SGD_SETTINGS[setting])
+    total = twin.sgd_epoch(x, *expected)
+    assert expected[11].any()
+    for dtype in (np.float64, np.float32):
+        _, got = sgd_arguments(loss, **SGD_SETTINGS[setting])
+        assert _native.sgd_epoch(x.astype(dtype), *got) == pytest.approx(total, rel=1e-10)
+        for ours, plain in zip(got[11:15], expected[11:15], strict=True):
+            np.testing.assert_allclose(ours, plain, rtol=1e-9, atol=1e-11)
+        for index in (np.int32, np.int64):
+            csr, (_, same) = (
+                sp.csr_array(x.astype(dtype)),
+                sgd_arguments(loss, **SGD_SETTINGS[setting]),
+            )
+            rows = csr.data, csr.indices.astype(index), csr.indptr.astype(index)
+            assert _native.sgd_epoch_sparse(*rows, *same) == pytest.approx(total, rel=1e-10)
+            for ours, dense in zip(same[11:15], got[11:15], strict=True):
+                np.testing.assert_allclose(ours, dense, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("rule", [1, 2], ids=["pa1", "pa2"])
+@pytest.mark.parametrize("loss", [0, 7], ids=["hinge", "epsilon_insensitive"])
+def test_sgd_epoch_passive_aggressive(loss, rule):
+    (x, got), (_, expected) = sgd_arguments(loss, rule), sgd_arguments(loss, rule)
+    x[x.sum(axis=1) == 0] = 1.0
+    total = twin.sgd_epoch(x, *expected)
+    assert _native.sgd_epoch(x, *got) == pytest.approx(total)
+    np.testing.assert_allclose(got[11], expected[11], rtol=1e-10)
+    np.testing.assert_allclose(got[12], expected[12], rtol=1e-10)
+
+
+def test_sgd_epoch_tells_an_overflow():
+    x, arguments = sgd_arguments(5)
+    arguments[3] = np.full(240, 1e300)
+    assert np.isnan(_native.sgd_epoch(1e10 * x, *arguments))
+
+
+def test_sgd_epoch_refuses_what_does_not_fit():
+    x, good = sgd_arguments(0)
+    for place, wrong, rule in (
+        (0, np.zeros(3), "y must have"),
+        (1, np.zeros(3), "weight must be"),
+        (2, np.full(240, 80), "order names"),
+        (2, np.full(240, -1), "order names"),
+        (3, np.zeros(3), "rates must have"),
+        (4, 9, "no loss"),
+        (6, 3, "no rule"),
+        (11, np.zeros(3), "coef must have"),
+        (12, np.zeros(3), "carried must have"),
+        (13, np.zeros(3), "paid must have"),
+        (14, np.zeros(3), "average must be"),
+    ):
+        with pytest.raises(ValueError, match=rule):
+            _native.sgd_epoch(x, *good[:place], wrong, *good[place + 1 :])
+    csr = sp.csr_array(x)
+    for indices, indptr, rule in (
+        (csr.indices + 1, csr.indptr, "column index"),
+        (csr.indices - 1, csr.indptr, "column index"),
+        (csr.indices, csr.indptr + 1, "past the stored"),
+        (csr.indices, csr.indptr[::-1].copy(), r"past|decrease"),
+        (csr.indices[1:], csr.indptr, "same length"),
+    ):
+        with pytest.raises(ValueError, match=rule):
+            _native.sgd_epoch_sparse(csr.data, indices, indptr, *good)
+
+
 def test_wrong_sizes_are_refused_and_never_written():
     x, out = np.zeros((3, 2)), np.zeros((3, 2))
     none = np.empty(0)

@@ -233,7 +233,8 @@ def _as_csr(X: Any, who: str) -> Array:
         raise DataError(f"{who}: Complex data not supported: X is {X.dtype}.")
     if X.dtype not in (np.float64, np.float32):
         X = X.astype(np.float64)
-    csr = scipy.sparse.csr_array(X)
+    # A new array would forget that the user's has been found canonical before.
+    csr = X if isinstance(X, scipy.sparse.csr_array) else scipy.sparse.csr_array(X)
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()

@@ -31,6 +31,7 @@ from thetahat.objective import requirements as need
 from thetahat.objective.choose import method_for
 from thetahat.objective.offered import offered
 from thetahat.objective.predictor import LinearPredictor
+from thetahat.objective.sample_epoch import sample_epoch, steps_compiled
 from thetahat.objective.sums import (
     gradient_sum,
     gradient_sums,
@@ -208,6 +209,11 @@ class EmpiricalRisk:
         share = self.n_terms / (self._total_weight * len(rows))
         return share * slope + self._penalty_slope(theta)
 
+    @offered(steps_compiled, need.ridge_or_no_penalty, need.rows_in_any_order, need.one_output)
+    def sample_epoch(self, theta: Array, rows: Array, rates: Array) -> tuple[Array, Array]:
+        """θ after θ ← θ − η ∇F_i(θ) for each of the rows in turn, and the mean of the iterates."""
+        return sample_epoch(self, theta, rows, rates)
+
     @offered(need.squared_loss, need.no_penalty, need.one_output)
     def residuals(self, theta: Array) -> Array:
         """r with F(θ) = ½‖r‖²: rᵢ = √(wᵢ/Σw)·(f_θ(xᵢ) − yᵢ)."""
@@ -251,6 +257,12 @@ class EmpiricalRisk:
 
     def _with_penalty_curvature(self, hessian: Array, theta: Array) -> Array:
         return hessian + np.diag(self._penalty_curvature(theta))
+
+    @cached_property
+    def _rows(self) -> Array:
+        """X as the compiled steps read it: dense rows one after another in memory."""
+        assert isinstance(self.source, InMemory)
+        return self.source.X if self.source.is_sparse else np.ascontiguousarray(self.source.X)
 
     @cached_property
     def _total_weight(self) -> float:

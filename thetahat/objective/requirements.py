@@ -14,7 +14,7 @@ from thetahat.mathematics.losses.base import Curved, Reweightable, Smooth, Subdi
 from thetahat.mathematics.losses.residual import Squared
 from thetahat.mathematics.penalties.base import Proximable, SmoothPenalty
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
-from thetahat.mathematics.penalties.norms import NoPenalty
+from thetahat.mathematics.penalties.norms import L2, NoPenalty
 
 Condition = Callable[[Any], str | None]
 
@@ -49,6 +49,7 @@ proximable_penalty = _is(
 coordinatewise_penalty = _is(
     "penalty", Coordinatewise, "a penalty made of |θ| and θ² in a box; {} is not"
 )
+ridge_or_no_penalty = _is("penalty", L2 | NoPenalty, "the ridge penalty or none; {} is another")
 no_penalty = _is("penalty", NoPenalty, "residuals alone, without a penalty; {} is one")
 
 rows_in_any_order = _is("source", InMemory, "rows in any order; {} gives them one after another")

@@ -9,10 +9,12 @@ Hinge          [1 − m]₊                     sign(2q − 1)
 SquaredHinge   [1 − m]₊²                    2q − 1
 ClassHuber     −4m if m ≤ −1, else [1−m]₊²  2q − 1
 Exponential    e^{−m}                       ½·log(q/(1 − q))
+Perceptron     [−m]₊                        0
 =============  ===========================  ==========================
 
-All but the first are convex and, divided by φ(0), lie above it: a small surrogate loss means few
-errors. ∂ℓ/∂z = y·φ′(m), and the curvature is φ″(m) because y² = 1. Cost: O(n) for each.
+All but the first are convex, and all of these but the last, divided by φ(0), lie above it: a small
+surrogate loss means few errors. ∂ℓ/∂z = y·φ′(m), and the curvature is φ″(m) because y² = 1. Cost:
+O(n) for each.
 """
 
 from __future__ import annotations
@@ -246,3 +248,43 @@ class Exponential(Curved):
 
     def best_constant(self, y: Array, weight: Array | None = None) -> Array:
         return link(Link.LOGIT, (1 + weighted_mean(y, weight)) / 2) / 2
+
+
+@dataclass(frozen=True)
+class Perceptron(Subdifferentiable):
+    """The loss whose stochastic steps are the perceptron's, ℓ(y, z) = [−y·z]₊.
+
+    The hinge loss with margin 0 in place of 1. A score of 0 is a mistake here too: the slope there
+    is −y, so that the algorithm starts to move from w = 0. Since z = 0 costs nothing, it is no
+    measure of a fit, but a rule to learn by. Cost: O(n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> th.losses.Perceptron().value(np.ones(3), np.array([0.5, 0.0, -2.0]))
+    array([0., 0., 2.])
+    >>> th.losses.Perceptron().gradient(np.ones(3), np.array([0.5, 0.0, -2.0]))
+    array([-0., -1., -1.])
+    """
+
+    name = "perceptron"
+    targets = Targets.SIGNS
+    link = Link.SIGN
+
+    def value(self, y: Array, z: Array) -> Array:
+        xp, _, m = margins(y, z)
+        return xp.clip(-m, 0, None)
+
+    def gradient(self, y: Array, z: Array) -> Array:
+        xp, y, m = margins(y, z)
+        return -y * xp.astype(m <= 0, m.dtype)
+
+    def best_constant(self, y: Array, weight: Array | None = None) -> Array:
+        # With both classes only 0 costs nothing; with one, every score on its side does.
+        xp, y = floating(y)
+        return (xp.min(y) + xp.max(y)) / 2
+
+    def kinks(self, y: Array) -> tuple[Array, ...]:
+        xp, y = floating(y)
+        return (xp.zeros_like(y),)

@@ -69,6 +69,9 @@ class Objective(Protocol):
     def sample_gradient(self, theta: Array, rows: Array) -> Array:
         """∇F from these terms only; over uniform rows its mean is ∇F(θ)."""
 
+    def sample_epoch(self, theta: Array, rows: Array, rates: Array) -> tuple[Array, Array]:
+        """θ after a step −η·∇F from each term in turn, and the mean of the iterates; optional."""
+
     def residuals(self, theta: Array) -> Array:
         """r(θ) with F(θ) = ½‖r(θ)‖²."""
 

@@ -20,6 +20,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from array_api_compat import array_namespace
 
 from thetahat.mathematics.parts import Part, require_number
@@ -52,6 +53,10 @@ class StepRule(Part, ABC):
     def move(self, t: int, gradient: Array, memory: Memory) -> tuple[Array, Memory]:
         """The move for the t-th gradient (t = 1, 2, …) and the memory after it."""
 
+    def rates(self, first: int, n: int) -> Array | None:
+        """η_t for n steps from the `first` on, where move = −η_t g; None where it is more."""
+        return None
+
 
 @dataclass(frozen=True)
 class Constant(StepRule):
@@ -82,6 +87,9 @@ class Constant(StepRule):
     def move(self, t: int, gradient: Array, memory: Memory) -> tuple[Array, Memory]:
         return -self.eta * gradient, memory
 
+    def rates(self, first: int, n: int) -> Array:
+        return np.full(n, self.eta)
+
 
 @dataclass(frozen=True)
 class InverseTime(StepRule):
@@ -111,6 +119,9 @@ class InverseTime(StepRule):
 
     def move(self, t: int, gradient: Array, memory: Memory) -> tuple[Array, Memory]:
         return -(self.tau0 / t) * gradient, memory
+
+    def rates(self, first: int, n: int) -> Array:
+        return self.tau0 / np.arange(first, first + n)
 
 
 @dataclass(frozen=True)

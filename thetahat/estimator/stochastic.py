@@ -1,0 +1,338 @@
+"""What linear models fitted by single-row steps share: parts, schedules, held-out rows."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import validate_data
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Source
+from thetahat.estimator.linear import Linear
+from thetahat.estimator.parameters import (
+    Range,
+    at_least,
+    boolean,
+    check_ranges,
+    more_than,
+    none,
+    one_of,
+    whole,
+)
+from thetahat.estimator.watching import Watched
+from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
+from thetahat.foundation.randomness import generator
+from thetahat.foundation.threads import one_blas_thread
+from thetahat.mathematics.losses import named
+from thetahat.mathematics.losses.base import Loss, Subdifferentiable
+from thetahat.mathematics.losses.residual import Huber
+from thetahat.mathematics.losses.tube import EpsilonInsensitive, SquaredEpsilonInsensitive
+from thetahat.mathematics.optimizers.learning_rates import SCHEDULES, LearningRate, optimal_offset
+from thetahat.mathematics.optimizers.solution import Outcome
+from thetahat.objective.stochastic_descent import StochasticDescent, stacked
+from thetahat.objective.stochastic_steps import Steps, Walk
+
+Array = Any
+
+_between = Range(lambda value: at_least(0).holds(value) and value <= 1, "a number from 0 to 1")
+_inside = Range(lambda value: more_than(0).holds(value) and value < 1, "a number between 0 and 1")
+
+RANGES: dict[str, Range] = {
+    "penalty": one_of("l2", "l1", "elasticnet") | none,
+    "alpha": at_least(0),
+    "l1_ratio": _between | none,
+    "fit_intercept": boolean,
+    "max_iter": whole(1),
+    "tol": at_least(0) | none,
+    "shuffle": boolean,
+    "eta0": more_than(0),
+    "early_stopping": boolean,
+    "validation_fraction": _inside,
+    "n_iter_no_change": whole(1),
+    "warm_start": boolean,
+}
+"""Of the parameters that all have."""
+SCHEDULE_RANGES: dict[str, Range] = {
+    "learning_rate": one_of(*SCHEDULES),
+    "epsilon": at_least(0),
+    "power_t": Range(lambda value: at_least(-math.inf).holds(value), "a number"),
+    "average": boolean | whole(1),
+}
+"""Of those that come with a choice of loss and schedule."""
+
+
+class Stochastic(Watched, Linear):
+    """An estimator whose epochs visit one row at a time.
+
+    A face names its loss, and says how many scores there are and what each learns. The last iterate
+    is kept beside the reported one, in double precision, so that `partial_fit` goes on from it.
+    """
+
+    _visits_rows_in_order = True
+    _passive_aggressive_loss: ClassVar[str] = ""
+    """The loss for which the passive-aggressive rules have their closed form."""
+
+    loss: Any
+    penalty: str | None
+    alpha: float
+    l1_ratio: float
+    fit_intercept: bool
+    max_iter: int
+    tol: float | None
+    shuffle: bool
+    random_state: Any
+    learning_rate: str
+    eta0: float
+    power_t: float
+    epsilon: float
+    early_stopping: bool
+    validation_fraction: float
+    n_iter_no_change: int
+    warm_start: bool
+    average: Any
+    loss_: Subdifferentiable
+    t_: float
+    n_iter_: int
+
+    # The parts.
+
+    def _check_parameters(self, resuming: bool = False) -> None:
+        """Refuse parameters that are wrong by themselves or beside one another."""
+        check_ranges(self)
+        who = type(self).__name__
+        if self.penalty == "elasticnet" and self.l1_ratio is None:
+            raise ParameterError(
+                f"{who}: penalty='elasticnet' needs l1_ratio, a number from 0 to 1; it is None."
+            )
+        if self.learning_rate == "optimal" and self.alpha == 0:
+            raise ParameterError(
+                f"{who}: learning_rate='optimal' is 1/(alpha·t), so alpha must be > 0. Use another "
+                "schedule, or penalty=None to take alpha for the rate alone."
+            )
+        if resuming and self.early_stopping:
+            raise ParameterError(
+                f"{who}: early_stopping holds rows out of a whole fit; early_stopping should be "
+                "False with partial_fit. Judge the model on rows of your own between calls."
+            )
+        rule, wanted = self.learning_rate, named(self._passive_aggressive_loss or "hinge")
+        if rule in ("pa1", "pa2") and type(self._parts()[0]) is not type(wanted):
+            raise ParameterError(
+                f"{who}: learning_rate={rule!r} is worked out for "
+                f"loss={self._passive_aggressive_loss!r}; this is {self.loss!r}. Use 'constant' or "
+                "'adaptive'."
+            )
+
+    def _parts(self) -> tuple[Subdifferentiable, float]:
+        """The loss, and what multiplies it: scikit-learn's squared tube lacks the half of ours."""
+        loss: Loss
+        multiplier = 1.0
+        match self.loss:
+            case "huber":
+                loss = Huber(delta=max(self.epsilon, np.finfo(float).tiny))
+            case "epsilon_insensitive":
+                loss = EpsilonInsensitive(epsilon=self.epsilon)
+            case "squared_epsilon_insensitive":
+                loss, multiplier = SquaredEpsilonInsensitive(epsilon=self.epsilon), 2.0
+            case _:
+                loss = named(self.loss)
+        if not isinstance(loss, Subdifferentiable):
+            raise CapabilityError(
+                f"{type(self).__name__}: {type(loss).__name__} has only a value, and no slope to "
+                "step along. Fit with a surrogate such as 'hinge' or 'log_loss'."
+            )
+        return loss, multiplier
+
+    def _steps(self) -> Steps:
+        self.loss_, multiplier = self._parts()
+        ratio = {"l2": 0.0, "l1": 1.0, "elasticnet": self.l1_ratio}.get(self.penalty or "", 0.0)
+        strength = 0.0 if self.penalty is None else self.alpha
+        return Steps(
+            loss=self.loss_,
+            l2=strength * (1 - ratio),
+            l1=strength * ratio,
+            fit_intercept=self.fit_intercept,
+            multiplier=multiplier,
+            rule=self.learning_rate,
+        )
+
+    def _rate(self, steps: Steps) -> LearningRate:
+        optimal = self.learning_rate == "optimal"
+        offset = optimal_offset(steps.loss, self.alpha) if optimal else 0.0
+        return LearningRate(self.learning_rate, self.eta0, self.power_t, self.alpha, offset)
+
+    @property
+    def _checks_finite(self) -> bool:
+        """Whether the door looks for NaN; else the first step on it shows it, a pass earlier."""
+        return self.early_stopping  # rows held out are never stepped on
+
+    # The walks.
+
+    def _new_walks(
+        self, n_scores: int, d: int, coef: Any, intercept: Any, *, jointly: bool
+    ) -> list[Walk]:
+        """Walks from 0, from the coefficients given, or with warm_start from those of before."""
+        if self.warm_start and hasattr(self, "coef_"):
+            coef = self.coef_ if coef is None else coef
+            intercept = self.intercept_ if intercept is None else intercept
+        start = _start(coef, (n_scores, d), "coef_init", type(self).__name__)
+        level = _start(intercept, (n_scores,), "intercept_init", type(self).__name__)
+        return self._walks(start, level, jointly=jointly)
+
+    def _walks(self, coef: Array, intercept: Array, *, jointly: bool) -> list[Walk]:
+        averages = bool(self.average)
+        if jointly:
+            return [Walk(np.ascontiguousarray(coef.T), intercept.copy(), averages)]
+        return [
+            Walk(row.copy(), float(b), averages) for row, b in zip(coef, intercept, strict=True)
+        ]
+
+    def _resumed_walks(self, *, jointly: bool) -> list[Walk]:
+        """The walks where the last call left them."""
+        last = self._last_iterate
+        walks = self._walks(last[:, :-1], last[:, -1], jointly=jointly)
+        if not self.average:
+            return walks
+        for number, walk in enumerate(walks):
+            total = self._iterate_sum if jointly else self._iterate_sum[number]
+            walk.coef_sum = np.ascontiguousarray(total[..., :-1].T)
+            walk.intercept_sum = total[..., -1].copy() if jointly else float(total[-1])
+            walk.n_averaged = self._n_averaged
+        return walks
+
+    def _keep_walks(self, walks: Sequence[Walk], dtype: Any) -> None:
+        self._last_iterate = stacked([(walk.coef, walk.intercept) for walk in walks]).T
+        if self.average:
+            sums = [(walk.coef_sum, walk.intercept_sum) for walk in walks]
+            self._iterate_sum = stacked(sums).T
+            self._n_averaged = walks[0].n_averaged
+        theta = stacked([walk.reported() for walk in walks])
+        self.__dict__.update(self._attributes_of(theta, dtype))
+
+    def _attributes_of(self, theta: Array, dtype: Any) -> dict[str, Array]:
+        """``coef_`` and ``intercept_`` from [β; b] with one column per score."""
+        return {
+            "coef_": np.ascontiguousarray(theta[:-1].T, dtype=dtype),
+            "intercept_": theta[-1].astype(dtype),
+        }
+
+    # The descent.
+
+    def _descend(
+        self,
+        source: Source,
+        walks: list[Walk],
+        target: Callable[[int, Array], Array],
+        X: Any,
+        y: Any,
+        *,
+        epochs: int | None = None,
+        stratify: bool = False,
+    ) -> None:
+        """Fit the walks to the rows; `epochs` of them without a stopping rule, when given."""
+        steps, random = self._steps(), generator(self.random_state)
+        rows, score = source, None
+        if self.early_stopping:
+            rows, held_out = self._hold_out(source, random, stratify)
+            score = self._held_out_score(held_out, target)
+        descent = StochasticDescent(
+            steps,
+            self._rate(steps),
+            target,
+            max_epochs=epochs or self.max_iter,
+            tolerance=None if epochs else self.tol,
+            patience=self.n_iter_no_change,
+            shuffle=self.shuffle,
+            average=int(self.average),
+            score=score,
+            who=type(self).__name__,
+        )
+        attributes = lambda theta: self._attributes_of(theta, source.dtype)  # noqa: E731
+        with self._watching(descent.max_epochs, attributes, X, y) as watch:
+            self.solution_, following = descent.run(rows, walks, random, watch, int(self.t_))
+        self._keep_walks(walks, source.dtype)
+        self.n_iter_, self.t_ = self.solution_.steps, float(following)
+        if self.solution_.outcome is Outcome.DIVERGED:
+            warnings.warn(
+                f"{type(self).__name__}: the steps diverged: the mean loss is "
+                f"{self.solution_.value:.2g}, far above that of predicting 0. {descent.remedy()}",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        elif descent.tolerance is not None:
+            self._warn_unless_converged()
+
+    def _hold_out(
+        self, source: Source, random: np.random.Generator, stratify: bool
+    ) -> tuple[InMemory, InMemory]:
+        """The rows to learn from, and those to judge by."""
+        from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+
+        who = type(self).__name__
+        if not isinstance(source, InMemory):
+            raise CapabilityError(
+                f"{who}: early_stopping holds rows out, which takes rows in memory; these are read "
+                "block by block. Use early_stopping=False."
+            )
+        there = np.arange(source.n_rows) if source.weight is None else np.flatnonzero(source.weight)
+        y = np.asarray(source.y)[there]
+        held = math.ceil(self.validation_fraction * there.size)
+        classes, sizes = np.unique(y, return_counts=True) if stratify else ([0], [2])
+        if min(held, there.size - held) < len(classes) or min(sizes) < 2:
+            raise DataError(
+                f"{who}: early_stopping with validation_fraction={self.validation_fraction:g} "
+                f"would hold out {held} of {there.size} rows; both parts need at least "
+                f"{'one row of each class' if stratify else 'one row'}. Change the fraction, give "
+                "more rows, or set early_stopping=False."
+            )
+        splitter = StratifiedShuffleSplit if stratify else ShuffleSplit
+        seed = int(random.integers(np.iinfo(np.int32).max))
+        split = splitter(1, test_size=self.validation_fraction, random_state=seed)
+        learned, held_out = next(split.split(np.zeros((there.size, 1)), y))
+        return _rows_of(source, there[learned]), _rows_of(source, there[held_out])
+
+    def _held_out_score(
+        self, rows: InMemory, target: Callable[[int, Array], Array]
+    ) -> Callable[[int, Array, Array], float]:
+        def score(number: int, coef: Array, intercept: Array) -> float:
+            with one_blas_thread():
+                z = rows.X @ coef + intercept
+            return self._score_of(target(number, rows.y), z, rows.weight)
+
+        return score
+
+    def _score_of(self, y: Array, z: Array, weight: Array | None) -> float:
+        raise NotImplementedError
+
+    def _require_same_schema(self, X: Any) -> None:
+        """Rows of a later call have the columns of the first."""
+        if isinstance(X, Source):
+            self._require_same_columns(X)
+        else:
+            validate_data(self, X, skip_check_array=True, reset=False)
+
+
+def _start(given: Any, shape: tuple[int, ...], name: str, who: str) -> Array:
+    if given is None:
+        return np.zeros(shape)
+    start = np.asarray(given, dtype=np.float64)
+    if start.size != math.prod(shape) or (shape[0] > 1 and start.shape != shape):
+        raise DataError(
+            f"{who}: {name} has shape {start.shape}; these rows and classes need {shape}. Leave it "
+            "out to start at 0."
+        )
+    return start.reshape(shape)
+
+
+def _rows_of(source: InMemory, rows: Array) -> InMemory:
+    return replace(
+        source,
+        X=source.X[rows],
+        y=None if source.y is None else source.y[rows],
+        weight=None if source.weight is None else source.weight[rows],
+    )

@@ -1,0 +1,213 @@
+"""Single-row steps of a linear model: w ← w − η_t (m ℓ′(y, z)·x + ∇R(w)), one row after another.
+
+The standard losses run in a compiled kernel; any other loss with a gradient (your own, or one of
+class scores) takes the same steps in Python, row by row, some hundred times slower.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from thetahat import _native
+from thetahat.mathematics.losses.base import Loss, Subdifferentiable
+from thetahat.mathematics.losses.margin import (
+    ClassHuber,
+    Hinge,
+    Perceptron,
+    SignLogistic,
+    SquaredHinge,
+)
+from thetahat.mathematics.losses.pinball import Absolute
+from thetahat.mathematics.losses.residual import Huber, Squared
+from thetahat.mathematics.losses.tube import EpsilonInsensitive, SquaredEpsilonInsensitive
+
+Array = Any
+
+RULES = {"pa1": 1, "pa2": 2}
+"""Numbers of the kernel's rules; 0 is the plain step."""
+STEEPEST = 1e12
+"""A slope beyond it is cut, in the kernel too: one step cannot overflow β."""
+NOTHING = np.empty(0)
+
+
+def compiled(loss: Loss) -> tuple[int, float] | None:
+    """The kernel's number of a loss and its δ or ε; None when the kernel does not have it."""
+    match loss:
+        case Hinge():
+            return 0, 0.0
+        case SquaredHinge():
+            return 1, 0.0
+        case SignLogistic():
+            return 2, 0.0
+        case ClassHuber():
+            return 3, 0.0
+        case Perceptron():
+            return 4, 0.0
+        case Squared():
+            return 5, 0.0
+        case Huber(delta=delta):
+            return 6, delta
+        case EpsilonInsensitive(epsilon=epsilon):
+            return 7, epsilon
+        case SquaredEpsilonInsensitive(epsilon=epsilon):
+            return 8, epsilon
+        case Absolute():
+            return 7, 0.0
+    return None
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What one step does: F's term is multiplier·w_i·ℓ, its penalty l2/2·‖β‖² + l1·‖β‖₁."""
+
+    loss: Subdifferentiable
+    l2: float = 0.0
+    l1: float = 0.0
+    fit_intercept: bool = True
+    multiplier: float = 1.0
+    rule: str = "plain"
+
+    def penalty(self, coef: Array) -> float:
+        """R(β)."""
+        square = self.l2 / 2 * float((coef * coef).sum()) if self.l2 else 0.0
+        return square + (self.l1 * float(np.abs(coef).sum()) if self.l1 else 0.0)
+
+
+@dataclass
+class Walk:
+    """Where the steps have come to: β of shape (d,) or (d, k), b, and the sums of both.
+
+    It is the one thing here that changes: each call of `take` moves it on.
+    """
+
+    coef: Array
+    intercept: Array
+    averages: bool = False
+    coef_sum: Array = field(default_factory=lambda: NOTHING)
+    intercept_sum: Array = 0.0
+    n_averaged: float = 0.0
+    n_moves: float = 0.0
+    """Rows that have moved β: for the perceptron, its mistakes."""
+    charged: float = 0.0
+    paid: Array = field(default_factory=lambda: NOTHING)
+
+    def __post_init__(self) -> None:
+        if self.averages and not self.coef_sum.size:
+            self.coef_sum = np.zeros_like(self.coef)
+            self.intercept_sum = np.zeros_like(self.intercept)
+
+    def reported(self) -> tuple[Array, Array]:
+        """β and b: the mean of the averaged iterates, or the last where none is averaged."""
+        if not self.n_averaged:
+            return self.coef, self.intercept
+        return self.coef_sum / self.n_averaged, self.intercept_sum / self.n_averaged
+
+    @property
+    def is_finite(self) -> bool:
+        return bool(np.isfinite(self.coef.sum() + np.sum(self.intercept)))
+
+
+def take(
+    steps: Steps,
+    walk: Walk,
+    X: Array,
+    y: Array,
+    weight: Array | None,
+    order: Array,
+    rates: Array,
+    average_from: int = 0,
+) -> float:
+    """Step through the rows in that order, one rate each; Σ multiplier·w·ℓ, or NaN on overflow.
+
+    ``average_from`` is the number of the first step (from 1) whose iterate joins the average.
+    """
+    if steps.l1 and not walk.paid.size:
+        walk.paid = np.zeros_like(walk.coef)
+    number = compiled(steps.loss)
+    if number is None or walk.coef.ndim == 2:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _in_python(steps, walk, X, y, weight, order, rates, average_from)
+    carried = np.array(
+        [walk.intercept, walk.charged, walk.intercept_sum, walk.n_averaged, walk.n_moves]
+    )
+    rows = (X,) if isinstance(X, np.ndarray) else (X.data, X.indices, X.indptr)
+    kernel: Any = _native.sgd_epoch if isinstance(X, np.ndarray) else _native.sgd_epoch_sparse
+    total = kernel(
+        *rows,
+        y,
+        NOTHING if weight is None else weight,
+        order,
+        rates,
+        *number,
+        RULES.get(steps.rule, 0),
+        steps.multiplier,
+        steps.l2,
+        steps.l1,
+        steps.fit_intercept,
+        walk.coef,
+        carried,
+        walk.paid,
+        walk.coef_sum,
+        average_from,
+    )
+    walk.intercept, walk.charged, walk.intercept_sum, walk.n_averaged, walk.n_moves = carried
+    return float(total)
+
+
+def _in_python(
+    steps: Steps,
+    walk: Walk,
+    X: Array,
+    y: Array,
+    weight: Array | None,
+    order: Array,
+    rates: Array,
+    average_from: int,
+) -> float:
+    """The same steps for any loss with a gradient, and for one score per class."""
+    total, coef, dense = 0.0, walk.coef, isinstance(X, np.ndarray)
+    at: Any
+    for number, (row, rate) in enumerate(zip(order, rates, strict=True), start=1):
+        if dense:
+            at, x = slice(None), X[row].astype(np.float64, copy=False)
+        else:
+            entries = slice(X.indptr[row], X.indptr[row + 1])
+            at, x = X.indices[entries], X.data[entries].astype(np.float64, copy=False)
+        mass = steps.multiplier * (1.0 if weight is None else weight[row])
+        z = (x @ coef[at] + walk.intercept)[None]
+        target = y[row : row + 1]
+        total += mass * float(steps.loss.value(target, z)[0])
+        if not np.isfinite(total):
+            return float("nan")
+        move = -rate * mass * np.clip(steps.loss.gradient(target, z)[0], -STEEPEST, STEEPEST)
+        if steps.l2:
+            coef *= max(0.0, 1.0 - rate * steps.l2)
+        if np.any(move):
+            walk.n_moves += 1
+            coef[at] += np.multiply.outer(x, move)
+            if steps.fit_intercept:
+                walk.intercept = walk.intercept + move
+        if steps.l1:
+            walk.charged += rate * steps.l1
+            _pay(walk, np.flatnonzero(x) if dense else at[x != 0])
+        if walk.averages and number >= average_from:
+            walk.coef_sum += coef
+            walk.intercept_sum = walk.intercept_sum + walk.intercept
+            walk.n_averaged += 1
+    if steps.l1:
+        _pay(walk, slice(None))
+    return total
+
+
+def _pay(walk: Walk, at: Any) -> None:
+    """Draw some coefficients towards 0 by what they owe of the L1 penalty charged so far."""
+    before, paid = walk.coef[at], walk.paid[at]
+    after = np.where(
+        before > 0,
+        np.maximum(0.0, before - (walk.charged + paid)),
+        np.where(before < 0, np.minimum(0.0, before + (walk.charged - paid)), 0.0),
+    )
+    walk.coef[at], walk.paid[at] = after, paid + (after - before)
