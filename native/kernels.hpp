@@ -17,5 +17,7 @@ void bind_matching_pursuit(nb::module_ &module);
 void bind_sparse_codes(nb::module_ &module);
 void bind_best_subsets(nb::module_ &module);
 void bind_least_angles(nb::module_ &module);
+void bind_dual_coordinates(nb::module_ &module);
+void bind_class_dual(nb::module_ &module);
 
 } // namespace thetahat

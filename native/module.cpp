@@ -14,4 +14,6 @@ NB_MODULE(_native, module) {
     thetahat::bind_sparse_codes(module);
     thetahat::bind_best_subsets(module);
     thetahat::bind_least_angles(module);
+    thetahat::bind_dual_coordinates(module);
+    thetahat::bind_class_dual(module);
 }

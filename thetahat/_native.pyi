@@ -129,3 +129,9 @@ def sgd_epoch_sparse(
     average: FloatArray,
     average_from: int,
 ) -> float: ...
+def dual_epochs(*arguments: Any) -> float:
+    """x (or data, indices, indptr), y, share, lower, upper, kink, curvature, penalty, constant,
+    offset, beta, theta, seed, epochs, tolerance."""
+
+def class_dual_epochs(*arguments: Any) -> float:
+    """x (or data, indices, indptr), y, cost, constant, alpha, weights, seed, epochs, tolerance."""

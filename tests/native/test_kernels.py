@@ -267,6 +267,77 @@ def test_sgd_epoch_refuses_what_does_not_fit():
             _native.sgd_epoch_sparse(csr.data, indices, indptr, *good)
 
 
+def csr(x, index):
+    rows = sp.csr_array(x)
+    return rows.data, rows.indices.astype(index), rows.indptr.astype(index)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    ("kink", "curvature", "box"),
+    [(0.0, 0.0, (0.0, 1.0)), (0.0, 0.5, (0.0, np.inf)), (0.3, 0.0, (-1.0, 1.0)), (0.3, 1.0, None)],
+    ids=["hinge", "squared hinge", "tube", "squared tube"],
+)
+def test_dual_epochs(dtype, kink, curvature, box):
+    x = np.where(RANDOM.random((40, 11)) < 0.5, 0.0, RANDOM.standard_normal((40, 11))).astype(dtype)
+    y, share = RANDOM.standard_normal(40), RANDOM.random(40) / 20
+    share[3] = 0.0
+    low, high = box if box is not None else (-np.inf, np.inf)
+    lower, upper = np.full(40, low), np.full(40, high)
+    kernels = {
+        "twin": (twin.dual_epochs, (x,)),
+        "dense": (_native.dual_epochs, (x,)),
+        "sparse": (_native.dual_epochs, csr(x, np.int32)),
+        "long": (_native.dual_epochs, csr(x, np.int64)),
+    }
+    found = {}
+    for name, (epochs, rows) in kernels.items():
+        beta, theta = np.zeros(40), np.zeros(12)
+        violation = epochs(
+            *rows, y, share, lower, upper, kink, curvature, 0.05, 0.7, 0.1, beta, theta, 7, 12, 0.0
+        )
+        design = np.column_stack([x, np.full(40, 0.7)])
+        np.testing.assert_allclose(theta, design.T @ (share * beta) / 0.05, atol=1e-10)
+        assert beta.min() >= low
+        assert beta.max() <= high
+        assert beta[3] == 0.0
+        found[name] = np.append(beta, violation)
+    for name in ("dense", "sparse", "long"):
+        np.testing.assert_allclose(found[name], found["twin"], rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_class_dual_epochs(dtype):
+    x = np.where(RANDOM.random((30, 5)) < 0.5, 0.0, RANDOM.standard_normal((30, 5))).astype(dtype)
+    y, cost = RANDOM.integers(0, 4, 30), RANDOM.random(30) + 0.1
+    kernels = {
+        "twin": (twin.class_dual_epochs, (x,)),
+        "dense": (_native.class_dual_epochs, (x,)),
+        "sparse": (_native.class_dual_epochs, csr(x, np.int32)),
+        "long": (_native.class_dual_epochs, csr(x, np.int64)),
+    }
+    found = {}
+    for name, (epochs, rows) in kernels.items():
+        alpha, weights = np.zeros((30, 4)), np.zeros((6, 4))
+        violation = epochs(*rows, y, cost, 0.7, alpha, weights, 5, 1, 0.0)
+        design = np.column_stack([x, np.full(30, 0.7)])
+        np.testing.assert_allclose(weights, design.T @ alpha, atol=1e-9)
+        np.testing.assert_allclose(alpha.sum(axis=1), 0.0, atol=1e-9)
+        assert np.all(alpha <= cost[:, None] * np.eye(4)[y] + 1e-12)
+        found[name] = np.append(alpha, violation)
+    for name in ("dense", "sparse", "long"):
+        np.testing.assert_allclose(found[name], found["twin"], rtol=1e-7, atol=1e-9)
+
+
+def test_class_dual_epochs_settle():
+    x, y = RANDOM.standard_normal((60, 3)), RANDOM.integers(0, 3, 60)
+    alpha, weights = np.zeros((60, 3)), np.zeros((4, 3))
+    arguments = (x, y, np.full(60, 0.1), 1.0, alpha, weights)
+    first = _native.class_dual_epochs(*arguments, 1, 1, 0.0)
+    last = _native.class_dual_epochs(*arguments, 2, 2000, 1e-9)
+    assert last <= 1e-9 < first
+
+
 def test_wrong_sizes_are_refused_and_never_written():
     x, out = np.zeros((3, 2)), np.zeros((3, 2))
     none = np.empty(0)
@@ -336,3 +407,23 @@ def test_wrong_sizes_are_refused_by_the_sparse_kernels():
     wrong = np.array([1, 9, 0], dtype=np.int64)
     with pytest.raises(ValueError, match="not there"):
         _native.best_subsets(gram, np.zeros(2), 0.0, 1, wrong, best, members, 1)
+
+
+    rows, shares, theta = np.zeros((2, 3)), np.ones(2), np.zeros(4)
+    with pytest.raises(ValueError, match="one entry per row"):
+        _native.dual_epochs(
+            rows, one, shares, shares, shares, 0.0, 0.0, 1.0, 1.0, 0.0, shares, theta, 0, 1, 0.0
+        )
+    with pytest.raises(ValueError, match="for the constant"):
+        _native.dual_epochs(
+            rows, shares, shares, shares, shares, 0.0, 0.0, 1.0, 1.0, 0.0, shares, one, 0, 1, 0.0
+        )
+    with pytest.raises(ValueError, match="positive"):
+        _native.dual_epochs(
+            rows, shares, shares, shares, shares, 0.0, 0.0, 0.0, 1.0, 0.0, shares, theta, 0, 1, 0.0
+        )
+    labels, weights = np.array([0, 2]), np.zeros((4, 2))
+    with pytest.raises(ValueError, match="class numbers"):
+        _native.class_dual_epochs(rows, labels, shares, 1.0, np.zeros((2, 2)), weights, 0, 1, 0.0)
+    with pytest.raises(ValueError, match="classes"):
+        _native.class_dual_epochs(rows, labels, shares, 1.0, np.zeros((2, 3)), weights, 0, 1, 0.0)

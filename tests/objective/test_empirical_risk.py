@@ -317,7 +317,7 @@ def test_a_refusal_names_the_part_at_fault_and_a_way_out():
     risk = risk_of(losses.Hinge())
     assert refusal(risk, opt.IRLS()) == (
         "IRLS needs a loss that reweights residuals; Hinge does not. "
-        "Use StochasticGradient or SubgradientDescent."
+        "Use AugmentedLagrangian or DualCoordinateDescent."
     )
     data = draw(losses.Squared())
     risk = risk_of(losses.Squared(), source=Chunks.of(*data, [30, 30]))

@@ -26,7 +26,7 @@ def class_weighted(source: Source, classes: Array, class_weight: Any, who: str) 
     """Rows whose targets are codes of `classes`, their weights times those of their classes."""
     if class_weight is None:
         return source
-    of_class = _weights(source, classes, class_weight, who)
+    of_class = weights_of_classes(source, classes, class_weight, who)
 
     def factor(block: Block) -> Array:
         return of_class[to_host(block.y).astype(np.intp)]
@@ -38,7 +38,8 @@ def class_weighted(source: Source, classes: Array, class_weight: Any, who: str) 
     return Reweighted.of(source, factor)
 
 
-def _weights(source: Source, classes: Array, class_weight: Any, who: str) -> Array:
+def weights_of_classes(source: Source, classes: Array, class_weight: Any, who: str) -> Array:
+    """The weight of each class, in the order of `classes`."""
     if isinstance(class_weight, str) and class_weight == "balanced":
         found = counts(source)
         weights = np.ones(len(classes))

@@ -9,6 +9,7 @@ both smooth, small Hessian           `Newton`; `IRLS` where the loss is not conv
 both smooth                          `LBFGS`
 squared, |θ| and θ² in a box         `CoordinateDescent` on the Gram matrix
 smooth, proximable                   `ProximalGradient`
+hinge or ε-insensitive, L2           `AugmentedLagrangian`; `DualCoordinateDescent` for many columns
 with kinks and weights, smooth       `IRLS`
 with kinks, smooth or proximable     `SubgradientDescent`
 ===================================  =============================================================
@@ -21,8 +22,12 @@ from typing import Any
 from thetahat.data.in_memory import InMemory
 from thetahat.foundation.errors import CapabilityError
 from thetahat.mathematics.losses.base import Curved, Loss, Reweightable, Smooth, Subdifferentiable
+from thetahat.mathematics.losses.box_dual import BoxDual
 from thetahat.mathematics.losses.residual import Squared
+from thetahat.mathematics.optimizers.augmented_lagrangian import AugmentedLagrangian
+from thetahat.mathematics.optimizers.class_dual_descent import ClassDualDescent
 from thetahat.mathematics.optimizers.coordinate_descent import CoordinateDescent
+from thetahat.mathematics.optimizers.dual_coordinate_descent import DualCoordinateDescent
 from thetahat.mathematics.optimizers.irls import IRLS
 from thetahat.mathematics.optimizers.lbfgs import LBFGS
 from thetahat.mathematics.optimizers.loop import Method
@@ -32,10 +37,13 @@ from thetahat.mathematics.optimizers.proximal_gradient import ProximalGradient
 from thetahat.mathematics.optimizers.subgradient_descent import SubgradientDescent
 from thetahat.mathematics.penalties.base import Penalty, Proximable, SmoothPenalty
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
+from thetahat.mathematics.penalties.norms import L2
 from thetahat.objective.requirements import name
 
 SMALL_HESSIAN = {"memory": 500, "stream": 2000}
 """Parameters up to which d × d systems are formed; more when each pass reads a file again."""
+LARGEST_MULTIPLIER_HESSIAN = 1000
+"""Parameters up to which the augmented Lagrangian forms d × d systems, of few rows each."""
 LARGEST_GRAM = 5000
 """Columns up to which the Gram matrix is formed for coordinate descent."""
 
@@ -75,6 +83,15 @@ def choose_solver(
     (Newton(), 'smooth, with a 11 × 11 Hessian: few steps, each exact to second order')
     """
     small = n_parameters <= SMALL_HESSIAN[source_kind]
+    if has_box_dual(loss, penalty) and not isinstance(loss, Smooth) and not n_outputs:
+        if n_parameters <= LARGEST_MULTIPLIER_HESSIAN:
+            return AugmentedLagrangian(), (
+                f"{name(loss)} has kinks: Newton steps around the multipliers of the rows on them"
+            )
+        if source_kind == "memory":
+            return DualCoordinateDescent(), (
+                f"{name(loss)} with L2 and many columns: one multiplier per row at a time"
+            )
     if isinstance(penalty, SmoothPenalty):
         return _for_smooth_penalty(loss, n_parameters, small, n_outputs)
     if not isinstance(penalty, Proximable):
@@ -94,6 +111,11 @@ def choose_solver(
     if isinstance(loss, Smooth):
         return ProximalGradient(), f"smooth loss, and {name(penalty)} has a proximal step"
     return _by_subgradients(loss, penalty)
+
+
+def has_box_dual(loss: Loss, penalty: Penalty) -> bool:
+    """Whether the dual determines the coefficients: multipliers in a box, and λ > 0."""
+    return isinstance(loss, BoxDual) and isinstance(penalty, L2) and penalty.alpha > 0
 
 
 def _for_smooth_penalty(
@@ -122,10 +144,19 @@ def _by_subgradients(loss: Loss, penalty: Penalty | None) -> tuple[Method, str]:
     return SubgradientDescent(), f"{name(loss)} has kinks: subgradients{with_prox}, to a rough fit"
 
 
+def _by_class_duals(risk: Any) -> tuple[Method, str] | None:
+    """Crammer and Singer's loss where the dual of its rows is at hand."""
+    if not hasattr(risk, "class_dual_rows"):
+        return None
+    return ClassDualDescent(), "CrammerSinger with L2: all multipliers of a row at a time"
+
+
 def method_for(risk: Any, solver: str | Method = "auto") -> tuple[Method, str]:
     """The method that `solver` names, or for "auto" the one chosen for this risk; with a reason."""
     if solver != "auto":
         return named(solver), "asked for"
+    if (chosen := _by_class_duals(risk)) is not None:
+        return chosen
     in_memory = isinstance(risk.source, InMemory)
     return choose_solver(
         risk.loss,

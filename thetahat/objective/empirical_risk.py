@@ -21,14 +21,18 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.moments import moments
 from thetahat.data.source import Block, Source
 from thetahat.mathematics.losses.base import Loss, Reweightable
+from thetahat.mathematics.losses.box_dual import BoxDual
 from thetahat.mathematics.losses.residual import Squared
 from thetahat.mathematics.optimizers.coordinate_descent import SeparableQuadratic
 from thetahat.mathematics.optimizers.gap import largest_entry
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.penalties.base import Penalty, Proximable, SmoothPenalty
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
+from thetahat.mathematics.penalties.norms import L2
 from thetahat.objective import requirements as need
 from thetahat.objective.choose import method_for
+from thetahat.objective.class_multipliers import ClassDualRows
+from thetahat.objective.multipliers import DualRows, MultiplierForm
 from thetahat.objective.offered import offered
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sample_epoch import sample_epoch, steps_compiled
@@ -189,6 +193,33 @@ class EmpiricalRisk:
         )
         linear = np.append(scatter[:d, d], level)
         return SeparableQuadratic(gram, linear, constant, l1, l2, lower, upper, about.x_mean)
+
+    @offered(need.box_dual_loss, need.positive_l2_penalty, need.one_output)
+    def multiplier_form(self) -> MultiplierForm:
+        """F and its dual through one multiplier per row."""
+        assert isinstance(self.loss, BoxDual)
+        assert isinstance(self.penalty, L2)
+        return MultiplierForm(self.predictor, self.loss, self.penalty.alpha, self.source)
+
+    @offered(need.box_dual_loss, need.positive_l2_penalty, need.one_output, need.rows_in_any_order)
+    def dual_rows(self) -> DualRows:
+        """The dual of F as arrays, one row each."""
+        assert isinstance(self.loss, BoxDual)
+        assert isinstance(self.penalty, L2)
+        assert isinstance(self.source, InMemory)
+        return DualRows.of(self.predictor, self.loss, self.penalty.alpha, self.source)
+
+    @offered(
+        need.crammer_singer_loss,
+        need.positive_l2_penalty,
+        need.no_free_intercept,
+        need.rows_in_any_order,
+    )
+    def class_dual_rows(self) -> ClassDualRows:
+        """The dual of F as arrays, one row each, with a multiplier per class."""
+        assert isinstance(self.penalty, L2)
+        assert isinstance(self.source, InMemory)
+        return ClassDualRows.of(self.predictor, self.penalty.alpha, self.source)
 
     @property
     def n_terms(self) -> int:

@@ -111,6 +111,9 @@ def _weighted_gram(xp: Any, X: Array, weight: Array) -> Array:
         gram = np.zeros((X.shape[1],) * 2)
         _native.sparse_gram(X.data, X.indices, X.indptr, weight, gram)
         return gram
+    used = weight != 0
+    if 8 * int(xp.sum(used)) < 7 * weight.shape[0]:  # worth leaving out: rows that do not count
+        X, weight = X[used], weight[used]
     X = in_double(X)
     if xp.all(weight >= 0):
         # A product of one array with its own transpose is symmetric: BLAS does half the work.

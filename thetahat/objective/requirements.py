@@ -11,6 +11,8 @@ from typing import Any
 
 from thetahat.data.in_memory import InMemory
 from thetahat.mathematics.losses.base import Curved, Reweightable, Smooth, Subdifferentiable
+from thetahat.mathematics.losses.box_dual import BoxDual
+from thetahat.mathematics.losses.crammer_singer import CrammerSinger
 from thetahat.mathematics.losses.residual import Squared
 from thetahat.mathematics.penalties.base import Proximable, SmoothPenalty
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
@@ -40,7 +42,9 @@ subdifferentiable_loss = _is(
 smooth_loss = _is("loss", Smooth, "a smooth loss; {} is not")
 curved_loss = _is("loss", Curved, "a loss with a second derivative; {} has none")
 reweightable_loss = _is("loss", Reweightable, "a loss that reweights residuals; {} does not")
+crammer_singer_loss = _is("loss", CrammerSinger, "the loss of Crammer and Singer; {} is another")
 squared_loss = _is("loss", Squared, "the squared loss; {} is another")
+box_dual_loss = _is("loss", BoxDual, "a loss that is the best of many lines; {} is not")
 
 smooth_penalty = _is("penalty", SmoothPenalty, "a smooth penalty; {} is not")
 proximable_penalty = _is(
@@ -52,7 +56,21 @@ coordinatewise_penalty = _is(
 ridge_or_no_penalty = _is("penalty", L2 | NoPenalty, "the ridge penalty or none; {} is another")
 no_penalty = _is("penalty", NoPenalty, "residuals alone, without a penalty; {} is one")
 
+
+def positive_l2_penalty(risk: Any) -> str | None:
+    """The penalty is λ/2‖β‖² with λ > 0, so that the dual determines β."""
+    if isinstance(risk.penalty, L2) and risk.penalty.alpha > 0:
+        return None
+    return f"an L2 penalty with alpha > 0; {risk.penalty!r} is not one"
+
+
 rows_in_any_order = _is("source", InMemory, "rows in any order; {} gives them one after another")
+
+
+def no_free_intercept(risk: Any) -> str | None:
+    """Every parameter is penalised."""
+    free = risk.predictor.fit_intercept
+    return "a model without a free intercept; this one has it" if free else None
 
 
 def one_output(risk: Any) -> str | None:

@@ -1,6 +1,7 @@
 """Losses ℓ(y, z) at the raw prediction z: th.losses.Huber(delta=1.0), or the string "huber"."""
 
 from thetahat.mathematics.losses.base import Loss
+from thetahat.mathematics.losses.crammer_singer import CrammerSinger
 from thetahat.mathematics.losses.likelihood import Logistic, Poisson
 from thetahat.mathematics.losses.links import sigmoid, softmax
 from thetahat.mathematics.losses.margin import (
@@ -23,6 +24,7 @@ __all__ = [
     "Absolute",
     "Cauchy",
     "ClassHuber",
+    "CrammerSinger",
     "EpsilonInsensitive",
     "Exponential",
     "Forsyth",

@@ -19,11 +19,13 @@ O(n) for each.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 from thetahat.mathematics.losses.alignment import floating, margins
-from thetahat.mathematics.losses.base import Curved, Link, Loss, Subdifferentiable, Targets
+from thetahat.mathematics.losses.base import Curved, Link, Loss, Targets
+from thetahat.mathematics.losses.box_dual import BoxDual, DualBox
 from thetahat.mathematics.losses.constants import weighted_mean
 from thetahat.mathematics.losses.links import (
     capped_exponential,
@@ -104,7 +106,7 @@ class SignLogistic(Curved):
 
 
 @dataclass(frozen=True)
-class Hinge(Subdifferentiable):
+class Hinge(BoxDual):
     """The hinge loss of support vector machines, ℓ(y, z) = [1 − y·z]₊.
 
     Rows with margin above 1 cost nothing and have no pull. Cost: O(n).
@@ -129,6 +131,10 @@ class Hinge(Subdifferentiable):
         xp, y, m = margins(y, z)
         return -y * xp.astype(m < 1, m.dtype)
 
+    def dual_box(self, y: Array) -> DualBox:
+        xp, y = floating(y)
+        return DualBox(xp.clip(y, None, 0), xp.clip(y, 0, None))
+
     def best_constant(self, y: Array, weight: Array | None = None) -> Array:
         # With as much weight on both sides every c in [−1, 1] is best, and this is the middle.
         xp, y = floating(y)
@@ -139,7 +145,7 @@ class Hinge(Subdifferentiable):
 
 
 @dataclass(frozen=True)
-class SquaredHinge(Curved):
+class SquaredHinge(Curved, BoxDual):
     """The squared hinge loss ℓ(y, z) = [1 − y·z]₊².
 
     Cost: O(n).
@@ -167,6 +173,11 @@ class SquaredHinge(Curved):
     def curvature(self, y: Array, z: Array) -> Array:
         xp, _, m = margins(y, z)
         return 2 * xp.astype(m < 1, m.dtype)
+
+    def dual_box(self, y: Array) -> DualBox:
+        xp, y = floating(y)
+        none, all_ = xp.zeros_like(y), xp.full_like(y, math.inf)
+        return DualBox(xp.where(y < 0, -all_, none), xp.where(y > 0, all_, none), curvature=0.5)
 
     def best_constant(self, y: Array, weight: Array | None = None) -> Array:
         return weighted_mean(y, weight)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 from thetahat.mathematics.losses.alignment import floating, residuals
-from thetahat.mathematics.losses.base import Curved, Subdifferentiable
+from thetahat.mathematics.losses.base import Curved
+from thetahat.mathematics.losses.box_dual import BoxDual, DualBox
 from thetahat.mathematics.losses.constants import (
     convex_constant,
     weighted_quantile,
@@ -18,7 +20,7 @@ Array = Any
 
 
 @dataclass(frozen=True)
-class EpsilonInsensitive(Subdifferentiable):
+class EpsilonInsensitive(BoxDual):
     """The ε-insensitive loss of support vector regression, ℓ(y, z) = [|z − y| − ε]₊.
 
     Rows strictly inside the tube have no pull, so moving them leaves the fit as it is.
@@ -52,6 +54,10 @@ class EpsilonInsensitive(Subdifferentiable):
         xp, r = residuals(y, z)
         return xp.sign(r) * xp.astype(xp.abs(r) > self.epsilon, r.dtype)
 
+    def dual_box(self, y: Array) -> DualBox:
+        xp, y = floating(y)
+        return DualBox(-xp.ones_like(y), xp.ones_like(y), kink=self.epsilon)
+
     def best_constant(self, y: Array, weight: Array | None = None) -> Array:
         # 2·max(|r|, ε) = |r − ε| + |r + ε|: a median of the two edges of every row's tube.
         xp, y = floating(y)
@@ -64,7 +70,7 @@ class EpsilonInsensitive(Subdifferentiable):
 
 
 @dataclass(frozen=True)
-class SquaredEpsilonInsensitive(Curved):
+class SquaredEpsilonInsensitive(Curved, BoxDual):
     """The smooth ε-insensitive loss ℓ(y, z) = [|z − y| − ε]₊²/2; ε = 0 gives the squared loss.
 
     Cost: O(n).
@@ -101,6 +107,11 @@ class SquaredEpsilonInsensitive(Curved):
     def curvature(self, y: Array, z: Array) -> Array:
         xp, r = residuals(y, z)
         return xp.astype(xp.abs(r) >= self.epsilon, r.dtype)
+
+    def dual_box(self, y: Array) -> DualBox:
+        xp, y = floating(y)
+        all_ = xp.full_like(y, math.inf)
+        return DualBox(-all_, all_, kink=self.epsilon, curvature=1.0)
 
     def best_constant(self, y: Array, weight: Array | None = None) -> Array:
         return convex_constant(self, y, weight)

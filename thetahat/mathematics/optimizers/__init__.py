@@ -8,6 +8,7 @@ from thetahat.mathematics.optimizers.alternating_minimisation import (
     AlternatingMinimisation,
     Coordinates,
 )
+from thetahat.mathematics.optimizers.augmented_lagrangian import AugmentedLagrangian
 from thetahat.mathematics.optimizers.checks import (
     Check,
     check_gradient,
@@ -15,6 +16,8 @@ from thetahat.mathematics.optimizers.checks import (
     check_jacobian,
     check_taylor,
 )
+from thetahat.mathematics.optimizers.class_dual_descent import ClassDualDescent
+from thetahat.mathematics.optimizers.constrained import KKT, kkt_violation
 from thetahat.mathematics.optimizers.convexity import (
     Minima,
     check_convexity,
@@ -26,6 +29,7 @@ from thetahat.mathematics.optimizers.coordinate_descent import (
     CoordinateDescent,
     SeparableQuadratic,
 )
+from thetahat.mathematics.optimizers.dual_coordinate_descent import DualCoordinateDescent
 from thetahat.mathematics.optimizers.finite_differences import numeric_gradient, numeric_jacobian
 from thetahat.mathematics.optimizers.gauss_newton import GaussNewton
 from thetahat.mathematics.optimizers.gradient_descent import GradientDescent
@@ -33,12 +37,17 @@ from thetahat.mathematics.optimizers.irls import IRLS
 from thetahat.mathematics.optimizers.lbfgs import LBFGS
 from thetahat.mathematics.optimizers.levenberg import Levenberg
 from thetahat.mathematics.optimizers.levenberg_marquardt import LevenbergMarquardt
+from thetahat.mathematics.optimizers.linear_program import Program, linear_program
 from thetahat.mathematics.optimizers.loop import Method, minimise
 from thetahat.mathematics.optimizers.momentum import Momentum
 from thetahat.mathematics.optimizers.named import named
 from thetahat.mathematics.optimizers.nesterov import Nesterov
 from thetahat.mathematics.optimizers.newton import Newton
 from thetahat.mathematics.optimizers.proximal_gradient import ProximalGradient
+from thetahat.mathematics.optimizers.quadratic_program import (
+    box_quadratic_program,
+    equality_quadratic_program,
+)
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.optimizers.step_rules import (
     AdaGrad,
@@ -54,14 +63,18 @@ from thetahat.mathematics.optimizers.subgradient_descent import SubgradientDesce
 
 __all__ = [
     "IRLS",
+    "KKT",
     "LBFGS",
     "AdaGrad",
     "Adam",
     "AlternatingMinimisation",
+    "AugmentedLagrangian",
     "Check",
+    "ClassDualDescent",
     "Constant",
     "CoordinateDescent",
     "Coordinates",
+    "DualCoordinateDescent",
     "GaussNewton",
     "GradientDescent",
     "HeavyBall",
@@ -75,12 +88,14 @@ __all__ = [
     "Nesterov",
     "Newton",
     "Outcome",
+    "Program",
     "ProximalGradient",
     "SeparableQuadratic",
     "Solution",
     "StepRule",
     "StochasticGradient",
     "SubgradientDescent",
+    "box_quadratic_program",
     "check_convexity",
     "check_gradient",
     "check_hessian",
@@ -88,7 +103,10 @@ __all__ = [
     "check_jensen",
     "check_positive_curvature",
     "check_taylor",
+    "equality_quadratic_program",
     "find_minima",
+    "kkt_violation",
+    "linear_program",
     "minimise",
     "named",
     "numeric_gradient",

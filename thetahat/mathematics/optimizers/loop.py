@@ -90,6 +90,9 @@ NEED_IN_WORDS = {
     "optimality_gap": "an optimality gap",
     "majoriser": "a quadratic majoriser",
     "separable_quadratic": "a quadratic objective with separable terms",
+    "multiplier_form": "a dual with one multiplier per row",
+    "dual_rows": "a dual with one multiplier per row, and the rows in memory",
+    "class_dual_rows": "a dual with one multiplier per row and class",
     "n_terms": "a sum of terms",
     "sample_gradient": "gradients of single terms",
     "residuals": "residuals",
@@ -356,4 +359,5 @@ def _solution(monitor: Monitor, method: Method, reason: str) -> Solution:
         gap_kind=method.gap_kind,
         message=outcome.value,
         trace=tuple(monitor.trace or ()),
+        multipliers=best.memory.get("multipliers"),
     )

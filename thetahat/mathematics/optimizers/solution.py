@@ -69,6 +69,8 @@ class Solution:
         κ of the (scaled) system, where a direct solver knows it.
     rank : int or None
         Effective rank of the system, where a direct solver knows it.
+    multipliers : array or None
+        One multiplier per row, where the dual was solved: 0 for rows without a pull.
 
     Examples
     --------
@@ -90,3 +92,4 @@ class Solution:
     trace: tuple[float, ...] = ()
     condition: float | None = None
     rank: int | None = None
+    multipliers: Array | None = None

@@ -1,0 +1,129 @@
+// One row at a time, dense or compressed: what kernels that visit rows in any order ask of them.
+//
+// All sums are in float64. A dense product keeps eight running sums and adds them in a fixed order,
+// so the compiler may use vector units without changing the bits.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "kernels.hpp"
+
+namespace thetahat {
+
+template <typename T> class DenseRows {
+  public:
+    explicit DenseRows(Matrix<const T> x) : data(x.data()), n(x.shape(0)), d(x.shape(1)) {}
+
+    std::size_t n_rows() const { return n; }
+    std::size_t n_columns() const { return d; }
+
+    // Σ_j x_ij t_j
+    double dot(std::size_t i, const double *t) const {
+        const T *row = data + i * d;
+        double sums[lanes] = {};
+        std::size_t j = 0;
+        for (; j + lanes <= d; j += lanes)
+            for (std::size_t k = 0; k < lanes; ++k)
+                sums[k] += static_cast<double>(row[j + k]) * t[j + k];
+        for (; j < d; ++j)
+            sums[0] += static_cast<double>(row[j]) * t[j];
+        return ((sums[0] + sums[4]) + (sums[2] + sums[6])) +
+               ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+    }
+
+    // t_j += step · x_ij
+    void add(std::size_t i, double step, double *t) const {
+        const T *row = data + i * d;
+        for (std::size_t j = 0; j < d; ++j)
+            t[j] += step * static_cast<double>(row[j]);
+    }
+
+    // visit(j, x_ij) for every entry
+    template <typename Visit> void each(std::size_t i, Visit visit) const {
+        for (std::size_t j = 0; j < d; ++j)
+            visit(j, static_cast<double>(data[i * d + j]));
+    }
+
+    double square(std::size_t i) const {
+        double sum = 0.0;
+        each(i, [&](std::size_t, double value) { sum += value * value; });
+        return sum;
+    }
+
+  private:
+    static constexpr std::size_t lanes = 8;
+    const T *data;
+    std::size_t n, d;
+};
+
+template <typename T, typename Index> class SparseRows {
+  public:
+    SparseRows(Vector<const T> data, Vector<const Index> indices, Vector<const Index> indptr,
+               std::size_t columns)
+        : value(data.data()), column(indices.data()), bound(indptr.data()), d(columns) {
+        require(indptr.shape(0) >= 1, "indptr must have one entry more than there are rows");
+        require(indices.shape(0) == data.shape(0), "indices and data must have the same length");
+        n = indptr.shape(0) - 1;
+        require(bound[0] >= 0 && static_cast<std::size_t>(bound[n]) <= data.shape(0),
+                "indptr points past the stored entries");
+        for (std::size_t i = 0; i < n; ++i)
+            require(bound[i] <= bound[i + 1], "indptr must not decrease");
+        for (Index k = bound[0]; k < bound[n]; ++k)
+            require(column[k] >= 0 && static_cast<std::size_t>(column[k]) < d,
+                    "a column index is out of range");
+    }
+
+    std::size_t n_rows() const { return n; }
+    std::size_t n_columns() const { return d; }
+
+    double dot(std::size_t i, const double *t) const {
+        double sum = 0.0;
+        each(i, [&](std::size_t j, double entry) { sum += entry * t[j]; });
+        return sum;
+    }
+
+    void add(std::size_t i, double step, double *t) const {
+        each(i, [&](std::size_t j, double entry) { t[j] += step * entry; });
+    }
+
+    template <typename Visit> void each(std::size_t i, Visit visit) const {
+        for (Index k = bound[i]; k < bound[i + 1]; ++k)
+            visit(static_cast<std::size_t>(column[k]), static_cast<double>(value[k]));
+    }
+
+    double square(std::size_t i) const {
+        double sum = 0.0;
+        each(i, [&](std::size_t, double entry) { sum += entry * entry; });
+        return sum;
+    }
+
+  private:
+    const T *value;
+    const Index *column, *bound;
+    std::size_t n = 0, d;
+};
+
+// Random orders from a 64-bit counter (the splitmix generator): one sequence per seed.
+class Shuffler {
+  public:
+    explicit Shuffler(std::uint64_t seed) : state(seed) {}
+
+    void shuffle(std::size_t *places, std::size_t count) {
+        for (std::size_t i = count; i > 1; --i)
+            std::swap(places[i - 1], places[next() % i]);
+    }
+
+  private:
+    std::uint64_t next() {
+        std::uint64_t bits = (state += 0x9E3779B97F4A7C15ULL);
+        bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9ULL;
+        bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBULL;
+        return bits ^ (bits >> 31);
+    }
+
+    std::uint64_t state;
+};
+
+} // namespace thetahat

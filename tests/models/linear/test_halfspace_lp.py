@@ -1,0 +1,134 @@
+"""Consistent halfspaces by linear programming: inequalities, margins, and honest reports."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import thetahat as th
+
+XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+
+
+def separable(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    z = X @ [1.0, -2.0, 0.5] - 0.3
+    keep = np.abs(z) > 0.2
+    return X[keep], np.where(z[keep] > 0, "+", "−")
+
+
+def test_each_example_is_one_inequality():
+    X = [[0, 1, 0, 1, 0], [0, 1, 1, 0, 0], [0, 0, 0, 0, 0], [-1, 0.5, 0, 0, 2]]
+    model = th.HalfspaceLP().fit(X, [1, 0, 0, 1])
+    assert model.inequalities(X, [1, 0, 0, 1]) == [
+        "w2 + w4 > θ",
+        "w2 + w3 ≤ θ",
+        "0 ≤ θ",
+        "−w1 + 0.5·w2 + 2·w5 > θ",
+    ]
+    assert model.inequalities(sp.csr_array(X), [1, 0, 0, 1])[0] == "w2 + w4 > θ"
+    homogeneous = th.HalfspaceLP(fit_intercept=False).fit([[1.0], [-1.0]], [1, 0])
+    assert homogeneous.inequalities([[1.0]], [1]) == ["w1 > 0"]
+    three = th.HalfspaceLP().fit(np.eye(3), [0, 1, 2])
+    with pytest.raises(th.DataError, match="two classes; here are 3"):
+        three.inequalities(np.eye(3), [0, 1, 2])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_separable_examples_are_all_satisfied(sparse):
+    X, y = separable()
+    model = th.HalfspaceLP(on_inconsistent="raise").fit(sp.csr_array(X) if sparse else X, y)
+    assert model.consistent_
+    assert model.violation_ == 0.0
+    assert model.violated_.size == 0
+    np.testing.assert_array_equal(model.predict(X), y)
+    signs = np.where(y == model.classes_[1], 1, -1)
+    margins = signs * (X @ model.coef_[0] - model.threshold_)
+    assert model.margin_[0] > 0
+    assert margins.min() == pytest.approx(model.margin_[0])
+    assert np.abs(model.coef_).max() == pytest.approx(1.0)
+
+
+def test_the_margin_is_the_widest_in_the_1_norm():
+    """No w with |wⱼ| ≤ 1 does better: shown by its dual, two equal shares of rows 2γ apart."""
+    X, y = separable()
+    model = th.HalfspaceLP().fit(X, y)
+    plus, minus = X[y == model.classes_[1]], X[y == model.classes_[0]]
+    p, m = len(plus), len(minus)
+    cost = np.concatenate([np.zeros(p + m), np.ones(6)])
+    balance = np.block(
+        [
+            [plus.T, -minus.T, -np.eye(3), np.eye(3)],
+            [np.ones((1, p)), np.zeros((1, m + 6))],
+            [np.zeros((1, p)), np.ones((1, m)), np.zeros((1, 6))],
+        ]
+    )
+    nearest = th.optimizers.linear_program(
+        cost, equalities=(balance, [0.0, 0.0, 0.0, 1.0, 1.0]), lower=0.0
+    )
+    assert model.margin_[0] == pytest.approx(nearest.value / 2)
+
+
+def test_without_a_threshold_the_plane_goes_through_the_origin():
+    X, y = np.array([[2.0, 1.0], [1.0, 2.0], [-1.0, -1.0]]), [1, 1, 0]
+    model = th.HalfspaceLP(fit_intercept=False).fit(X, y)
+    assert model.consistent_
+    assert model.intercept_[0] == 0.0
+    assert not th.HalfspaceLP(fit_intercept=False).fit([[1.0], [2.0]], [0, 1]).consistent_
+
+
+def test_inconsistent_examples_are_reported():
+    parity = [0, 1, 1, 0]
+    model = th.HalfspaceLP().fit(XOR, parity)
+    assert not model.consistent_
+    assert model.violation_ == pytest.approx(4.0)
+    with pytest.raises(
+        th.DataError, match=r"no halfspace satisfies all 4.*violation is 4.*Use Lin"
+    ):
+        th.HalfspaceLP(on_inconsistent="raise").fit(XOR, parity)
+    with pytest.warns(UserWarning, match="no halfspace satisfies all 4 examples"):
+        th.HalfspaceLP(on_inconsistent="warn").fit(XOR, parity)
+    twins = th.HalfspaceLP().fit([[1.0], [1.0], [3.0]], [0, 1, 1])
+    assert not twins.consistent_
+    assert twins.violated_.size >= 1
+
+
+def test_the_least_total_violation():
+    """Hinge loss without a penalty: at most that of any other plane."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = np.where(X[:, 0] + rng.normal(size=40) > 0, 1, -1)
+    weight = rng.integers(0, 3, 40).astype(float)
+    model = th.HalfspaceLP().fit(X, y, sample_weight=weight)
+
+    def total(w, b):
+        return np.sum(weight * np.maximum(0, 1 - y * (X @ w + b)))
+
+    assert total(model.coef_[0], model.intercept_[0]) == pytest.approx(model.violation_)
+    for _ in range(200):
+        w, b = model.coef_[0] + rng.normal(size=2) / 3, model.intercept_[0] + rng.normal() / 3
+        assert total(w, b) >= model.violation_ - 1e-9
+    repeated = th.HalfspaceLP().fit(
+        np.repeat(X, weight.astype(int), axis=0), np.repeat(y, weight.astype(int))
+    )
+    assert repeated.violation_ == pytest.approx(model.violation_)
+
+
+def test_three_classes_one_against_the_rest():
+    X = np.array([[0.0, 5.0], [5.0, 0.0], [-5.0, -5.0], [0.5, 6.0]])
+    model = th.HalfspaceLP().fit(X, ["a", "b", "c", "a"])
+    assert model.consistent_
+    assert model.coef_.shape == (3, 2)
+    assert model.predict(X).tolist() == ["a", "b", "c", "a"]
+
+
+def test_bad_input():
+    with pytest.raises(th.DataError, match="one class only"):
+        th.HalfspaceLP().fit([[1.0], [2.0]], [1, 1])
+    with pytest.raises(th.ParameterError, match=r"on_inconsistent='never'"):
+        th.HalfspaceLP(on_inconsistent="never").fit(XOR, [0, 1, 1, 0])
+    equal = th.HalfspaceLP().fit(np.ones((4, 2)), [0, 0, 0, 1])
+    assert not equal.consistent_
+    assert np.all(equal.predict(np.ones((2, 2))) == 0)
+    booleans = th.HalfspaceLP().fit(XOR, [False, False, False, True])
+    assert booleans.predict(XOR).tolist() == [False, False, False, True]

@@ -1,0 +1,125 @@
+"""Constrained minimisation with its certificate: the multipliers of the constraints.
+
+    minimise f(x)  subject to  A x ≤ b,  E x = e
+
+The Lagrangian is L(x, λ, ν) = f(x) + λᵀ(Ax − b) + νᵀ(Ex − e) with λ ≥ 0. At an optimum the four
+conditions of Karush, Kuhn and Tucker hold:
+
+    stationarity         ∇f(x) + Aᵀλ + Eᵀν = 0
+    primal feasibility   Ax ≤ b, Ex = e
+    dual feasibility     λ ≥ 0
+    complementarity      λⱼ (Ax − b)ⱼ = 0: a constraint that is not touched does not push
+
+and for convex f they prove that x is one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class KKT:
+    """How far a point and its multipliers are from the conditions of Karush, Kuhn and Tucker.
+
+    Formula: ``largest`` is 0 exactly when x and (λ, ν) are a primal-dual solution. Cost: O(1).
+
+    Attributes
+    ----------
+    stationarity, primal, dual, complementarity : float
+        The largest violation of each condition.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> th.optimizers.KKT(0.0, 0.5, 0.0, 0.0).largest
+    0.5
+    """
+
+    stationarity: float
+    primal: float
+    dual: float
+    complementarity: float
+
+    @property
+    def largest(self) -> float:
+        """The worst of the four."""
+        return max(self.stationarity, self.primal, self.dual, self.complementarity)
+
+
+def kkt_violation(
+    point: Array,
+    gradient: Array,
+    *,
+    inequalities: tuple[Array, Array] | None = None,
+    inequality_multipliers: Array | None = None,
+    equalities: tuple[Array, Array] | None = None,
+    equality_multipliers: Array | None = None,
+) -> KKT:
+    """Check x and (λ, ν) against the four optimality conditions.
+
+    Formula: ‖∇f + Aᵀλ + Eᵀν‖∞, the largest [Ax − b]₊ and |Ex − e|, [−λ]₊ and |λⱼ(Ax − b)ⱼ|. For
+    convex f all are 0 exactly at an optimum. Cost: O(size of A and E).
+
+    Parameters
+    ----------
+    point : array of shape (d,)
+        x.
+    gradient : array of shape (d,)
+        ∇f(x).
+    inequalities, equalities : (matrix, vector), optional
+        (A, b) of Ax ≤ b and (E, e) of Ex = e. For curved constraints g(x) ≤ 0 give their Jacobian J
+        and Jx − g(x).
+    inequality_multipliers, equality_multipliers : array, optional
+        λ and ν; zeros if None.
+
+    Returns
+    -------
+    KKT
+
+    Examples
+    --------
+    The point of the line x₁ + x₂ = 2 that is nearest to the origin:
+
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> line, x = (np.ones((1, 2)), np.array([2.0])), np.ones(2)
+    >>> th.optimizers.kkt_violation(x, x, equalities=line, equality_multipliers=[-1.0]).largest
+    0.0
+    """
+    x, slope = np.asarray(point, dtype=np.float64), np.array(gradient, dtype=np.float64)
+    primal = dual = complementarity = 0.0
+    if inequalities is not None:
+        matrix, bound = _constraint(inequalities, x.size)
+        multiplier = _multipliers(inequality_multipliers, bound.size)
+        excess = matrix @ x - bound
+        slope = slope + matrix.T @ multiplier
+        primal = float(np.max(excess, initial=0.0))
+        dual = float(np.max(-multiplier, initial=0.0))
+        complementarity = float(np.max(np.abs(multiplier * excess), initial=0.0))
+    if equalities is not None:
+        matrix, bound = _constraint(equalities, x.size)
+        slope = slope + matrix.T @ _multipliers(equality_multipliers, bound.size)
+        primal = max(primal, float(np.max(np.abs(matrix @ x - bound), initial=0.0)))
+    return KKT(float(np.max(np.abs(slope), initial=0.0)), primal, dual, complementarity)
+
+
+def _constraint(pair: tuple[Array, Array], d: int) -> tuple[Array, Array]:
+    from thetahat.foundation.errors import ParameterError
+
+    matrix, bound = (np.asarray(part, dtype=np.float64) for part in pair)
+    if matrix.ndim != 2 or matrix.shape[1] != d or bound.shape != matrix.shape[:1]:
+        raise ParameterError(
+            f"Constraints have shapes {matrix.shape} and {bound.shape}; {d} unknowns need (m, {d}) "
+            "and (m,): one row and one number per constraint."
+        )
+    return matrix, bound
+
+
+def _multipliers(given: Array | None, size: int) -> Array:
+    return np.zeros(size) if given is None else np.asarray(given, dtype=np.float64).reshape(size)

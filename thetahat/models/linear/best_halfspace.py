@@ -1,0 +1,218 @@
+"""The halfspace with the fewest errors, by looking at all of them: 0-1 loss minimised exactly.
+
+    min over w, b of Σ wtᵢ·1[yᵢ(wᵀxᵢ + b) ≤ 0]
+
+The problem is NP-hard in the number of columns, which is why classifiers minimise surrogates. But
+rows can be split by hyperplanes in few ways: any split by a halfspace is also made by a hyperplane
+through d of the rows, tilted a little to take a side on each row it goes through. So all planes
+through d rows are tried; the rows on a plane are split by the same search inside it, one dimension
+lower, whatever their position.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations, islice
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from thetahat.foundation.errors import DataError, MemoryBudgetError
+from thetahat.foundation.threads import one_blas_thread
+
+Array = Any
+
+MOST_PLANES = 2_000_000
+"""Planes through d rows that are tried at most."""
+CHUNK = 4096
+"""Planes tried at a time."""
+ON_THE_PLANE = 1e-9
+"""Distance, in units of the spread of the rows, within which a row lies on a plane."""
+
+
+@dataclass(frozen=True)
+class Halfspace:
+    """wᵀx + b > 0, and how many errors it makes.
+
+    Formula: ŷ = sign(wᵀx + b). Cost: O(d).
+
+    Attributes
+    ----------
+    coef : array of shape (d,)
+        w.
+    intercept : float
+        b.
+    error : float
+        Σ wtᵢ·1[yᵢ(wᵀxᵢ + b) ≤ 0]: the number of errors where all weights are 1.
+    planes : int
+        How many planes were tried.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> th.best_halfspace([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]).error
+    1.0
+    """
+
+    coef: Array
+    intercept: float
+    error: float
+    planes: int
+
+    def score(self, X: Array) -> Array:
+        """wᵀx + b of each row."""
+        return np.asarray(X, dtype=np.float64) @ self.coef + self.intercept
+
+
+def best_halfspace(X: Array, y: Array, sample_weight: Array | None = None) -> Halfspace:
+    """The halfspace with the least number (or weight) of errors; for tiny problems only.
+
+    Formula: min over w, b of Σ wtᵢ·1[yᵢ(wᵀxᵢ + b) ≤ 0], without assuming that any halfspace is
+    right (agnostic learning). Cost: O(n^{d+1}) time: all planes through d of the n rows
+    are tried, and more than two million are refused.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Rows.
+    y : array-like of shape (n,)
+        Labels −1 and +1.
+    sample_weight : array-like of shape (n,), optional
+        What an error on each row costs; 1 if None.
+
+    Returns
+    -------
+    Halfspace
+
+    Examples
+    --------
+    No line separates the corners of a square by parity, and one error is the best there is:
+
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> corners = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    >>> th.best_halfspace(corners, [-1, 1, 1, -1]).error
+    1.0
+    """
+    rows, signs, cost = _checked(X, y, sample_weight)
+    d = rows.shape[1]
+    rank_rows = np.unique(rows, axis=0).shape[0]
+    planes = comb(rank_rows, min(d, rank_rows))
+    if planes > MOST_PLANES:
+        raise MemoryBudgetError(
+            f"best_halfspace: {rank_rows} different rows of {d} columns span {planes:.3g} planes; "
+            f"at most {MOST_PLANES:.3g} are tried, for counting errors exactly is NP-hard. Take "
+            "fewer rows or columns, or minimise a surrogate: LinearSVC, LogisticRegression."
+        )
+    centre = rows.mean(axis=0)
+    scale = float(np.abs(rows - centre).max()) or 1.0
+    search = _Search()
+    with one_blas_thread():
+        theta = search.best((rows - centre) / scale, signs, cost)
+    coef = theta[:-1] / scale
+    intercept = float(theta[-1] - coef @ centre)
+    wrong = signs * (rows @ coef + intercept) <= 0
+    return Halfspace(coef, intercept, float(cost[wrong].sum()), search.planes)
+
+
+class _Search:
+    """All planes through the rows of one flat, and the searches inside them."""
+
+    def __init__(self) -> None:
+        self.planes = 0
+
+    def best(self, rows: Array, signs: Array, cost: Array) -> Array:
+        """(w, b) with the least cost of errors on these rows, strictly off the plane for each."""
+        origin = rows[0]
+        _, spread, axes = np.linalg.svd(rows - origin)
+        k = int(np.sum(spread > ON_THE_PLANE))
+        majority = 1.0 if cost[signs > 0].sum() >= cost[signs < 0].sum() else -1.0
+        constant = np.append(np.zeros(rows.shape[1]), majority)
+        if k == 0:
+            return constant
+        inside = (rows - origin) @ axes[:k].T
+        w, b = self._in_full_rank(inside, signs, cost, majority)
+        coef = w @ axes[:k]
+        return np.append(coef, b - coef @ origin)
+
+    def _in_full_rank(
+        self, rows: Array, signs: Array, cost: Array, majority: float
+    ) -> tuple[Array, float]:
+        k = rows.shape[1]
+        least = float(cost[signs != majority].sum())
+        found: tuple[Array, float] = (np.zeros(k), majority)
+        _, first = np.unique(rows, axis=0, return_index=True)
+        subsets = combinations(sorted(first.tolist()), k)
+        seen: set[bytes] = set()
+        while chunk := list(islice(subsets, CHUNK)):
+            normals, offsets = planes_through(rows[np.array(chunk)])
+            self.planes += len(chunk)
+            heights = rows @ normals.T + offsets
+            on = np.abs(heights) <= ON_THE_PLANE
+            wrong = (np.sign(heights) * signs[:, None] < 0) & ~on
+            flipped = (np.sign(heights) * signs[:, None] > 0) & ~on
+            for side, errors in ((1.0, cost @ wrong), (-1.0, cost @ flipped)):
+                for place in np.flatnonzero(errors < least - 1e-12 * abs(least)):
+                    if not np.isfinite(normals[place]).all() or errors[place] >= least:
+                        continue
+                    key = on[:, place].tobytes() + bytes([side > 0])
+                    if key in seen:
+                        continue
+                    seen.add(key)
+                    touched = on[:, place]
+                    tilt = self.best(rows[touched], signs[touched], cost[touched])
+                    z = rows[touched] @ tilt[:-1] + tilt[-1]
+                    total = errors[place] + float(cost[touched][z * signs[touched] <= 0].sum())
+                    if total < least:
+                        least = float(total)
+                        plane = side * np.append(normals[place], offsets[place])
+                        theta = tilted(plane, tilt, rows, ~touched)
+                        found = theta[:-1], float(theta[-1])
+        return found
+
+
+def planes_through(points: Array) -> tuple[Array, Array]:
+    """Unit normals and offsets of the planes through each group of k points; NaN where not unique.
+
+    The normal of k points in k dimensions is the last right singular vector of their differences.
+    """
+    groups, k, _ = points.shape
+    if k == 1:
+        return np.ones((groups, 1)), -points[:, 0, 0]
+    differences = points[:, 1:] - points[:, :1]
+    _, sizes, axes = np.linalg.svd(differences)
+    normals = axes[:, -1].copy()
+    normals[sizes[:, -1] <= ON_THE_PLANE] = np.nan
+    return normals, -np.sum(normals * points[:, 0], axis=1)
+
+
+def tilted(plane: Array, tilt: Array, rows: Array, off: Array) -> Array:
+    """The plane turned towards `tilt` a little: rows off it keep their side, others take one."""
+    height = np.abs(rows[off] @ plane[:-1] + plane[-1])
+    pull = np.abs(rows[off] @ tilt[:-1] + tilt[-1])
+    room = float(np.min(height / np.maximum(pull, 1e-300), initial=np.inf))
+    return plane + min(1.0, room / 2) * tilt
+
+
+def _checked(X: Array, y: Array, sample_weight: Array | None) -> tuple[Array, Array, Array]:
+    rows, signs = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[0] == 0 or rows.shape[1] == 0 or signs.shape != rows.shape[:1]:
+        raise DataError(
+            f"best_halfspace: X has shape {rows.shape} and y {signs.shape}; give (n, d) and (n,)."
+        )
+    if not np.isfinite(rows).all():
+        raise DataError("best_halfspace: X holds NaN or infinity. Drop those rows.")
+    if not np.isin(signs, (-1.0, 1.0)).all():
+        row = int(np.argmin(np.isin(signs, (-1.0, 1.0))))
+        raise DataError(
+            f"best_halfspace: y must be −1 or +1; row {row} is {signs[row]:g}. Write 2·y − 1 for "
+            "labels 0 and 1, or use th.LabelEncoding."
+        )
+    cost = np.ones(len(signs)) if sample_weight is None else np.asarray(sample_weight, float)
+    if cost.shape != signs.shape or not (np.isfinite(cost).all() and (cost >= 0).all()):
+        raise DataError("best_halfspace: sample_weight must be one finite number ≥ 0 per row.")
+    if not cost.sum() > 0:
+        raise DataError("best_halfspace: all weights are zero. Give at least one row a weight.")
+    keep = cost > 0
+    return rows[keep], signs[keep], cost[keep]

@@ -1,0 +1,73 @@
+"""f_θ(x) = xᵀβ + s·c: a bias that is the coefficient c of a constant column s, penalised like β.
+
+Support vector machines solved in the dual often take their bias this way: with the bias inside the
+features there is no equality constraint on the multipliers. The larger s, the less b = s·c is
+shrunk. The column is never formed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from thetahat.objective.predictor import LinearPredictor, in_double
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class BiasColumn(LinearPredictor):
+    """z = Xβ + s·c with θ = (β, c); ``n_features`` counts the constant column.
+
+    Cost: as `LinearPredictor`.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of X, and one more.
+    scaling : float
+        s, the entry of the constant column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thetahat.objective.bias_column import BiasColumn
+    >>> BiasColumn(n_features=2, scaling=10.0).raw(np.array([[1.0]]), np.array([2.0, 0.5]))
+    array([7.])
+    """
+
+    fit_intercept: bool = False
+    scaling: float = 1.0
+
+    def raw(self, X: Array, theta: Array) -> Array:
+        """z = Xβ + s·c."""
+        coef = self.split(theta)[0]
+        return in_double(X) @ coef[:-1] + self.scaling * coef[-1]
+
+    def pullback(self, X: Array, slope: Array) -> Array:
+        """(Xᵀslope, s·Σ slope)."""
+        total = array_namespace(slope).sum(slope, axis=0)
+        return np.concatenate(
+            [(in_double(X).T @ slope).reshape(-1), np.atleast_1d(self.scaling * total)]
+        )
+
+    def gram(self, X: Array, weight: Array) -> Array:
+        """Σ_i weight_i x̃_i x̃_iᵀ with x̃ = (x, s)."""
+        whole = LinearPredictor(self.n_features - 1).gram(X, weight)
+        whole[-1] *= self.scaling
+        whole[:, -1] *= self.scaling
+        return whole
+
+    def design(self, X: Array) -> Array:
+        """[X, s] itself, dense."""
+        rows = LinearPredictor(self.n_features - 1).design(X)
+        rows[:, -1] *= self.scaling
+        return rows
+
+    def bias(self, theta: Array) -> tuple[Array, Array]:
+        """β and b = s·c."""
+        coef = self.split(theta)[0]
+        return coef[:-1], self.scaling * coef[-1]
