@@ -15,9 +15,9 @@ from thetahat.mathematics.optimizers.newton import newton_direction
 
 opt = th.optimizers
 METHODS = sorted(methods(), key=lambda kind: kind.name)
-THROUGH_MULTIPLIERS = {"multiplier_form", "dual_rows", "class_dual_rows"}
-"""What methods need that see the rows of a risk; they are tested in test_dual_methods."""
-GENERAL = [kind for kind in METHODS if not THROUGH_MULTIPLIERS & set(kind.needs)]
+OTHER_OBJECTIVES = {"multiplier_form", "dual_rows", "class_dual_rows", "piecewise_linear"}
+"""What methods need that least squares does not give; each has a test file of its own."""
+GENERAL = [kind for kind in METHODS if not OTHER_OBJECTIVES & set(kind.needs)]
 EXACT = [kind for kind in GENERAL if kind.reaches_optimum]
 
 

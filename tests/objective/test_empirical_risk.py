@@ -309,7 +309,9 @@ def test_a_refusal_names_the_part_at_fault_and_a_way_out():
         "LBFGS needs a smooth penalty; L1 is not. Use CoordinateDescent or ProximalGradient."
     )
     risk = risk_of(losses.Absolute())
-    assert refusal(risk, opt.Newton()) == "Newton needs a smooth loss; Absolute is not. Use IRLS."
+    assert refusal(risk, opt.Newton()) == (
+        "Newton needs a smooth loss; Absolute is not. Use IRLS or InteriorPoint."
+    )
     risk = risk_of(losses.Logistic(), penalties.L1())
     assert refusal(risk, opt.CoordinateDescent()) == (
         "CoordinateDescent needs the squared loss; Logistic is another. Use ProximalGradient."

@@ -30,7 +30,7 @@ class Linear(Estimator):
         """z = Xβ + b: (n,), or (n, k) where ``coef_`` is (k, d)."""
         fitted = self.__dict__
         # One small array after another is the common case in production: no validation beyond
-        # what the answer itself shows. A NaN or infinity in X always leaves one in X @ coef.
+        # one sum. (A NaN in X need not show in z: it may meet a coefficient that is 0.)
         if (
             type(X) is np.ndarray
             and X.ndim == 2
@@ -40,12 +40,9 @@ class Linear(Estimator):
             and "coef_" in fitted
             and X.shape[1] == self.n_features_in_
             and X.shape[0]
+            and _is_finite(X)
         ):
-            # 0·∞ is not worth NumPy's warning: the sum below sees it.
-            with np.errstate(invalid="ignore"):
-                z = X @ self.coef_.T + self.intercept_
-                if np.isfinite(z.sum()):
-                    return z
+            return X @ self.coef_.T + self.intercept_
         return self._open_again(X).map_rows(self._raw_block)
 
     def _raw_block(self, block: Block) -> Array:
@@ -60,6 +57,12 @@ class Linear(Estimator):
             "coef_": np.ascontiguousarray(coef.T, dtype=dtype),
             "intercept_": np.asarray(intercept, dtype=dtype)[()],
         }
+
+
+def _is_finite(X: Array) -> bool:
+    """Whether no entry is NaN or infinite: one of them would be left in the sum."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(X.sum()))
 
 
 class LinearRegressor(RegressorMixin, Linear):

@@ -10,6 +10,7 @@ both smooth                          `LBFGS`
 squared, |θ| and θ² in a box         `CoordinateDescent` on the Gram matrix
 smooth, proximable                   `ProximalGradient`
 hinge or ε-insensitive, L2           `AugmentedLagrangian`; `DualCoordinateDescent` for many columns
+of lines, |θ| and θ²                 `InteriorPoint`: linear programming, with a duality gap
 with kinks and weights, smooth       `IRLS`
 with kinks, smooth or proximable     `SubgradientDescent`
 ===================================  =============================================================
@@ -21,13 +22,21 @@ from typing import Any
 
 from thetahat.data.in_memory import InMemory
 from thetahat.foundation.errors import CapabilityError
-from thetahat.mathematics.losses.base import Curved, Loss, Reweightable, Smooth, Subdifferentiable
+from thetahat.mathematics.losses.base import (
+    Curved,
+    Loss,
+    PiecewiseLinear,
+    Reweightable,
+    Smooth,
+    Subdifferentiable,
+)
 from thetahat.mathematics.losses.box_dual import BoxDual
 from thetahat.mathematics.losses.residual import Squared
 from thetahat.mathematics.optimizers.augmented_lagrangian import AugmentedLagrangian
 from thetahat.mathematics.optimizers.class_dual_descent import ClassDualDescent
 from thetahat.mathematics.optimizers.coordinate_descent import CoordinateDescent
 from thetahat.mathematics.optimizers.dual_coordinate_descent import DualCoordinateDescent
+from thetahat.mathematics.optimizers.interior_point import InteriorPoint
 from thetahat.mathematics.optimizers.irls import IRLS
 from thetahat.mathematics.optimizers.lbfgs import LBFGS
 from thetahat.mathematics.optimizers.loop import Method
@@ -37,7 +46,7 @@ from thetahat.mathematics.optimizers.proximal_gradient import ProximalGradient
 from thetahat.mathematics.optimizers.subgradient_descent import SubgradientDescent
 from thetahat.mathematics.penalties.base import Penalty, Proximable, SmoothPenalty
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
-from thetahat.mathematics.penalties.norms import L2
+from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
 from thetahat.objective.requirements import name
 
 SMALL_HESSIAN = {"memory": 500, "stream": 2000}
@@ -46,6 +55,8 @@ LARGEST_MULTIPLIER_HESSIAN = 1000
 """Parameters up to which the augmented Lagrangian forms d × d systems, of few rows each."""
 LARGEST_GRAM = 5000
 """Columns up to which the Gram matrix is formed for coordinate descent."""
+LARGEST_PROGRAM = 2000
+"""Parameters up to which a loss of lines is a linear program, with a Gram matrix at every step."""
 
 
 def choose_solver(
@@ -92,6 +103,13 @@ def choose_solver(
             return DualCoordinateDescent(), (
                 f"{name(loss)} with L2 and many columns: one multiplier per row at a time"
             )
+    if (
+        isinstance(loss, PiecewiseLinear)
+        and isinstance(penalty, NoPenalty | L2 | L1 | ElasticNet)
+        and n_parameters <= LARGEST_PROGRAM
+        and not n_outputs
+    ):
+        return InteriorPoint(), f"{name(loss)} is made of lines: linear programming, to the optimum"
     if isinstance(penalty, SmoothPenalty):
         return _for_smooth_penalty(loss, n_parameters, small, n_outputs)
     if not isinstance(penalty, Proximable):

@@ -20,16 +20,18 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.moments import moments
 from thetahat.data.source import Block, Source
-from thetahat.mathematics.losses.base import Loss, Reweightable
+from thetahat.mathematics.losses.base import Loss, PiecewiseLinear, Reweightable
 from thetahat.mathematics.losses.box_dual import BoxDual
 from thetahat.mathematics.losses.residual import Squared
 from thetahat.mathematics.optimizers.coordinate_descent import SeparableQuadratic
 from thetahat.mathematics.optimizers.gap import largest_entry
 from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.piecewise_linear import PiecewiseLinearSum
 from thetahat.mathematics.penalties.base import Penalty, Proximable, SmoothPenalty
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
 from thetahat.mathematics.penalties.norms import L2
 from thetahat.objective import requirements as need
+from thetahat.objective.bent_lines import bent_lines, best_level
 from thetahat.objective.choose import method_for
 from thetahat.objective.class_multipliers import ClassDualRows
 from thetahat.objective.multipliers import DualRows, MultiplierForm
@@ -93,7 +95,10 @@ class EmpiricalRisk:
         return f"the mean {need.name(self.loss)} loss with {need.name(self.penalty)}"
 
     def start(self) -> Array:
-        """θ = 0; the least-squares fit where ℓ is not convex, so that no far start gets stuck."""
+        """θ = 0, or the best constant where ℓ is made of lines; the least-squares fit where ℓ is
+        not convex, so that no far start gets stuck."""
+        if isinstance(self.loss, PiecewiseLinear) and not self.predictor.n_outputs:
+            return best_level(self.predictor, self.loss, self.source)
         zeros = self.predictor.zeros()
         if self.loss.convex or not isinstance(self.loss, Reweightable):
             return zeros
@@ -220,6 +225,13 @@ class EmpiricalRisk:
         assert isinstance(self.penalty, L2)
         assert isinstance(self.source, InMemory)
         return ClassDualRows.of(self.predictor, self.penalty.alpha, self.source)
+
+    @offered(need.piecewise_linear_loss, need.norm_penalty, need.one_output)
+    def piecewise_linear(self) -> PiecewiseLinearSum:
+        """F as a sum of bent lines, for linear programming."""
+        assert isinstance(self.loss, PiecewiseLinear)
+        assert isinstance(self.penalty, Coordinatewise)
+        return bent_lines(self.predictor, self.loss, self.penalty, self.source)
 
     @property
     def n_terms(self) -> int:

@@ -10,13 +10,19 @@ from collections.abc import Callable
 from typing import Any
 
 from thetahat.data.in_memory import InMemory
-from thetahat.mathematics.losses.base import Curved, Reweightable, Smooth, Subdifferentiable
+from thetahat.mathematics.losses.base import (
+    Curved,
+    PiecewiseLinear,
+    Reweightable,
+    Smooth,
+    Subdifferentiable,
+)
 from thetahat.mathematics.losses.box_dual import BoxDual
 from thetahat.mathematics.losses.crammer_singer import CrammerSinger
 from thetahat.mathematics.losses.residual import Squared
 from thetahat.mathematics.penalties.base import Proximable, SmoothPenalty
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
-from thetahat.mathematics.penalties.norms import L2, NoPenalty
+from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
 
 Condition = Callable[[Any], str | None]
 
@@ -43,6 +49,7 @@ smooth_loss = _is("loss", Smooth, "a smooth loss; {} is not")
 curved_loss = _is("loss", Curved, "a loss with a second derivative; {} has none")
 reweightable_loss = _is("loss", Reweightable, "a loss that reweights residuals; {} does not")
 crammer_singer_loss = _is("loss", CrammerSinger, "the loss of Crammer and Singer; {} is another")
+piecewise_linear_loss = _is("loss", PiecewiseLinear, "a loss made of lines; {} is not")
 squared_loss = _is("loss", Squared, "the squared loss; {} is another")
 box_dual_loss = _is("loss", BoxDual, "a loss that is the best of many lines; {} is not")
 
@@ -54,6 +61,9 @@ coordinatewise_penalty = _is(
     "penalty", Coordinatewise, "a penalty made of |θ| and θ² in a box; {} is not"
 )
 ridge_or_no_penalty = _is("penalty", L2 | NoPenalty, "the ridge penalty or none; {} is another")
+norm_penalty = _is(
+    "penalty", NoPenalty | L2 | L1 | ElasticNet, "a penalty made of |θ| and θ²; {} is not"
+)
 no_penalty = _is("penalty", NoPenalty, "residuals alone, without a penalty; {} is one")
 
 

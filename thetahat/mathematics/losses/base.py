@@ -9,6 +9,7 @@ network, the running sum of boosted trees. What it can do is said by its type:
 `Smooth`                and that gradient is continuous
 `Curved`                and ``curvature``: ∂²ℓ/∂z² (where it jumps, one of the one-sided values)
 `Reweightable`          and ``irls_weight``: ψ(r)/r, so that ½·weight·r² touches ℓ from above
+`PiecewiseLinear`       and ``bends``: lines that meet, so that linear programming minimises it
 ======================  =======================================================================
 
 All arrays are of one array-API namespace; results have the namespace, device and dtype of z. Every
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from enum import Enum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from thetahat.mathematics.parts import Part
 
@@ -110,3 +111,19 @@ class Reweightable(Subdifferentiable):
     @abstractmethod
     def irls_weight(self, y: Array, z: Array) -> Array:
         """ψ(r)/r with r = z − y and ψ = ρ′, continued at r = 0."""
+
+
+class Bend(NamedTuple):
+    """max(below·(z − kink), above·(z − kink)), with below ≤ 0 ≤ above: two lines that meet at 0."""
+
+    kink: Array
+    below: float
+    above: float
+
+
+class PiecewiseLinear(Subdifferentiable):
+    """A convex loss made of lines: ℓ(y, z) is a sum of bends."""
+
+    @abstractmethod
+    def bends(self, y: Array) -> tuple[Bend, ...]:
+        """The terms whose sum is ℓ(y, z), each with its kink, one number per row."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from thetahat.mathematics.losses.alignment import floating, residuals
-from thetahat.mathematics.losses.base import Reweightable, Subdifferentiable
+from thetahat.mathematics.losses.base import Bend, PiecewiseLinear, Reweightable
 from thetahat.mathematics.losses.constants import weighted_quantile
 from thetahat.mathematics.parts import require_number
 
@@ -15,7 +15,7 @@ Array = Any
 
 
 @dataclass(frozen=True)
-class Absolute(Reweightable):
+class Absolute(Reweightable, PiecewiseLinear):
     """The absolute loss ℓ(y, z) = |z − y|; its best prediction is the median of y.
 
     The weight of iteratively reweighted least squares, 1/|r|, has no bound: |r| counts as at least
@@ -50,9 +50,12 @@ class Absolute(Reweightable):
     def kinks(self, y: Array) -> tuple[Array, ...]:
         return (floating(y)[1],)
 
+    def bends(self, y: Array) -> tuple[Bend, ...]:
+        return (Bend(floating(y)[1], -1.0, 1.0),)
+
 
 @dataclass(frozen=True)
-class Quantile(Subdifferentiable):
+class Quantile(PiecewiseLinear):
     """The quantile (pinball) loss: level·(y − z) when z < y, (1 − level)·(z − y) when z > y.
 
     Its best prediction is the quantile of y at that level; at level ½ it is half the absolute
@@ -93,3 +96,6 @@ class Quantile(Subdifferentiable):
 
     def kinks(self, y: Array) -> tuple[Array, ...]:
         return (floating(y)[1],)
+
+    def bends(self, y: Array) -> tuple[Bend, ...]:
+        return (Bend(floating(y)[1], -self.level, 1 - self.level),)

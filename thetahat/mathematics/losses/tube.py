@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from thetahat.mathematics.losses.alignment import floating, residuals
-from thetahat.mathematics.losses.base import Curved
+from thetahat.mathematics.losses.base import Bend, Curved, PiecewiseLinear
 from thetahat.mathematics.losses.box_dual import BoxDual, DualBox
 from thetahat.mathematics.losses.constants import (
     convex_constant,
@@ -20,7 +20,7 @@ Array = Any
 
 
 @dataclass(frozen=True)
-class EpsilonInsensitive(BoxDual):
+class EpsilonInsensitive(BoxDual, PiecewiseLinear):
     """The ε-insensitive loss of support vector regression, ℓ(y, z) = [|z − y| − ε]₊.
 
     Rows strictly inside the tube have no pull, so moving them leaves the fit as it is.
@@ -67,6 +67,10 @@ class EpsilonInsensitive(BoxDual):
     def kinks(self, y: Array) -> tuple[Array, ...]:
         _, y = floating(y)
         return y - self.epsilon, y + self.epsilon
+
+    def bends(self, y: Array) -> tuple[Bend, ...]:
+        lower, upper = self.kinks(y)
+        return Bend(lower, -1.0, 0.0), Bend(upper, 0.0, 1.0)
 
 
 @dataclass(frozen=True)

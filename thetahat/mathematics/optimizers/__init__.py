@@ -33,6 +33,7 @@ from thetahat.mathematics.optimizers.dual_coordinate_descent import DualCoordina
 from thetahat.mathematics.optimizers.finite_differences import numeric_gradient, numeric_jacobian
 from thetahat.mathematics.optimizers.gauss_newton import GaussNewton
 from thetahat.mathematics.optimizers.gradient_descent import GradientDescent
+from thetahat.mathematics.optimizers.interior_point import InteriorPoint
 from thetahat.mathematics.optimizers.irls import IRLS
 from thetahat.mathematics.optimizers.lbfgs import LBFGS
 from thetahat.mathematics.optimizers.levenberg import Levenberg
@@ -43,6 +44,7 @@ from thetahat.mathematics.optimizers.momentum import Momentum
 from thetahat.mathematics.optimizers.named import named
 from thetahat.mathematics.optimizers.nesterov import Nesterov
 from thetahat.mathematics.optimizers.newton import Newton
+from thetahat.mathematics.optimizers.piecewise_linear import PiecewiseLinearSum
 from thetahat.mathematics.optimizers.proximal_gradient import ProximalGradient
 from thetahat.mathematics.optimizers.quadratic_program import (
     box_quadratic_program,
@@ -78,6 +80,7 @@ __all__ = [
     "GaussNewton",
     "GradientDescent",
     "HeavyBall",
+    "InteriorPoint",
     "InverseTime",
     "Levenberg",
     "LevenbergMarquardt",
@@ -88,6 +91,7 @@ __all__ = [
     "Nesterov",
     "Newton",
     "Outcome",
+    "PiecewiseLinearSum",
     "Program",
     "ProximalGradient",
     "SeparableQuadratic",

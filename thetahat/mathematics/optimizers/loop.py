@@ -63,6 +63,9 @@ class Objective(Protocol):
     def separable_quadratic(self) -> Any:
         """F itself as a `SeparableQuadratic`."""
 
+    def piecewise_linear(self) -> Any:
+        """F itself as a `PiecewiseLinearSum`."""
+
     n_terms: int
     """How many terms S averages."""
 
@@ -93,6 +96,7 @@ NEED_IN_WORDS = {
     "multiplier_form": "a dual with one multiplier per row",
     "dual_rows": "a dual with one multiplier per row, and the rows in memory",
     "class_dual_rows": "a dual with one multiplier per row and class",
+    "piecewise_linear": "an objective made of lines",
     "n_terms": "a sum of terms",
     "sample_gradient": "gradients of single terms",
     "residuals": "residuals",

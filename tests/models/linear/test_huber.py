@@ -1,0 +1,153 @@
+"""Huber regression with its scale: the optimum of one convex problem, and outliers by name."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn.linear_model
+from sklearn.exceptions import ConvergenceWarning
+
+import thetahat as th
+from tests.test_conformance import Chunked, OnlyBlocks
+from thetahat.data.door import as_source
+from thetahat.objective.huber_scale import HuberWithScale
+from thetahat.objective.predictor import LinearPredictor
+
+RANDOM = np.random.default_rng(0)
+N = 400
+X = RANDOM.standard_normal((N, 4)) * [1.0, 5.0, 0.2, 1.0] + [0.0, 3.0, 0.0, -1.0]
+Y = X @ [1.0, -2.0, 0.5, 0.0] + 0.3 + 0.5 * RANDOM.standard_normal(N)
+WRONG = RANDOM.choice(N, 40, replace=False)
+Y[WRONG] += RANDOM.choice([-1, 1], 40) * RANDOM.uniform(10, 50, 40)
+
+
+def objective(model, x=X, y=Y, weight=None):
+    """scikit-learn's: Σ w(σ + H(r/σ)σ) + α‖β‖²."""
+    sigma, epsilon = model.scale_, model.epsilon
+    size = abs(y - x @ model.coef_ - model.intercept_) / sigma
+    loss = np.where(size <= epsilon, size**2, 2 * epsilon * size - epsilon**2)
+    weight = np.ones(len(y)) if weight is None else weight
+    return np.sum(weight * sigma * (1 + loss)) + model.alpha * model.coef_ @ model.coef_
+
+
+@pytest.mark.parametrize("epsilon", [1.1, 1.35, 3.0])
+@pytest.mark.parametrize("alpha", [0.0, 1e-4, 50.0])
+def test_the_optimum_is_at_least_as_low_as_scikit_learns(epsilon, alpha):
+    settings = {"epsilon": epsilon, "alpha": alpha}
+    ours = th.HuberRegressor(**settings).fit(X, Y)
+    theirs = sklearn.linear_model.HuberRegressor(**settings, max_iter=5000, tol=1e-8).fit(X, Y)
+    assert ours.solution_.outcome is th.Outcome.CONVERGED
+    assert objective(ours) <= objective(theirs) * (1 + 1e-12)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=2e-3)
+    assert ours.scale_ == pytest.approx(theirs.scale_, rel=2e-3)
+
+
+def test_solution_is_the_objective_and_no_move_lowers_it():
+    model = th.HuberRegressor(alpha=0.1).fit(X, Y)
+    best = objective(model)
+    assert model.solution_.value * N == pytest.approx(best, rel=1e-12)
+    for _ in range(50):
+        moved = th.HuberRegressor(alpha=0.1)
+        moved.coef_ = model.coef_ + 1e-4 * RANDOM.standard_normal(4)
+        moved.intercept_ = model.intercept_ + 1e-4 * RANDOM.standard_normal()
+        moved.scale_ = model.scale_ * (1 + 1e-3 * RANDOM.standard_normal())
+        assert objective(moved) > best
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_derivatives_are_those_of_the_value(weighted):
+    weight = RANDOM.uniform(0, 2, N) if weighted else None
+    problem = HuberWithScale(LinearPredictor(4), 1.35, 8.0, as_source(X, Y, weight))
+    theta = problem.start()
+    for _ in range(3):  # the first point forms the Gram matrix, the others correct it
+        theta = theta + 0.1 * abs(theta) * RANDOM.uniform(-1, 1, 6)
+        th.optimizers.check_gradient(
+            problem.value, lambda at: problem.value_and_gradient(at)[1], theta, tolerance=1e-5
+        ).require()
+        step = 1e-7 * RANDOM.standard_normal(6)
+        change = problem.value_and_gradient(theta + step)[1] - problem.value_and_gradient(theta)[1]
+        np.testing.assert_allclose(problem.hessian(theta) @ step, change, rtol=1e-3, atol=1e-11)
+
+
+def test_outliers_are_labelled():
+    model = th.HuberRegressor(epsilon=2.5).fit(X, Y)
+    assert model.outliers_[WRONG].all()
+    assert model.outliers_.mean() < 0.2
+    residual = abs(Y - model.predict(X))
+    np.testing.assert_array_equal(model.outliers_, residual > 2.5 * model.scale_)
+
+
+def test_scaling_y_scales_the_fit():
+    plain = th.HuberRegressor(alpha=0.0, tol=1e-9).fit(X, Y)
+    scaled = th.HuberRegressor(alpha=0.0, tol=1e-9).fit(X, 1000.0 * Y)
+    np.testing.assert_allclose(scaled.coef_, 1000.0 * plain.coef_, rtol=1e-7)
+    assert scaled.scale_ == pytest.approx(1000.0 * plain.scale_)
+    np.testing.assert_array_equal(scaled.outliers_, plain.outliers_)
+
+
+def test_a_start_on_a_sample_leads_to_the_same_optimum():
+    x = RANDOM.standard_normal((3000, 3))
+    y = x @ [1.0, 2.0, 3.0] + RANDOM.standard_t(1, 3000)
+    whole = th.HuberRegressor(tol=1e-9).fit(x, y)
+    rows = Chunked(X=x, y=y, n_features=3, has_target=True)
+    stream = th.HuberRegressor(tol=1e-9).fit(OnlyBlocks(rows=rows, n_features=3, has_target=True))
+    np.testing.assert_allclose(stream.coef_, whole.coef_, rtol=1e-9)
+    np.testing.assert_array_equal(stream.outliers_, whole.outliers_)
+    sparse = th.HuberRegressor(tol=1e-9).fit(sp.csr_array(x), y)
+    np.testing.assert_allclose(sparse.coef_, whole.coef_, rtol=1e-9)
+
+
+def test_warm_start_needs_no_step():
+    model = th.HuberRegressor(warm_start=True).fit(X, Y)
+    assert model.n_iter_ > 0
+    assert model.fit(X, Y).n_iter_ == 0
+
+
+def test_scale_zero_is_the_absolute_loss():
+    """More rows on one plane than 1 − 1/ε²: the optimum has σ = 0."""
+    y = X @ [1.0, 2.0, 3.0, 4.0] - 1.0
+    exact = th.HuberRegressor(alpha=0.0).fit(X, y)
+    np.testing.assert_allclose(exact.coef_, [1.0, 2.0, 3.0, 4.0], rtol=1e-9)
+    assert exact.scale_ < 1e-8
+    assert not exact.outliers_.any()
+    y[: N // 3] += 100 * RANDOM.standard_normal(N // 3)
+    mostly = th.HuberRegressor(alpha=0.0).fit(X, y)
+    np.testing.assert_allclose(mostly.coef_, [1.0, 2.0, 3.0, 4.0], rtol=1e-9)
+    assert "absolute loss" in mostly.solution_.reason
+    assert mostly.outliers_.sum() == N // 3
+
+
+@pytest.mark.parametrize("level", [0.0, 5.0])
+def test_a_constant_target(level):
+    model = th.HuberRegressor().fit(X, np.full(N, level))
+    np.testing.assert_allclose(model.coef_, 0.0, atol=1e-12)
+    assert model.intercept_ == pytest.approx(level)
+
+
+def test_dependent_columns_few_rows_and_huge_penalties():
+    twice = np.column_stack([X, X[:, 1]])
+    model = th.HuberRegressor(alpha=0.0, tol=1e-9).fit(twice, Y)
+    plain = th.HuberRegressor(alpha=0.0, tol=1e-9).fit(X, Y)
+    np.testing.assert_allclose(model.predict(twice), plain.predict(X), rtol=1e-6, atol=1e-6)
+    few = th.HuberRegressor().fit(X[:3], Y[:3])
+    np.testing.assert_allclose(few.predict(X[:3]), Y[:3], atol=1e-2)
+    flat = th.HuberRegressor(alpha=1e12).fit(X, Y)
+    np.testing.assert_allclose(flat.coef_, 0.0, atol=1e-8)
+    same = th.HuberRegressor().fit(np.repeat(X[:1], 50, axis=0), np.arange(50.0))
+    assert np.isfinite(same.intercept_)
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 0.5, -1.0, np.nan, "wide"])
+def test_epsilon_must_be_above_1(epsilon):
+    with pytest.raises(th.ParameterError, match=r"epsilon=.* must be a number > 1"):
+        th.HuberRegressor(epsilon=epsilon).fit(X, Y)
+
+
+def test_other_bad_input():
+    with pytest.raises(th.ParameterError, match="alpha"):
+        th.HuberRegressor(alpha=-1.0).fit(X, Y)
+    with pytest.raises(th.DataError, match="NaN"):
+        th.HuberRegressor().fit(np.where(X > 2, np.nan, X), Y)
+    with pytest.raises(th.DataError, match="infinity"):
+        th.HuberRegressor().fit(X, np.where(np.arange(N) == 7, np.inf, Y))
+    with pytest.warns(ConvergenceWarning, match="steps are exhausted"):
+        th.HuberRegressor(max_iter=1).fit(X, Y)

@@ -1,0 +1,164 @@
+"""A start that outliers cannot choose: the S-estimate, on a sample of the rows.
+
+    θ_S = argmin_θ s(θ),   (Σ wᵢ ρ(rᵢ(θ)/s))/(Σ wᵢ) = ½
+
+with ρ Tukey's biweight, bounded by 1. Almost half of the rows may be anything, leverage points
+included, and s stays within bounds. s has many local minima, so it is descended from many starts:
+
+- least squares and least absolute deviations of all rows;
+- least squares of the half of the rows nearest to the medians of the columns;
+- least squares of the half of the rows that is least extreme, or most to one side, along each
+  principal component of their sensitivity (Peña and Yohai): how much each row moves the fit;
+- planes through few random rows: with enough draws one of them holds no outlier.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from thetahat.foundation.threads import one_blas_thread
+from thetahat.mathematics.losses.constants import weighted_quantile
+from thetahat.mathematics.losses.redescending import Tukey
+from thetahat.mathematics.optimizers.interior_point import InteriorPoint
+from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.newton import newton_direction
+from thetahat.mathematics.optimizers.piecewise_linear import PiecewiseLinearSum
+
+Array = Any
+
+BIWEIGHT = Tukey(1.54764)
+"""The scale at which half the rows may be outliers, and normal noise has s = its deviation."""
+TOP = BIWEIGHT.scale**2 / 6
+HALF = 0.5
+TO_NORMAL = 1.482602218505602
+EXPECTED_SHARE = 0.6
+"""Share of good rows that the number of random planes is made for."""
+FEWEST_PLANES, MOST_PLANES = 50, 500
+MOST_COMPONENTS = 20
+FIRST_STEPS, LAST_STEPS = 2, 50
+FINALISTS = 4
+
+
+def least_absolute(A: Array, y: Array, weight: Array) -> Array:
+    """argmin_θ Σ w|y − Aθ|."""
+    lines = replace(PiecewiseLinearSum.of_matrix(A, y), weight=weight / np.sum(weight))
+    return minimise(lines, InteriorPoint()).theta
+
+
+def median_scale(residual: Array, weight: Array) -> float:
+    """1.4826·median |r|: the standard deviation, were the noise normal."""
+    return TO_NORMAL * float(weighted_quantile(abs(residual), weight))
+
+
+def s_estimate(A: Array, y: Array, weight: Array, random: np.random.Generator) -> Array:
+    """θ_S of rows A with targets y; weights count rows. Cost: O(500·n p²) in products."""
+    weight = weight / np.sum(weight)
+    with one_blas_thread():
+        starts = [_least_squares(A, y, weight), least_absolute(A, y, weight)]
+        starts += _near_the_middle(A, y, weight)
+        starts += _by_sensitivity(A, y, weight)
+        starts += _through_random_rows(A, y, weight, random)
+        first = _descend(A, y, weight, np.column_stack(starts), FIRST_STEPS)
+        order = np.lexsort((first[1], first[0]))[:FINALISTS]
+        scales, sizes, thetas = _descend(A, y, weight, first[2][:, order], LAST_STEPS)
+        return thetas[:, np.lexsort((sizes, scales))[0]]
+
+
+def _descend(
+    A: Array, y: Array, weight: Array, thetas: Array, steps: int
+) -> tuple[Array, Array, Array]:
+    """Reweighted least squares from many θ at once, each with one step for its scale.
+
+    Returns s and the mean |r| of each θ: where s is 0 for several planes, the second tells.
+    """
+    p = A.shape[1]
+    left, right = np.triu_indices(p)
+    products = A[:, left] * A[:, right]
+    residuals = y[:, None] - A @ thetas
+    scales = np.array([median_scale(column, weight) for column in residuals.T])
+    for _ in range(steps):
+        units = residuals / np.where(scales > 0, scales, np.inf)
+        share = weight @ BIWEIGHT.value(0.0, units) / TOP
+        scales = scales * np.sqrt(share / HALF)
+        units = residuals / np.where(scales > 0, scales, np.inf)
+        pull = weight[:, None] * BIWEIGHT.irls_weight(0.0, units)
+        entries = products.T @ pull
+        grams = np.empty((thetas.shape[1], p, p))
+        grams[:, left, right] = grams[:, right, left] = entries.T
+        rights = (A * y[:, None]).T @ pull
+        moved = _solved(grams, rights.T).T
+        moved = np.where((scales > 0) & np.isfinite(moved).all(axis=0), moved, thetas)
+        change = np.max(abs(moved - thetas), initial=0.0)
+        thetas, residuals = moved, y[:, None] - A @ moved
+        if change <= 1e-8 * np.max(abs(moved)):
+            break
+    return scales, weight @ abs(residuals), thetas
+
+
+def _solved(grams: Array, rights: Array) -> Array:
+    """gram⁻¹·right for each pair, of least norm where a gram is singular."""
+    size = np.sqrt(np.diagonal(grams, axis1=1, axis2=2))
+    scale = np.where(size > 0, size, 1.0)
+    scaled = grams / scale[:, None, :] / scale[:, :, None]
+    inverse = np.linalg.pinv(scaled, rcond=1e-12, hermitian=True)
+    return (inverse @ (rights / scale)[..., None])[..., 0] / scale
+
+
+def _least_squares(A: Array, y: Array, weight: Array) -> Array:
+    weighted = A * weight[:, None]
+    return newton_direction(A.T @ weighted, -(weighted.T @ y))
+
+
+def _near_the_middle(A: Array, y: Array, weight: Array) -> list[Array]:
+    """Fits to the half of the rows whose columns are nearest to their medians, with y and without.
+
+    Distances are in units of the median deviation of each column.
+    """
+    columns = np.column_stack([A, y])
+    middle = np.array([float(weighted_quantile(column, weight)) for column in columns.T])
+    size = abs(columns - middle)
+    unit = np.array([float(weighted_quantile(column, weight)) for column in size.T])
+    square = (size / np.where(unit > 0, unit, np.inf)) ** 2
+    starts = []
+    for distance in (square[:, :-1].sum(axis=1), square.sum(axis=1)):
+        kept = distance <= float(weighted_quantile(distance, weight))
+        starts.append(_least_squares(A, y, weight * kept))
+    return starts
+
+
+def _by_sensitivity(A: Array, y: Array, weight: Array) -> list[Array]:
+    """Fits to halves of the rows, chosen along the components of their sensitivity."""
+    root = np.sqrt(weight)
+    basis = np.linalg.qr(A * root[:, None])[0]
+    residual = root * (y - A @ _least_squares(A, y, weight))
+    leverage = np.clip(np.sum(basis * basis, axis=1), 0.0, 1 - 1e-9)
+    moves = residual / (1 - leverage)
+    _, axes = np.linalg.eigh((basis * moves[:, None] ** 2).T @ basis)
+    components = (basis @ axes[:, ::-1][:, :MOST_COMPONENTS]) / np.where(root > 0, root, 1.0)[
+        :, None
+    ]
+    starts = []
+    for component in components.T:
+        middle = float(weighted_quantile(component, weight))
+        size = abs(component - middle)
+        near = size <= float(weighted_quantile(size, weight))
+        for kept in (component <= middle, component >= middle, near):
+            starts.append(_least_squares(A, y, weight * kept))
+    return starts
+
+
+def _through_random_rows(
+    A: Array, y: Array, weight: Array, random: np.random.Generator
+) -> list[Array]:
+    """Planes through as many random rows as there are parameters."""
+    n, p = A.shape
+    if np.count_nonzero(weight) <= p:
+        return []
+    clean = max(EXPECTED_SHARE**p, 1e-9)
+    planes = int(np.clip(3 * math.log(0.01) / math.log1p(-clean), FEWEST_PLANES, MOST_PLANES))
+    rows = np.stack([random.choice(n, p, replace=False, p=weight) for _ in range(planes)])
+    return list((np.linalg.pinv(A[rows]) @ y[rows][..., None])[..., 0])

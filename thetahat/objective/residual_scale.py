@@ -1,0 +1,100 @@
+"""Residuals of a linear fit, their scale, and a fit to start from that outliers do not choose."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.chosen_rows import chosen_rows
+from thetahat.data.source import Block, Source
+from thetahat.foundation.randomness import RandomState, generator
+from thetahat.foundation.threads import one_blas_thread
+from thetahat.mathematics.losses.constants import weighted_quantile
+from thetahat.objective.high_breakdown import least_absolute, median_scale, s_estimate
+from thetahat.objective.predictor import LinearPredictor
+
+Array = Any
+
+SCALES = ("mad", "huber")
+CUT = 2.5
+"""Where Huber's proposal 2 cuts residuals, in scales."""
+MOST_STEPS = 500
+ROWS_PER_PARAMETER = 20
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """r = Xβ + b − y row by row, with the weights of the rows and the spread of y."""
+
+    values: Array
+    weight: Array
+    n_parameters: int
+    spread: float
+    """The mean distance of y from its median: what a scale is small against."""
+
+    @classmethod
+    def of(cls, source: Source, predictor: LinearPredictor, theta: Array) -> Residuals:
+        """One pass over the rows."""
+
+        def row(block: Block) -> Array:
+            assert block.y is not None
+            z = predictor.raw(block.X, theta)
+            weight = np.ones(block.n_rows) if block.weight is None else block.weight
+            return np.column_stack([z - block.y, weight, block.y])
+
+        values, weight, y = source.map_rows(row).T
+        middle = float(weighted_quantile(y, weight))
+        spread = float(np.sum(weight * abs(y - middle)) / np.sum(weight))
+        return cls(values, weight, predictor.n_parameters, max(spread, 1e-15 * abs(middle)))
+
+    def scale(self, kind: str) -> float:
+        """Their standard deviation, were they normal: by the median, or by Huber's proposal 2."""
+        scale = median_scale(self.values, self.weight)
+        if kind == "mad" or not scale > 0:
+            return scale
+        # E min(u, c)² of a standard normal u, and Σ w less the parameters fitted, set the level.
+        tail = math.erfc(CUT / math.sqrt(2))
+        density = math.exp(-CUT * CUT / 2) / math.sqrt(2 * math.pi)
+        expected = (1 - tail) - 2 * CUT * density + CUT * CUT * tail
+        total = float(np.sum(self.weight))
+        level = expected * max(total - self.n_parameters, 1e-3 * total)
+        for _ in range(MOST_STEPS):
+            cut = np.minimum(abs(self.values), CUT * scale)
+            last, scale = scale, math.sqrt(float(np.sum(self.weight * cut * cut)) / level)
+            if abs(scale - last) <= 1e-13 * last:
+                break
+        return scale
+
+
+def robust_start(
+    source: Source,
+    predictor: LinearPredictor,
+    *,
+    convex: bool,
+    sample_size: int,
+    random_state: RandomState,
+) -> Array:
+    """θ of least absolute deviations, or the S-estimate where the loss is not convex, on a sample.
+
+    Cost: one or two passes over the rows, and the estimate on the sample.
+    """
+    random = generator(random_state)
+    most = max(sample_size, ROWS_PER_PARAMETER * predictor.n_parameters)
+    numbers = np.flatnonzero(
+        source.map_rows(
+            lambda block: np.ones(block.n_rows) if block.weight is None else block.weight
+        )
+    )
+    if len(numbers) > most:
+        numbers = np.sort(random.choice(numbers, most, replace=False))
+    rows = chosen_rows(source, numbers)
+    design = predictor.design(rows.X)
+    y = np.asarray(rows.y, dtype=np.float64)
+    weight = np.ones(len(y)) if rows.weight is None else rows.weight
+    with one_blas_thread():
+        if convex:
+            return least_absolute(design, y, weight)
+        return s_estimate(design, y, weight, random)
