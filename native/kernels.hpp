@@ -19,5 +19,6 @@ void bind_best_subsets(nb::module_ &module);
 void bind_least_angles(nb::module_ &module);
 void bind_dual_coordinates(nb::module_ &module);
 void bind_class_dual(nb::module_ &module);
+void bind_class_scores(nb::module_ &module);
 
 } // namespace thetahat

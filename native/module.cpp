@@ -16,4 +16,5 @@ NB_MODULE(_native, module) {
     thetahat::bind_least_angles(module);
     thetahat::bind_dual_coordinates(module);
     thetahat::bind_class_dual(module);
+    thetahat::bind_class_scores(module);
 }

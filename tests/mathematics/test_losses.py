@@ -45,6 +45,15 @@ def test_gradient_is_the_derivative_of_the_value(loss):
     np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-7)
 
 
+@losses(Subdifferentiable)
+def test_value_and_gradient_together_are_the_two_alone(loss):
+    y, z = draw(loss)
+    for targets, scores in ((y, z), (y.astype(np.float32), z), (y[::2], z[::2])):
+        value, gradient = loss.value_and_gradient(targets, scores)
+        np.testing.assert_allclose(value, loss.value(targets, scores), rtol=1e-6, atol=1e-12)
+        np.testing.assert_allclose(gradient, loss.gradient(targets, scores), rtol=1e-6, atol=1e-12)
+
+
 @losses(Smooth, where=one_column)
 def test_derivatives_agree_where_an_exponential_would_overflow(loss):
     """Around z = ±354.9, half the logarithm of the largest float64, and far beyond."""

@@ -85,6 +85,16 @@ class LeastSquares:
         error = self.A[rows] @ theta - self.y[rows]
         return self.A[rows].T @ error / len(rows)
 
+    def curvature_sketch(self, theta, n_rows):
+        return lambda slope: np.linalg.solve(self.gram, slope)
+
+    def separable_terms(self):
+        none = np.zeros(self.A.shape[1])
+        return none, none, none - np.inf, none + np.inf
+
+    def hessian_block(self, theta, coordinates):
+        return self.gram[np.ix_(coordinates, coordinates)]
+
     def separable_quadratic(self):
         linear = self.A.T @ self.y / self.n_terms
         return opt.SeparableQuadratic(self.gram, linear, self.value(self.start()))
@@ -214,7 +224,7 @@ def test_a_callback_sees_every_step_and_can_stop(kind):
         LeastSquares.random(), kind(), watch=Watch(on_step=on_step), tolerance=-1.0
     )
     if solution.outcome is th.Outcome.STALLED:  # solved to rounding before the second step
-        assert kind in (opt.Newton, opt.LBFGS)
+        assert kind in (opt.Newton, opt.LBFGS, opt.SketchedNewton, opt.ProximalNewton)
         assert len(seen) == solution.steps
     else:
         assert solution.outcome is th.Outcome.INTERRUPTED
@@ -256,7 +266,12 @@ class Interrupted:
 def test_ctrl_c_keeps_the_best_parameters(kind):
     problem = LeastSquares.random()
     far = np.full(4, 10.0)
-    slow = {opt.StochasticGradient: 100, opt.AlternatingMinimisation: 12, opt.ProximalGradient: 40}
+    slow = {
+        opt.StochasticGradient: 100,
+        opt.AlternatingMinimisation: 12,
+        opt.ProximalGradient: 40,
+        opt.ProximalNewton: 12,
+    }
     after = slow.get(kind, 5)
     with pytest.raises(KeyboardInterrupt) as caught:
         th.minimise(Interrupted(problem, after), kind(), far, tolerance=-1.0)

@@ -80,7 +80,11 @@ def assert_served(risk):
         (losses.Squared(), penalties.L1(), 5000, "memory", opt.CoordinateDescent),
         (losses.Squared(), penalties.L1(), 5001, "memory", opt.ProximalGradient),
         (losses.Squared(), penalties.GroupLasso(), 10, "memory", opt.ProximalGradient),
-        (losses.Logistic(), penalties.ElasticNet(), 10, "memory", opt.ProximalGradient),
+        (losses.Logistic(), penalties.ElasticNet(), 10, "memory", opt.ProximalNewton),
+        (losses.Poisson(), penalties.L1(), 99999, "stream", opt.ProximalNewton),
+        (losses.Poisson(), penalties.NonNegative(), 2000, "memory", opt.ProximalNewton),
+        (losses.Poisson(), penalties.NonNegative(), 2001, "memory", opt.ProximalGradient),
+        (losses.Logistic(), penalties.GroupLasso(), 10, "memory", opt.ProximalGradient),
     ],
     ids=str,
 )
@@ -88,6 +92,25 @@ def test_the_choice_by_parts_and_size(loss, penalty, n_parameters, kind, expecte
     method, reason = choose_solver(loss, penalty, 1000, n_parameters, kind)
     assert type(method) is expected
     assert (method, reason) == choose_solver(loss, penalty, 1000, n_parameters, kind)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_parameters", "n_outputs", "kind", "expected"),
+    [
+        (200_000, 201, 0, "memory", opt.SketchedNewton),
+        (200_000, 201, 0, "stream", opt.Newton),
+        (60_000, 7850, 10, "memory", opt.SketchedNewton),
+        (60_000, 21, 3, "memory", opt.Newton),
+        (60_000, 30_010, 10, "memory", opt.LBFGS),
+        (5_000, 1501, 0, "memory", opt.LBFGS),
+    ],
+    ids=str,
+)
+def test_many_rows_call_for_the_curvature_of_some(n_rows, n_parameters, n_outputs, kind, expected):
+    loss = losses.SoftmaxCrossEntropy() if n_outputs else losses.Logistic()
+    method, reason = choose_solver(loss, penalties.L2(), n_rows, n_parameters, kind, n_outputs)
+    assert type(method) is expected
+    assert reason
 
 
 def test_several_outputs_are_no_single_quadratic():

@@ -306,7 +306,8 @@ def refusal(risk, method):
 def test_a_refusal_names_the_part_at_fault_and_a_way_out():
     risk = risk_of(losses.Squared(), penalties.L1())
     assert refusal(risk, opt.LBFGS()) == (
-        "LBFGS needs a smooth penalty; L1 is not. Use CoordinateDescent or ProximalGradient."
+        "LBFGS needs a smooth penalty; L1 is not. "
+        "Use CoordinateDescent, ProximalGradient or ProximalNewton."
     )
     risk = risk_of(losses.Absolute())
     assert refusal(risk, opt.Newton()) == (
@@ -314,7 +315,8 @@ def test_a_refusal_names_the_part_at_fault_and_a_way_out():
     )
     risk = risk_of(losses.Logistic(), penalties.L1())
     assert refusal(risk, opt.CoordinateDescent()) == (
-        "CoordinateDescent needs the squared loss; Logistic is another. Use ProximalGradient."
+        "CoordinateDescent needs the squared loss; Logistic is another. "
+        "Use ProximalGradient or ProximalNewton."
     )
     risk = risk_of(losses.Hinge())
     assert refusal(risk, opt.IRLS()) == (

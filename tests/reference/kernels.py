@@ -277,3 +277,17 @@ def class_dual_epochs(x, y, cost, constant, alpha, weights, seed, epochs, tolera
             weights += np.outer(rows[i], after - alpha[i])
             alpha[i] = after
     return largest
+
+
+def logistic_rows(y, z, value, slope):
+    """log(1 + e^z) − y·z and σ(z) − y."""
+    value[:] = np.logaddexp(0.0, z) - y * z
+    slope[:] = 1 / (1 + np.exp(-z)) - y
+
+
+def softmax_rows(y, z, value, slope):
+    """log Σ e^z − z_y and softmax(z) − onehot(y)."""
+    right = y.astype(int)
+    total = np.logaddexp.reduce(z, axis=1)
+    value[:] = total - z[np.arange(len(z)), right]
+    slope[:] = np.exp(z - total[:, None]) - np.eye(z.shape[1])[right]

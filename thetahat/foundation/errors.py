@@ -95,3 +95,17 @@ class IllConditionedWarning(UserWarning):
     >>> issubclass(th.IllConditionedWarning, UserWarning)
     True
     """
+
+
+class SeparationWarning(UserWarning):
+    """A hyperplane separates the classes, so that an unpenalised likelihood has no maximum.
+
+    Formula: some θ has yᵢ·xᵢᵀθ ≥ 0 for every row and > 0 for one, with yᵢ = ±1; along it the
+    likelihood rises for ever and the coefficients grow without bound. Cost: O(1).
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> issubclass(th.SeparationWarning, UserWarning)
+    True
+    """

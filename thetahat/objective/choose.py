@@ -5,9 +5,11 @@ A pure function of the parts and the sizes, so the choice can be explained, test
 ===================================  =============================================================
 loss and penalty                     method
 ===================================  =============================================================
+both smooth, many rows in memory     `SketchedNewton`
 both smooth, small Hessian           `Newton`; `IRLS` where the loss is not convex but has weights
 both smooth                          `LBFGS`
 squared, |θ| and θ² in a box         `CoordinateDescent` on the Gram matrix
+curved, |θ| and θ² in a box          `ProximalNewton`
 smooth, proximable                   `ProximalGradient`
 hinge or ε-insensitive, L2           `AugmentedLagrangian`; `DualCoordinateDescent` for many columns
 of lines, |θ| and θ²                 `InteriorPoint`: linear programming, with a duality gap
@@ -43,6 +45,8 @@ from thetahat.mathematics.optimizers.loop import Method
 from thetahat.mathematics.optimizers.named import named
 from thetahat.mathematics.optimizers.newton import Newton
 from thetahat.mathematics.optimizers.proximal_gradient import ProximalGradient
+from thetahat.mathematics.optimizers.proximal_newton import ProximalNewton
+from thetahat.mathematics.optimizers.sketched_newton import SketchedNewton
 from thetahat.mathematics.optimizers.subgradient_descent import SubgradientDescent
 from thetahat.mathematics.penalties.base import Penalty, Proximable, SmoothPenalty
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
@@ -53,6 +57,12 @@ SMALL_HESSIAN = {"memory": 500, "stream": 2000}
 """Parameters up to which d × d systems are formed; more when each pass reads a file again."""
 LARGEST_MULTIPLIER_HESSIAN = 1000
 """Parameters up to which the augmented Lagrangian forms d × d systems, of few rows each."""
+LARGEST_JOINT = 1000
+"""Parameters of several outputs up to which coordinate descent has their joint Hessian."""
+LARGEST_SKETCH = 2000
+"""Columns up to which the Hessian of a sample of the rows is formed."""
+MANY_PRODUCTS = 2e8
+"""n·d² from which the Hessian of all rows costs more than a few gradients."""
 LARGEST_GRAM = 5000
 """Columns up to which the Gram matrix is formed for coordinate descent."""
 LARGEST_PROGRAM = 2000
@@ -111,7 +121,8 @@ def choose_solver(
     ):
         return InteriorPoint(), f"{name(loss)} is made of lines: linear programming, to the optimum"
     if isinstance(penalty, SmoothPenalty):
-        return _for_smooth_penalty(loss, n_parameters, small, n_outputs)
+        in_memory = n_rows if source_kind == "memory" else None
+        return _for_smooth_penalty(loss, n_parameters, small, n_outputs, in_memory)
     if not isinstance(penalty, Proximable):
         raise CapabilityError(
             f"{name(penalty)} has neither a gradient nor a proximal step, so no solver can take "
@@ -126,6 +137,11 @@ def choose_solver(
         return CoordinateDescent(), (
             f"squared loss with {name(penalty)}: one pass for the Gram matrix, then compiled sweeps"
         )
+    if _is_proximal_newton(loss, penalty, n_parameters, n_outputs):
+        return ProximalNewton(), (
+            f"curved loss with {name(penalty)}: a parabola on the working coordinates, compiled "
+            "sweeps on it"
+        )
     if isinstance(loss, Smooth):
         return ProximalGradient(), f"smooth loss, and {name(penalty)} has a proximal step"
     return _by_subgradients(loss, penalty)
@@ -136,14 +152,35 @@ def has_box_dual(loss: Loss, penalty: Penalty) -> bool:
     return isinstance(loss, BoxDual) and isinstance(penalty, L2) and penalty.alpha > 0
 
 
+def _is_proximal_newton(loss: Loss, penalty: Penalty, n_parameters: int, n_outputs: int) -> bool:
+    """Whether parabolas of the loss can be formed on the coordinates that will move."""
+    if not (isinstance(loss, Curved) and loss.convex and isinstance(penalty, Coordinatewise)):
+        return False
+    if isinstance(loss, Squared) or n_outputs:
+        return n_parameters <= LARGEST_JOINT and not isinstance(loss, Squared)
+    # Without |θ| no coordinate rests at 0, and the parabola is on all of them.
+    is_sparse = isinstance(penalty, L1) or (
+        isinstance(penalty, ElasticNet) and penalty.l1_ratio > 0
+    )
+    return is_sparse or n_parameters <= SMALL_HESSIAN["stream"]
+
+
 def _for_smooth_penalty(
-    loss: Loss, n_parameters: int, small: bool, n_outputs: int
+    loss: Loss, n_parameters: int, small: bool, n_outputs: int, n_rows: int | None
 ) -> tuple[Method, str]:
     if isinstance(loss, Reweightable) and not n_outputs and small:
         if not isinstance(loss, Smooth):
             return IRLS(), f"{name(loss)} has kinks: weighted least squares, again and again"
         if not loss.convex:
             return IRLS(), f"{name(loss)} is not convex: reweighting never raises the objective"
+    if isinstance(loss, Curved) and loss.convex and n_rows is not None:
+        columns = n_parameters // max(1, n_outputs)
+        many = n_rows * columns * n_parameters > MANY_PRODUCTS
+        if columns <= LARGEST_SKETCH and n_rows > 10 * columns and many:
+            return SketchedNewton(), (
+                f"smooth, with many rows for {n_parameters} parameters: gradients of all rows, "
+                "curvature of some"
+            )
     if isinstance(loss, Curved) and small:
         size = f"{n_parameters} × {n_parameters}"
         return Newton(), f"smooth, with a {size} Hessian: few steps, each exact to second order"

@@ -11,6 +11,7 @@ and a solver that needs it is refused with the name of the part at fault.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -20,7 +21,7 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.moments import moments
 from thetahat.data.source import Block, Source
-from thetahat.mathematics.losses.base import Loss, PiecewiseLinear, Reweightable
+from thetahat.mathematics.losses.base import Curved, Loss, PiecewiseLinear, Reweightable
 from thetahat.mathematics.losses.box_dual import BoxDual
 from thetahat.mathematics.losses.residual import Squared
 from thetahat.mathematics.optimizers.coordinate_descent import SeparableQuadratic
@@ -34,6 +35,7 @@ from thetahat.objective import requirements as need
 from thetahat.objective.bent_lines import bent_lines, best_level
 from thetahat.objective.choose import method_for
 from thetahat.objective.class_multipliers import ClassDualRows
+from thetahat.objective.curvature_sketch import sketch_of
 from thetahat.objective.multipliers import DualRows, MultiplierForm
 from thetahat.objective.offered import offered
 from thetahat.objective.predictor import LinearPredictor
@@ -41,6 +43,7 @@ from thetahat.objective.sample_epoch import sample_epoch, steps_compiled
 from thetahat.objective.sums import (
     gradient_sum,
     gradient_sums,
+    hessian_block_sums,
     hessian_product_sums,
     hessian_sums,
     majoriser_sums,
@@ -129,6 +132,14 @@ class EmpiricalRisk:
         (product,) = self._means(hessian_product_sums, theta, direction)
         return product + self._penalty_curvature(theta) * direction
 
+    @offered(need.convex_loss, need.curved_loss, need.smooth_penalty, need.rows_in_any_order)
+    def curvature_sketch(self, theta: Array, n_rows: int) -> Callable[[Array], Array]:
+        """slope ↦ H⁻¹·slope, with H ≈ ∇²F(θ) from about `n_rows` rows."""
+        assert isinstance(self.source, InMemory)
+        assert isinstance(self.loss, Curved)
+        curvature = self._penalty_curvature(theta)
+        return sketch_of(self.source, self.predictor, self.loss, curvature, theta, n_rows)
+
     # F = S + R.
 
     @offered(need.subdifferentiable_loss, need.proximable_penalty)
@@ -166,6 +177,30 @@ class EmpiricalRisk:
         coef_slope, intercept_slope = self.predictor.split(smooth_gradient)
         gap = float(self.penalty.optimality_gap(self._coef(theta), coef_slope))
         return max(gap, float(abs(intercept_slope).max()) if self.predictor.fit_intercept else 0.0)
+
+    @offered(need.coordinatewise_penalty)
+    def separable_terms(self) -> tuple[Array, Array, Array, Array]:
+        """R as l1, l2, lower and upper of every entry of θ; nothing where R is in S."""
+        assert isinstance(self.penalty, Coordinatewise)
+        size = self.predictor.zeros().size
+        if isinstance(self.penalty, SmoothPenalty):
+            return np.zeros(size), np.zeros(size), np.full(size, -np.inf), np.full(size, np.inf)
+        shape = self._coef(self.predictor.zeros()).shape
+        l1, l2, lower, upper = (
+            self.predictor.pack(term, free)
+            for term, free in zip(
+                self.penalty.kernel_terms(shape), (0.0, 0.0, -np.inf, np.inf), strict=True
+            )
+        )
+        return l1, l2, lower, upper
+
+    @offered(need.curved_loss, need.coordinatewise_penalty)
+    def hessian_block(self, theta: Array, coordinates: Array) -> Array:
+        """∇²S(θ) for these entries of θ alone, from the columns of X that they multiply."""
+        (hessian,) = self._means(hessian_block_sums, theta, coordinates)
+        if not isinstance(self.penalty, SmoothPenalty):
+            return hessian
+        return hessian + np.diag(self._penalty_curvature(theta)[coordinates])
 
     # Other forms, for the methods that live on them.
 

@@ -47,6 +47,13 @@ subdifferentiable_loss = _is(
 )
 smooth_loss = _is("loss", Smooth, "a smooth loss; {} is not")
 curved_loss = _is("loss", Curved, "a loss with a second derivative; {} has none")
+
+
+def convex_loss(risk: Any) -> str | None:
+    """The loss is convex."""
+    return None if risk.loss.convex else f"a convex loss; {name(risk.loss)} is not"
+
+
 reweightable_loss = _is("loss", Reweightable, "a loss that reweights residuals; {} does not")
 crammer_singer_loss = _is("loss", CrammerSinger, "the loss of Crammer and Singer; {} is another")
 piecewise_linear_loss = _is("loss", PiecewiseLinear, "a loss made of lines; {} is not")

@@ -6,7 +6,7 @@ up to rounding, and ``Sums()`` is its neutral element.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -61,9 +61,10 @@ def gradient_sums(block: Block, predictor: LinearPredictor, loss: Any, theta: Ar
     """Σ wℓ and Σ w∇ℓ."""
     with _quiet():
         z = predictor.raw(block.X, theta)
-        slope = _weighted(block, loss.gradient(block.y, z))
-        value = _weighted_value(block, loss, z)
-        return Sums(_total_weight(block), (value, predictor.pullback(block.X, slope)))
+        value, slope = loss.value_and_gradient(block.y, z)
+        total = float(_weighted(block, value).sum())
+        pulled = predictor.pullback(block.X, _weighted(block, slope))
+        return Sums(_total_weight(block), (total, pulled))
 
 
 def gradient_sum(block: Block, predictor: LinearPredictor, loss: Any, theta: Array) -> Array:
@@ -77,18 +78,44 @@ def hessian_sums(block: Block, predictor: LinearPredictor, loss: Curved, theta: 
     """Σ w∇²ℓ, for all pairs of columns of z."""
     with _quiet():
         z = predictor.raw(block.X, theta)
-        if z.ndim == 1:
-            curvature = _weighted(block, loss.curvature(block.y, z))
-            return Sums(_total_weight(block), (predictor.gram(block.X, curvature),))
-        p, k = predictor.n_parameters // z.shape[1], z.shape[1]
-        hessian = np.zeros((p, k, p, k))
-        for a in range(k):
-            unit = np.zeros_like(z)
-            unit[:, a] = 1.0
-            column = _weighted(block, loss.curvature_product(block.y, z, unit))
-            for b in range(a, k) if loss.columns == "per class" else (a,):
-                hessian[:, a, :, b] = hessian[:, b, :, a] = predictor.gram(block.X, column[:, b])
-        return Sums(_total_weight(block), (hessian.reshape(p * k, p * k),))
+        return _hessian_at(block, block.X, predictor, loss, z)
+
+
+def _hessian_at(block: Block, X: Array, predictor: LinearPredictor, loss: Curved, z: Array) -> Sums:
+    """Σ w x̃ᵀ(∇²ℓ at the scores z)x̃ over the columns X."""
+    if z.ndim == 1:
+        curvature = _weighted(block, loss.curvature(block.y, z))
+        return Sums(_total_weight(block), (predictor.gram(X, curvature),))
+    p, k = predictor.n_parameters // z.shape[1], z.shape[1]
+    hessian = np.zeros((p, k, p, k))
+    for a in range(k):
+        unit = np.zeros_like(z)
+        unit[:, a] = 1.0
+        column = _weighted(block, loss.curvature_product(block.y, z, unit))
+        for b in range(a, k) if loss.columns == "per class" else (a,):
+            hessian[:, a, :, b] = hessian[:, b, :, a] = predictor.gram(X, column[:, b])
+    return Sums(_total_weight(block), (hessian.reshape(p * k, p * k),))
+
+
+def hessian_block_sums(
+    block: Block, predictor: LinearPredictor, loss: Curved, theta: Array, coordinates: Array
+) -> Sums:
+    """Σ w∇²ℓ for some entries of θ, from the columns that they multiply."""
+    k, d = max(1, predictor.n_outputs), predictor.n_features
+    if len(coordinates) == predictor.n_parameters:
+        return hessian_sums(block, predictor, loss, theta)
+    # Entry (j, c) of θ is number j·k + c; row d is the intercept's.
+    columns = np.unique(coordinates // k)
+    used = columns[columns < d]
+    smaller = replace(predictor, n_features=len(used))
+    with _quiet():
+        z = predictor.raw(block.X, theta)
+        # Scores are those of all columns; the smaller predictor only says where they bend.
+        whole = _hessian_at(block, block.X[:, used], smaller, loss, z)
+    rows = np.searchsorted(used, coordinates // k)
+    places = np.where(coordinates // k < d, rows, len(used)) * k + coordinates % k
+    weight, (hessian,) = whole.weight, whole.parts
+    return Sums(weight, (hessian[np.ix_(places, places)],))
 
 
 def hessian_product_sums(

@@ -133,4 +133,4 @@ def test_every_pair_of_parts_has_a_solver_or_a_reason():
     assert {loss for loss, _ in served} == set(losses()) - {"ZeroOne"}
     assert table["Squared", "L1"] == "CoordinateDescent"
     assert table["Logistic", "L2"] == "Newton"
-    assert table["Logistic", "L1"] == "ProximalGradient"
+    assert table["Logistic", "L1"] == "ProximalNewton"

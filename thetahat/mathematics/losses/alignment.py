@@ -31,6 +31,17 @@ def aligned(y: Array, z: Array) -> tuple[Any, Array, Array]:
     return array_namespace(y, z), xp.astype(y, z.dtype, copy=False), z
 
 
+def is_compiled(z: Array) -> bool:
+    """Whether z is laid out as the compiled losses read it."""
+    return type(z) is np.ndarray and z.dtype == np.float64 and z.flags.c_contiguous
+
+
+def in_floats(y: Array) -> Array:
+    """Targets in the memory layout and the floating point of the compiled losses."""
+    y = np.ascontiguousarray(y)
+    return y if y.dtype.char in "df" else y.astype(np.float64)
+
+
 def residuals(y: Array, z: Array) -> tuple[Any, Array]:
     """The namespace and r = z − y."""
     xp, y, z = aligned(y, z)

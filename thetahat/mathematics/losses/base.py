@@ -88,6 +88,10 @@ class Subdifferentiable(Loss):
     def gradient(self, y: Array, z: Array) -> Array:
         """∂ℓ/∂z, shape of z; on a kink, an element of the subdifferential."""
 
+    def value_and_gradient(self, y: Array, z: Array) -> tuple[Array, Array]:
+        """Both at once: a loss that shares work between them says how."""
+        return self.value(y, z), self.gradient(y, z)
+
 
 class Smooth(Subdifferentiable):
     """A loss whose gradient is continuous."""

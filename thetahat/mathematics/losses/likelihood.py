@@ -9,7 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from thetahat.mathematics.losses.alignment import aligned
+import numpy as np
+
+from thetahat import _native
+from thetahat.mathematics.losses.alignment import aligned, in_floats, is_compiled
 from thetahat.mathematics.losses.base import Curved, Link, Targets
 from thetahat.mathematics.losses.constants import weighted_mean
 from thetahat.mathematics.losses.links import capped_exponential, link, odds
@@ -52,6 +55,13 @@ class Logistic(Curved):
     def curvature(self, y: Array, z: Array) -> Array:
         up, down = odds(aligned(y, z)[2])
         return up * down / (up + down) ** 2
+
+    def value_and_gradient(self, y: Array, z: Array) -> tuple[Array, Array]:
+        if not is_compiled(z) or z.ndim != 1:
+            return super().value_and_gradient(y, z)
+        value, slope = np.empty_like(z), np.empty_like(z)
+        _native.logistic_rows(in_floats(y), z, value, slope)
+        return value, slope
 
     def best_constant(self, y: Array, weight: Array | None = None) -> Array:
         return link(Link.LOGIT, weighted_mean(y, weight))

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from array_api_compat import device
 
-from thetahat.mathematics.losses.alignment import aligned, floating
+from thetahat import _native
+from thetahat.mathematics.losses.alignment import aligned, floating, in_floats, is_compiled
 from thetahat.mathematics.losses.base import Curved, Link, Subdifferentiable, Targets
 from thetahat.mathematics.losses.constants import class_shares
 from thetahat.mathematics.losses.links import link, log_sum_exp, row_sums, softmax
@@ -59,6 +60,13 @@ class SoftmaxCrossEntropy(Curved):
         xp, direction, z = aligned(direction, z)
         p = softmax(z)
         return p * (direction - row_sums(xp, p * direction)[..., None])
+
+    def value_and_gradient(self, y: Array, z: Array) -> tuple[Array, Array]:
+        if not is_compiled(z) or z.ndim != 2:
+            return super().value_and_gradient(y, z)
+        value, slope = np.empty(len(z)), np.empty_like(z)
+        _native.softmax_rows(in_floats(y), z, value, slope)
+        return value, slope
 
     def best_constant(
         self, y: Array, weight: Array | None = None, *, n_classes: int | None = None

@@ -46,10 +46,12 @@ from thetahat.mathematics.optimizers.nesterov import Nesterov
 from thetahat.mathematics.optimizers.newton import Newton
 from thetahat.mathematics.optimizers.piecewise_linear import PiecewiseLinearSum
 from thetahat.mathematics.optimizers.proximal_gradient import ProximalGradient
+from thetahat.mathematics.optimizers.proximal_newton import ProximalNewton
 from thetahat.mathematics.optimizers.quadratic_program import (
     box_quadratic_program,
     equality_quadratic_program,
 )
+from thetahat.mathematics.optimizers.sketched_newton import SketchedNewton
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.optimizers.step_rules import (
     AdaGrad,
@@ -94,7 +96,9 @@ __all__ = [
     "PiecewiseLinearSum",
     "Program",
     "ProximalGradient",
+    "ProximalNewton",
     "SeparableQuadratic",
+    "SketchedNewton",
     "Solution",
     "StepRule",
     "StochasticGradient",

@@ -152,7 +152,7 @@ def _state(
     l1, l2, lower, upper = terms
     smooth = np.sum(inside * (slope - quadratic.linear + l2 * inside)) / 2
     value = float(smooth + np.sum(l1 * np.abs(inside)) + quadratic.constant)
-    gap = _violation(inside, slope + l2 * inside, l1, lower, upper)
+    gap = violation(inside, slope + l2 * inside, l1, lower, upper)
     memory = {
         "quadratic": quadratic,
         "gram": gram,
@@ -163,7 +163,7 @@ def _state(
     return State(quadratic.outside(inside), value, gap, memory, stalled)
 
 
-def _violation(theta: Array, slope: Array, l1: Array, lower: Array, upper: Array) -> float:
+def violation(theta: Array, slope: Array, l1: Array, lower: Array, upper: Array) -> float:
     """The steepest way down that the bounds leave open: 0 exactly at the optimum."""
     up = np.where(theta >= 0, slope + l1, slope - l1)  # slope of F to the right of θ
     down = np.where(theta <= 0, slope - l1, slope + l1)  # and to the left

@@ -1,0 +1,126 @@
+"""Newton's step with the curvature of a sample of the rows, corrected by what the gradients show.
+
+A gradient over n rows costs O(n d), a Hessian O(n d²). Some 50 d rows already give the Hessian to a
+tenth or so, and L-BFGS's pairs of moves and gradient changes make up for the rest:
+
+    p = −B∇F(θ),   B = L-BFGS update of H⁻¹,   H the Hessian of a sample of the rows.
+
+Gradients and values are those of all rows, so the optimum is exact whatever the sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from thetahat.mathematics.optimizers.gap import inner, largest_entry
+from thetahat.mathematics.optimizers.line_search import Point, backtrack
+from thetahat.mathematics.optimizers.loop import Method, State
+from thetahat.mathematics.parts import require_whole
+
+Array = Any
+Solve = Callable[[Array], Array]
+Pairs = tuple[tuple[Array, Array, float], ...]
+
+FAST = 0.1
+"""A step that leaves at most this share of the gap shows that the curvature is still right."""
+SLOW = 0.5
+"""A fresh sample whose step leaves more than this share of the gap was too small."""
+GROWTH = 4
+
+
+@dataclass(frozen=True)
+class SketchedNewton(Method):
+    """θ ← θ − t B∇F(θ), B the L-BFGS update of the inverse Hessian of a sample of the rows.
+
+    Cost per step: one value and gradient, O(n d), and at times one Hessian of m ≪ n rows, O(m d²),
+    with its factor, O(d³); O(d²) memory. The curvature is taken anew when steps slow down, ever
+    more rarely, from more rows when a fresh one did not help.
+
+    Parameters
+    ----------
+    memory : int
+        How many pairs of moves and gradient changes to keep.
+    rows_per_parameter : int
+        Rows of the first sample, for each parameter.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> class Quadratic:
+    ...     n_terms, curvature = 1, np.array([2.0, 6.0])
+    ...     def value_and_gradient(self, x):
+    ...         return float(x @ (self.curvature * x)) / 2, self.curvature * x
+    ...     def curvature_sketch(self, x, n_rows):
+    ...         return lambda slope: slope / self.curvature
+    >>> solution = th.minimise(Quadratic(), th.optimizers.SketchedNewton(), np.ones(2))
+    >>> solution.steps, solution.theta
+    (1, array([0., 0.]))
+    """
+
+    memory: int = 10
+    rows_per_parameter: int = 50
+
+    name = "sketched_newton"
+    needs = ("value_and_gradient", "curvature_sketch", "n_terms")
+
+    def __post_init__(self) -> None:
+        require_whole(self, "memory", at_least=1)
+        require_whole(self, "rows_per_parameter", at_least=1)
+
+    def start(self, problem: Any, theta: Array) -> State:
+        point = Point.at(problem, theta)
+        rows = min(problem.n_terms, self.rows_per_parameter * max(1, theta.size))
+        return _state(point, {"pairs": (), "solve": None, "rows": rows, "age": 0, "interval": 1})
+
+    def advance(self, problem: Any, state: State) -> State:
+        memory = dict(state.memory)
+        here, pairs = memory["point"], memory["pairs"]
+        is_fresh = memory["solve"] is None
+        if is_fresh:
+            memory["solve"] = problem.curvature_sketch(here.theta, memory["rows"])
+            memory["age"] = 0
+        found = backtrack(problem, here, _direction(here.gradient, pairs, memory["solve"]), 1.0)
+        if found is None:
+            # Pairs or sample mislead: begin again from the Hessian of all rows.
+            memory["solve"], pairs = problem.curvature_sketch(here.theta, problem.n_terms), ()
+            found = backtrack(problem, here, -memory["solve"](here.gradient), 1.0)
+        if found is None:
+            return State(state.theta, state.value, state.gap, state.memory, stalled=True)
+        there = found[0]
+        pairs = _with_pair(pairs, here, there)[-self.memory :]
+        left = largest_entry(there.gradient) / largest_entry(here.gradient)
+        memory["age"] += 1
+        if left > FAST and memory["age"] >= memory["interval"]:
+            if is_fresh and left > SLOW:
+                memory["rows"] = min(problem.n_terms, GROWTH * memory["rows"])
+            memory["solve"] = None
+            memory["interval"] = max(1, 2 * memory["interval"] if pairs[1:] else 1)
+        return _state(there, memory | {"pairs": pairs})
+
+
+def _state(point: Point, memory: dict[str, Any]) -> State:
+    gap = largest_entry(point.gradient)
+    return State(point.theta, point.value, gap, memory | {"point": point})
+
+
+def _with_pair(pairs: Pairs, here: Point, there: Point) -> Pairs:
+    move, change = there.theta - here.theta, there.gradient - here.gradient
+    bend = inner(move, change)
+    # Where rounding hides the curvature along a move, the pair would say nothing.
+    return (*pairs, (move, change, bend)) if bend > 0 else pairs
+
+
+def _direction(gradient: Array, pairs: Pairs, solve: Solve) -> Array:
+    """−B∇F by the two-loop recursion, with the sketch in the middle."""
+    slope, shares = gradient, []
+    for move, change, bend in reversed(pairs):
+        share = inner(move, slope) / bend
+        shares.append(share)
+        slope = slope - share * change
+    step = solve(slope)
+    for (move, change, bend), share in zip(pairs, reversed(shares), strict=True):
+        step = step + (share - inner(change, step) / bend) * move
+    return -step

@@ -1,0 +1,115 @@
+"""An approximate Hessian of the risk, factored once: the curvature of a sample of the rows.
+
+One score per row: Σ wω x̃x̃ᵀ/Σw over every s-th row, with ω = ∂²ℓ/∂z². Several scores: where the
+whole Hessian is too large, one such matrix G serves every class, with ω the mean curvature of the
+row's scores. For the softmax, Böhning's bound says why: its Hessian in z is diag(p) − ppᵀ, which is
+ω(I − 11ᵀ/C) on average, and slopes sum to 0 over the classes.
+
+Rows of weight 0 are not drawn; a column that the sample misses and the data do not calls for all
+rows. Every s-th row, and not a random draw: the same rows, whatever the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Block
+from thetahat.foundation.threads import one_blas_thread
+from thetahat.mathematics.losses.base import Curved
+from thetahat.objective.predictor import LinearPredictor
+from thetahat.objective.sums import Sums, hessian_sums
+
+Array = Any
+
+LARGEST_JOINT = 500
+"""Parameters of several scores up to which their whole Hessian is formed."""
+SHARED_BY = 5
+"""One matrix for all classes is a rough model however many rows it is from: fewer will do."""
+RIDGE = 1e-10
+"""Added to the unit diagonal of the scaled matrix, so that flat directions do not stop it."""
+
+
+def sketch_of(
+    source: InMemory,
+    predictor: LinearPredictor,
+    loss: Curved,
+    penalty_curvature: Array,
+    theta: Array,
+    n_rows: int,
+) -> Callable[[Array], Array]:
+    """slope ↦ H⁻¹·slope, with H the curvature at θ of about `n_rows` rows and the penalty's."""
+    k = predictor.n_outputs
+    if not k or predictor.n_parameters <= LARGEST_JOINT:
+        sample = _sample(source, n_rows)
+        (hessian,) = sample.reduce(hessian_sums, predictor, loss, theta).means()
+        return _solver(hessian + np.diag(penalty_curvature))
+    sample = _sample(source, n_rows // (SHARED_BY * k))
+    (hessian,) = sample.reduce(_shared_sums, predictor, loss, theta).means()
+    shared = penalty_curvature.reshape(-1, k).mean(axis=1)
+    solve = _solver(hessian + np.diag(shared))
+    return lambda slope: solve(slope.reshape(-1, k)).reshape(-1)
+
+
+def _shared_sums(block: Block, predictor: LinearPredictor, loss: Curved, theta: Array) -> Sums:
+    """Σ wω x̃x̃ᵀ, with ω the curvature of the row's scores, spread over all but one of them."""
+    z = predictor.raw(block.X, theta)
+    curvature = loss.curvature(block.y, z).sum(axis=1) / max(1, z.shape[1] - 1)
+    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    return Sums(float(weight.sum()), (predictor.gram(block.X, weight * curvature),))
+
+
+def _sample(source: InMemory, n_rows: int) -> InMemory:
+    counted = source.n_rows if source.weight is None else np.flatnonzero(source.weight > 0)
+    total = counted if isinstance(counted, int) else len(counted)
+    step = total // max(1, n_rows)
+    if step < 2:
+        return source
+    rows: Any = (
+        slice(step // 2, None, step) if isinstance(counted, int) else counted[step // 2 :: step]
+    )
+    X = source.X[rows]
+    missed = _empty_columns(X)
+    if missed.size and _empty_columns(source.X[:, missed]).size < missed.size:
+        return source
+    return replace(
+        source,
+        X=X,
+        y=None if source.y is None else source.y[rows],
+        weight=None if source.weight is None else source.weight[rows],
+    )
+
+
+def _empty_columns(X: Array) -> Array:
+    if isinstance(X, np.ndarray):
+        return np.flatnonzero(~X.any(axis=0))
+    return np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]) == 0)
+
+
+def _solver(hessian: Array) -> Callable[[Array], Array]:
+    """H⁻¹ by Cholesky of H scaled to a unit diagonal, a column of zeros left as it is."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    size = np.sqrt(np.diagonal(hessian))
+    scale = np.where(size > 0, size, size.max() or 1.0)
+    scaled = hessian / scale / scale[:, None]
+    with one_blas_thread():
+        ridge = RIDGE
+        while True:
+            np.fill_diagonal(scaled, 1.0 + ridge)
+            try:
+                factor = cho_factor(scaled, lower=True, check_finite=False)
+                break
+            except np.linalg.LinAlgError:
+                ridge *= 100.0
+
+    def solve(slope: Array) -> Array:
+        per = scale if slope.ndim == 1 else scale[:, None]
+        with one_blas_thread():
+            return cho_solve(factor, slope / per, check_finite=False) / per
+
+    return solve
