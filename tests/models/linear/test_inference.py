@@ -172,3 +172,10 @@ def test_refusals_give_a_way_out():
         model.predict_interval(X, kind="both")
     with pytest.raises(th.ParameterError, match="weights='count'"):
         model.summary(weights="count")
+
+
+def test_intervals_of_dependent_columns_are_refused():
+    X = np.column_stack([np.arange(6.0), 2 * np.arange(6.0)])
+    model = th.LinearRegression().fit(X, [0.0, 1.0, 1.5, 3.0, 4.5, 5.0])
+    with pytest.raises(th.CapabilityError, match="rank 1 of 2"):
+        model.predict_interval(X)

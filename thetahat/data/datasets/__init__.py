@@ -2,6 +2,7 @@
 
 from thetahat.data.datasets.abalone import load_abalone
 from thetahat.data.datasets.certified import filip, load_longley, wampler
+from thetahat.data.datasets.certified_curves import CertifiedCurve, load_nonlinear
 from thetahat.data.datasets.dataset import Dataset
 from thetahat.data.datasets.generators import (
     make_circle,
@@ -11,10 +12,12 @@ from thetahat.data.datasets.generators import (
 )
 
 __all__ = [
+    "CertifiedCurve",
     "Dataset",
     "filip",
     "load_abalone",
     "load_longley",
+    "load_nonlinear",
     "make_circle",
     "make_classification_linear",
     "make_linear",

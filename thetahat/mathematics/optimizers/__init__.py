@@ -64,6 +64,7 @@ from thetahat.mathematics.optimizers.step_rules import (
 )
 from thetahat.mathematics.optimizers.stochastic_gradient import StochasticGradient
 from thetahat.mathematics.optimizers.subgradient_descent import SubgradientDescent
+from thetahat.mathematics.optimizers.trust_region import TrustRegion
 
 __all__ = [
     "IRLS",
@@ -103,6 +104,7 @@ __all__ = [
     "StepRule",
     "StochasticGradient",
     "SubgradientDescent",
+    "TrustRegion",
     "box_quadratic_program",
     "check_convexity",
     "check_gradient",

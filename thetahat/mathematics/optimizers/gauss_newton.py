@@ -57,15 +57,18 @@ class GaussNewton(Method):
 def least_squares_state(
     problem: Any, theta: Array, residuals: Array | None = None, **memory: Any
 ) -> State:
-    """½‖r‖² with its gradient Jᵀr as the gap, keeping r and J."""
+    """½‖r‖² with its gradient Jᵀr as the gap, or the problem's own, keeping r and J."""
     residuals = problem.residuals(theta) if residuals is None else residuals
     jacobian = problem.jacobian(theta)
-    with one_blas_thread():
-        gradient = jacobian.T @ residuals
+    if hasattr(problem, "gap"):
+        gap = problem.gap(theta, residuals, jacobian)
+    else:
+        with one_blas_thread():
+            gap = largest_entry(jacobian.T @ residuals)
     return State(
         theta,
         half_square(residuals),
-        largest_entry(gradient),
+        gap,
         {"residuals": residuals, "jacobian": jacobian, **memory},
     )
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.estimator.coefficient_table import Coefficient, CoefficientTable, p_sign
 from thetahat.foundation.errors import CapabilityError, ParameterError
-from thetahat.models.linear.coefficient_table import CoefficientTable, p_sign, p_value
 from thetahat.objective.least_squares import LeastSquares
 
 Array = Any
@@ -100,19 +100,6 @@ class Evidence:
         return back @ middle @ back.T
 
 
-@dataclass(frozen=True)
-class Coefficient:
-    """One line of a summary."""
-
-    name: str
-    estimate: float
-    standard_error: float
-    t: float
-    p: float
-    low: float
-    high: float
-
-
 @dataclass(frozen=True, repr=False)
 class LinearSummary(CoefficientTable):
     """A fitted linear regression with its certainty; prints as a table.
@@ -145,8 +132,6 @@ class LinearSummary(CoefficientTable):
     0.995479
     """
 
-    coefficients: tuple[Coefficient, ...]
-    level: float
     n: float
     degrees_of_freedom: float
     sigma: float
@@ -163,24 +148,6 @@ class LinearSummary(CoefficientTable):
     solver: str
     weights: str
     covariance: str = "model"
-
-    def _rows(self) -> list[tuple[str, ...]]:
-        return [
-            (
-                c.name,
-                f"{c.estimate:.6g}",
-                f"{c.standard_error:.4g}",
-                f"{c.t:.2f}",
-                p_value(c.p),
-                f"{c.low:.5g}",
-                f"{c.high:.5g}",
-            )
-            for c in self.coefficients
-        ]
-
-    def _header(self) -> tuple[str, ...]:
-        percent = f"{100 * self.level:g}%"
-        return ("", "estimate", "std. error", "t", "p", f"{percent} from", "to")
 
     def _footer(self) -> list[str]:
         first, second = self.f_degrees

@@ -8,8 +8,12 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.errors import ParameterError
-from thetahat.models.linear.coefficient_table import CoefficientTable, p_sign, p_value
-from thetahat.models.linear.inference import Coefficient
+from thetahat.estimator.coefficient_table import (
+    Coefficient,
+    CoefficientTable,
+    p_sign,
+    p_value,
+)
 from thetahat.models.linear.likelihood_evidence import LikelihoodEvidence
 
 Array = Any

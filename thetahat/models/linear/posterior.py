@@ -11,7 +11,7 @@ from thetahat.data.moments import dense_rows
 from thetahat.data.source import Source
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.threads import one_blas_thread
-from thetahat.models.linear.coefficient_table import CoefficientTable
+from thetahat.estimator.coefficient_table import CoefficientTable
 
 Array = Any
 

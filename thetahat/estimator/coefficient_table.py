@@ -1,27 +1,56 @@
-"""Tables of coefficients with their certainty, as text and as HTML."""
+"""Estimates with their certainty as a table: for the terminal, and for a notebook."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 import numpy as np
 
 
+@dataclass(frozen=True)
+class Coefficient:
+    """One line of a summary."""
+
+    name: str
+    estimate: float
+    standard_error: float
+    t: float
+    p: float
+    low: float
+    high: float
+
+
 class CoefficientTable(ABC):
-    """A summary that prints as a table: one line for each coefficient, then the quality."""
+    """A summary that prints as a table: one line for each coefficient, then the quality.
+
+    The columns here are those of t tests; a summary of other columns overrides them.
+    """
 
     coefficients: tuple[Any, ...]
     level: float
 
-    @abstractmethod
     def _header(self) -> tuple[str, ...]:
         """The names of the columns; the first, over the names of the coefficients, is empty."""
+        percent = f"{100 * self.level:g}%"
+        return ("", "estimate", "std. error", "t", "p", f"{percent} from", "to")
 
-    @abstractmethod
     def _rows(self) -> list[tuple[str, ...]]:
         """A line for each coefficient."""
+        return [
+            (
+                c.name,
+                f"{c.estimate:.6g}",
+                f"{c.standard_error:.4g}",
+                f"{c.t:.2f}",
+                p_value(c.p),
+                f"{c.low:.5g}",
+                f"{c.high:.5g}",
+            )
+            for c in self.coefficients
+        ]
 
     @abstractmethod
     def _footer(self) -> list[str]:

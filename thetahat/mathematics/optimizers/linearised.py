@@ -1,0 +1,147 @@
+"""Least squares around a point: ‖r + Jp‖² over the ball ‖Dp‖ ≤ Δ, solved exactly.
+
+In the scaled unknowns u = Dp, one QR factorization of [JD⁻¹ r] and the singular values of its
+triangle give the solution for every radius: u(λ) = −V·s·g/(s² + λ) with g = Uᵀr. λ = 0 is the
+Gauss–Newton step; if that is too long, λ > 0 is the root of ‖u(λ)‖ = Δ.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thetahat.foundation.threads import one_blas_thread
+
+Array = Any
+
+EPSILON = float(np.finfo(np.float64).eps)
+FLOOR = 1e-4
+"""A parameter counts as at least this share of ‖Dθ‖ when a step is compared with it."""
+SLAB = 2048
+"""Rows that are triangularised at once, so that they stay in the cache."""
+CLOSE_ENOUGH = 0.05
+"""How far ‖u‖ may miss the radius: a trust region is no precise thing."""
+
+
+class Step(NamedTuple):
+    """A step p, its length ‖Dp‖, the damping λ, and by how much the tangent says ½‖r‖² falls."""
+
+    move: Array
+    length: float
+    damping: float
+    predicted: float
+
+
+@dataclass(frozen=True)
+class Linearised:
+    """The tangent r + Jp of some residuals in the unknowns u = Dp, factored."""
+
+    scale: Array
+    """D, one positive number per parameter."""
+    values: Array
+    """Singular values s of JD⁻¹, largest first."""
+    basis: Array
+    """Vᵀ: the rows are the directions of those values."""
+    image: Array
+    """g = Uᵀr."""
+    kept: Array
+    """Which singular values stand out of rounding."""
+
+    @classmethod
+    def of(cls, jacobian: Array, residuals: Array, scale: Array) -> Linearised:
+        d = len(scale)
+        with one_blas_thread():
+            triangle = _triangle(jacobian, residuals, scale)
+            left, values, basis = np.linalg.svd(triangle[:d, :d], full_matrices=False)
+            image = left.T @ triangle[:d, d]
+        floor = EPSILON * max(jacobian.shape) * (values[0] if len(values) else 0.0)
+        return cls(scale, values, basis, image, values > floor)
+
+    def explained(self) -> float:
+        """‖projection of r onto the columns of J‖: what a linear model would still remove."""
+        return float(np.linalg.norm(self.image[self.kept]))
+
+    def gauss_newton(self) -> Array:
+        """−s⁻¹g, of least norm: the step without a radius, in the basis V."""
+        safe = np.where(self.kept, self.values, 1.0)
+        return np.where(self.kept, -self.image / safe, 0.0)
+
+    def step(self, radius: float) -> Step:
+        """argmin ‖r + Jp‖² over ‖Dp‖ ≤ radius."""
+        whole = self.gauss_newton()
+        length = float(np.linalg.norm(whole))
+        if length <= radius:
+            return Step(self._back(whole), length, 0.0, self.explained() ** 2 / 2)
+        damping = self._damping(radius)
+        inner = -self.values * self.image / (self.values**2 + damping)
+        # ½‖r‖² − ½‖r + Jp‖² = ½ Σ u²(s² + 2λ), without the cancellation.
+        predicted = float(np.sum(inner**2 * (self.values**2 + 2 * damping))) / 2
+        return Step(self._back(inner), float(np.linalg.norm(inner)), damping, predicted)
+
+    def solve(self, slope: Array, damping: float) -> Array:
+        """(JᵀJ + λD²)⁻¹ slope, leaving out directions lost in rounding."""
+        curvature = self.values**2 + damping
+        known = self.kept | (damping > 0)
+        inner = self.basis @ (slope / self.scale) / np.where(known, curvature, 1.0)
+        return self._back(np.where(known, inner, 0.0))
+
+    def _back(self, inner: Array) -> Array:
+        return (inner @ self.basis) / self.scale
+
+    def _damping(self, radius: float) -> float:
+        """λ > 0 with ‖u(λ)‖ ≈ radius, by Newton on 1/‖u‖ inside a shrinking bracket."""
+        low, high = 0.0, float(np.linalg.norm(self.values * self.image)) / radius
+        damping = 1e-3 * high
+        for _ in range(100):
+            curvature = self.values**2 + damping
+            inner = self.values * self.image / curvature
+            length = float(np.linalg.norm(inner))
+            if abs(length - radius) <= CLOSE_ENOUGH * radius:
+                break
+            if length > radius:
+                low = max(low, damping)
+            else:
+                high = min(high, damping)
+            slope = float(np.sum(inner**2 / curvature)) / length
+            damping += (length / radius) * (length - radius) / slope
+            if not low < damping < high:
+                damping = float(np.sqrt(max(low, 1e-4 * high) * high))
+        return damping
+
+
+def _triangle(jacobian: Array, residuals: Array, scale: Array) -> Array:
+    """R of [JD⁻¹ r] = QR; of many rows slab by slab, and then of the triangles of the slabs."""
+    n, d = jacobian.shape
+    whole: Array = np.empty((n, d + 1))
+    for column in range(d):  # rows are short, columns long
+        np.divide(jacobian[:, column], scale[column], out=whole[:, column])
+    whole[:, d] = residuals
+    slab = max(SLAB, 4 * (d + 1))
+    if n >= 2 * slab:
+        even = n - n % slab
+        slabs: Array = np.linalg.qr(whole[:even].reshape(-1, slab, d + 1), mode="r")
+        whole = np.concatenate([slabs.reshape(-1, d + 1), whole[even:]])
+    return np.linalg.qr(whole, mode="r")
+
+
+def relative_offset(tangent: Linearised, residuals: Array, theta: Array) -> float:
+    """How far θ is from a minimum: ‖Pr‖√(n−d) / ‖(I−P)r‖√d, P the projection onto J's columns.
+
+    In units of the standard errors of θ̂. Where the data are fitted exactly, r is rounding alone and
+    so is this ratio; the largest relative change of a parameter by the next step then tells, and
+    the smaller of the two is given.
+    """
+    explained = tangent.explained()
+    if explained == 0:
+        return 0.0
+    n, d = len(residuals), int(tangent.kept.sum())
+    rest = math.sqrt(max(float(np.sum(residuals**2)) - explained**2, 0.0))
+    offset = explained / rest * math.sqrt((n - d) / d) if rest > 0 and n > d else math.inf
+    sizes = np.abs(tangent.scale * theta)
+    size = float(np.linalg.norm(sizes))
+    step = np.abs(tangent.gauss_newton() @ tangent.basis)
+    change = float(np.max(step / (sizes + FLOOR * size))) if size > 0 else math.inf
+    return min(offset, change)

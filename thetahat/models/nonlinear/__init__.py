@@ -1,0 +1,1 @@
+"""Regression functions that are not linear in their parameters, and transformed responses."""

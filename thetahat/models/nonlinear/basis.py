@@ -1,0 +1,248 @@
+"""Linear regression in features: fixed, by kernel, or learned, behind one interface.
+
+f(x) = βᵀφ(x; θ) + b. A fixed basis has no θ (powers, products, functions of one's own); a kernel
+basis has one feature per landmark; a learned one adapts θ to the targets, as the hidden layer of a
+network does. Only the last is not linear in all of its parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from thetahat.estimator.base import Estimator
+from thetahat.estimator.parameters import Range, at_least, boolean, none, whole
+from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.models.linear.least_squares import LinearRegression
+from thetahat.models.nonlinear.parameters import read_start
+from thetahat.models.nonlinear.regression import NonlinearRegression
+
+Array = Any
+
+
+class BasisRegression(RegressorMixin, Estimator):
+    """Regression in features φ(x): polynomial, your own, kernel or learned.
+
+    Formula: f(x) = βᵀφ(x; θ) + b. Without θ: β̂, b̂ by linear least squares (or any regressor) on the
+    features. With θ: all of them together by `NonlinearRegression`, β and b starting at their
+    least-squares values for the first θ.
+
+    Cost: fixed and kernel bases, O(n m²) for m features; learned, that per step.
+
+    Parameters
+    ----------
+    basis : transformer or callable, optional
+        A transformer such as `MonomialExpansion`, `FeatureMap` (fixed) or `SimilarityFeatures`
+        (kernel); or φ as ``basis(X, theta)`` of shape (n, m), learned from ``start``. None: the
+        columns themselves.
+    start : array-like of shape (p,) or dict, optional
+        The first θ of a learned basis.
+    regressor : estimator, optional
+        What is fitted to the features of a transformer; `LinearRegression` when not given.
+    fit_intercept : bool, default=True
+        Whether b is fitted, where the basis has no constant feature of its own.
+    restarts : int, default=0
+        More runs for a learned basis, from starts drawn around the first.
+    tol, max_iter, random_state
+        As in `NonlinearRegression`, for a learned basis.
+
+    Attributes
+    ----------
+    basis_ : transformer or None
+        Fitted.
+    theta_ : array of shape (p,)
+        θ̂; empty for a basis that is not learned.
+    coef_, intercept_ : array of shape (m,), float
+        β̂ and b̂.
+    regressor_ : estimator
+        What was fitted: summaries, solution and certainty are its own.
+    solution_ : Solution
+        Of the regressor, where it has one.
+    n_iter_ : int
+        Steps of the regressor; 1 for a direct one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> x = np.linspace(-2.0, 2.0, 40)[:, np.newaxis]
+    >>> y = np.tanh(3.0 * x[:, 0] - 1.0)
+    >>> powers = th.BasisRegression(th.MonomialExpansion(degree=3)).fit(x, y)
+    >>> hidden = lambda X, w: np.tanh(w[0] * X + w[1])
+    >>> learned = th.BasisRegression(hidden, start=[1.0, 0.0]).fit(x, y)
+    >>> learned.theta_.round(6).tolist(), learned.score(x, y) > powers.score(x, y)
+    ([3.0, -1.0], True)
+    """
+
+    _ranges = {  # noqa: RUF012
+        "basis": Range(
+            lambda value: hasattr(value, "transform") or callable(value),
+            "a transformer, or a function basis(X, theta)",
+        )
+        | none,
+        "regressor": Range(lambda value: hasattr(value, "fit"), "a regressor") | none,
+        "fit_intercept": boolean,
+        "restarts": whole(0),
+        "tol": at_least(0),
+        "max_iter": whole(1) | none,
+    }
+    _streams = False
+
+    def __init__(
+        self,
+        basis: Any = None,
+        start: Any = None,
+        *,
+        regressor: Any = None,
+        fit_intercept: bool = True,
+        restarts: int = 0,
+        tol: float = 1e-10,
+        max_iter: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.basis = basis
+        self.start = start
+        self.regressor = regressor
+        self.fit_intercept = fit_intercept
+        self.restarts = restarts
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BasisRegression:
+        """Fit; parameters as in `NonlinearRegression.fit`."""
+        source = self._open(X, y, sample_weight)
+        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+        if self._is_learned:
+            self._learn(np.concatenate([b.X for b in source.blocks()]), y, weight)
+        else:
+            self.basis_ = None if self.basis is None else clone(self.basis).fit(X)
+            features = self.features(X)
+            # A constant feature is the intercept: a second one would leave both undetermined.
+            intercept = self.fit_intercept and not _has_constant(features, self.basis_)
+            regressor = LinearRegression(fit_intercept=intercept)
+            regressor = regressor if self.regressor is None else clone(self.regressor)
+            self.regressor_ = regressor.fit(features, y, **weight)
+            self.theta_ = np.empty(0)
+            self.coef_ = getattr(self.regressor_, "coef_", None)
+            self.intercept_ = getattr(self.regressor_, "intercept_", 0.0)
+        self.solution_ = getattr(self.regressor_, "solution_", None)
+        self.n_iter_ = getattr(self.regressor_, "n_iter_", 1)
+        return self
+
+    @property
+    def _is_learned(self) -> bool:
+        return callable(self.basis) and not hasattr(self.basis, "transform")
+
+    def _learn(self, X: Array, y: Any, weight: dict[str, Any]) -> None:
+        who = type(self).__name__
+        if self.regressor is not None:
+            raise CapabilityError(
+                f"{who}: a learned basis is fitted together with its weights by least squares, "
+                "and no other regressor. Leave regressor out, or give a transformer as basis."
+            )
+        theta, names = read_start(self.start, self.basis, X.shape[1], who)
+        X = X.astype(np.float64, copy=False)
+        features = np.asarray(self.basis(X, theta))
+        if features.ndim != 2 or len(features) != len(X):
+            raise ParameterError(
+                f"{who}: basis(X, theta) returned shape {features.shape} for {len(X)} rows; "
+                f"({len(X)}, m) is needed, a column per feature. Use np.stack([...], axis=1)."
+            )
+        first = LinearRegression(fit_intercept=self.fit_intercept).fit(features, y, **weight)
+        m = features.shape[1]
+        outer = [f"coef{k}" for k in range(m)] + ["intercept"] * self.fit_intercept
+        start = np.concatenate([theta, first.coef_, [first.intercept_] * self.fit_intercept])
+        self.regressor_ = NonlinearRegression(
+            _Features(self.basis, len(theta), m),
+            dict(zip([*names, *outer], start.tolist(), strict=True)),
+            restarts=self.restarts,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            random_state=self.random_state,
+        ).fit(X, y, **weight)
+        found = self.regressor_.theta_
+        self.basis_, self.theta_ = None, found[: len(theta)]
+        self.coef_ = found[len(theta) : len(theta) + m]
+        self.intercept_ = float(found[-1]) if self.fit_intercept else 0.0
+
+    def features(self, X: Any) -> Array:
+        """φ(x; θ̂) of every row. Cost: that of the basis.
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, m)
+        """
+        if self._is_learned:
+            check_is_fitted(self)
+            source = self._open_again(X)
+            rows = np.concatenate([b.X for b in source.blocks()]).astype(np.float64, copy=False)
+            return np.asarray(self.basis(rows, self.theta_)).astype(source.dtype, copy=False)
+        return X if self.basis_ is None else self.basis_.transform(X)
+
+    def predict(self, X: Any) -> Array:
+        """ŷ = β̂ᵀφ(x; θ̂) + b̂. Cost: that of the basis, O(n m).
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n, d)
+            The rows to predict.
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        self._open_again(X)
+        return self.regressor_.predict(X if self._is_learned else self.features(X))
+
+    def predict_interval(
+        self, X: Any, *, level: float = 0.95, kind: str = "prediction"
+    ) -> tuple[Array, Array]:
+        """Bounds for a new y ("prediction") or for its mean ("confidence"). Cost: O(n m²).
+
+        Formula: that of the regressor, in the features.
+
+        Returns
+        -------
+        low, high : arrays of shape (n,)
+        """
+        self._open_again(X)
+        if not hasattr(self.regressor_, "predict_interval"):
+            raise CapabilityError(
+                f"BasisRegression: {type(self.regressor_).__name__} gives no intervals. Use "
+                "regressor=None for least squares."
+            )
+        rows = X if self._is_learned else self.features(X)
+        return self.regressor_.predict_interval(rows, level=level, kind=kind)
+
+
+@dataclass(frozen=True)
+class _Features:
+    """βᵀφ(x; θ) + b as a function of (θ, β, b)."""
+
+    basis: Callable[[Array, Array], Array]
+    n_inner: int
+    n_features: int
+
+    def __call__(self, X: Array, theta: Array) -> Array:
+        inner, end = theta[: self.n_inner], self.n_inner + self.n_features
+        values = self.basis(X, inner) @ theta[self.n_inner : end]
+        return values if len(theta) == end else values + theta[end]
+
+
+def _has_constant(features: Array, basis: Any) -> bool:
+    """Whether a basis made a column of ones, or of another number."""
+    if basis is None:
+        return False
+    columns = np.asarray(features)
+    return bool(np.any((np.ptp(columns, axis=0) == 0) & (columns[0] != 0)))

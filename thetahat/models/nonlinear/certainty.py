@@ -1,0 +1,278 @@
+"""How sure non-linear least squares is, by the tangent at θ̂ (the delta method).
+
+Near θ̂ the curve is f(x; θ̂) + gᵀ(θ − θ̂) with g = ∂f/∂θ, a linear model whose columns are those of
+J. So Cov θ̂ ≈ σ²(JᵀWJ)⁻¹, Var f(x; θ̂) ≈ σ²gᵀ(JᵀWJ)⁻¹g, and t with n − p degrees of freedom gives
+the intervals. With noise N(0, σ²) the likelihood is largest at the least-squares θ̂ and
+σ̂² = (1/n) Σ wᵢ(yᵢ − f(xᵢ; θ̂))²; dividing by n − p instead removes the bias to first order.
+
+For another loss ρ the tangent gives the sandwich H⁻¹MH⁻¹·n/(n − p), H = Σ wρ″ggᵀ, M = Σ wψ²ggᵀ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.estimator.coefficient_table import Coefficient, CoefficientTable
+from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.threads import one_blas_thread
+from thetahat.mathematics.losses.residual import Squared
+from thetahat.mathematics.optimizers.linearised import Linearised
+from thetahat.objective.curve_fit import CurveFit
+
+Array = Any
+
+NEGLIGIBLE = 1e-7
+"""The share of a gradient along undetermined directions below which it is rounding."""
+
+
+@dataclass(frozen=True)
+class CurveEvidence:
+    """What a fit must remember to say how sure it is."""
+
+    root: Array
+    """A matrix with σ²·root·rootᵀ = Cov θ̂; rows of parameters at a bound are zero."""
+    undetermined: Array
+    """Directions of θ that leave every row as it is, in the units of `scale`."""
+    scale: Array
+    free: Array
+    """Parameters that no bound holds."""
+    squares: float
+    """Σ w r²."""
+    weight: float
+    n_rows: int
+    condition: float
+    robust_sigma: float | None
+    """The noise level that outliers do not move, for a loss that is not the squared one."""
+    weighted: bool
+
+    @classmethod
+    def of(cls, fit: CurveFit, theta: Array, free: Array, *, weighted: bool) -> CurveEvidence:
+        residuals = fit.curve(fit.X, theta) - fit.y
+        gradients = fit.curve.jacobian(fit.X, theta)[:, free]
+        roots = np.sqrt(fit.weight)
+        scale = _column_sizes(roots[:, None] * gradients)
+        tangent = Linearised.of(roots[:, None] * gradients, roots * residuals, scale)
+        about = cls(
+            root=_widened(
+                tangent.basis[tangent.kept].T / tangent.values[tangent.kept], scale, free
+            ),
+            undetermined=_widened(tangent.basis[~tangent.kept].T, np.ones(len(scale)), free),
+            scale=_scattered(scale, free),
+            free=free,
+            squares=float(np.sum(fit.weight * residuals**2)),
+            weight=float(fit.weight.sum()),
+            n_rows=len(fit.y),
+            condition=float(tangent.values[0] / tangent.values[-1])
+            if tangent.kept.all() and len(tangent.values)
+            else np.inf,
+            robust_sigma=None,
+            weighted=weighted,
+        )
+        return about if isinstance(fit.loss, Squared) else about._sandwiched(fit, theta, gradients)
+
+    def _sandwiched(self, fit: CurveFit, theta: Array, gradients: Array) -> CurveEvidence:
+        predicted = fit.curve(fit.X, theta)
+        sigma = 1.4826 * _weighted_median(np.abs(predicted - fit.y), fit.weight)
+        pull, curvature = fit.loss.gradient(fit.y, predicted), fit.loss.curvature(fit.y, predicted)
+        unit = gradients / self.scale[self.free]
+        with one_blas_thread():
+            bread = unit.T @ ((fit.weight * curvature)[:, None] * unit)
+            filling = (np.sqrt(fit.weight) * pull)[:, None] * unit
+            spread = np.linalg.lstsq(bread, filling.T, rcond=None)[0]
+            left, values, _ = np.linalg.svd(spread, full_matrices=False)
+        correction = np.sqrt(self.weight / max(self.degrees("frequency"), 1e-300))
+        root = left * (values * correction / sigma if sigma > 0 else 0 * values)
+        about = {**vars(self), "root": _widened(root, self.scale[self.free], self.free)}
+        return CurveEvidence(**{**about, "robust_sigma": sigma})
+
+    def degrees(self, weights: str) -> float:
+        """n − p, where a row of weight 2 counts as two rows or as one measured more precisely."""
+        return self._n(weights) - int(self.free.sum())
+
+    def sigma(self, weights: str = "frequency") -> float:
+        """The noise's standard deviation, without the bias; NaN when no row is left for it."""
+        degrees = self.degrees(weights)
+        if self.robust_sigma is not None:
+            return self.robust_sigma if degrees > 0 else np.nan
+        return float(np.sqrt(self.squares / degrees)) if degrees > 0 else np.nan
+
+    def sigma_mle(self, weights: str = "frequency") -> float:
+        """σ̂ of the largest likelihood: √(Σ w r²/n)."""
+        return float(np.sqrt(self.squares / self._n(weights)))
+
+    def _n(self, weights: str) -> float:
+        if weights not in ("frequency", "precision"):
+            raise ParameterError(
+                f"weights={weights!r} must be 'frequency' (a row of weight 2 is two rows) or "
+                "'precision' (a row of weight 2 was measured with half the variance)."
+            )
+        return self.weight if weights == "frequency" else float(self.n_rows)
+
+    def covariance(self, weights: str = "frequency") -> Array:
+        """Cov θ̂; infinite for parameters that the rows do not determine, NaN at a bound."""
+        covariance = self.sigma(weights) ** 2 * (self.root @ self.root.T)
+        lost = np.linalg.norm(self.undetermined, axis=1) > NEGLIGIBLE
+        covariance[lost | ~self.free] = np.nan
+        covariance[:, lost | ~self.free] = np.nan
+        covariance[lost, lost] = np.inf
+        return covariance
+
+    def deviation(self, gradients: Array, *, noise: bool, weights: str) -> Array:
+        """The standard deviation of f(x; θ̂), or with the noise that of a new y about it."""
+        variance = np.sum((gradients @ self.root) ** 2, axis=1) + (1.0 if noise else 0.0)
+        scaled = gradients / self.scale
+        lost = np.linalg.norm(scaled @ self.undetermined, axis=1)
+        variance[lost > NEGLIGIBLE * np.linalg.norm(scaled, axis=1)] = np.inf
+        return self.sigma(weights) * np.sqrt(variance)
+
+    def quantile(self, level: float, weights: str) -> float:
+        """Student's t for a two-sided interval; refuses where none exists."""
+        from scipy import stats
+
+        if not 0 < level < 1:
+            raise ParameterError(f"level={level!r} must be between 0 and 1, for example 0.95.")
+        degrees = self.degrees(weights)
+        if not degrees > 0:
+            raise CapabilityError(
+                f"Standard errors need more rows than parameters: n = {self._n(weights):g}, "
+                f"p = {int(self.free.sum())}. Add rows, or use a model with fewer parameters."
+            )
+        return float(stats.t.ppf(0.5 + level / 2, degrees))
+
+
+def _column_sizes(matrix: Array) -> Array:
+    sizes = np.sqrt(np.sum(matrix**2, axis=0))
+    return np.where(sizes > 0, sizes, 1.0)
+
+
+def _widened(rows: Array, scale: Array, free: Array) -> Array:
+    """Rows of the free parameters among zero rows of the others."""
+    whole = np.zeros((len(free), rows.shape[1]))
+    whole[free] = rows / scale[:, None]
+    return whole
+
+
+def _scattered(scale: Array, free: Array) -> Array:
+    whole = np.ones(len(free))
+    whole[free] = scale
+    return whole
+
+
+def _weighted_median(values: Array, weight: Array) -> float:
+    order = np.argsort(values, kind="stable")
+    share = np.cumsum(weight[order])
+    return float(values[order][np.searchsorted(share, share[-1] / 2)])
+
+
+@dataclass(frozen=True, repr=False)
+class NonlinearSummary(CoefficientTable):
+    """A fitted curve with its certainty; prints as a table.
+
+    Formula: Cov θ̂ ≈ σ̂²(JᵀJ)⁻¹ with J = ∂f/∂θ at θ̂, intervals θ̂ⱼ ± t_{n−p}·se, and
+    σ̂² = Σr²/(n − p), or Σr²/n by maximum likelihood. Cost: O(p³).
+
+    Attributes
+    ----------
+    coefficients : tuple of Coefficient
+        One per parameter: estimate, standard error, t and p of θⱼ = 0, interval.
+    n, degrees_of_freedom : float
+        Rows (by weight) and n − p.
+    sigma, sigma_mle : float
+        Unbiased and maximum-likelihood estimates of the noise's standard deviation.
+    residual_squares : float
+        Σ w (y − f)².
+    log_likelihood, aic, bic : float
+        −(n/2)(log 2πσ̂² + 1) at the maximum-likelihood σ̂, and criteria from it.
+    condition : float
+        κ of the column-scaled J.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> data = th.datasets.load_nonlinear("Misra1a")
+    >>> curve = th.NonlinearRegression(data.model, start=data.starts[0]).fit(data.X, data.y)
+    >>> round(curve.summary().sigma, 6)
+    0.101879
+    """
+
+    coefficients: tuple[Coefficient, ...]
+    level: float
+    n: float
+    degrees_of_freedom: float
+    sigma: float
+    sigma_mle: float
+    residual_squares: float
+    log_likelihood: float
+    aic: float
+    bic: float
+    condition: float
+    solver: str
+    weights: str
+    at_bound: tuple[str, ...]
+
+    def _footer(self) -> list[str]:
+        lines = [
+            f"n = {self.n:g}, {self.degrees_of_freedom:g} degrees of freedom, "
+            f"σ̂ = {self.sigma:.5g} (maximum likelihood {self.sigma_mle:.5g})",
+            f"Σr² = {self.residual_squares:.6g}, κ = {self.condition:.3g} ({self.solver})",
+            f"log-likelihood {self.log_likelihood:.4f}, AIC {self.aic:.2f}, BIC {self.bic:.2f}",
+        ]
+        if self.weights != "none":
+            lines.append(f"sample weights read as {self.weights} weights")
+        lost = [c.name for c in self.coefficients if np.isinf(c.standard_error)]
+        if lost:
+            lines.append(f"not determined by these rows: {', '.join(lost)}")
+        if self.at_bound:
+            lines.append(f"at a bound, and taken as known: {', '.join(self.at_bound)}")
+        return lines
+
+
+def summarise_curve(
+    evidence: CurveEvidence,
+    theta: Array,
+    names: list[str],
+    *,
+    level: float,
+    weights: str,
+    solver: str,
+) -> NonlinearSummary:
+    """The summary of a fitted curve."""
+    from scipy import stats
+
+    quantile, degrees = evidence.quantile(level, weights), evidence.degrees(weights)
+    n, sigma_mle = evidence._n(weights), evidence.sigma_mle(weights)
+    errors = np.sqrt(np.diagonal(evidence.covariance(weights)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = theta / errors
+        log_likelihood = -n / 2 * (np.log(2 * np.pi * sigma_mle**2) + 1.0)
+        half = quantile * errors
+        rows = zip(
+            names,
+            theta,
+            errors,
+            t,
+            2 * stats.t.sf(np.abs(t), degrees),
+            theta - half,
+            theta + half,
+            strict=True,
+        )
+    p = int(evidence.free.sum())
+    return NonlinearSummary(
+        coefficients=tuple(Coefficient(name, *map(float, row)) for name, *row in rows),
+        level=level,
+        n=n,
+        degrees_of_freedom=degrees,
+        sigma=evidence.sigma(weights),
+        sigma_mle=sigma_mle,
+        residual_squares=evidence.squares,
+        log_likelihood=float(log_likelihood),
+        aic=float(2 * p - 2 * log_likelihood),
+        bic=float(np.log(n) * p - 2 * log_likelihood),
+        condition=evidence.condition,
+        solver=solver,
+        weights=weights if evidence.weighted else "none",
+        at_bound=tuple(name for name, free in zip(names, evidence.free, strict=True) if not free),
+    )

@@ -1,0 +1,236 @@
+"""Circles and spheres through points: by distances, or by one linear regression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from sklearn.callback import with_callbacks
+from sklearn.utils.validation import check_is_fitted
+
+from thetahat.data.source import Block, Source
+from thetahat.estimator.parameters import at_least, none, one_of, whole
+from thetahat.estimator.watching import Watched
+from thetahat.foundation.errors import DataError
+from thetahat.foundation.threads import one_blas_thread
+from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
+from thetahat.mathematics.optimizers.trust_region import TrustRegion
+from thetahat.models.preprocessing.rowwise import RowwiseTransformer
+
+Array = Any
+
+FLAT = 1e-9
+"""Points whose thinnest direction is below this share of the widest lie in a plane."""
+
+
+class CircleFit(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransformer):
+    """The circle (the sphere, in d columns) nearest to some points.
+
+    Formula: geometric, min over c, r of Σ wᵢ(‖xᵢ − c‖ − r)², by a trust region from the algebraic
+    fit. Algebraic, ‖x‖² = β̃ᵀ(x, 1) by ordinary least squares: β̃ = (2c, r² − cᵀc), so that
+    c = β̃₁..d/2 and r = √(β̃_{d+1} + cᵀc). Both agree near a whole circle. The algebraic one weighs
+    a distance by ‖x − c‖ + r, and finds circles too small when the points lie on a short arc.
+    Of d or fewer points, the smallest sphere through all of them is given.
+
+    Cost: O(n d²), per step in the geometric fit. Rows in memory.
+
+    Parameters
+    ----------
+    method : {"geometric", "algebraic"}
+        Which sum of squares.
+    tol : float, default=1e-10
+        The relative offset at which the geometric fit stops.
+    max_iter : int, optional
+        Its most steps.
+
+    Attributes
+    ----------
+    center_ : array of shape (d,)
+        c.
+    radius_ : float
+        r.
+    beta_ : array of shape (d + 1,)
+        β̃ = (2c, r² − cᵀc) of this circle.
+    sigma_ : float
+        √(Σ w·distance² / (n − d − 1)); NaN without a row to spare.
+    solution_ : Solution
+        Outcome, steps and reason; ``value`` is half the sum of squares.
+    n_iter_ : int
+        Steps taken; 1 for the algebraic fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> points = np.array([[3.0, -3.0], [1.0, -1.0], [-1.0, -3.0], [1.0, -5.0]])
+    >>> circle = th.CircleFit(method="algebraic").fit(points)
+    >>> circle.center_.round(6).tolist(), round(circle.radius_, 6), circle.beta_.round(6).tolist()
+    ([1.0, -3.0], 2.0, [2.0, -6.0, -6.0])
+    >>> circle.transform([[1.0, 0.0]]).round(6).tolist()
+    [[1.0]]
+    """
+
+    _ranges = {  # noqa: RUF012
+        "method": one_of("geometric", "algebraic"),
+        "tol": at_least(0),
+        "max_iter": whole(1) | none,
+    }
+    _streams = False
+
+    def __init__(
+        self, method: str = "geometric", *, tol: float = 1e-10, max_iter: int | None = None
+    ) -> None:
+        self.method = method
+        self.tol = tol
+        self.max_iter = max_iter
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> CircleFit:
+        """Fit to the rows of X.
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n, d)
+            The points.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n,), optional
+            A row of weight 2 counts as two rows.
+
+        Returns
+        -------
+        self
+        """
+        source = self._open(X, None, sample_weight, supervised=False)
+        points, weight = _rows(source)
+        # In units of the points themselves: shifts and scales cost no digits.
+        middle = np.average(points, axis=0, weights=weight)
+        inner = points - middle
+        unit = float(np.sqrt(np.average(np.sum(inner**2, axis=1), weights=weight))) or 1.0
+        inner = inner / unit
+        theta = self._algebraic(inner, weight)
+        problem = _Distances(inner, weight)
+        solution = Solution(theta, Outcome.EXACT, "least_squares", reason="linear in (2c, r² − c²)")
+
+        def attributes(found: Array) -> dict[str, Any]:
+            center, radius = middle + unit * found[:-1], unit * float(abs(found[-1]))
+            return {
+                "center_": center.astype(source.dtype),
+                "radius_": radius,
+                "beta_": np.append(2 * center, radius**2 - center @ center),
+            }
+
+        with self._watching(self.max_iter, attributes, X, y) as watch:
+            if self.method == "geometric":
+                solution = minimise(
+                    problem,
+                    TrustRegion(),
+                    theta,
+                    tolerance=self.tol,
+                    max_steps=self.max_iter,
+                    watch=watch,
+                    reason="distances to the circle, from the algebraic fit",
+                )
+        found = attributes(solution.theta)
+        self.__dict__.update(found)
+        squares = float(np.sum(problem.residuals(solution.theta) ** 2)) * unit**2
+        spare = float(weight.sum()) - points.shape[1] - 1
+        self.sigma_ = float(np.sqrt(squares / spare)) if spare > 0 else float("nan")
+        theta = np.append(middle + unit * solution.theta[:-1], found["radius_"])
+        self.solution_ = Solution(**{**vars(solution), "theta": theta, "value": squares / 2})
+        self.n_iter_ = max(1, solution.steps)
+        self._warn_unless_converged()
+        return self
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Minus the mean squared distance to the circle: larger is better. Cost: O(n d)."""
+        return -float(np.average(self.transform(X)[:, 0] ** 2, weights=sample_weight))
+
+    def project(self, X: Any) -> Array:
+        """The nearest point of the circle, c + r(x − c)/‖x − c‖. Cost: O(n d).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The points; that of the centre itself has none nearest, and goes along the first axis.
+
+        Returns
+        -------
+        array of shape (n, d)
+        """
+        check_is_fitted(self)
+
+        def nearest(block: Block) -> Array:
+            away = np.asarray(block.X, dtype=np.float64) - self.center_
+            length = np.linalg.norm(away, axis=1, keepdims=True)
+            first = np.eye(1, away.shape[1])
+            unit = np.where(length > 0, away / np.where(length > 0, length, 1.0), first)
+            return (self.center_ + self.radius_ * unit).astype(block.X.dtype)
+
+        return self._open_again(X).map_rows(nearest)
+
+    @property
+    def _n_features_out(self) -> int:
+        return 1
+
+    def _transform_block(self, block: Block) -> Array:
+        """Signed distances: negative inside."""
+        away = np.asarray(block.X, dtype=np.float64) - self.center_
+        return np.linalg.norm(away, axis=1, keepdims=True) - self.radius_
+
+    def _algebraic(self, points: Array, weight: Array) -> Array:
+        """(c, r) from the least-squares β̃, that of least norm for fewer than d + 2 points."""
+        n, d = points.shape
+        roots = np.sqrt(weight)[:, None]
+        with one_blas_thread():
+            thickness = np.linalg.svd(roots * points, compute_uv=False)
+            flat = int((thickness > FLAT * thickness[0]).sum()) if thickness[0] > 0 else 0
+            # In a plane of fewer dimensions only its corners have a sphere: k + 1 of them.
+            if flat < d and (flat == 0 or len(np.unique(points.round(9), axis=0)) > flat + 1):
+                raise DataError(
+                    f"CircleFit: the {n} points (n_samples = {n}) lie {_in_words(flat)}, and no "
+                    f"{'circle' if d == 2 else 'sphere'} is nearest to them; {d + 1} points that "
+                    "do not are needed. Fit a line (TotalLeastSquares), or drop the columns that "
+                    "say nothing."
+                )
+            design = roots * np.column_stack([points, np.ones(n)])
+            target = roots[:, 0] * np.sum(points**2, axis=1)
+            beta = np.linalg.lstsq(design, target, rcond=FLAT)[0]
+        center = beta[:-1] / 2
+        return np.append(center, np.sqrt(max(beta[-1] + center @ center, 0.0)))
+
+
+def _in_words(dimensions: int) -> str:
+    names = {0: "in one place", 1: "on a line", 2: "in a plane"}
+    return names.get(dimensions, f"in a flat of {dimensions} dimensions")
+
+
+@dataclass(frozen=True)
+class _Distances:
+    """Residuals √w(‖x − c‖ − r) of θ = (c, r)."""
+
+    points: Array
+    weight: Array
+
+    def residuals(self, theta: Array) -> Array:
+        distance = np.linalg.norm(self.points - theta[:-1], axis=1)
+        return np.sqrt(self.weight) * (distance - theta[-1])
+
+    def jacobian(self, theta: Array) -> Array:
+        away = theta[:-1] - self.points
+        length = np.linalg.norm(away, axis=1, keepdims=True)
+        unit = np.where(length > 0, away / np.where(length > 0, length, 1.0), 0.0)
+        return np.sqrt(self.weight)[:, None] * np.column_stack([unit, -np.ones(len(unit))])
+
+
+def _rows(source: Source) -> tuple[Array, Array]:
+    """Points and weights in float64, rows of weight 0 left out."""
+    blocks = list(source.blocks())
+    points = np.concatenate([np.asarray(block.X, dtype=np.float64) for block in blocks])
+    if not source.has_weight:
+        return points, np.ones(len(points))
+    weight = np.concatenate([block.weight for block in blocks]).astype(np.float64)
+    return points[weight > 0], weight[weight > 0]

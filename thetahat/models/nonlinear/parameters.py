@@ -1,0 +1,69 @@
+"""What the user says of θ: where to begin, how the parameters are called, and their bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from thetahat.foundation.errors import ParameterError
+
+Array = Any
+
+
+def read_start(start: Any, model: Any, n_features: int, who: str) -> tuple[Array, list[str]]:
+    """The first θ and the names of its entries."""
+    if start is None:
+        if model is not None:
+            raise ParameterError(
+                f"{who}: start=None, and only you know how many parameters the model has. Pass "
+                'start=[...] or start={"name": value, ...}, a rough guess of each.'
+            )
+        start = np.zeros(n_features + 1)
+    names = [str(name) for name in start] if isinstance(start, Mapping) else None
+    values = list(start.values()) if isinstance(start, Mapping) else start
+    try:
+        theta = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        theta = np.empty(0)
+    if theta.ndim != 1 or not theta.size or not np.isfinite(theta).all():
+        raise ParameterError(
+            f"{who}: start={start!r} must be a list of finite numbers, one per parameter, or a "
+            "dict from names to numbers."
+        )
+    if model is None and len(theta) != n_features + 1:
+        raise ParameterError(
+            f"{who}: start has {len(theta)} numbers; the linear function of {n_features} features "
+            f"has {n_features + 1}: a slope each, and the intercept last."
+        )
+    return theta, names or [f"b{j}" for j in range(1, len(theta) + 1)]
+
+
+def read_bounds(bounds: Any, start: Array, names: list[str], who: str) -> tuple[Array, Array]:
+    """Lower and upper bounds of every parameter, with the start between them."""
+    low, high = np.full(len(start), -np.inf), np.full(len(start), np.inf)
+    if isinstance(bounds, Mapping):
+        for name, pair in bounds.items():
+            if name not in names:
+                raise ParameterError(
+                    f"{who}: bounds name {name!r}, and the parameters are {', '.join(names)}."
+                )
+            low[names.index(name)], high[names.index(name)] = pair
+    elif bounds is not None:
+        try:
+            given_low, given_high = bounds
+            low[:], high[:] = given_low, given_high
+        except (TypeError, ValueError):
+            raise ParameterError(
+                f"{who}: bounds={bounds!r} must be a pair (low, high) of numbers or of lists with "
+                f"one number for each of {len(start)} parameters, or a dict {{name: (low, high)}}."
+            ) from None
+    wrong = np.flatnonzero(~(low < high) | ~(low <= start) | ~(start <= high))
+    if wrong.size:
+        j = int(wrong[0])
+        raise ParameterError(
+            f"{who}: {names[j]} starts at {start[j]:g} with bounds {low[j]:g} and {high[j]:g}; "
+            "the lower bound must be less than the upper, and the start between them."
+        )
+    return low, high
