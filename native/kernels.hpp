@@ -20,5 +20,8 @@ void bind_least_angles(nb::module_ &module);
 void bind_dual_coordinates(nb::module_ &module);
 void bind_class_dual(nb::module_ &module);
 void bind_class_scores(nb::module_ &module);
+void bind_correlate(nb::module_ &module);
+void bind_working_sets(nb::module_ &module);
+void bind_task_descent(nb::module_ &module);
 
 } // namespace thetahat

@@ -17,4 +17,7 @@ NB_MODULE(_native, module) {
     thetahat::bind_dual_coordinates(module);
     thetahat::bind_class_dual(module);
     thetahat::bind_class_scores(module);
+    thetahat::bind_correlate(module);
+    thetahat::bind_working_sets(module);
+    thetahat::bind_task_descent(module);
 }

@@ -135,5 +135,88 @@ def dual_epochs(*arguments: Any) -> float:
 
 def class_dual_epochs(*arguments: Any) -> float:
     """x (or data, indices, indptr), y, cost, constant, alpha, weights, seed, epochs, tolerance."""
+
 def logistic_rows(y: FloatArray, z: FloatArray, value: FloatArray, slope: FloatArray) -> None: ...
 def softmax_rows(y: FloatArray, z: FloatArray, value: FloatArray, slope: FloatArray) -> None: ...
+def correlate(x: FloatArray, r: FloatArray, out: FloatArray, first: int) -> None: ...
+def column_squares(
+    x: FloatArray, mean: FloatArray, weight: FloatArray, out: FloatArray, first: int
+) -> None: ...
+def correlate_sparse(
+    data: FloatArray,
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    r: FloatArray,
+    out: FloatArray,
+    first: int,
+) -> None: ...
+def descend_dense(
+    x: FloatArray,
+    mean: FloatArray,
+    y: FloatArray,
+    working: NDArray[Any],
+    squares: FloatArray,
+    l1: FloatArray,
+    l2: FloatArray,
+    lower: FloatArray,
+    beta: FloatArray,
+    residual: FloatArray,
+    tolerance: float,
+    floor: float,
+    max_sweeps: int,
+) -> tuple[int, float, bool]: ...
+def descend_sparse(
+    data: FloatArray,
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    mean: FloatArray,
+    total: float,
+    y: FloatArray,
+    working: NDArray[Any],
+    squares: FloatArray,
+    l1: FloatArray,
+    l2: FloatArray,
+    lower: FloatArray,
+    beta: FloatArray,
+    residual: FloatArray,
+    tolerance: float,
+    floor: float,
+    max_sweeps: int,
+) -> tuple[int, float, bool]: ...
+def descend_gram(
+    gram: FloatArray,
+    start: FloatArray,
+    yy: float,
+    l1: FloatArray,
+    l2: FloatArray,
+    lower: FloatArray,
+    beta: FloatArray,
+    slopes: FloatArray,
+    tolerance: float,
+    floor: float,
+    max_sweeps: int,
+) -> tuple[int, float, bool]: ...
+def lasso_gap(
+    beta: FloatArray,
+    slopes: FloatArray,
+    l1: FloatArray,
+    l2: FloatArray,
+    lower: FloatArray,
+    rr: float,
+    yr: float,
+) -> tuple[float, float, float]: ...
+def descend_tasks(
+    gram: FloatArray,
+    start: FloatArray,
+    yy: float,
+    l1: FloatArray,
+    l2: FloatArray,
+    beta: FloatArray,
+    slopes: FloatArray,
+    tolerance: float,
+    floor: float,
+    max_sweeps: int,
+) -> tuple[int, float, bool]: ...
+def task_gap(
+    beta: FloatArray, slopes: FloatArray, l1: FloatArray, l2: FloatArray, rr: float, yr: float
+) -> tuple[float, float]: ...

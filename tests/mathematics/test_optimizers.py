@@ -15,7 +15,14 @@ from thetahat.mathematics.optimizers.newton import newton_direction
 
 opt = th.optimizers
 METHODS = sorted(methods(), key=lambda kind: kind.name)
-OTHER_OBJECTIVES = {"multiplier_form", "dual_rows", "class_dual_rows", "piecewise_linear"}
+OTHER_OBJECTIVES = {
+    "multiplier_form",
+    "dual_rows",
+    "class_dual_rows",
+    "piecewise_linear",
+    "l1_least_squares",
+    "task_least_squares",
+}
 """What methods need that least squares does not give; each has a test file of its own."""
 GENERAL = [kind for kind in METHODS if not OTHER_OBJECTIVES & set(kind.needs)]
 EXACT = [kind for kind in GENERAL if kind.reaches_optimum]

@@ -306,8 +306,8 @@ def refusal(risk, method):
 def test_a_refusal_names_the_part_at_fault_and_a_way_out():
     risk = risk_of(losses.Squared(), penalties.L1())
     assert refusal(risk, opt.LBFGS()) == (
-        "LBFGS needs a smooth penalty; L1 is not. "
-        "Use CoordinateDescent, ProximalGradient or ProximalNewton."
+        "LBFGS needs a smooth penalty; L1 is not. Use CoordinateDescent, ProximalGradient, "
+        "ProximalNewton or WorkingSets."
     )
     risk = risk_of(losses.Absolute())
     assert refusal(risk, opt.Newton()) == (

@@ -291,3 +291,42 @@ def softmax_rows(y, z, value, slope):
     total = np.logaddexp.reduce(z, axis=1)
     value[:] = total - z[np.arange(len(z)), right]
     slope[:] = np.exp(z - total[:, None]) - np.eye(z.shape[1])[right]
+
+
+def lasso_gap(beta, slopes, l1, l2, lower, rr, yr):
+    """The smaller of two duality gaps, the scaled one alone, and its scale."""
+    nonnegative = lower == 0
+    tilted = slopes - l2 * beta
+    size = np.where(nonnegative, np.maximum(tilted, 0), np.abs(tilted))
+    over = np.maximum(np.where(nonnegative, np.maximum(slopes, 0), np.abs(slopes)) - l1, 0)
+    length, absolute = rr + (l2 * beta**2).sum(), (l1 * np.abs(beta)).sum()
+    scaled, scale = np.inf, 0.0
+    if (size[l1 == 0] == 0).all():
+        steepest = max((size[l1 > 0] / l1[l1 > 0]).max(initial=0), 1e-300)
+        scale = min(max(0.0, yr / length), 1 / steepest)
+        scaled = max(0.0, length * (1 + scale**2) / 2 - scale * yr + absolute)
+    paid = np.inf
+    if (over[l2 == 0] == 0).all():
+        excess = (over[l2 > 0] ** 2 / (2 * l2[l2 > 0])).sum()
+        paid = max(0.0, rr - yr + absolute + (l2 * beta**2).sum() / 2 + excess)
+    return min(scaled, paid), scaled, scale
+
+
+def descend_gram(gram, start, l1, l2, lower, beta, sweeps):
+    """Plain cyclic coordinate descent: the minimum, and the slopes there."""
+    for _ in range(sweeps):
+        for j in range(len(beta)):
+            pull = start[j] - gram[j] @ beta + gram[j, j] * beta[j]
+            free = np.sign(pull) * max(abs(pull) - l1[j], 0.0) / (gram[j, j] + l2[j])
+            beta[j] = max(free, lower[j])
+    return start - gram @ beta
+
+
+def descend_tasks(gram, start, l1, l2, beta, sweeps):
+    """The same over rows of B, which are shrunk as a whole."""
+    for _ in range(sweeps):
+        for j in range(len(beta)):
+            pull = start[j] - gram[j] @ beta + gram[j, j] * beta[j]
+            length = np.linalg.norm(pull)
+            beta[j] = max(1 - l1[j] / length, 0.0) * pull / (gram[j, j] + l2[j])
+    return start - gram @ beta

@@ -32,6 +32,8 @@ class Estimator(BaseEstimator):
     """Whether rows are fitted that a `Source` brings block by block."""
     _visits_rows_in_order: ClassVar[bool] = False
     """Whether the fit depends on the order of the rows, as that of stochastic methods does."""
+    _splits_rows: ClassVar[bool] = False
+    """Whether the fit cuts the rows into folds by their number, so that order and repeats count."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

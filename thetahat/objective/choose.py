@@ -8,6 +8,7 @@ loss and penalty                     method
 both smooth, many rows in memory     `SketchedNewton`
 both smooth, small Hessian           `Newton`; `IRLS` where the loss is not convex but has weights
 both smooth                          `LBFGS`
+squared, |θ| and θ², many columns    `WorkingSets` of columns, for rows in memory
 squared, |θ| and θ² in a box         `CoordinateDescent` on the Gram matrix
 curved, |θ| and θ² in a box          `ProximalNewton`
 smooth, proximable                   `ProximalGradient`
@@ -48,10 +49,11 @@ from thetahat.mathematics.optimizers.proximal_gradient import ProximalGradient
 from thetahat.mathematics.optimizers.proximal_newton import ProximalNewton
 from thetahat.mathematics.optimizers.sketched_newton import SketchedNewton
 from thetahat.mathematics.optimizers.subgradient_descent import SubgradientDescent
+from thetahat.mathematics.optimizers.working_sets import WorkingSets
 from thetahat.mathematics.penalties.base import Penalty, Proximable, SmoothPenalty
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
-from thetahat.objective.requirements import name
+from thetahat.objective.requirements import name, terms_with_a_dual
 
 SMALL_HESSIAN = {"memory": 500, "stream": 2000}
 """Parameters up to which d × d systems are formed; more when each pass reads a file again."""
@@ -127,6 +129,18 @@ def choose_solver(
         raise CapabilityError(
             f"{name(penalty)} has neither a gradient nor a proximal step, so no solver can take "
             "it. Derive it from SmoothPenalty or Proximable."
+        )
+    many = n_parameters > (LARGEST_GRAM if n_rows is None else min(n_rows, LARGEST_GRAM))
+    if (
+        isinstance(loss, Squared)
+        and source_kind == "memory"
+        and many
+        and not n_outputs
+        and terms_with_a_dual(penalty, n_parameters) is None
+    ):
+        return WorkingSets(), (
+            f"squared loss with {name(penalty)} and {n_parameters} parameters: the few columns in "
+            "use, chosen and checked by the duality gap"
         )
     if (
         isinstance(loss, Squared)

@@ -26,8 +26,10 @@ from thetahat.mathematics.losses.box_dual import BoxDual
 from thetahat.mathematics.losses.residual import Squared
 from thetahat.mathematics.optimizers.coordinate_descent import SeparableQuadratic
 from thetahat.mathematics.optimizers.gap import largest_entry
+from thetahat.mathematics.optimizers.gram_descent import Terms
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.piecewise_linear import PiecewiseLinearSum
+from thetahat.mathematics.optimizers.working_sets import L1LeastSquares
 from thetahat.mathematics.penalties.base import Penalty, Proximable, SmoothPenalty
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
 from thetahat.mathematics.penalties.norms import L2
@@ -36,6 +38,7 @@ from thetahat.objective.bent_lines import bent_lines, best_level
 from thetahat.objective.choose import method_for
 from thetahat.objective.class_multipliers import ClassDualRows
 from thetahat.objective.curvature_sketch import sketch_of
+from thetahat.objective.l1_least_squares import L1Rows
 from thetahat.objective.multipliers import DualRows, MultiplierForm
 from thetahat.objective.offered import offered
 from thetahat.objective.predictor import LinearPredictor
@@ -267,6 +270,14 @@ class EmpiricalRisk:
         assert isinstance(self.loss, PiecewiseLinear)
         assert isinstance(self.penalty, Coordinatewise)
         return bent_lines(self.predictor, self.loss, self.penalty, self.source)
+
+    @offered(need.squared_loss, need.penalised_coordinates, need.one_output, need.rows_in_any_order)
+    def l1_least_squares(self) -> L1LeastSquares:
+        """F by its columns, for rows with many of them."""
+        assert isinstance(self.penalty, Coordinatewise)
+        l1, l2, lower, _ = self.penalty.kernel_terms(self.predictor.n_features)
+        rows = L1Rows(self.source, intercept=self.predictor.fit_intercept)
+        return rows.problem().with_terms(Terms(l1, l2, lower))
 
     @property
     def n_terms(self) -> int:

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from thetahat.data.in_memory import InMemory
+from thetahat.foundation.errors import ParameterError
 from thetahat.mathematics.losses.base import (
     Curved,
     PiecewiseLinear,
@@ -88,6 +91,26 @@ def no_free_intercept(risk: Any) -> str | None:
     """Every parameter is penalised."""
     free = risk.predictor.fit_intercept
     return "a model without a free intercept; this one has it" if free else None
+
+
+def penalised_coordinates(risk: Any) -> str | None:
+    """Every coefficient has its |θ| or θ², and no bound but θ ≥ 0: then there is a dual."""
+    return terms_with_a_dual(risk.penalty, risk.predictor.n_features)
+
+
+def terms_with_a_dual(penalty: Any, n_features: int) -> str | None:
+    """The same of a penalty, for so many coefficients."""
+    if not isinstance(penalty, Coordinatewise):
+        return f"a penalty made of |θ| and θ²; {name(penalty)} is not"
+    try:
+        l1, l2, lower, upper = penalty.terms((n_features,))
+    except ParameterError:
+        return f"a penalty on a vector of coefficients; {name(penalty)} is not"
+    if not np.all(np.add(l1, l2) > 0):
+        return f"a penalty on every coefficient; {name(penalty)} leaves some free"
+    if not (np.all((np.equal(lower, 0)) | np.isneginf(lower)) and np.all(np.isposinf(upper))):
+        return f"no bounds but θ ≥ 0; {name(penalty)} has others"
+    return None
 
 
 def one_output(risk: Any) -> str | None:

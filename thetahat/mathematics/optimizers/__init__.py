@@ -64,7 +64,9 @@ from thetahat.mathematics.optimizers.step_rules import (
 )
 from thetahat.mathematics.optimizers.stochastic_gradient import StochasticGradient
 from thetahat.mathematics.optimizers.subgradient_descent import SubgradientDescent
+from thetahat.mathematics.optimizers.task_descent import TaskDescent
 from thetahat.mathematics.optimizers.trust_region import TrustRegion
+from thetahat.mathematics.optimizers.working_sets import WorkingSets
 
 __all__ = [
     "IRLS",
@@ -104,7 +106,9 @@ __all__ = [
     "StepRule",
     "StochasticGradient",
     "SubgradientDescent",
+    "TaskDescent",
     "TrustRegion",
+    "WorkingSets",
     "box_quadratic_program",
     "check_convexity",
     "check_gradient",

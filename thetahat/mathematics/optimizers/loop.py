@@ -66,6 +66,9 @@ class Objective(Protocol):
     def piecewise_linear(self) -> Any:
         """F itself as a `PiecewiseLinearSum`."""
 
+    def l1_least_squares(self) -> Any:
+        """F itself as an `L1LeastSquares`."""
+
     n_terms: int
     """How many terms S averages."""
 
@@ -97,6 +100,8 @@ NEED_IN_WORDS = {
     "dual_rows": "a dual with one multiplier per row, and the rows in memory",
     "class_dual_rows": "a dual with one multiplier per row and class",
     "piecewise_linear": "an objective made of lines",
+    "l1_least_squares": "least squares under |θ| and θ²",
+    "task_least_squares": "least squares for several targets under the norms of rows",
     "n_terms": "a sum of terms",
     "sample_gradient": "gradients of single terms",
     "residuals": "residuals",

@@ -123,7 +123,7 @@ class Certain:
         low, high : arrays of the shape of ``predict(X)``
         """
         evidence = self._certain("Intervals")
-        require_certainty(evidence, level, weights or self._weights_mean)
+        check_inference(evidence, level, weights or self._weights_mean)
         predicted = to_host(self.predict(X))
         rows = self._open_again(X)
         leverage = np.concatenate([evidence.leverage(dense_rows(b)) for b in rows.blocks()])

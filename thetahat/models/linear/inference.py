@@ -132,6 +132,8 @@ class LinearSummary(CoefficientTable):
     0.995479
     """
 
+    coefficients: tuple[Coefficient, ...]
+    level: float
     n: float
     degrees_of_freedom: float
     sigma: float

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.foundation.errors import ParameterError
 from thetahat.estimator.coefficient_table import (
     Coefficient,
     CoefficientTable,
     p_sign,
     p_value,
 )
+from thetahat.foundation.errors import ParameterError
 from thetahat.models.linear.likelihood_evidence import LikelihoodEvidence
 
 Array = Any

@@ -9,9 +9,9 @@ import numpy as np
 
 from thetahat.data.moments import dense_rows
 from thetahat.data.source import Source
+from thetahat.estimator.coefficient_table import CoefficientTable
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.threads import one_blas_thread
-from thetahat.estimator.coefficient_table import CoefficientTable
 
 Array = Any
 

@@ -1,0 +1,308 @@
+"""How a working-set method sees X: the Gram matrix, dense columns, or compressed sparse columns.
+
+All three stand for the same problem in sums over the rows, columns centred about their means:
+
+    ½‖r‖² with r = √w∘(y − ȳ − (X − x̄)β),    slopes c = (√w∘(X − x̄))ᵀ r,    ‖y‖² = Σ w (y − ȳ)².
+
+X itself is never centred nor copied: dense rows are read in place, and only the columns of working
+sets are taken out; sparse columns stay sparse.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thetahat import _native
+from thetahat.foundation.threads import one_blas_thread, ordered_map
+from thetahat.mathematics.optimizers.gram_descent import (
+    Limits,
+    Progress,
+    Terms,
+    descend_on_gram,
+)
+
+Array = Any
+
+COLUMNS_PER_BLOCK = 1024
+"""Columns whose slopes one thread works out at a time."""
+FEWEST_CACHED = 2000
+"""Columns whose Gram matrix is kept however few rows there are."""
+
+
+class Standing(NamedTuple):
+    """Where β stands: every slope c, ‖r‖² and yᵀr."""
+
+    slopes: Array
+    squared: float
+    with_target: float
+
+
+class Design(ABC):
+    """X and y as a working-set method needs them."""
+
+    squares: Array
+    """‖x_j‖² of the centred columns."""
+    target_squared: float
+    start: Array
+    """The slopes at β = 0."""
+    takes_all: bool = False
+    """Whether a working set is always all columns."""
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.squares)
+
+    @abstractmethod
+    def begin(self, beta: Array) -> Standing:
+        """Stand at β."""
+
+    @abstractmethod
+    def descend(self, beta: Array, working: Array, terms: Terms, limits: Limits) -> Progress:
+        """Minimise over the columns of a working set, β in place."""
+
+    @abstractmethod
+    def standing(self) -> Standing:
+        """Where the last descent ended."""
+
+
+class GramDesign(Design):
+    """G = XᵀX and Xᵀy alone: the rows are no longer needed. O(d²) memory."""
+
+    takes_all = True
+
+    def __init__(self, gram: Array, start: Array, target_squared: float) -> None:
+        self.gram = np.ascontiguousarray(gram, dtype=np.float64)
+        self.start = np.ascontiguousarray(start, dtype=np.float64)
+        self.target_squared = target_squared
+        self.squares = np.diagonal(self.gram).copy()
+
+    def begin(self, beta: Array) -> Standing:
+        self._beta = beta
+        with one_blas_thread():
+            self._slopes = self.start - self.gram @ beta if beta.any() else self.start.copy()
+        return self.standing()
+
+    def descend(self, beta: Array, working: Array, terms: Terms, limits: Limits) -> Progress:
+        self._beta = beta
+        progress, self._slopes = descend_on_gram(
+            self.gram, self.start, self.target_squared, terms, beta, limits
+        )
+        return progress
+
+    def standing(self) -> Standing:
+        explained = float(np.sum(self._beta * self.start))
+        left = self.target_squared - explained - float(np.sum(self._beta * self._slopes))
+        return Standing(self._slopes.copy(), max(left, 0.0), self.target_squared - explained)
+
+
+@dataclass
+class _Cache:
+    """The columns that working sets have asked for, packed as rows, and their Gram matrix."""
+
+    columns: Array
+    packed: Array
+    gram: Array
+
+
+class DenseDesign(Design):
+    """Dense rows, read in place; the Gram matrix of the columns that working sets ask for.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), float32 or float64, any order
+        The rows.
+    y : array of shape (n,)
+        √w∘(y − ȳ).
+    mean : array of shape (d,)
+        x̄; zeros without an intercept.
+    root : array of shape (n,)
+        √w.
+    rounding : float
+        The share of Σw·x̄² up to which a column's squares mean that it is constant.
+    """
+
+    def __init__(self, X: Array, y: Array, mean: Array, root: Array, rounding: float = 0.0) -> None:
+        self.X, self.mean, self.root = X, mean, root
+        self.squares = np.empty(X.shape[1])
+        self._each_block(
+            lambda at: _native.column_squares(
+                X[:, at : at + COLUMNS_PER_BLOCK],
+                mean[at : at + COLUMNS_PER_BLOCK],
+                root * root,
+                self.squares,
+                at,
+            )
+        )
+        with np.errstate(over="ignore"):
+            noise = rounding * np.sum(root * root) * mean * mean
+        self.squares[(self.squares <= noise) & np.isfinite(self.squares)] = 0.0
+        self._empty_cache()
+        self._whole: Array | None = None
+        self.aim(y)
+
+    def aim(self, y: Array) -> None:
+        """Take another target, and keep what is known of the columns."""
+        self.y = y
+        self.target_squared = float(np.sum(y * y))
+        self._residual = y.copy()
+        self.start = self._slopes_of(y)
+
+    def begin(self, beta: Array) -> Standing:
+        support = np.flatnonzero(beta)
+        if not support.size:
+            self._residual = self.y.copy()
+            return Standing(self.start.copy(), self.target_squared, self.target_squared)
+        self._residual = self.y - self._fitted(support, beta[support])
+        return self.standing()
+
+    def descend(self, beta: Array, working: Array, terms: Terms, limits: Limits) -> Progress:
+        if len(working) > max(2 * len(self.y), FEWEST_CACHED):
+            return self._descend_whole(beta, working, terms, limits)
+        self._extend_cache(working)
+        columns, count = self._cache.columns, len(self._cache.columns)
+        part = beta[columns]
+        progress, _ = descend_on_gram(
+            self._cache.gram, self.start[columns], self.target_squared, terms.of(columns), part,
+            limits,
+        )  # fmt: skip
+        beta[columns] = part
+        with one_blas_thread():
+            self._residual = self.y - part @ self._cache.packed[:count]
+        return progress
+
+    def standing(self) -> Standing:
+        residual = self._residual
+        return Standing(
+            self._slopes_of(residual),
+            float(np.sum(residual * residual)),
+            float(np.sum(residual * self.y)),
+        )
+
+    def _slopes_of(self, residual: Array) -> Array:
+        out = np.empty(self.X.shape[1])
+        rooted = self.root * residual
+        self._each_block(
+            lambda at: _native.correlate(self.X[:, at : at + COLUMNS_PER_BLOCK], rooted, out, at)
+        )
+        # Σ √w r is 0 up to rounding where there are means to take off.
+        with np.errstate(over="ignore", invalid="ignore"):  # told by `squares` already
+            return np.where(self.squares > 0, out - self.mean * np.sum(rooted), 0.0)
+
+    def _each_block(self, work: Any) -> None:
+        for _ in ordered_map(work, range(0, self.X.shape[1], COLUMNS_PER_BLOCK)):
+            pass
+
+    def _packed(self, columns: Array) -> Array:
+        """Centred, weighted columns, as contiguous rows."""
+        taken = np.array(self.X[:, columns].T, dtype=np.float64, order="C")
+        taken -= self.mean[columns, None]
+        taken *= self.root
+        return taken
+
+    def _fitted(self, support: Array, part: Array) -> Array:
+        with one_blas_thread():
+            return part @ self._packed(support)
+
+    def _empty_cache(self) -> None:
+        nothing = np.empty((0, self.X.shape[0]))
+        self._cache = _Cache(np.empty(0, dtype=np.int64), nothing, np.empty((0, 0)))
+
+    def _extend_cache(self, working: Array) -> None:
+        """Take in the columns that are new; start over when most of the old ones are idle."""
+        cache = self._cache
+        if len(cache.columns) > 2 * len(working) + 200:
+            self._empty_cache()
+            cache = self._cache
+        new = np.setdiff1d(working, cache.columns)
+        if not new.size:
+            return
+        old, count = len(cache.columns), len(cache.columns) + len(new)
+        if count > len(cache.gram):
+            room = count + count // 2
+            packed, gram = np.empty((room, len(self.y))), np.empty((room, room))
+            packed[:old], gram[:old, :old] = cache.packed[:old], cache.gram[:old, :old]
+        else:
+            packed, gram = cache.packed, cache.gram
+        packed[old:count] = self._packed(new)
+        with one_blas_thread():
+            gram[old:count, :count] = packed[old:count] @ packed[:count].T
+        gram[:old, old:count] = gram[old:count, :old].T
+        self._cache = _Cache(np.concatenate([cache.columns, new]), packed, gram)
+
+    def _descend_whole(self, beta: Array, working: Array, terms: Terms, limits: Limits) -> Progress:
+        """A working set too large for its Gram matrix: moves are made on the residual."""
+        if self._whole is None:
+            self._whole = self._packed(np.arange(self.X.shape[1])).T
+        part = beta[working]
+        progress = _native.descend_dense(
+            self._whole, np.zeros_like(self.mean), self.y, working, self.squares[working],
+            *terms.of(working), part, self._residual, *limits,
+        )  # fmt: skip
+        beta[working] = part
+        return Progress(*progress)
+
+
+class SparseDesign(Design):
+    """Compressed sparse columns; their means are taken off implicitly.
+
+    Parameters
+    ----------
+    X : CSC array of shape (n, d), float32 or float64
+        √w∘X: the rows times the roots of their weights.
+    y, mean, root
+        As in `DenseDesign`.
+    """
+
+    def __init__(self, X: Array, y: Array, mean: Array, root: Array) -> None:
+        self.X, self.mean, self.total = X, mean, float(np.sum(root * root))
+        squared = X.data.astype(np.float64) ** 2
+        raw = np.add.reduceat(np.append(squared, 0.0), X.indptr[:-1])
+        raw = np.where(np.diff(X.indptr) > 0, raw, 0.0)
+        self.squares = np.maximum(raw - self.total * mean * mean, 0.0)
+        # What is left of a constant column is rounding.
+        self.squares[self.squares <= 1e-14 * raw] = 0.0
+        self.aim(y)
+
+    def aim(self, y: Array) -> None:
+        """Take another target, and keep what is known of the columns."""
+        self.y = y
+        self.target_squared = float(np.sum(y * y))
+        self._residual = np.append(y, 0.0)
+        self.start = self.standing().slopes
+
+    def begin(self, beta: Array) -> Standing:
+        self._residual = np.append(self.y, 0.0)
+        if not beta.any():
+            return Standing(self.start.copy(), self.target_squared, self.target_squared)
+        self._residual[:-1] -= self.X @ beta
+        self._residual[-1] = np.sum(self.mean * beta)
+        return self.standing()
+
+    def descend(self, beta: Array, working: Array, terms: Terms, limits: Limits) -> Progress:
+        part = beta[working]
+        progress = _native.descend_sparse(
+            self.X.data, self.X.indices, self.X.indptr, self.mean, self.total, self.y, working,
+            self.squares[working], *terms.of(working), part, self._residual, *limits,
+        )  # fmt: skip
+        beta[working] = part
+        return Progress(*progress)
+
+    def standing(self) -> Standing:
+        rest, shift = self._residual[:-1], float(self._residual[-1])
+        out = np.empty(self.X.shape[1])
+
+        def work(at: int) -> None:
+            bounds = self.X.indptr[at : at + COLUMNS_PER_BLOCK + 1]
+            _native.correlate_sparse(self.X.data, self.X.indices, bounds, rest, out, at)
+
+        for _ in ordered_map(work, range(0, self.X.shape[1], COLUMNS_PER_BLOCK)):
+            pass
+        return Standing(
+            out + shift * self.total * self.mean,
+            max(0.0, float(np.sum(rest * rest)) - shift * shift * self.total),
+            float(np.sum(rest * self.y)),
+        )
