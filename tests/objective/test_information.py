@@ -55,3 +55,10 @@ def test_constants_complete_the_likelihoods():
     np.testing.assert_allclose(found, poisson.logpmf(y, np.exp(z)))
     found = -Logistic().value(y % 2, z) - family_of(Logistic()).constant(y)
     np.testing.assert_allclose(found, bernoulli.logpmf(y % 2, 1 / (1 + np.exp(-z))))
+
+
+def test_value_and_gradient_at_once():
+    y, z = np.arange(6.0), np.array([-800.0, -1.0, 0.0, 2.0, 300.0, 400.0])
+    value, slope = Poisson().value_and_gradient(y, z)
+    np.testing.assert_array_equal(value, Poisson().value(y, z))
+    np.testing.assert_array_equal(slope, Poisson().gradient(y, z))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,15 @@ class InMemory(Source):
     @property
     def is_sparse(self) -> bool:
         return not isinstance(self.X, np.ndarray)
+
+    def take(self, rows: Array) -> InMemory:
+        """Some of the rows, in the order given."""
+        return replace(
+            self,
+            X=self.X[rows],
+            y=None if self.y is None else self.y[rows],
+            weight=None if self.weight is None else self.weight[rows],
+        )
 
     def blocks(self) -> Iterator[Block]:
         n, step = self.n_rows, self.block_rows

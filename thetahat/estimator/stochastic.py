@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -75,7 +75,7 @@ class Stochastic(Watched, Linear):
     """
 
     _visits_rows_in_order = True
-    _passive_aggressive_loss: ClassVar[str] = ""
+    _passive_aggressive_loss: ClassVar[str] = "hinge"
     """The loss for which the passive-aggressive rules have their closed form."""
 
     loss: Any
@@ -120,7 +120,7 @@ class Stochastic(Watched, Linear):
                 f"{who}: early_stopping holds rows out of a whole fit; early_stopping should be "
                 "False with partial_fit. Judge the model on rows of your own between calls."
             )
-        rule, wanted = self.learning_rate, named(self._passive_aggressive_loss or "hinge")
+        rule, wanted = self.learning_rate, named(self._passive_aggressive_loss)
         if rule in ("pa1", "pa2") and type(self._parts()[0]) is not type(wanted):
             raise ParameterError(
                 f"{who}: learning_rate={rule!r} is worked out for "
@@ -252,7 +252,7 @@ class Stochastic(Watched, Linear):
             score=score,
             who=type(self).__name__,
         )
-        attributes = lambda theta: self._attributes_of(theta, source.dtype)  # noqa: E731
+        attributes = partial(self._attributes_of, dtype=source.dtype)
         with self._watching(descent.max_epochs, attributes, X, y) as watch:
             self.solution_, following = descent.run(rows, walks, random, watch, int(self.t_))
         self._keep_walks(walks, source.dtype)
@@ -294,7 +294,7 @@ class Stochastic(Watched, Linear):
         seed = int(random.integers(np.iinfo(np.int32).max))
         split = splitter(1, test_size=self.validation_fraction, random_state=seed)
         learned, held_out = next(split.split(np.zeros((there.size, 1)), y))
-        return _rows_of(source, there[learned]), _rows_of(source, there[held_out])
+        return source.take(there[learned]), source.take(there[held_out])
 
     def _held_out_score(
         self, rows: InMemory, target: Callable[[int, Array], Array]
@@ -327,12 +327,3 @@ def _start(given: Any, shape: tuple[int, ...], name: str, who: str) -> Array:
             "out to start at 0."
         )
     return start.reshape(shape)
-
-
-def _rows_of(source: InMemory, rows: Array) -> InMemory:
-    return replace(
-        source,
-        X=source.X[rows],
-        y=None if source.y is None else source.y[rows],
-        weight=None if source.weight is None else source.weight[rows],
-    )

@@ -29,8 +29,6 @@ Array = Any
 class StochasticClassifier(Stochastic, LinearClassifier):
     """`fit` and `partial_fit` of classifiers whose epochs visit one row at a time."""
 
-    _passive_aggressive_loss = "hinge"
-
     class_weight: Any
 
     @with_callbacks

@@ -12,7 +12,6 @@ rows. Every s-th row, and not a random draw: the same rows, whatever the machine
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -72,16 +71,11 @@ def _sample(source: InMemory, n_rows: int) -> InMemory:
     rows: Any = (
         slice(step // 2, None, step) if isinstance(counted, int) else counted[step // 2 :: step]
     )
-    X = source.X[rows]
-    missed = _empty_columns(X)
+    sample = source.take(rows)
+    missed = _empty_columns(sample.X)
     if missed.size and _empty_columns(source.X[:, missed]).size < missed.size:
         return source
-    return replace(
-        source,
-        X=X,
-        y=None if source.y is None else source.y[rows],
-        weight=None if source.weight is None else source.weight[rows],
-    )
+    return sample
 
 
 def _empty_columns(X: Array) -> Array:

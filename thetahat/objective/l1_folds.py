@@ -11,7 +11,7 @@ Otherwise each fold's columns are read where they are, and its held-out rows are
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
 
@@ -126,12 +126,7 @@ class FoldErrors:
         if len(which) and which[-1] - which[0] + 1 == len(which) and (np.diff(which) == 1).all():
             rows = slice(int(which[0]), int(which[-1]) + 1)
         source = self.source
-        return replace(
-            source,
-            X=source.X[rows],
-            y=None if source.y is None else source.y[rows],
-            weight=None if source.weight is None else source.weight[rows],
-        )
+        return source.take(rows)
 
 
 def _moment_errors(held: Moments, found: Path) -> Array:

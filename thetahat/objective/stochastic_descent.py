@@ -174,6 +174,11 @@ class StochasticDescent:
             )
             mass += order.size if block.weight is None else float(block.weight.sum())
             first += order.size
+        if not mass > 0:
+            raise DataError(
+                f"{self.who}: all sample weights are zero, so no row counts. Give at least one a "
+                "positive weight."
+            )
         for number in going:
             walk = walks[number]
             state, loss = progress[number], losses[number] / mass

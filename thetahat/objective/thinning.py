@@ -32,12 +32,7 @@ def thinned_start(risk: EmpiricalRisk, method: Method) -> Array | None:
     if kept < max(FEWEST_ROWS, ROWS_PER_PARAMETER * risk.predictor.n_parameters):
         return None
     rows = slice(None, None, EVERY)
-    thinned = replace(
-        source,
-        X=source.X[rows],
-        y=None if source.y is None else source.y[rows],
-        weight=None if source.weight is None else source.weight[rows],
-    )
+    thinned = source.take(rows)
     if thinned.weight is not None and not np.sum(thinned.weight) > 0:
         return None
     part = replace(risk, source=thinned)

@@ -118,6 +118,17 @@ def test_some_coefficients_known_some_free():
     np.testing.assert_allclose(model.covariance_, limit.covariance_, rtol=1e-5, atol=1e-9)
 
 
+@pytest.mark.parametrize("n_flat", [1, 3])
+def test_evidence_of_flat_coefficients_is_a_limit_too(n_flat):
+    flat, wide = np.ones(D), np.ones(D)
+    flat[:n_flat], wide[:n_flat] = np.inf, 1e7
+    free, almost = (
+        th.BayesianLinearRegression(0.5, prior, noise=1.5).fit(X, Y) for prior in (flat, wide)
+    )
+    density = 0.5 * n_flat * np.log(2 * np.pi * 1e7)
+    assert free.log_evidence_ == pytest.approx(almost.log_evidence_ + density, abs=1e-4)
+
+
 @pytest.mark.parametrize("prior", [4.0, [1.0, np.inf, 2.0], None], ids=["all", "some", "flat"])
 def test_estimated_noise_maximises_the_evidence(prior):
     best = th.BayesianLinearRegression(prior_covariance=prior).fit(X, Y)

@@ -292,3 +292,17 @@ def test_a_fit_that_stopped_early_is_refused():
     model = th.PoissonRegressor(alpha=0.0, max_iter=1, tol=1e-12).fit(X, COUNTS)
     with pytest.raises(th.CapabilityError, match="stopped before the maximum"):
         model.summary()
+
+
+def test_logistic_regression_tells_its_standard_errors():
+    random = np.random.default_rng(3)
+    rows = random.standard_normal((400, 3))
+    labels = np.where(rows @ [1.0, -0.5, 0.0] + random.logistic(size=400) > 0.3, "yes", "no")
+    model = th.LogisticRegression(C=np.inf, tol=1e-10).fit(rows, labels)
+    design = statsmodels.api.add_constant(rows)
+    peer = statsmodels.api.Logit(labels == "yes", design).fit(disp=0)
+    errors = [line.standard_error for line in model.summary().coefficients]
+    np.testing.assert_allclose(errors, peer.bse, rtol=1e-6)
+    assert model.summary().likelihood_ratio.p == pytest.approx(peer.llr_pvalue, rel=1e-6)
+    with pytest.raises(th.CapabilityError, match="bootstrap"):
+        th.LogisticRegression(C=1.0).fit(rows, labels).summary()

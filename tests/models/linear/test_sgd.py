@@ -9,6 +9,7 @@ import sklearn.linear_model as sk
 from sklearn.exceptions import ConvergenceWarning
 
 import thetahat as th
+from thetahat.data.reweighted import Reweighted
 from thetahat.data.source import Block, Source
 
 RANDOM = np.random.default_rng(0)
@@ -555,6 +556,10 @@ def test_missing_values_are_named(early_stopping, rows, value):
 def test_all_weights_zero():
     with pytest.raises(th.DataError, match="all sample weights are zero"):
         th.SGDRegressor().fit(X, Y, sample_weight=np.zeros(N))
+    blocks = InBlocks(rows=X, targets=Y, n_features=D)
+    weightless = Reweighted.of(blocks, lambda block: np.zeros(block.n_rows))
+    with pytest.raises(th.DataError, match="all sample weights are zero"):
+        th.SGDRegressor().fit(weightless)
 
 
 def test_class_losses_are_for_classes():

@@ -16,6 +16,7 @@ import numpy as np
 from thetahat.mathematics.losses.base import Loss
 from thetahat.mathematics.losses.likelihood import Logistic, Poisson
 from thetahat.mathematics.losses.multiclass import SoftmaxCrossEntropy
+from thetahat.mathematics.losses.reference import ReferenceSoftmax
 from thetahat.mathematics.losses.residual import Squared
 
 Array = Any
@@ -54,6 +55,7 @@ class Family:
 
 FAMILIES: dict[type[Loss], Family] = {
     Logistic: Family("Bernoulli"),
+    ReferenceSoftmax: Family("categorical"),
     SoftmaxCrossEntropy: Family("categorical", symmetric=True),
     Poisson: Family("Poisson", _log_factorial, _saturated_poisson),
     Squared: Family("normal", dispersed=True),

@@ -38,7 +38,9 @@ class DualCoordinateDescent(Method):
     Parameters
     ----------
     sweeps : int
-        Sweeps over all rows in one step of the loop.
+        Sweeps in the first step of the loop; each step takes twice as many as the one before, up to
+        16 times this. Rows are passed over within a step, so long steps pay; the gap is known after
+        each.
     seed : int
         Draws the order of the rows.
 
@@ -80,11 +82,34 @@ class DualCoordinateDescent(Method):
         violation = _native.dual_epochs(
             *dual.rows, dual.y, dual.share, box.lower, box.upper, box.kink, box.curvature,
             dual.strength, dual.constant, offset, multipliers, inside,
-            self.seed + step, self.sweeps, 0.0,
+            self.seed + step, sweeps_in_step(self.sweeps, step), ENOUGH * state.gap,
         )  # fmt: skip
         if dual.free_intercept:
             offset += dual.constant * float(inside[-1])
         return _state(problem, dual, multipliers, inside, offset, step, violation == 0.0)
+
+
+ENOUGH = 0.1
+"""A step ends early when no row violates its condition by more than this share of the gap."""
+
+
+def sweeps_in_step(first: int, step: int) -> int:
+    """first, 2·first, 4·first, …, 16·first, 16·first, …"""
+    return first << min(step - 1, 4)
+
+
+def steps_for_sweeps(first: int, sweeps: int) -> int:
+    """The least number of steps that take as many sweeps."""
+    step = total = 0
+    while total < sweeps:
+        step += 1
+        total += sweeps_in_step(first, step)
+    return step
+
+
+def sweeps_in_steps(first: int, steps: int) -> int:
+    """The most sweeps that so many steps take."""
+    return sum(sweeps_in_step(first, step) for step in range(1, steps + 1))
 
 
 def _state(

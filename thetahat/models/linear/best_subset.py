@@ -200,9 +200,9 @@ class BestSubset(Watched, LinearRegressor):
             )
         errors = []
         for train, test in check_cv(self.cv, source.y).split(source.X, source.y):
-            about = self._moments(_rows(source, train))
+            about = self._moments(source.take(train))
             found, _ = _search(about, largest, watch)
-            held = _rows(source, test)
+            held = source.take(test)
             thetas = np.hstack([_refit(about, members)[0] for members in found.members])
             thetas = np.hstack([thetas] + [thetas[:, -1:]] * (largest + 1 - thetas.shape[1]))
             z = held.map_rows(lambda block, t=thetas: block.X @ t[:-1] + t[-1])
@@ -217,12 +217,6 @@ def _sensible_size(about: Moments) -> int:
     total = float(about.scatter[d, d] * about.unit[d] ** 2)
     saturated = fit.rank < d and float(fit.residual[0]) <= 1e-9 * total
     return max(1, fit.rank // 3) if saturated else d
-
-
-def _rows(source: InMemory, rows: Array) -> InMemory:
-    assert source.y is not None
-    weight = None if source.weight is None else source.weight[rows]
-    return replace(source, X=source.X[rows], y=source.y[rows], weight=weight)
 
 
 def _search(about: Moments, largest: int, watch: Watch) -> tuple[BestSubsets, Outcome]:

@@ -17,7 +17,11 @@ from thetahat.foundation.errors import DataError
 from thetahat.foundation.randomness import generator
 from thetahat.mathematics.losses.base import Loss
 from thetahat.mathematics.optimizers.class_dual_descent import ClassDualDescent
-from thetahat.mathematics.optimizers.dual_coordinate_descent import DualCoordinateDescent
+from thetahat.mathematics.optimizers.dual_coordinate_descent import (
+    DualCoordinateDescent,
+    steps_for_sweeps,
+    sweeps_in_steps,
+)
 from thetahat.mathematics.optimizers.loop import Method
 from thetahat.mathematics.penalties.norms import L1, L2
 from thetahat.objective.bias_column import BiasColumn
@@ -29,7 +33,7 @@ from thetahat.objective.sums import weight_sums
 Array = Any
 
 SWEEPS = 10
-"""Sweeps of a coordinate method in one step of its loop."""
+"""Sweeps of a coordinate method in the first step of its loop."""
 
 
 class CostAndBias:
@@ -76,10 +80,17 @@ class CostAndBias:
                 reason = "dual=True" if self.dual is True else "more columns than Newton is for"
         seed = 0 if self.random_state is None else _seed(self.random_state)
         if isinstance(method, DualCoordinateDescent):
-            return DualCoordinateDescent(SWEEPS, seed), reason, -(-self.max_iter // SWEEPS)
+            steps = steps_for_sweeps(SWEEPS, self.max_iter)
+            return DualCoordinateDescent(SWEEPS, seed), reason, steps
         if isinstance(method, ClassDualDescent):
             return ClassDualDescent(SWEEPS, seed), reason, self.max_iter
         return method, reason, self.max_iter
+
+    def _iterations(self, method: Method, steps: int) -> int:
+        """Newton steps, or the sweeps in so many steps of a coordinate method."""
+        if isinstance(method, DualCoordinateDescent):
+            return max(1, min(self.max_iter, sweeps_in_steps(method.sweeps, steps)))
+        return max(1, steps * getattr(method, "sweeps", 1))
 
     def _tolerance(self, risk: EmpiricalRisk, method: Method) -> float:
         """``tol`` in units of the mean risk.

@@ -182,8 +182,7 @@ class LinearSVC(CostAndBias, Watched, LinearClassifier):
                 found.append(self._solve(risk, number, watch))
         self.solution_ = joined(found)
         self.__dict__.update(self._split([each.theta for each in found], risks, source))
-        sweeps = 1 if self.C == np.inf else getattr(self._method(risks[0])[0], "sweeps", 1)
-        self.n_iter_ = max(1, self.solution_.steps * sweeps)
+        self.n_iter_ = self._iterations(self._method(risks[0])[0], self.solution_.steps)
         self._keep_support(found, risks, source)
         self._warn_unless_converged()
         return self

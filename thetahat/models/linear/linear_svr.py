@@ -157,7 +157,7 @@ class LinearSVR(CostAndBias, Watched, LinearRegressor):
                 reason=reason,
             )
         self.__dict__.update(self._split(self.solution_.theta, risk))
-        self.n_iter_ = max(1, self.solution_.steps * getattr(method, "sweeps", 1))
+        self.n_iter_ = self._iterations(method, self.solution_.steps)
         self._keep_support(risk)
         self._warn_unless_converged()
         return self

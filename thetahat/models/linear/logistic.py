@@ -13,6 +13,7 @@ from thetahat.estimator.parameters import Range, at_least, boolean, more_than, n
 from thetahat.foundation.errors import SeparationWarning
 from thetahat.mathematics.losses.reference import ReferenceSoftmax
 from thetahat.mathematics.penalties.norms import NoPenalty
+from thetahat.models.linear.likelihood_inference import LikelihoodInference
 from thetahat.models.linear.logistic_classifier import LogisticClassifier
 from thetahat.models.linear.logistic_objective import (
     LogisticObjective,
@@ -30,7 +31,7 @@ NO_PENALTY = 1e6
 share = Range(lambda value: at_least(0).holds(value) and value <= 1, "a number between 0 and 1")
 
 
-class LogisticRegression(LogisticClassifier):
+class LogisticRegression(LikelihoodInference, LogisticClassifier):
     """Class probabilities that are logistic in a linear score, under any of the usual penalties.
 
     Formula: two classes: P(y=1|x) = σ(z), z = xᵀβ + b; more: P(y=c|x) = e^{z_c}/Σ_j e^{z_j}. The

@@ -193,8 +193,8 @@ class LogisticRegressionCV(LogisticClassifier):
             train, test, ratio = task
             # Folds share the threads, so each runs on one.
             with config(threads=1, max_time=limits.max_time, memory=limits.memory):
-                path = self._path(_rows(weighed, train), ratio)
-                held = _rows(rows, test)
+                path = self._path(weighed.take(train), ratio)
+                held = rows.take(test)
                 options = {} if held.weight is None else {"sample_weight": held.weight}
                 scores = [
                     scorer(model, held.X, labels[test], **options) for model in self._models(path)
@@ -314,9 +314,3 @@ class FoldPath:
 
 def _is_given(ratios: Any) -> bool:
     return ratios is not None and not isinstance(ratios, str)
-
-
-def _rows(source: InMemory, rows: Array) -> InMemory:
-    assert source.y is not None
-    weight = None if source.weight is None else source.weight[rows]
-    return replace(source, X=source.X[rows], y=source.y[rows], weight=weight)

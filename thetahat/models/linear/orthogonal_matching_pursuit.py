@@ -20,7 +20,7 @@ Array = Any
 
 LARGEST_GRAM = 5000
 """Columns up to which the Gram matrix is formed."""
-GRAM_IS_CHEAPER = 8
+GRAM_IS_CHEAPER = 20
 """One column of a matrix product costs about this many times less than one product Xᵀr."""
 
 precomputed: Range = one_of("auto") | boolean

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -126,7 +125,7 @@ class OrthogonalMatchingPursuitCV(LinearRegressor):
     def _errors(self, source: InMemory, train: Array, test: Array, most: int) -> Array:
         """Mean squared error on the test rows after each step on the others."""
         assert source.y is not None
-        fold = replace(source, X=source.X[train], y=source.y[train])
+        fold = source.take(train)
         found, theta, _ = pursuit_of(
             fold, most, -1.0, intercept=self.fit_intercept, positive=self.positive, keep_path=True
         )
@@ -136,7 +135,7 @@ class OrthogonalMatchingPursuitCV(LinearRegressor):
         x_mean = np.asarray(fold.X.mean(axis=0), dtype=np.float64).ravel()
         level = theta[-1, 0] + x_mean @ theta[:-1, 0] if self.fit_intercept else 0.0
         offset = x_mean if self.fit_intercept else np.zeros_like(x_mean)
-        held = replace(source, X=source.X[test], y=None, has_target=False)
+        held = source.take(test)
         predictions = held.map_rows(lambda block: block.X @ path.T)
         errors = source.y[test][:, None] - (predictions - path @ offset + level)
         return (errors**2).mean(axis=0)

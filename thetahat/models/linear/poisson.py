@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.callback import with_callbacks
 
 from thetahat.data.in_memory import InMemory
-from thetahat.data.moments import means
 from thetahat.data.source import Block, Source
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, one_of, whole
@@ -131,7 +130,8 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
         """The best constant, or the last fit."""
         if self.warm_start and hasattr(self, "coef_"):
             return predictor.pack(np.asarray(self.coef_, dtype=np.float64), self.intercept_)
-        level = Poisson().best_constant(means(source).mean[-1:])
+        (mean,) = source.reduce(_target_sums).means()
+        level = Poisson().best_constant(mean)
         return predictor.pack(np.zeros(source.n_features), float(level))
 
     def predict(self, X: Any) -> Array:
@@ -181,3 +181,10 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
         if not null - saturated > np.finfo(float).eps * max(mean, 1e-100):
             return float("nan")
         return float(1.0 - (value - saturated) / (null - saturated))
+
+
+def _target_sums(block: Block) -> Sums:
+    """Σ wy."""
+    y = np.asarray(block.y, dtype=np.float64)
+    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    return Sums(float(weight.sum()), (np.asarray(weight @ y),))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -181,8 +180,8 @@ class RidgeCV(LinearRegressor):
         scorer = check_scoring(Ridge(), scoring=self.scoring)
         scores = []
         for train, test in _folds(self.cv, whole):
-            path = self._path(_rows(whole, train), alphas)
-            held = _rows(whole, test)
+            path = self._path(whole.take(train), alphas)
+            held = whole.take(test)
             scores.append([scorer(model, held.X, held.y) for model in self._models(path, whole)])
         return np.mean(scores, axis=0)
 
@@ -219,15 +218,6 @@ def _targets(source: Source) -> Array:
     y = _in_memory(source).y
     assert y is not None
     return y if y.ndim == 2 else y[:, None]
-
-
-def _rows(source: InMemory, rows: Array) -> InMemory:
-    return replace(
-        source,
-        X=source.X[rows],
-        y=None if source.y is None else source.y[rows],
-        weight=None if source.weight is None else source.weight[rows],
-    )
 
 
 def _folds(cv: Any, source: InMemory) -> Iterator[tuple[Array, Array]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ class CircleFit(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransformer):
     fit. Algebraic, ‖x‖² = β̃ᵀ(x, 1) by ordinary least squares: β̃ = (2c, r² − cᵀc), so that
     c = β̃₁..d/2 and r = √(β̃_{d+1} + cᵀc). Both agree near a whole circle. The algebraic one weighs
     a distance by ‖x − c‖ + r, and finds circles too small when the points lie on a short arc.
-    Of d or fewer points, the smallest sphere through all of them is given.
+    Points in a plane of fewer dimensions get the circle in that plane: the smallest sphere.
 
     Cost: O(n d²), per step in the geometric fit. Rows in memory.
 
@@ -106,44 +107,40 @@ class CircleFit(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransformer):
         """
         source = self._open(X, None, sample_weight, supervised=False)
         points, weight = _rows(source)
-        # In units of the points themselves: shifts and scales cost no digits.
-        middle = np.average(points, axis=0, weights=weight)
-        inner = points - middle
-        unit = float(np.sqrt(np.average(np.sum(inner**2, axis=1), weights=weight))) or 1.0
-        inner = inner / unit
-        theta = self._algebraic(inner, weight)
-        problem = _Distances(inner, weight)
-        solution = Solution(theta, Outcome.EXACT, "least_squares", reason="linear in (2c, r² − c²)")
-
-        def attributes(found: Array) -> dict[str, Any]:
-            center, radius = middle + unit * found[:-1], unit * float(abs(found[-1]))
-            return {
-                "center_": center.astype(source.dtype),
-                "radius_": radius,
-                "beta_": np.append(2 * center, radius**2 - center @ center),
-            }
-
+        frame = _Frame.of(points, weight)
+        problem = _Distances(frame.inwards(points), weight)
+        solution = _algebraic(problem.points, weight)
+        attributes = partial(self._attributes, frame=frame, dtype=source.dtype)
         with self._watching(self.max_iter, attributes, X, y) as watch:
             if self.method == "geometric":
                 solution = minimise(
                     problem,
                     TrustRegion(),
-                    theta,
+                    solution.theta,
                     tolerance=self.tol,
                     max_steps=self.max_iter,
                     watch=watch,
                     reason="distances to the circle, from the algebraic fit",
                 )
-        found = attributes(solution.theta)
-        self.__dict__.update(found)
-        squares = float(np.sum(problem.residuals(solution.theta) ** 2)) * unit**2
+        self.__dict__.update(attributes(solution.theta))
+        squares = float(np.sum(problem.residuals(solution.theta) ** 2)) * frame.unit**2
         spare = float(weight.sum()) - points.shape[1] - 1
         self.sigma_ = float(np.sqrt(squares / spare)) if spare > 0 else float("nan")
-        theta = np.append(middle + unit * solution.theta[:-1], found["radius_"])
-        self.solution_ = Solution(**{**vars(solution), "theta": theta, "value": squares / 2})
+        self.solution_ = replace(
+            solution, theta=np.append(*frame.outwards(solution.theta)), value=squares / 2
+        )
         self.n_iter_ = max(1, solution.steps)
         self._warn_unless_converged()
         return self
+
+    @staticmethod
+    def _attributes(theta: Array, frame: _Frame, dtype: Any) -> dict[str, Any]:
+        center, radius = frame.outwards(theta)
+        return {
+            "center_": center.astype(dtype),
+            "radius_": radius,
+            "beta_": np.append(2 * center, radius**2 - center @ center),
+        }
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the mean squared distance to the circle: larger is better. Cost: O(n d)."""
@@ -181,31 +178,57 @@ class CircleFit(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransformer):
         away = np.asarray(block.X, dtype=np.float64) - self.center_
         return np.linalg.norm(away, axis=1, keepdims=True) - self.radius_
 
-    def _algebraic(self, points: Array, weight: Array) -> Array:
-        """(c, r) from the least-squares β̃, that of least norm for fewer than d + 2 points."""
+
+@dataclass(frozen=True)
+class _Frame:
+    """Coordinates of the points themselves: shifts and scales cost no digits there.
+
+    Where the points lie in a plane of fewer dimensions, so do these coordinates: out of it, ever
+    larger spheres would fit ever better.
+    """
+
+    middle: Array
+    unit: float
+    plane: Array
+    """Orthonormal rows that span the points."""
+
+    @classmethod
+    def of(cls, points: Array, weight: Array) -> _Frame:
         n, d = points.shape
-        roots = np.sqrt(weight)[:, None]
+        middle = np.average(points, axis=0, weights=weight)
+        away = points - middle
+        unit = float(np.sqrt(np.average(np.sum(away**2, axis=1), weights=weight)))
         with one_blas_thread():
-            thickness = np.linalg.svd(roots * points, compute_uv=False)
-            flat = int((thickness > FLAT * thickness[0]).sum()) if thickness[0] > 0 else 0
-            # In a plane of fewer dimensions only its corners have a sphere: k + 1 of them.
-            if flat < d and (flat == 0 or len(np.unique(points.round(9), axis=0)) > flat + 1):
-                raise DataError(
-                    f"CircleFit: the {n} points (n_samples = {n}) lie {_in_words(flat)}, and no "
-                    f"{'circle' if d == 2 else 'sphere'} is nearest to them; {d + 1} points that "
-                    "do not are needed. Fit a line (TotalLeastSquares), or drop the columns that "
-                    "say nothing."
-                )
-            design = roots * np.column_stack([points, np.ones(n)])
-            target = roots[:, 0] * np.sum(points**2, axis=1)
-            beta = np.linalg.lstsq(design, target, rcond=FLAT)[0]
-        center = beta[:-1] / 2
-        return np.append(center, np.sqrt(max(beta[-1] + center @ center, 0.0)))
+            rows = np.sqrt(weight)[:, None] * away
+            _, thickness, axes = np.linalg.svd(rows, full_matrices=False)
+        spanned = int((thickness > FLAT * thickness[0]).sum()) if unit > 0 else 0
+        straight = spanned == 1 and d > 1 and len(np.unique((away / unit).round(9), axis=0)) > 2
+        if spanned == 0 or straight:
+            raise DataError(
+                f"CircleFit: the {n} points (n_samples = {n}) lie "
+                f"{'on a line' if straight else 'in one place'}, and no circle is nearest to them; "
+                "three points that do not are needed. Fit a line instead (TotalLeastSquares)."
+            )
+        return cls(middle, unit, np.eye(d) if spanned == d else axes[:spanned])
+
+    def inwards(self, points: Array) -> Array:
+        with one_blas_thread():
+            return (points - self.middle) @ self.plane.T / self.unit
+
+    def outwards(self, theta: Array) -> tuple[Array, float]:
+        """Centre and radius of a circle (c, r) given in these coordinates."""
+        return self.middle + self.unit * theta[:-1] @ self.plane, self.unit * float(abs(theta[-1]))
 
 
-def _in_words(dimensions: int) -> str:
-    names = {0: "in one place", 1: "on a line", 2: "in a plane"}
-    return names.get(dimensions, f"in a flat of {dimensions} dimensions")
+def _algebraic(points: Array, weight: Array) -> Solution:
+    """(c, r) from the least-squares β̃."""
+    roots = np.sqrt(weight)
+    design = roots[:, None] * np.column_stack([points, np.ones(len(points))])
+    with one_blas_thread():
+        beta = np.linalg.lstsq(design, roots * np.sum(points**2, axis=1), rcond=None)[0]
+    center = beta[:-1] / 2
+    theta = np.append(center, np.sqrt(max(beta[-1] + center @ center, 0.0)))
+    return Solution(theta, Outcome.EXACT, "least_squares", reason="linear in (2c, r² − cᵀc)")
 
 
 @dataclass(frozen=True)
