@@ -49,7 +49,9 @@ def targets(model):
     """What the estimator learns: labels for classifiers, else positive numbers."""
     if not get_tags(model).target_tags.single_output:
         return np.column_stack([Y, Y - X[:, 0]])
-    return LABELS if is_classifier(model) else Y
+    if not is_classifier(model):
+        return Y
+    return LABELS if get_tags(model).classifier_tags.multi_class else np.where(Y > 20, "yes", "no")
 
 
 def answer(model, x=X):
@@ -115,7 +117,7 @@ def test_same_bits_for_any_number_of_threads(name):
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_float32_in_float32_out(name):
     model = ESTIMATORS[name]
-    y = LABELS if is_classifier(model) else targets(model).astype(np.float32)
+    y = targets(model) if is_classifier(model) else targets(model).astype(np.float32)
     small = answer(clone(model).fit(X.astype(np.float32), y), X.astype(np.float32))
     assert small.dtype == np.float32
     # Rounding may take a row over a kink of the loss, and single steps elsewhere from there on.
@@ -193,7 +195,8 @@ class OnlyBlocks(Source):
 @pytest.mark.parametrize("name", PREDICTORS)
 def test_in_memory_equals_chunked(name):
     model = PREDICTORS[name]
-    y = np.unique(LABELS, return_inverse=True)[1].astype(float) if is_classifier(model) else Y
+    y = targets(model)
+    y = np.unique(y, return_inverse=True)[1].astype(float) if is_classifier(model) else y
     source = Chunked(X=X, y=y, n_features=D, has_target=True)
     if not model._streams:
         with pytest.raises(th.CapabilityError, match="in memory"):
@@ -243,8 +246,9 @@ def test_in_pipelines_and_searches(name):
     step = pipeline.steps[-1][0]
     grid = {f"{step}__fit_intercept": [True, False]} if hasattr(model, "fit_intercept") else {}
     search = GridSearchCV(pipeline, grid, cv=2)
+    poor = is_classifier(model) and get_tags(model).classifier_tags.poor_score
     # One column of six explains 0.4: as much as a greedy model takes by default.
-    assert search.fit(X, targets(model)).best_score_ > 0.3
+    assert search.fit(X, targets(model)).best_score_ > (0.0 if poor else 0.3)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

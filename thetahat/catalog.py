@@ -26,9 +26,13 @@ def estimators() -> dict[str, type]:
 
     found = {}
     for name in sorted(NAMES):
-        value = None if name in NAMESPACES else getattr(thetahat, name)
-        if isinstance(value, type) and issubclass(value, BaseEstimator):
-            found[name] = value
+        value = getattr(thetahat, name)
+        members = {name: value}
+        if name in NAMESPACES:
+            members = {f"{name}.{each}": getattr(value, each) for each in value.__all__}
+        for full, member in members.items():
+            if isinstance(member, type) and issubclass(member, BaseEstimator):
+                found[full] = member
     return found
 
 

@@ -1,0 +1,42 @@
+"""
+A hold-out set wears out
+========================
+
+Thirty useless models are tested on the same hundred rows. The best of them looks better than
+chance, for it was chosen because it does. `HoldOut` counts its uses and makes each later answer
+less sure, so that all intervals together keep the truth, one half.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import thetahat as th
+
+
+class Coin:
+    """A classifier that guesses."""
+
+    def __init__(self, seed):
+        self.seed = seed
+
+    def predict(self, X):
+        return np.random.default_rng(self.seed).integers(0, 2, len(X))
+
+
+labels = np.random.default_rng(5).integers(0, 2, 200)
+hold = th.HoldOut(np.zeros((200, 1)), labels, share=0.5)
+answers = [hold.error(Coin(seed)) for seed in range(30)]
+
+# %%
+
+figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+uses = np.arange(1, 31)
+low, mid, high = np.array([[a.low, a.estimate, a.high] for a in answers]).T
+axes.errorbar(uses, mid, yerr=[mid - low, high - mid], fmt="o", lw=1)
+best = mid.argmin()
+words = f"the best looks like {mid[best]:.0%}"
+axes.plot(uses[best], mid[best], "o", color="C3", ms=8, zorder=3, label=words)
+axes.axhline(0.5, color="black", lw=0.8, ls="--", label="the truth")
+axes.set(xlabel="use of the hold-out set", ylabel="error")
+axes.legend(frameon=False)
+plt.show()

@@ -1,0 +1,292 @@
+"""Evaluation and comparison: what they report, how often it is right, what they refuse."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import KFold, ShuffleSplit, cross_val_predict, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+
+import thetahat as th
+from thetahat.evaluation.compare import holm
+
+RANDOM = np.random.default_rng(0)
+N = 240
+X = RANDOM.standard_normal((N, 4))
+Y = X @ [1.0, -2.0, 0.5, 0.0] + RANDOM.standard_normal(N)
+LABELS = np.where(Y + RANDOM.standard_normal(N) > 0, "yes", "no")
+
+
+class NearestMean(ClassifierMixin, BaseEstimator):
+    """Labels ±1 by the nearer class mean over some columns: quick, and honest about its rows."""
+
+    def __init__(self, columns=slice(None)):
+        self.columns = columns
+
+    def fit(self, X, y):
+        rows = X[:, self.columns]
+        self.classes_ = np.array([-1.0, 1.0])
+        self.weight_ = rows[y > 0].mean(axis=0) - rows[y < 0].mean(axis=0)
+        self.middle_ = (rows[y > 0].mean(axis=0) + rows[y < 0].mean(axis=0)) / 2
+        return self
+
+    def decision_function(self, X):
+        return (X[:, self.columns] - self.middle_) @ self.weight_
+
+    def predict(self, X):
+        return np.where(self.decision_function(X) > 0, 1.0, -1.0)
+
+
+def share_right(learner, Z, y, train, test):
+    """Accuracy on some rows after a fit to others."""
+    return np.mean(learner.fit(Z[train], y[train]).predict(Z[test]) == y[test])
+
+
+def two_clouds(random, n=80, d=10):
+    """Rows of two classes whose columns are exchangeable: no set of them is better than another."""
+    y = random.choice([-1.0, 1.0], n)
+    return random.standard_normal((n, d)) + 0.4 * y[:, None], y
+
+
+# What is reported.
+
+
+def test_scores_are_those_of_scikit_learn():
+    folds = KFold(4, shuffle=True, random_state=3)
+    found = th.evaluate(th.Ridge(), X, Y, cv=folds, scoring=["r2", "neg_mean_squared_error"])
+    for metric in found.scores:
+        expected = cross_val_score(th.Ridge(), X, Y, cv=folds, scoring=metric)
+        np.testing.assert_allclose(found.scores[metric], expected)
+    np.testing.assert_allclose(found.predictions, cross_val_predict(th.Ridge(), X, Y, cv=folds))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_the_same_for_any_number_of_threads(threads):
+    expected = th.evaluate(GaussianNB(), X, LABELS, scoring=["accuracy", "roc_auc"])
+    with th.config(threads=threads):
+        found = th.evaluate(GaussianNB(), X, LABELS, scoring=["accuracy", "roc_auc"])
+    for metric in expected.scores:
+        np.testing.assert_array_equal(found.scores[metric], expected.scores[metric])
+    np.testing.assert_array_equal(found.certainties, expected.certainties)
+
+
+def test_tables_lists_and_weights_are_taken():
+    import pandas
+
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    expected = th.evaluate(th.Ridge(), X, Y).scores["r2"]
+    np.testing.assert_allclose(th.evaluate(th.Ridge(), frame, Y).scores["r2"], expected)
+    np.testing.assert_allclose(th.evaluate(th.Ridge(), X.tolist(), Y).scores["r2"], expected)
+    weighted = th.evaluate(th.Ridge(), X, Y, sample_weight=np.full(N, 2.0)).scores["r2"]
+    np.testing.assert_allclose(weighted, expected, rtol=1e-3)
+
+
+def test_intervals_fit_the_score():
+    found = th.evaluate(GaussianNB(), X, LABELS, scoring=["accuracy", "roc_auc", "f1_macro"])
+    right = found.predictions == LABELS
+    expected = th.statistics.proportion_interval(right.sum(), N)
+    assert found.intervals["accuracy"] == expected
+    assert found.intervals["roc_auc"].method == "DeLong over folds"
+    assert found.intervals["f1_macro"].method == "corrected t over folds"
+    for kind in ("t", "bootstrap", "clopper_pearson"):
+        chosen = th.evaluate(GaussianNB(), X, LABELS, interval=kind).intervals["accuracy"]
+        assert chosen.low < chosen.estimate < chosen.high
+
+
+def test_it_prints_plots_and_tells_of_progress(capsys):
+    import matplotlib
+
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+
+    told = []
+    found = th.evaluate(th.Ridge(), X, Y, progress=lambda *what: told.append(what))
+    assert sorted(told)[-1] == (5, 5, "Ridge")
+    assert "Ridge: 5 folds" in str(found)
+    assert found.plot().get_ylabel() == "r2"
+    comparison = th.compare({"a": th.Ridge(), "b": th.Ridge(alpha=100.0)}, X, Y, progress=True)
+    assert "10 of 10 fits" in capsys.readouterr().err
+    assert [tick.get_text() for tick in comparison.plot().get_yticklabels()] == ["b", "a"]
+    plt.close("all")
+
+
+@pytest.mark.parametrize("folds", [2, 5, 10, N])
+def test_folds_of_any_number(folds):
+    """K = 2 (roles swapped), 5, 10, and N, one row left out at a time; stratified for classes."""
+    found = th.evaluate(th.Ridge(), X, Y, cv=folds, scoring="neg_mean_squared_error")
+    assert len(found.fits) == folds
+    held = np.concatenate([fit.rows for fit in found.fits])
+    np.testing.assert_array_equal(np.sort(held), np.arange(N))
+    labels = np.repeat(["rare", "common"], [24, N - 24])
+    stratified = th.evaluate(GaussianNB(), X, labels, cv=min(folds, 12)).fits
+    share = 24 / len(stratified)
+    assert all(abs(np.sum(labels[fit.rows] == "rare") - share) < 1 for fit in stratified)
+    assert found.scores["neg_mean_squared_error"].var() > 0
+
+
+def test_models_are_kept_when_asked_for():
+    found = th.evaluate(th.Ridge(), X, Y, keep_models=True)
+    assert all(hasattr(fit.estimator, "coef_") for fit in found.fits)
+    assert th.evaluate(th.Ridge(), X, Y).fits[0].estimator is None
+
+
+def test_a_better_model_is_called_better():
+    models = {"guess": DummyClassifier(), "bayes": GaussianNB()}
+    found = th.compare(models, X, LABELS)
+    assert found.best == "bayes"
+    (pair,) = found.pairs
+    assert pair.test.rejects
+    assert pair.sentence.startswith("bayes is better than guess by ")
+    assert "points, 95% interval" in pair.sentence
+
+
+def test_equal_models_are_not_told_apart_and_rows_are_asked_for():
+    found = th.compare({"one": th.Ridge(alpha=1.0), "two": th.Ridge(alpha=1.5)}, X, Y)
+    (pair,) = found.pairs
+    assert not pair.test.rejects
+    assert pair.rows_needed > 0
+    assert "cannot be told apart with this much data" in pair.sentence
+    same = th.compare({"one": th.Ridge(), "two": th.Ridge()}, X, Y).pairs[0]
+    assert same.test.p == 1.0
+    assert "no number of rows in reach" in same.sentence
+
+
+@pytest.mark.parametrize("test", ["corrected_t", "paired_t", "wilcoxon", "mcnemar", "5x2cv"])
+def test_every_test_can_be_chosen(test):
+    models = {
+        "guess": DummyClassifier(),
+        "bayes": GaussianNB(),
+        "b2": GaussianNB(var_smoothing=0.1),
+    }
+    found = th.compare(models, X, LABELS, test=test)
+    assert len(found.pairs) == 3
+    assert found.among_all is not None
+    assert found.nemenyi.details["p"].shape == (3, 3)
+    assert all(pair.difference.low <= pair.difference.estimate for pair in found.pairs)
+
+
+def test_holm_adjusts_and_keeps_the_order():
+    np.testing.assert_allclose(holm([0.01, 0.04, 0.03]), [0.03, 0.06, 0.06])
+    np.testing.assert_allclose(holm([0.5, 0.9]), [1.0, 1.0])
+
+
+def test_rows_needed_would_be_enough():
+    """With the rows it asks for, the difference is found about four times out of five."""
+    random, found, asked = np.random.default_rng(5), 0, 900
+    for _ in range(40):
+        Z, y = two_clouds(random, n=asked)
+        models = {"all": NearestMean(), "half": NearestMean(slice(5))}
+        found += th.compare(models, Z, y).pairs[0].test.rejects
+    assert found >= 20
+
+
+# How often it is right.
+
+
+def test_coverage_of_the_corrected_interval_for_random_splits():
+    random, hits, scores = np.random.default_rng(7), 0, []
+    splits = ShuffleSplit(15, test_size=0.2, random_state=0)
+    learner = NearestMean()
+    for _ in range(2000):
+        Z, y = two_clouds(random, n=60)
+        values = []
+        for train, test in splits.split(Z):
+            learner.fit(Z[train], y[train])
+            values.append(np.mean(learner.predict(Z[test]) == y[test]))
+        scores.append(values)
+    scores = np.array(scores)
+    truth = scores.mean()
+    from thetahat.evaluation.score_intervals import fold_interval
+
+    hits = np.mean([truth in fold_interval(each, 0.25, 0.95) for each in scores])
+    plain = np.mean([truth in fold_interval(each, 0.0, 0.95) for each in scores])
+    assert 0.93 <= hits <= 0.97
+    assert plain < 0.8  # what ignoring the overlap would do
+
+
+def test_type_one_error_of_comparisons():
+    """Two learners that are equally good: how often each test says they are not."""
+    random = np.random.default_rng(11)
+    one, two = NearestMean(slice(0, 5)), NearestMean(slice(5, 10))
+    tests = {"corrected_t": 0, "paired_t": 0, "mcnemar": 0, "5x2cv": 0}
+    splits = ShuffleSplit(15, test_size=0.2, random_state=0)
+    for _ in range(1000):
+        Z, y = two_clouds(random, n=100)
+        d = []
+        for train, test in splits.split(Z):
+            right = [
+                np.mean(m.fit(Z[train], y[train]).predict(Z[test]) == y[test]) for m in (one, two)
+            ]
+            d.append(right)
+        a, b = np.array(d).T
+        tests["corrected_t"] += th.statistics.corrected_resampled_t(a, b, test_share=0.2).rejects
+        tests["paired_t"] += th.statistics.paired_t(a, b).rejects
+        half = np.arange(100) < 50
+        held = [m.fit(Z[half], y[half]).predict(Z[~half]) == y[~half] for m in (one, two)]
+        tests["mcnemar"] += th.statistics.mcnemar(*held, exact=False).rejects
+        differences = np.empty((5, 2))
+        for repeat in range(5):
+            order = random.permutation(100)
+            parts = order[:50], order[50:]
+            for side in (0, 1):
+                train, test = parts[side], parts[1 - side]
+                right = [share_right(learner, Z, y, train, test) for learner in (one, two)]
+                differences[repeat, side] = right[0] - right[1]
+        tests["5x2cv"] += th.statistics.five_by_two_cv(differences).rejects
+    rates = {name: count / 1000 for name, count in tests.items()}
+    assert rates["paired_t"] > 0.15, rates  # overlapping training sets: far too often
+    assert rates["corrected_t"] <= 0.07, rates
+    assert rates["5x2cv"] <= 0.07, rates
+    assert rates["mcnemar"] <= 0.07, rates
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: th.evaluate(th.Ridge(), X[:3], Y[:3], cv=5), "cv=5 folds of 3 rows"),
+        (lambda: th.evaluate(th.Ridge(), X, Y[:-1]), "X has 240 rows and y 239"),
+        (lambda: th.evaluate(th.Ridge(), X, Y, level=0.0), "level=0.0"),
+        (lambda: th.evaluate(th.Ridge(), X, Y, interval="wald"), "interval='wald' must be one of"),
+        (lambda: th.evaluate(th.Ridge(), X, Y, interval="wilson"), "is for accuracy"),
+        (lambda: th.evaluate(th.Ridge(), X, Y, interval="delong"), "is for roc_auc"),
+        (
+            lambda: th.evaluate(GaussianNB(), X[:10], ["a"] * 9 + ["b"], cv=10),
+            "would train on a single class, 'a'",
+        ),
+        (
+            lambda: th.evaluate(
+                GaussianNB(),
+                X[:40],
+                ["a"] * 20 + ["b"] * 20,
+                cv=[(range(10, 40), range(10))],
+                scoring=lambda *_: np.nan,
+            ),
+            "on fold 0 is nan",
+        ),
+        (lambda: th.compare({"a": th.Ridge()}, X, Y), "1 model given"),
+        (lambda: th.compare({"a": th.Ridge(), "b": GaussianNB()}, X, Y), "some are not"),
+        (lambda: th.compare({"a": th.Ridge(), "b": th.Ridge()}, X, Y, test="z"), "test='z'"),
+        (
+            lambda: th.compare({"a": th.Ridge(), "b": th.Ridge()}, X, Y, test="mcnemar"),
+            "needs classifiers",
+        ),
+        (
+            lambda: th.compare(
+                {"a": th.Ridge(), "b": th.Ridge()}, X, Y, scoring=["r2", "neg_max_error"]
+            ),
+            "one at a time",
+        ),
+    ],
+)
+def test_refusals_say_what_to_do(call, message):
+    with pytest.raises(th.ThetahatError, match=message):
+        call()
+
+
+def test_a_failing_fit_names_model_and_fold():
+    with pytest.raises(ValueError, match="NaN") as failure:
+        th.evaluate(th.Ridge(), np.where(X > 2.5, np.nan, X), Y)
+    assert any("while fitting 'Ridge' on fold 0" in note for note in failure.value.__notes__)

@@ -1,0 +1,210 @@
+"""Experiments: what they measure is what the formulas say."""
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import thetahat as th
+from thetahat import theory
+
+
+def box_problem(n, random):
+    """Uniform rows of the square, positive in the box [0.2, 0.8]²: known area, known truth."""
+    X = random.random((n, 2))
+    return X, ((X > 0.2) & (X < 0.8)).all(axis=1).astype(int)
+
+
+def coin_problem(n, random):
+    """Labels that no row tells of: the Bayes error is 1/4 on either half."""
+    X = random.random((n, 1))
+    return X, np.where(random.random(n) < 0.25, X[:, 0] < 0.5, X[:, 0] >= 0.5).astype(int)
+
+
+def test_rectangles_of_the_promised_size_fail_as_rarely_as_promised():
+    error, failure = 0.1, 0.05
+    m = theory.rectangle_sample_size(error, failure)
+    random, bad = np.random.default_rng(0), 0
+    for _ in range(400):
+        box = th.AxisParallelRectangle().fit(*box_problem(m, random))
+        inside = np.prod(box.high_ - box.low_)
+        bad += 0.36 - inside > error  # the tightest box errs by what it leaves out
+    assert bad / 400 <= failure
+
+
+def test_the_tightest_box_has_no_error_on_positive_rows():
+    X, y = box_problem(200, np.random.default_rng(1))
+    box = th.AxisParallelRectangle().fit(X, y)
+    assert (box.predict(X) == y).all()
+    assert box.consistent_
+    np.testing.assert_array_equal(box.low_, X[y == 1].min(axis=0))
+    y[np.argmax(y == 1)], flipped = 0, np.argmax(y == 1)
+    again = th.AxisParallelRectangle().fit(X, y)
+    assert again.n_inside_ == int(again.decision_function(X[[flipped]])[0] > 0)
+
+
+def test_a_box_says_when_it_cannot_be_right():
+    box = th.AxisParallelRectangle().fit([[0.0], [1.0], [2.0]], [1, 0, 1])
+    assert not box.consistent_
+    assert box.n_inside_ == 1
+    with pytest.raises(th.DataError, match="3 classes"):
+        th.AxisParallelRectangle().fit([[0.0], [1.0], [2.0]], ["a", "b", "c"])
+
+
+def test_true_error_of_a_memoriser():
+    """A tree remembers its rows, labels and all; on fresh rows it errs as the coins do."""
+    random = np.random.default_rng(2)
+    X, y = coin_problem(2000, random)
+    tree = DecisionTreeClassifier(random_state=0).fit(X, y)
+    assert (tree.predict(X) == y).all()
+    found = theory.true_error(tree, coin_problem, random_state=3)
+    assert found.estimate > 0.3
+    assert 0.375 == pytest.approx(found.estimate, abs=0.03)  # 2p(1 − p) with p = ¼
+
+
+def test_neighbours_that_grow_reach_the_bayes_error_and_one_does_not():
+    growing = theory.consistency(
+        lambda n: KNeighborsClassifier(max(1, int(n**0.7))),
+        coin_problem,
+        [30, 300, 3000],
+        bayes_error=0.25,
+        random_state=0,
+    )
+    single = theory.consistency(
+        lambda n: KNeighborsClassifier(1), coin_problem, [30, 300, 3000], random_state=0
+    )
+    assert growing.errors[-1].estimate < 0.27
+    assert 0.33 < single.errors[-1].estimate <= theory.cover_hart(0.25) + 0.02
+    assert single.training_errors[-1] == 0.0
+    assert growing.errors[0].estimate > growing.errors[-1].estimate
+
+
+def test_bins_multiply_with_dimensions():
+    """Ten bins a side make 10^D cells: a histogram that memorises cells needs as many rows."""
+
+    def draw(dimensions):
+        def rows(n, random):
+            X = random.random((n, dimensions))
+            return X, (X[:, 0] > 0.5).astype(int)
+
+        return rows
+
+    class Cells(DecisionTreeClassifier):
+        def fit(self, X, y):
+            self.cells_ = dict(zip(map(tuple, (10 * X).astype(int)), y, strict=True))
+            return self
+
+        def predict(self, X):
+            return np.array([self.cells_.get(tuple(c), 0) for c in (10 * X).astype(int)])
+
+    errors = [
+        theory.consistency(lambda n: Cells(), draw(d), [500], repetitions=3, random_state=0)
+        .errors[0]
+        .estimate
+        for d in (1, 2, 3, 4)
+    ]
+    assert (np.diff(errors) >= 0).all()
+    assert errors[1] < 0.02 < errors[2]
+    assert errors[-1] > 0.4
+
+
+def test_error_by_size_draws_itself():
+    import matplotlib
+
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+
+    found = theory.consistency(
+        lambda n: th.AxisParallelRectangle(),
+        box_problem,
+        [20, 200],
+        bayes_error=0.0,
+        random_state=0,
+    )
+    assert found.plot().get_xlabel() == "rows learned"
+    plt.close("all")
+
+
+def sometimes(X, y, random):
+    """A learner that is right in one run out of five, and else guesses."""
+    if random.random() < 0.2:
+        return th.AxisParallelRectangle().fit(X, y)
+    return th.AxisParallelRectangle().fit(X[:4] * 0.0 + random.random((4, 2)), [0, 1, 0, 1])
+
+
+def test_repetition_raises_confidence():
+    found = []
+    for seed in range(60):
+        X, y = box_problem(400, np.random.default_rng(seed))
+        chosen = theory.amplify(sometimes, X, y, success=0.2, failure=0.1, random_state=seed)
+        found.append(chosen.holdout_errors.min() < 0.15)
+    assert chosen.rounds == theory.amplification_rounds(0.2, 0.05)
+    assert np.mean(found) >= 0.9
+    assert 0 < chosen.accuracy_of_holdout < 1
+
+
+def test_a_majority_of_one_hypothesis_is_that_hypothesis():
+    X, y = box_problem(100, np.random.default_rng(0))
+    box = th.AxisParallelRectangle().fit(X[:10], y[:10])
+    votes = np.mean([box.predict(X) for _ in range(11)], axis=0) > 0.5
+    np.testing.assert_array_equal(votes, box.predict(X))
+
+
+def test_gaussian_moments_worked():
+    assert theory.gaussian_mean(10).mse == pytest.approx(0.1)
+    variance = theory.gaussian_variance(10)
+    assert (variance.bias, variance.variance) == pytest.approx((-0.1, 0.18))
+    assert theory.gaussian_variance(5).bias == pytest.approx(0.8 - 1)
+    assert theory.gaussian_variance(5, unbiased=True).bias == 0.0
+
+
+@pytest.mark.parametrize("n", [2, 10])
+def test_experiments_agree_with_the_formulas(n):
+    for estimate, exact in (
+        (np.mean, theory.gaussian_mean(n, sigma=2.0)),
+        (np.var, theory.gaussian_variance(n, sigma=2.0)),
+        (lambda x: np.var(x, ddof=1), theory.gaussian_variance(n, sigma=2.0, unbiased=True)),
+    ):
+        truth = 0.0 if estimate is np.mean else 4.0
+        found = theory.estimator_properties(
+            estimate,
+            lambda size, random: random.normal(0.0, 2.0, size),
+            truth,
+            sizes=(n, 20 * n),
+            repetitions=4000,
+            random_state=1,
+        )
+        assert exact.bias in found.bias[0]
+        assert found.variance[0] == pytest.approx(exact.variance, rel=0.1)
+        assert found.mse[0] == pytest.approx(exact.mse, rel=0.1)
+        assert found.mse[0] == pytest.approx(found.bias[0].estimate ** 2 + found.variance[0])
+
+
+def test_flags_and_what_they_imply():
+    def normal(n, random):
+        return random.standard_normal(n)
+
+    first = theory.estimator_properties(lambda x: x[0], normal, 0.0, random_state=0)
+    assert (first.unbiased, first.asymptotically_unbiased, first.consistent) == (True, True, False)
+    shifted = theory.estimator_properties(lambda x: x.mean() + 1, normal, 0.0, random_state=0)
+    flags = shifted.unbiased, shifted.asymptotically_unbiased, shifted.consistent
+    assert flags == (False, False, False)
+    vanishing = theory.estimator_properties(
+        lambda x: x.mean() + 1 / len(x), normal, 0.0, random_state=0
+    )
+    assert (vanishing.unbiased, vanishing.asymptotically_unbiased) == (False, True)
+    assert vanishing.consistent
+    assert "asymptotically unbiased: yes" in str(vanishing)
+
+
+def test_rademacher_grows_with_the_class_and_bounds_the_error():
+    random = np.random.default_rng(0)
+    X, y = box_problem(150, random)
+    box = theory.rademacher(th.AxisParallelRectangle(), X, repetitions=30, random_state=0)
+    tree = theory.rademacher(DecisionTreeClassifier(), X, repetitions=5, random_state=0)
+    assert tree.complexity.estimate == 1.0  # it follows any labels
+    assert box.complexity.high < 0.6
+    fitted = th.AxisParallelRectangle().fit(X, y)
+    true = theory.true_error(fitted, box_problem, random_state=1).estimate
+    assert true <= box.true_error_bound(0.0)
+    assert tree.true_error_bound(0.0) == 1.0

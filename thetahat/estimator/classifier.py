@@ -1,0 +1,102 @@
+"""What all classifiers share: labels of any kind, known inside by the codes 0, 1, …, C−1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from thetahat.data.class_weights import class_weighted
+from thetahat.data.labels import LabelEncoding
+from thetahat.data.relabelled import relabelled
+from thetahat.data.source import Source
+from thetahat.estimator.base import Estimator
+from thetahat.foundation.errors import DataError, ParameterError
+
+Array = Any
+
+
+class Classifier(ClassifierMixin, Estimator):
+    """Fitted ``classes_``: the labels in the order of their codes."""
+
+    classes_: Array
+
+    def _open_classes(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        class_weight: Any = None,
+        check_finite: bool = True,
+        least: int = 2,
+        most: int | None = None,
+    ) -> Source:
+        """As `_open`, with targets 0, …, C−1; keeps ``classes_`` and weighs them as asked."""
+        if isinstance(X, Source) or y is None:
+            source, encoding = relabelled(self._open(X, y, sample_weight))
+        else:
+            labels = self._labels(y)
+            encoding = LabelEncoding.of(labels)
+            source = self._open(
+                X, encoding.encode(labels), sample_weight, check_finite=check_finite
+            )
+        if encoding.n_classes < least:
+            raise DataError(
+                f"{type(self).__name__}: y holds one class only, {encoding.classes.tolist()[0]!r}; "
+                "telling classes apart takes at least two. Give rows of another class too."
+            )
+        if most is not None and encoding.n_classes > most:
+            raise DataError(
+                f"{type(self).__name__}: y holds {encoding.n_classes} classes. Only binary "
+                "classification is supported: keep two of them, or fit one model per class."
+            )
+        self.classes_ = encoding.classes
+        return class_weighted(source, encoding.classes, class_weight, type(self).__name__)
+
+    def _open_more(
+        self, X: Any, y: Any, classes: Any = None, *, most: int | None = None
+    ) -> tuple[Source, bool]:
+        """As `_open_classes` for ``partial_fit``, and whether this is its first call."""
+        who = type(self).__name__
+        fresh = not hasattr(self, "classes_")
+        if fresh:
+            if classes is None:
+                raise ParameterError(
+                    f"{who}.partial_fit: the first call needs classes=[...], all labels, for a "
+                    "batch may not hold every one."
+                )
+            encoding = LabelEncoding.of(np.asarray(classes))
+            if encoding.n_classes < 2 or (most is not None and encoding.n_classes > most):
+                raise DataError(
+                    f"{who}: classes holds {encoding.n_classes} labels; "
+                    + ("give two." if most == 2 else "give at least two.")
+                )
+        else:
+            encoding = LabelEncoding(self.classes_)
+            width = np.shape(X)[1] if np.ndim(X) == 2 else 0
+            if width and width != self.n_features_in_:
+                raise DataError(
+                    f"X has {width} features, but {who} is expecting {self.n_features_in_} "
+                    "features as input. Every batch has the columns of the first."
+                )
+        source = self._open(X, encoding.encode(self._labels(y)))
+        self.classes_ = encoding.classes
+        return source, fresh
+
+    def _labels(self, y: Any) -> Array:
+        """y as a 1-D array of labels; numbers that are no labels are refused."""
+        from sklearn.utils.multiclass import check_classification_targets
+        from sklearn.utils.validation import column_or_1d
+
+        labels = column_or_1d(y, warn=True)
+        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+            row = int(np.argmin(np.isfinite(labels)))
+            kind = "NaN" if np.isnan(labels[row]) else "infinity"
+            raise DataError(
+                f"Input y contains {kind} (first at row {row}); {type(self).__name__} needs a "
+                "label for every row. Drop those rows, or name a class for them."
+            )
+        check_classification_targets(labels)
+        return labels

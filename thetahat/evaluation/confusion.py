@@ -1,0 +1,144 @@
+"""The confusion matrix, and the shares it gives, each with an interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.labels import LabelEncoding
+from thetahat.evaluation.statistics.counts import proportion_interval
+from thetahat.evaluation.statistics.outcome import Interval, require_level
+from thetahat.foundation.errors import DataError, ParameterError
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """How often each label was taken for each other; prints as a table with shares.
+
+    Formula: with two classes, accuracy (TP + TN)/n, precision TP/(TP + FP), recall TP/(TP + FN),
+    false positive rate FP/(FP + TN); each a proportion with Wilson's interval. Cost: O(C²) memory.
+
+    Attributes
+    ----------
+    classes : array of shape (C,)
+        The labels; of two, the second is the positive one.
+    counts : array of shape (C, C)
+        Rows by the true label, columns by the predicted one.
+    level : float
+        The confidence of intervals.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> table = th.confusion([1, 1, 0, 0, 1], [1, 0, 0, 1, 1])
+    >>> table.counts.tolist()
+    [[1, 1], [1, 2]]
+    >>> round(table.recall().estimate, 4)
+    0.6667
+    """
+
+    classes: Array
+    counts: Array
+    level: float = 0.95
+
+    @property
+    def accuracy(self) -> Interval:
+        """The share of rows that are right."""
+        return self._share(np.trace(self.counts), self.counts.sum(), "accuracy")
+
+    @property
+    def error(self) -> Interval:
+        """The share of rows that are wrong."""
+        right = np.trace(self.counts)
+        return self._share(self.counts.sum() - right, self.counts.sum(), "error")
+
+    def precision(self, label: Any = None) -> Interval:
+        """Of the rows called `label`, the share that are. Cost: O(C)."""
+        place = self._place(label)
+        return self._share(self.counts[place, place], self.counts[:, place].sum(), "precision")
+
+    def recall(self, label: Any = None) -> Interval:
+        """Of the rows that are `label`, the share called so. Cost: O(C)."""
+        place = self._place(label)
+        return self._share(self.counts[place, place], self.counts[place].sum(), "recall")
+
+    def false_positive_rate(self, label: Any = None) -> Interval:
+        """Of the rows that are not `label`, the share called so. Cost: O(C²)."""
+        place = self._place(label)
+        called = self.counts[:, place].sum() - self.counts[place, place]
+        others = self.counts.sum() - self.counts[place].sum()
+        return self._share(called, others, "false positive rate")
+
+    def __str__(self) -> str:
+        names = [str(label) for label in self.classes.tolist()]
+        width = max(9, *(len(name) for name in names))
+        head = "true \\ predicted"
+        lines = [f"{head:<{len(head)}} " + " ".join(f"{name:>{width}}" for name in names)]
+        for name, row in zip(names, self.counts, strict=True):
+            lines.append(f"{name:<{len(head)}} " + " ".join(f"{count:>{width}g}" for count in row))
+        lines.append(f"accuracy {self.accuracy}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _place(self, label: Any) -> int:
+        if label is None:
+            if self.classes.size != 2:
+                raise ParameterError(
+                    f"There are {self.classes.size} classes: say which one counts as positive, for "
+                    f"example {self.classes.tolist()[0]!r}."
+                )
+            return 1
+        return int(LabelEncoding(self.classes).encode([label])[0])
+
+    def _share(self, part: float, whole: float, what: str) -> Interval:
+        if not whole > 0:
+            raise DataError(f"The {what} is 0 of 0 rows, so it is not defined.")
+        return proportion_interval(float(part), float(whole), level=self.level)
+
+
+def confusion(
+    y: Any, predicted: Any, *, sample_weight: Any = None, level: float = 0.95
+) -> Confusion:
+    """Count how often each label was taken for each other.
+
+    Formula: counts[a, b] = Σ w·1[true = a, predicted = b]. Cost: O(n log C).
+
+    Parameters
+    ----------
+    y, predicted : array-like of shape (n,)
+        True and predicted labels.
+    sample_weight : array-like of shape (n,), optional
+        A row of weight 2 counts twice.
+    level : float, default=0.95
+        The confidence of intervals.
+
+    Returns
+    -------
+    Confusion
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> print(th.confusion(["ham", "spam", "spam"], ["ham", "spam", "ham"]))
+    true \\ predicted       ham      spam
+    ham                      1         0
+    spam                     1         1
+    accuracy 0.6667, 95% interval 0.2077 to 0.9385 (Wilson)
+    """
+    require_level(level)
+    truth, called = np.asarray(y), np.asarray(predicted)
+    if truth.ndim != 1 or truth.shape != called.shape or not truth.size:
+        raise DataError(
+            f"y has shape {truth.shape} and predicted {called.shape}; give one label each per row."
+        )
+    encoding = LabelEncoding.of(np.concatenate([truth, called]))
+    a, b = encoding.encode(truth), encoding.encode(called)
+    size = encoding.n_classes
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    counts = np.bincount(a * size + b, weights=weight, minlength=size * size)
+    return Confusion(encoding.classes, counts.reshape(size, size), level)

@@ -1,0 +1,1 @@
+"""Curves with bands: over thresholds, over rows, over parameters."""

@@ -1,0 +1,63 @@
+"""Which rows are trained on and which are held back, and what may go wrong with that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+
+from thetahat.foundation.errors import DataError, ParameterError
+
+Array = Any
+Fold = tuple[Array, Array]
+
+
+def folds_of(
+    cv: Any, X: Any, y: Any, *, classifier: bool, groups: Any = None, random_state: Any = 0
+) -> list[Fold]:
+    """The (train, test) rows of every fold.
+
+    A number of folds means shuffled ones, stratified for classifiers. Anything else is
+    scikit-learn's: a splitter, or an iterable of pairs.
+    """
+    n = rows_in(X)
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        if not 2 <= cv <= n:
+            raise DataError(
+                f"cv={cv} folds of {n} rows: there must be at least 2 folds and a row in each. "
+                f"Use cv={min(max(2, n), 5)}."
+            )
+        kind = StratifiedKFold if classifier and _smallest_class(y) >= cv else KFold
+        cv = kind(int(cv), shuffle=True, random_state=random_state)
+    found = list(check_cv(cv, y, classifier=classifier).split(np.zeros((n, 1)), y, groups))
+    if not found:
+        raise ParameterError("cv gives no folds at all. Give a number of folds, or a splitter.")
+    if classifier:
+        _require_two_classes(found, np.asarray(y))
+    return found
+
+
+def rows_in(X: Any) -> int:
+    """How many rows an array, a table or a list has."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def are_a_partition(folds: list[Fold], n: int) -> bool:
+    """Whether every row is held back exactly once."""
+    held = np.concatenate([test for _, test in folds])
+    return held.size == n and np.unique(held).size == n
+
+
+def _smallest_class(y: Any) -> int:
+    return int(np.unique(np.asarray(y), return_counts=True)[1].min())
+
+
+def _require_two_classes(folds: list[Fold], y: Array) -> None:
+    for number, (train, _) in enumerate(folds):
+        classes = np.unique(y[train])
+        if classes.size < 2:
+            raise DataError(
+                f"Fold {number} would train on a single class, {classes.tolist()[0]!r}. Use fewer "
+                "folds, stratified ones, or more rows of the other classes."
+            )

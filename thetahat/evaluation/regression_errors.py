@@ -1,0 +1,86 @@
+"""How far predictions are off: RSS, MSE, RMSE, mean absolute error, R², with intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.evaluation.statistics.means import mean_interval
+from thetahat.evaluation.statistics.outcome import Interval, pair_of_samples, require_level
+
+
+@dataclass(frozen=True)
+class RegressionErrors:
+    """Errors of predictions on rows a model has not seen; prints as a list.
+
+    Formula: r = y − ŷ; RSS = Σr², MSE = RSS/n, RMSE = √MSE, MAE = Σ|r|/n, R² = 1 − RSS/Σ(y − ȳ)².
+    Intervals are t intervals of the means of r² and |r|. Cost: O(1).
+
+    Attributes
+    ----------
+    rss : float
+        The residual sum of squares.
+    mse, rmse, mae : Interval
+        Mean square, its root, and mean absolute error.
+    r2 : float
+        The share of the variance explained.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> errors = th.regression_errors([1.0, 2.0, 3.0], [1.0, 2.0, 5.0])
+    >>> errors.rss, round(errors.rmse.estimate, 4), errors.r2
+    (4.0, 1.1547, -1.0)
+    """
+
+    rss: float
+    mse: Interval
+    rmse: Interval
+    mae: Interval
+    r2: float
+
+    def __str__(self) -> str:
+        rows = {"RMSE": self.rmse, "MSE": self.mse, "MAE": self.mae}
+        lines = [f"{name:<5} {interval}" for name, interval in rows.items()]
+        return "\n".join([*lines, f"RSS   {self.rss:.6g}", f"R²    {self.r2:.4g}"])
+
+    __repr__ = __str__
+
+
+def regression_errors(y: Any, predicted: Any, *, level: float = 0.95) -> RegressionErrors:
+    """Measure how far predictions are off, and how sure that is.
+
+    Formula: RSS = Σ(y − ŷ)², MSE = RSS/n, RMSE = √MSE. Cost: O(n).
+
+    Parameters
+    ----------
+    y, predicted : array-like of shape (n,)
+        True and predicted values; at least two.
+    level : float, default=0.95
+        The confidence of intervals.
+
+    Returns
+    -------
+    RegressionErrors
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> th.regression_errors([1.0, 2.0], [1.5, 2.5]).mae.estimate
+    0.5
+    """
+    require_level(level)
+    truth, called = pair_of_samples(y, predicted)
+    residual = truth - called
+    mse = mean_interval(residual**2, level=level)
+    low, high = (float(np.sqrt(max(0.0, end))) for end in (mse.low, mse.high))
+    rss, spread = float(residual @ residual), float(((truth - truth.mean()) ** 2).sum())
+    return RegressionErrors(
+        rss,
+        mse,
+        Interval(float(np.sqrt(mse.estimate)), low, high, level, f"root of {mse.method}"),
+        mean_interval(np.abs(residual), level=level),
+        1.0 - rss / spread if spread > 0 else float("nan"),
+    )

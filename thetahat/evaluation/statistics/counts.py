@@ -1,0 +1,224 @@
+"""Counts and shares: chi-square tests, and intervals for a proportion.
+
+χ² = Σ (n − e)²/e compares counts n with the counts e that a hypothesis expects; it is about χ²
+distributed with as many degrees of freedom as counts that are free to vary.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thetahat.evaluation.statistics.outcome import (
+    HypothesisTest,
+    Interval,
+    require_level,
+    sample,
+)
+from thetahat.foundation.errors import DataError, ParameterError
+
+Array = Any
+SMALLEST_EXPECTED = 5.0
+"""Expected counts below which the χ² distribution is a rough guide."""
+
+
+def chi_square_fit(
+    observed: Any,
+    expected: Any = None,
+    *,
+    estimated: int = 0,
+    significance: float = 0.05,
+) -> HypothesisTest:
+    """Whether counts come from given shares.
+
+    Formula: χ² = Σ (n − e)²/e with k − 1 − (parameters estimated from the same counts) degrees of
+    freedom. Cost: O(k).
+
+    Parameters
+    ----------
+    observed : array-like of shape (k,)
+        Counts.
+    expected : array-like of shape (k,), optional
+        Expected counts or shares; None: all alike.
+    estimated : int, default=0
+        Parameters of the shares that were estimated from these counts.
+    significance : float, default=0.05
+        Below which p the shares are rejected.
+
+    Returns
+    -------
+    HypothesisTest
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> fair_die = th.statistics.chi_square_fit([8, 9, 19, 5, 8, 11])
+    >>> round(fair_die.statistic, 4), fair_die.degrees_of_freedom
+    (11.6, (5.0,))
+    """
+    require_level(significance, "significance")
+    n = _counts(observed, "observed", 1)
+    e = np.ones(n.size) if expected is None else _counts(expected, "expected", 1)
+    if e.shape != n.shape:
+        raise DataError(f"observed has {n.size} counts and expected {e.size}; give as many.")
+    if not (e > 0).all():
+        raise DataError(
+            f"expected[{int(np.argmin(e > 0))}] is 0: a count that cannot occur tests nothing. "
+            "Merge that class with another."
+        )
+    degrees = n.size - 1 - estimated
+    if degrees < 1:
+        raise DataError(
+            f"{n.size} counts leave {degrees} degrees of freedom; at least 1 is needed. Use more "
+            "classes."
+        )
+    return _chi_square(
+        n, e * (n.sum() / e.sum()), degrees, "the counts follow the given shares", significance
+    )
+
+
+def chi_square_independence(
+    table: Any, *, yates: bool = False, significance: float = 0.05
+) -> HypothesisTest:
+    """Whether the rows and columns of a table of counts are independent.
+
+    Formula: e_ij = (row i)·(column j)/n; χ² = Σ (n_ij − e_ij)²/e_ij with (r − 1)(c − 1) degrees of
+    freedom. Cost: O(r·c).
+
+    Parameters
+    ----------
+    table : array-like of shape (r, c)
+        Counts.
+    yates : bool, default=False
+        Move each count by up to ½ towards its expectation (2 × 2 tables): more cautious.
+    significance : float, default=0.05
+        Below which p independence is rejected.
+
+    Returns
+    -------
+    HypothesisTest
+        ``details["expected"]`` holds the expected counts; the effect size is Cramér's V.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> test = th.statistics.chi_square_independence([[38, 9], [31, 22]])
+    >>> test.details["expected"].round(2).tolist()
+    [[32.43, 14.57], [36.57, 16.43]]
+    >>> print(test.decision)
+    rows and columns are independent: rejected at 5%
+    """
+    require_level(significance, "significance")
+    n = _counts(table, "table", 2)
+    if min(n.shape) < 2:
+        raise DataError(f"table has shape {n.shape}; independence needs two rows and two columns.")
+    expected = np.outer(n.sum(axis=1), n.sum(axis=0)) / n.sum()
+    if not (expected > 0).all():
+        raise DataError("table has a row or column of zeros, which says nothing. Leave it out.")
+    if yates and n.shape != (2, 2):
+        raise ParameterError(f"yates=True is for 2 × 2 tables; this one is {n.shape}.")
+    degrees = (n.shape[0] - 1) * (n.shape[1] - 1)
+    found = _chi_square(
+        n, expected, degrees, "rows and columns are independent", significance, yates=yates
+    )
+    strength = np.sqrt(found.statistic / (n.sum() * (min(n.shape) - 1)))
+    return HypothesisTest(**{**vars(found), "effect_size": float(strength)})
+
+
+def proportion_interval(
+    successes: float, trials: float, *, method: str = "wilson", level: float = 0.95
+) -> Interval:
+    """A confidence interval for a probability, from successes in independent trials.
+
+    Formula: "wilson" inverts the score test, (p̂ + z²/2n ± z√(p̂(1−p̂)/n + z²/4n²))/(1 + z²/n), and
+    covers the level on average; "clopper_pearson" inverts the binomial tails by quantiles of Beta
+    distributions, and covers at least the level for every p. Cost: O(1).
+
+    Parameters
+    ----------
+    successes, trials : float
+        How many of how many.
+    method : {"wilson", "clopper_pearson"}, default="wilson"
+        Which interval.
+    level : float, default=0.95
+        The confidence.
+
+    Returns
+    -------
+    Interval
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> print(th.statistics.proportion_interval(0, 20, method="clopper_pearson"))
+    0, 95% interval 0 to 0.1684 (Clopper-Pearson)
+    """
+    from scipy import stats
+
+    require_level(level)
+    if not (trials > 0 and 0 <= successes <= trials):
+        raise DataError(
+            f"{successes:g} successes in {trials:g} trials: trials must be positive, and successes "
+            "between 0 and them."
+        )
+    share, tail = successes / trials, (1 - level) / 2
+    if method == "wilson":
+        z2 = float(stats.norm.isf(tail)) ** 2
+        centre = (share + z2 / (2 * trials)) / (1 + z2 / trials)
+        root = np.sqrt(share * (1 - share) / trials + z2 / (4 * trials**2))
+        half = np.sqrt(z2) * root / (1 + z2 / trials)
+        low = 0.0 if successes == 0 else max(0.0, float(centre - half))
+        high = 1.0 if successes == trials else min(1.0, float(centre + half))
+        return Interval(share, low, high, level, "Wilson")
+    if method == "clopper_pearson":
+        failures = trials - successes
+        low = float(stats.beta.ppf(tail, successes, failures + 1)) if successes else 0.0
+        high = float(stats.beta.isf(tail, successes + 1, failures)) if failures else 1.0
+        return Interval(share, low, high, level, "Clopper-Pearson")
+    raise ParameterError(
+        f"proportion_interval: method={method!r} must be 'wilson' or 'clopper_pearson'."
+    )
+
+
+def _chi_square(
+    n: Array,
+    expected: Array,
+    degrees: int,
+    hypothesis: str,
+    significance: float,
+    *,
+    yates: bool = False,
+) -> HypothesisTest:
+    from scipy import stats
+
+    gap = np.abs(n - expected)
+    gap = np.maximum(gap - 0.5, 0.0) if yates else gap
+    statistic = float((gap**2 / expected).sum())
+    small = int((expected < SMALLEST_EXPECTED).sum())
+    about_size = f"every expected count is at least {SMALLEST_EXPECTED:g}"
+    if small:
+        about_size = f"broken: {small} of {expected.size} expected counts are below 5; p is rough"
+    return HypothesisTest(
+        name="chi-square test" + (" with Yates' correction" if yates else ""),
+        hypothesis=hypothesis,
+        statistic=statistic,
+        degrees_of_freedom=(float(degrees),),
+        p=float(stats.chi2.sf(statistic, degrees)),
+        significance=significance,
+        assumptions=("independent observations", about_size),
+        details={
+            "expected": expected,
+            "critical": float(stats.chi2.isf(significance, degrees)),
+        },
+    )
+
+
+def _counts(values: Any, role: str, dimensions: int) -> Array:
+    counts = np.asarray(values, dtype=float)
+    if counts.ndim != dimensions:
+        raise DataError(f"{role} has shape {counts.shape}; give {dimensions} dimension(s).")
+    sample(counts.ravel(), role)
+    if (counts < 0).any() or not counts.sum() > 0:
+        raise DataError(f"{role} holds {counts.min():g}; counts are ≥ 0 and not all 0.")
+    return counts

@@ -1,0 +1,249 @@
+"""Whether one model is better than another: tests on scores of the same folds.
+
+Scores of cross-validation share training rows, so their differences d are positively correlated,
+and the plain paired t test rejects too often. Two remedies:
+
+    corrected t  d̄ / √((1/k + n_test/n_train)·s²),       t_{k−1}   (Nadeau and Bengio)
+    5×2 cv t     d₁₁ / √(Σᵢ sᵢ²/5),                      t_5       (Dietterich)
+    5×2 cv F     Σᵢⱼ dᵢⱼ² / (2Σᵢ sᵢ²),                   F(10, 5)  (Alpaydın)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thetahat.evaluation.statistics.outcome import (
+    HypothesisTest,
+    Interval,
+    pair_of_samples,
+    require_level,
+)
+from thetahat.foundation.errors import DataError, ParameterError
+
+Array = Any
+NO_DIFFERENCE = "both are equally good"
+
+
+def paired_t(a: Any, b: Any, *, significance: float = 0.05) -> HypothesisTest:
+    """The paired t test of two models' scores on k independent sets.
+
+    Formula: t = d̄/(s_d/√k) with d = a − b and k − 1 degrees of freedom. Folds of one
+    cross-validation are not independent: use `corrected_resampled_t` there. Cost: O(k).
+
+    Parameters
+    ----------
+    a, b : array-like of shape (k,)
+        Scores of the two models on the same sets.
+    significance : float, default=0.05
+        Below which p equality is rejected.
+
+    Returns
+    -------
+    HypothesisTest
+        With an interval for the mean difference, and Cohen's d as effect size.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> test = th.statistics.paired_t([0.80, 0.82, 0.79, 0.85], [0.75, 0.78, 0.76, 0.79])
+    >>> round(test.statistic, 4), test.rejects
+    (6.9714, True)
+    """
+    first, second = pair_of_samples(a, b)
+    return _t_of_differences(
+        first - second,
+        1.0 / first.size,
+        "paired t test",
+        ("differences that are independent (no shared training rows) and near normal",),
+        significance,
+    )
+
+
+def corrected_resampled_t(
+    a: Any, b: Any, *, test_share: float, significance: float = 0.05
+) -> HypothesisTest:
+    """The paired t test for scores whose training sets overlap, as those of folds do.
+
+    Formula: t = d̄/√((1/k + n_test/n_train)·s²) with k − 1 degrees of freedom: the second term
+    stands for the correlation that shared training rows bring. Cost: O(k).
+
+    Parameters
+    ----------
+    a, b : array-like of shape (k,)
+        Scores of the two models on the same k splits.
+    test_share : float
+        The share of rows in each test set: 0.2 for five folds.
+    significance : float, default=0.05
+        Below which p equality is rejected.
+
+    Returns
+    -------
+    HypothesisTest
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> a, b = [0.80, 0.82, 0.79, 0.85, 0.81], [0.75, 0.78, 0.76, 0.79, 0.80]
+    >>> round(th.statistics.corrected_resampled_t(a, b, test_share=0.2).p, 4)
+    0.0422
+    """
+    require_level(test_share, "test_share")
+    first, second = pair_of_samples(a, b)
+    return _t_of_differences(
+        first - second,
+        1.0 / first.size + test_share / (1.0 - test_share),
+        "corrected resampled t test",
+        (f"training sets overlap; their correlation is taken as {test_share:.3g}",),
+        significance,
+    )
+
+
+def five_by_two_cv(
+    differences: Any, *, kind: str = "F", significance: float = 0.05
+) -> HypothesisTest:
+    """The test on five repetitions of two-fold cross-validation, whose halves share no rows.
+
+    Formula: with sᵢ² = (dᵢ₁ − d̄ᵢ)² + (dᵢ₂ − d̄ᵢ)², kind "t": d₁₁/√(Σ sᵢ²/5) ~ t₅; kind "F":
+    Σ dᵢⱼ²/(2 Σ sᵢ²) ~ F(10, 5), which does not depend on which half came first. Cost: O(1).
+
+    Parameters
+    ----------
+    differences : array-like of shape (5, 2)
+        Score of the one model minus that of the other: repetitions by halves.
+    kind : {"F", "t"}, default="F"
+        Which statistic.
+    significance : float, default=0.05
+        Below which p equality is rejected.
+
+    Returns
+    -------
+    HypothesisTest
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> d = [[0.02, 0.03], [0.01, 0.04], [0.03, 0.02], [0.02, 0.02], [0.04, 0.01]]
+    >>> round(th.statistics.five_by_two_cv(d).p, 4)
+    0.0945
+    """
+    from scipy import stats
+
+    require_level(significance, "significance")
+    d = np.asarray(differences, dtype=float)
+    if d.shape != (5, 2) or not np.isfinite(d).all():
+        raise DataError(
+            f"five_by_two_cv: differences has shape {d.shape}; give finite numbers of shape "
+            "(5, 2), one row per repetition and one column per half."
+        )
+    spread = float(((d - d.mean(axis=1, keepdims=True)) ** 2).sum())
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if kind == "F":
+            statistic = float(np.divide((d**2).sum(), 2 * spread)) if d.any() else 0.0
+            degrees, p = (10.0, 5.0), float(stats.f.sf(statistic, 10, 5))
+        elif kind == "t":
+            statistic = float(np.divide(d[0, 0], np.sqrt(spread / 5))) if d[0, 0] else 0.0
+            degrees, p = (5.0,), float(2 * stats.t.sf(abs(statistic), 5))
+        else:
+            raise ParameterError(f"five_by_two_cv: kind={kind!r} must be 'F' or 't'.")
+    return HypothesisTest(
+        name=f"5×2 cross-validation {kind} test",
+        hypothesis=NO_DIFFERENCE,
+        statistic=statistic,
+        degrees_of_freedom=degrees,
+        p=p,
+        significance=significance,
+        assumptions=("differences that are near normal; two halves of one repetition independent",),
+        details={"mean_difference": float(d.mean())},
+    )
+
+
+def mcnemar(
+    right_a: Any, right_b: Any, *, exact: bool | None = None, significance: float = 0.05
+) -> HypothesisTest:
+    """Whether two classifiers err equally often on the same rows.
+
+    Formula: only the rows that one has right and the other wrong count: b and c of them. Exact: the
+    smaller is Binomial(b + c, ½); else χ² = (|b − c| − 1)²/(b + c) with 1 degree of freedom.
+    Cost: O(n).
+
+    Parameters
+    ----------
+    right_a, right_b : array-like of bool, shape (n,)
+        Whether each classifier has each row right.
+    exact : bool, optional
+        None: exact where b + c < 1000, where it costs nothing.
+    significance : float, default=0.05
+        Below which p equality is rejected.
+
+    Returns
+    -------
+    HypothesisTest
+        With an interval for the difference of the accuracies (Wald, paired).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> a, b = np.repeat([1, 1, 0], [80, 15, 5]), np.repeat([1, 0, 1], [80, 15, 5])
+    >>> round(th.statistics.mcnemar(a, b).p, 4)
+    0.0414
+    """
+    from scipy import stats
+
+    require_level(significance, "significance")
+    first, second = pair_of_samples(right_a, right_b, at_least=1)
+    if not (np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all()):
+        raise DataError("mcnemar: give True where a row is right and False where it is wrong.")
+    n = first.size
+    only_a, only_b = int((first > second).sum()), int((second > first).sum())
+    apart = only_a + only_b
+    exact = apart < 1000 if exact is None else exact
+    if exact:
+        statistic, degrees = float(min(only_a, only_b)), ()
+        p = min(1.0, 2 * float(stats.binom.cdf(statistic, apart, 0.5))) if apart else 1.0
+    else:
+        statistic = max(abs(only_a - only_b) - 1, 0) ** 2 / apart if apart else 0.0
+        degrees, p = (1.0,), float(stats.chi2.sf(statistic, 1))
+    gap = (only_a - only_b) / n
+    half = float(
+        stats.norm.isf(significance / 2) * np.sqrt(max(apart - (only_a - only_b) ** 2 / n, 0)) / n
+    )
+    return HypothesisTest(
+        name="McNemar's test" + (", exact" if exact else ""),
+        hypothesis=NO_DIFFERENCE,
+        statistic=float(statistic),
+        degrees_of_freedom=degrees,
+        p=p,
+        significance=significance,
+        assumptions=("independent rows; the two fitted models are taken as they are",),
+        interval=Interval(gap, gap - half, gap + half, 1 - significance, "paired Wald"),
+        details={"only_a_right": only_a, "only_b_right": only_b},
+    )
+
+
+def _t_of_differences(
+    d: Array, share: float, name: str, assumptions: tuple[str, ...], significance: float
+) -> HypothesisTest:
+    from scipy import stats
+
+    require_level(significance, "significance")
+    mean, spread = float(d.mean()), float(d.std(ddof=1))
+    error = spread * np.sqrt(share)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = float(np.divide(mean, error)) if mean else 0.0
+        effect = float(np.divide(mean, spread)) if mean else 0.0
+    degrees = d.size - 1
+    half = float(stats.t.isf(significance / 2, degrees) * error)
+    return HypothesisTest(
+        name=name,
+        hypothesis=NO_DIFFERENCE,
+        statistic=statistic,
+        degrees_of_freedom=(float(degrees),),
+        p=float(2 * stats.t.sf(abs(statistic), degrees)),
+        significance=significance,
+        assumptions=assumptions,
+        interval=Interval(mean, mean - half, mean + half, 1 - significance, name),
+        effect_size=effect,
+    )

@@ -1,0 +1,150 @@
+"""What learners of Boolean rows share: rows of truth values, two labels, one row at a time."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.labels import LabelEncoding
+from thetahat.data.moments import dense_rows
+from thetahat.data.source import Block
+from thetahat.estimator.classifier import Classifier
+from thetahat.foundation.errors import DataError
+
+Array = Any
+
+
+class BooleanLearner(Classifier):
+    """A classifier of rows of truth values that learns from one row after another.
+
+    ``fit`` passes over the rows once, in their order; `partial_fit` goes on with more. An entry is
+    true where it is above ½. ``mistakes_`` counts the rows that were answered wrongly before they
+    were learned.
+    """
+
+    _visits_rows_in_order = True
+
+    n_rounds_: int
+    mistakes_: int
+    consistent_: bool
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = True  # rows of real numbers are not what it is for
+        return tags
+
+    @abstractmethod
+    def _begin(self, width: int) -> None:
+        """The state before the first row of this many truth values."""
+
+    @abstractmethod
+    def _score(self, truth: Array) -> Array:
+        """Positive for rows that are called true: truth values of shape (n, d)."""
+
+    @abstractmethod
+    def _update(self, truth: Array, label: bool, answer: bool) -> None:
+        """Learn from one row."""
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Forget everything, and learn the rows in their order. Cost: O(n d).
+
+        Parameters
+        ----------
+        X : array-like or Source of shape (n, d)
+            Rows of truth values.
+        y : array-like of shape (n,), optional
+            Labels of two kinds; the second in order is "true".
+
+        Returns
+        -------
+        self
+        """
+        source = self._open_classes(X, y, most=2)
+        self._start(source.n_features)
+        for block in source.blocks():
+            assert block.y is not None
+            self._learn(_truth(dense_rows(block)), block.y > 0.5)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+        """Learn more rows. Cost: O(n d).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows of truth values.
+        y : array-like of shape (n,)
+            Labels.
+        classes : array-like of shape (2,), optional
+            Both labels; needed at the first call.
+
+        Returns
+        -------
+        self
+        """
+        source, fresh = self._open_more(X, y, classes, most=2)
+        if fresh:
+            self._start(source.n_features)
+        for block in source.blocks():
+            assert block.y is not None
+            self._learn(_truth(dense_rows(block)), block.y > 0.5)
+        return self
+
+    def predict_one(self, x: Any) -> Any:
+        """The answer for one row, before anything is learned as well. Cost: O(d)."""
+        truth = _row(x)
+        if not hasattr(self, "classes_"):
+            self._begin_with(truth.size)
+        return self.classes_.tolist()[int(self._score(truth[None, :])[0] > 0)]
+
+    def learn_one(self, x: Any, y: Any) -> Any:
+        """Learn one row; labels are True and False unless `fit` has seen others. Cost: O(d)."""
+        truth = _row(x)
+        if not hasattr(self, "classes_"):
+            self._begin_with(truth.size)
+        label = LabelEncoding(self.classes_).encode([y])[0] > 0
+        self._learn(truth[None, :], np.array([label]))
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Positive for rows that are called true. Cost: O(n d)."""
+        return self._open_again(X).map_rows(self._score_block)
+
+    def predict(self, X: Any) -> Array:
+        """The label of each row. Cost: O(n d)."""
+        positive = self.decision_function(X) > 0
+        return self.classes_[positive.astype(np.intp)]
+
+    def _score_block(self, block: Block) -> Array:
+        rows = dense_rows(block)
+        return self._score(_truth(rows)).astype(rows.dtype)
+
+    def _begin_with(self, width: int) -> None:
+        self.n_features_in_ = width
+        self.classes_ = np.array([False, True])
+        self._start(width)
+
+    def _start(self, width: int) -> None:
+        self.n_rounds_, self.mistakes_, self.consistent_ = 0, 0, True
+        self._begin(width)
+
+    def _learn(self, rows: Array, labels: Array) -> None:
+        for truth, label in zip(rows, labels, strict=True):
+            answer = bool(self._score(truth[None, :])[0] > 0)
+            self.n_rounds_ += 1
+            self.mistakes_ += answer != bool(label)
+            self._update(truth, bool(label), answer)
+
+
+def _truth(rows: Array) -> Array:
+    return rows > 0.5
+
+
+def _row(x: Any) -> Array:
+    row = np.asarray(x, dtype=float)
+    if row.ndim != 1:
+        raise DataError(f"One row at a time: x has shape {row.shape}; give (d,).")
+    return row > 0.5

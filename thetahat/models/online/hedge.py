@@ -1,0 +1,219 @@
+"""Hedge: follow many experts, nearly as well as the best of them turns out to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.optional import optional_import
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class HedgeRun:
+    """Losses of Hedge and of the experts, round by round, against the bounds.
+
+    Formula: regret = L − min_i L_i ≤ √(2T ln n) + ln n for the tuned β. Cost: O(rounds) memory.
+
+    Attributes
+    ----------
+    losses : array of shape (rounds,)
+        Hedge's loss p·l in each round.
+    expert_losses : array of shape (n_experts,)
+        The total loss of each expert.
+    bound : float
+        (L_min ln(1/β) + ln n)/(1 − β), which L never exceeds.
+    tuned_bound : float or None
+        L_min + √(2T ln n) + ln n, when β was tuned for T rounds.
+    regret : array of shape (rounds,)
+        After each round, Hedge's total loss minus that of the best expert so far.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> losses = np.random.default_rng(0).random((1000, 10))
+    >>> run = th.online.Hedge(rounds=1000).run(losses)
+    >>> run.bounds_hold
+    True
+    """
+
+    losses: Array
+    expert_losses: Array
+    bound: float
+    tuned_bound: float | None
+    regret: Array
+
+    @property
+    def total(self) -> float:
+        """L, Hedge's total loss."""
+        return float(self.losses.sum())
+
+    @property
+    def bounds_hold(self) -> bool:
+        """Whether L keeps every bound."""
+        slack = 1e-9 * (1 + self.total)
+        within = self.total <= self.bound + slack
+        return bool(within and (self.tuned_bound is None or self.total <= self.tuned_bound + slack))
+
+    def __str__(self) -> str:
+        return (
+            f"{self.losses.size} rounds: loss {self.total:.6g}, best expert "
+            f"{self.expert_losses.min():.6g}, bound {self.bound:.6g}"
+        )
+
+    __repr__ = __str__
+
+    def plot(self, axes: Any = None) -> Any:
+        """The regret round by round against √(2T ln n) + ln n. Cost: O(rounds).
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        plt = optional_import("matplotlib.pyplot", extra="plot", purpose="HedgeRun.plot")
+        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
+        rounds = np.arange(1, self.regret.size + 1)
+        log_n = np.log(max(2, self.expert_losses.size))
+        axes.plot(rounds, self.regret, label="regret")
+        axes.plot(rounds, np.sqrt(2 * rounds * log_n) + log_n, "--", label="√(2T ln n) + ln n")
+        axes.set(xlabel="round", ylabel="loss beyond the best expert's")
+        axes.legend(frameon=False)
+        return axes
+
+
+class Hedge:
+    """Weigh experts by what they have lost: w_i ← w_i·β^{loss_i}.
+
+    Formula: play p_i = w_i/Σw and lose p·l; L ≤ (L_min ln(1/β) + ln n)/(1 − β). With
+    β = 1/(1 + √(2 ln n/T)) for T rounds, L ≤ L_min + √(2T ln n) + ln n: regret per round goes to 0.
+
+    Cost: O(n_experts) per round.
+
+    Parameters
+    ----------
+    beta : float, optional
+        β in (0, 1); None: tuned for `rounds`.
+    rounds : int, optional
+        T, how many rounds will be played; needed to tune β.
+
+    Attributes
+    ----------
+    weights_ : array of shape (n_experts,)
+        p, the weights that sum to 1.
+    beta_ : float
+        β.
+    total_loss_, expert_losses_ : float, array
+        Losses so far.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> hedge = th.online.Hedge(beta=0.5)
+    >>> float(hedge.update([0.0, 1.0])), hedge.weights_.round(4).tolist()
+    (0.5, [0.6667, 0.3333])
+    """
+
+    def __init__(self, *, beta: float | None = None, rounds: int | None = None) -> None:
+        if beta is None and rounds is None:
+            raise ParameterError("Hedge: give beta, or rounds to tune it for.")
+        if beta is not None and not 0 < beta < 1:
+            raise ParameterError(f"Hedge: beta={beta!r} must lie strictly between 0 and 1.")
+        if rounds is not None and not rounds >= 1:
+            raise ParameterError(f"Hedge: rounds={rounds!r} must be a whole number ≥ 1.")
+        self.beta, self.rounds = beta, rounds
+
+    def update(self, losses: Any) -> float:
+        """Play a round in which the experts lose `losses` ∈ [0, 1]; gives Hedge's own loss p·l.
+
+        Cost: O(n_experts).
+
+        Parameters
+        ----------
+        losses : array-like of shape (n_experts,)
+            The loss of each expert.
+
+        Returns
+        -------
+        float
+        """
+        loss = np.asarray(losses, dtype=float)
+        if loss.ndim != 1 or not loss.size:
+            raise DataError(f"Hedge: losses has shape {loss.shape}; give one loss per expert.")
+        if not (np.isfinite(loss).all() and loss.min() >= 0 and loss.max() <= 1):
+            expert = int(np.argmax(~((loss >= 0) & (loss <= 1))))
+            raise DataError(
+                f"Hedge: expert {expert} loses {loss[expert]:g}; losses lie in [0, 1]. Scale them."
+            )
+        if not hasattr(self, "_log_weights"):
+            self._begin(loss.size)
+        if loss.size != self.expert_losses_.size:
+            raise DataError(
+                f"Hedge: {loss.size} losses for {self.expert_losses_.size} experts. Give one each."
+            )
+        own = float(self.weights_ @ loss)
+        self._log_weights = self._log_weights + loss * np.log(self.beta_)
+        self.total_loss_ += own
+        self.expert_losses_ = self.expert_losses_ + loss
+        return own
+
+    def run(self, losses: Iterable[Any]) -> HedgeRun:
+        """Play a stream of rounds. Cost: O(rounds × n_experts).
+
+        Parameters
+        ----------
+        losses : iterable of array-like of shape (n_experts,)
+            The losses of each round.
+
+        Returns
+        -------
+        HedgeRun
+        """
+        own, regret = [], []
+        for each in losses:
+            own.append(self.update(each))
+            regret.append(self.total_loss_ - self.expert_losses_.min())
+        if not own:
+            raise DataError("Hedge: the stream is empty, so there is nothing to play.")
+        return HedgeRun(
+            np.array(own), self.expert_losses_, self.bound, self.tuned_bound, np.array(regret)
+        )
+
+    @property
+    def weights_(self) -> Array:
+        """p_i = w_i/Σw."""
+        weights = np.exp(self._log_weights - self._log_weights.max())
+        return weights / weights.sum()
+
+    @property
+    def bound(self) -> float:
+        """(L_min ln(1/β) + ln n)/(1 − β) for the losses so far. Cost: O(n_experts)."""
+        best, n = float(self.expert_losses_.min()), self.expert_losses_.size
+        return (best * np.log(1 / self.beta_) + np.log(n)) / (1 - self.beta_)
+
+    @property
+    def tuned_bound(self) -> float | None:
+        """L_min + √(2T ln n) + ln n where β was tuned for T rounds, else None. Cost: O(n)."""
+        if self.beta is not None or self.rounds is None:
+            return None
+        log_n = np.log(self.expert_losses_.size)
+        return float(self.expert_losses_.min() + np.sqrt(2 * self.rounds * log_n) + log_n)
+
+    def _begin(self, n: int) -> None:
+        if self.beta is not None:
+            self.beta_ = float(self.beta)
+        else:
+            assert self.rounds is not None
+            self.beta_ = 1.0 / (1.0 + np.sqrt(2.0 * np.log(max(2, n)) / self.rounds))
+        self._log_weights = np.zeros(n)
+        self.total_loss_, self.expert_losses_ = 0.0, np.zeros(n)

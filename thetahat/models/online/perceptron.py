@@ -1,0 +1,227 @@
+"""The perceptron and its mistake bound, round by round.
+
+If some unit vector w* separates the rows with margin ρ = min |⟨x, w*⟩| and all rows have norm at
+most R, then each mistake adds at least ρ to ⟨w, w*⟩ and at most R² to ‖w‖², so at most R²/ρ²
+mistakes are made, on any sequence.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.moments import dense_rows
+from thetahat.data.source import Block
+from thetahat.estimator.classifier import Classifier
+from thetahat.estimator.parameters import Range, boolean, none, one_of, whole
+from thetahat.foundation.errors import DataError
+from thetahat.models.preprocessing.monomials import MonomialExpansion
+
+Array = Any
+
+
+class OnlinePerceptron(Classifier):
+    """Learn a halfspace, or a polynomial threshold function, from mistakes alone.
+
+    Formula: ŷ = sign⟨w, φ(x)⟩; on a mistake w ← w + y·φ(x). φ appends a constant for thresholds
+    other than 0, and for degree d it takes all monomials up to d: sign p(x) with p of degree d is a
+    halfspace there. At most R²/ρ² mistakes when the rows have margin ρ and norm ≤ R in φ.
+
+    Cost: O(size of φ) per row.
+
+    Parameters
+    ----------
+    degree : int, default=1
+        Degree of the polynomial.
+    start : {"zeros", "ones"}, default="zeros"
+        w before the first row.
+    bias : bool, default=True
+        Whether φ has a constant entry.
+    separator : array-like, optional
+        A w* that separates the rows, in the coordinates of φ (the constant last): with it the
+        margin and the bound are tracked.
+
+    Attributes
+    ----------
+    weights_ : array
+        w, in the coordinates of φ.
+    mistakes_, n_rounds_ : int
+        Wrong answers before learning, and rows seen.
+    radius_, margin_ : float
+        R and ρ over the rows so far; ρ with a `separator`.
+    mistake_bound_ : float or None
+        R²/ρ² (with w starting at 0), with a `separator`.
+    progress_ : list of (float, float)
+        ⟨w, w*⟩ and ‖w‖² after each mistake, with a `separator`.
+    classes_ : array of shape (2,)
+        The labels; the second is positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> X = np.random.default_rng(0).standard_normal((500, 3))
+    >>> X = X[np.abs(X @ [1.0, -1.0, 0.0]) > 0.5]
+    >>> learner = th.online.OnlinePerceptron(bias=False, separator=[1.0, -1.0, 0.0])
+    >>> learner = learner.fit(X, X @ [1.0, -1.0, 0.0] > 0)
+    >>> bool(learner.mistakes_ <= learner.mistake_bound_)
+    True
+    """
+
+    _ranges = {  # noqa: RUF012
+        "degree": whole(1),
+        "start": one_of("zeros", "ones"),
+        "bias": boolean,
+        "separator": none
+        | Range(lambda value: np.ndim(value) == 1, "an array of numbers, one per entry of φ"),
+    }
+    _visits_rows_in_order = True
+
+    weights_: Array
+
+    def __init__(
+        self,
+        *,
+        degree: int = 1,
+        start: str = "zeros",
+        bias: bool = True,
+        separator: Any = None,
+    ) -> None:
+        self.degree = degree
+        self.start = start
+        self.bias = bias
+        self.separator = separator
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = True  # one pass over rows that need not be separable
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> OnlinePerceptron:
+        """Forget everything, and learn the rows once, in their order. Cost: O(n · size of φ).
+
+        Parameters
+        ----------
+        X : array-like or Source of shape (n, d)
+            Rows.
+        y : array-like of shape (n,), optional
+            Labels of two kinds.
+
+        Returns
+        -------
+        self
+        """
+        source = self._open_classes(X, y, most=2)
+        self._begin(source.n_features)
+        for block in source.blocks():
+            assert block.y is not None
+            self._learn(self._features(dense_rows(block)), 2.0 * block.y - 1.0)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> OnlinePerceptron:
+        """Learn more rows. Cost: O(n · size of φ).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows.
+        y : array-like of shape (n,)
+            Labels.
+        classes : array-like of shape (2,), optional
+            Both labels; needed at the first call.
+
+        Returns
+        -------
+        self
+        """
+        source, fresh = self._open_more(X, y, classes, most=2)
+        if fresh:
+            self._begin(source.n_features)
+        for block in source.blocks():
+            assert block.y is not None
+            self._learn(self._features(dense_rows(block)), 2.0 * block.y - 1.0)
+        return self
+
+    def predict_one(self, x: Any) -> Any:
+        """The label of one row, −1 or +1 unless `fit` has seen others. Cost: O(size of φ)."""
+        row = self._one(x)
+        return self.classes_.tolist()[int(row @ self.weights_ > 0)]
+
+    def learn_one(self, x: Any, y: Any) -> OnlinePerceptron:
+        """Learn one row. Cost: O(size of φ)."""
+        row = self._one(x)
+        if y not in self.classes_.tolist():
+            raise DataError(f"OnlinePerceptron: label {y!r} is none of {self.classes_.tolist()}.")
+        self._learn(row[None, :], np.array([1.0 if y == self.classes_[1] else -1.0]))
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """⟨w, φ(x)⟩ for each row. Cost: O(n · size of φ)."""
+        return self._open_again(X).map_rows(self._score_block)
+
+    def predict(self, X: Any) -> Array:
+        """The label of each row. Cost: O(n · size of φ)."""
+        positive = self.decision_function(X) > 0
+        return self.classes_[positive.astype(np.intp)]
+
+    @property
+    def mistake_bound_(self) -> float | None:
+        """R²/ρ² over the rows so far; None without a separator, or from other starts than 0."""
+        if self.separator is None or self.start != "zeros" or not self.margin_ > 0:
+            return None
+        return float(self.radius_**2 / self.margin_**2)
+
+    def _score_block(self, block: Block) -> Array:
+        rows = dense_rows(block)
+        return (self._features(rows) @ self.weights_).astype(rows.dtype)
+
+    def _one(self, x: Any) -> Array:
+        row = np.asarray(x, dtype=float)
+        if row.ndim != 1:
+            raise DataError(f"One row at a time: x has shape {row.shape}; give (d,).")
+        if not hasattr(self, "classes_"):
+            self.classes_ = np.array([-1, 1])
+            self.n_features_in_ = row.size
+            self._begin(row.size)
+        return self._features(row[None, :])[0]
+
+    def _features(self, rows: Array) -> Array:
+        """φ(x), the constant last."""
+        rows = np.asarray(rows, dtype=float)
+        if self.degree > 1:
+            rows = self._monomials.transform(rows)
+        return np.column_stack([rows, np.ones(len(rows))]) if self.bias else rows
+
+    def _begin(self, width: int) -> None:
+        if self.degree > 1:
+            expansion = MonomialExpansion(degree=self.degree, include_bias=False)
+            self._monomials = expansion.fit(np.zeros((1, width)))
+        size = self._features(np.zeros((1, width))).shape[1]
+        self.weights_ = np.zeros(size) if self.start == "zeros" else np.ones(size)
+        self.n_rounds_, self.mistakes_ = 0, 0
+        self.radius_, self.margin_ = 0.0, np.inf
+        self.progress_: list[tuple[float, float]] = []
+        self._direction = None
+        if self.separator is not None:
+            direction = np.asarray(self.separator, dtype=float)
+            if direction.shape != (size,) or not direction.any():
+                raise DataError(
+                    f"OnlinePerceptron: separator has shape {direction.shape}; φ has {size} "
+                    "entries (monomials, then the constant). Give one number each, not all 0."
+                )
+            self._direction = direction / np.linalg.norm(direction)
+
+    def _learn(self, rows: Array, signs: Array) -> None:
+        for row, sign in zip(rows, signs, strict=True):
+            self.n_rounds_ += 1
+            self.radius_ = max(self.radius_, float(np.linalg.norm(row)))
+            if self._direction is not None:
+                self.margin_ = min(self.margin_, float(sign * (row @ self._direction)))
+            if (row @ self.weights_ > 0) != (sign > 0):
+                self.mistakes_ += 1
+                self.weights_ = self.weights_ + sign * row
+                if self._direction is not None:
+                    along = float(self.weights_ @ self._direction)
+                    self.progress_.append((along, float(self.weights_ @ self.weights_)))

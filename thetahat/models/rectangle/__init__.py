@@ -1,0 +1,1 @@
+"""Axis-parallel rectangles: the class that PAC learning begins with."""

@@ -1,0 +1,129 @@
+"""The tightest axis-parallel rectangle around the positive rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.arrays import to_host
+from thetahat.data.moments import dense_rows
+from thetahat.data.source import Block
+from thetahat.estimator.classifier import Classifier
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class _Box:
+    """The smallest and largest entries of each column over the positive rows."""
+
+    low: Array
+    high: Array
+
+    def merge(self, other: _Box) -> _Box:
+        return _Box(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+
+    def contains(self, X: Array) -> Array:
+        return ((self.low <= X) & (self.high >= X)).all(axis=1)
+
+
+class AxisParallelRectangle(Classifier):
+    """Label a row positive when it lies in the smallest box around the positive rows of `fit`.
+
+    Formula: h(x) = Π_j 1[low_j ≤ x_j ≤ high_j] with low and high the extremes of the positive rows.
+    It never errs on a positive row it has seen. If the truth is a box, then after
+    m ≥ (2d/ε)·log(2d/δ) rows its true error is at most ε with probability 1 − δ
+    (``th.theory.rectangle_sample_size``).
+
+    Cost: O(n d), one pass; in memory or out of core.
+
+    Attributes
+    ----------
+    classes_ : array of shape (2,)
+        The labels; the second is the positive one.
+    low_, high_ : array of shape (d,)
+        The corners of the box.
+    consistent_ : bool
+        Whether no negative row lies inside; if not, no box is right on all rows.
+    n_inside_ : int
+        Negative rows inside.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> X = [[0.0, 0.0], [1.0, 2.0], [5.0, 5.0]]
+    >>> box = th.AxisParallelRectangle().fit(X, [True, True, False])
+    >>> box.predict([[0.5, 1.0], [0.5, 3.0]]).tolist()
+    [True, False]
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = True  # a box is no good where the truth is none
+        return tags
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> AxisParallelRectangle:
+        """Fit.
+
+        Parameters
+        ----------
+        X : array-like or Source of shape (n, d)
+            Rows.
+        y : array-like of shape (n,), optional
+            Labels of two kinds; the second in order is the positive one.
+        sample_weight : array-like of shape (n,), optional
+            A row of weight 0 is absent; other weights change nothing.
+
+        Returns
+        -------
+        self
+        """
+        source = self._open_classes(X, y, sample_weight, most=2)
+        box = source.reduce(_around_positives)
+        self.low_, self.high_ = box.low, box.high
+        self.n_inside_ = int(source.reduce(_negatives_inside, box).number)
+        self.consistent_ = self.n_inside_ == 0
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """How far inside the box a row lies: its least distance to a side, negative outside.
+
+        The sides belong to the box: a row on one has the smallest positive depth. Cost: O(n d).
+        """
+        return self._open_again(X).map_rows(self._depth)
+
+    def predict(self, X: Any) -> Array:
+        """The label of each row. Cost: O(n d)."""
+        inside = self.decision_function(X) > 0
+        return self.classes_[inside.astype(np.intp)]
+
+    def _depth(self, block: Block) -> Array:
+        rows = dense_rows(block)
+        depth = np.minimum(rows - self.low_, self.high_ - rows).min(axis=1)
+        depth[depth == 0] = np.finfo(rows.dtype).tiny
+        return depth.astype(rows.dtype, copy=False)
+
+
+@dataclass(frozen=True)
+class _Number:
+    number: int
+
+    def merge(self, other: _Number) -> _Number:
+        return _Number(self.number + other.number)
+
+
+def _counted(block: Block, code: int) -> Array:
+    rows = to_host(block.y) == code
+    return rows if block.weight is None else rows & (to_host(block.weight) > 0)
+
+
+def _around_positives(block: Block) -> _Box:
+    rows = dense_rows(block)[_counted(block, 1)]
+    return _Box(rows.min(axis=0, initial=np.inf), rows.max(axis=0, initial=-np.inf))
+
+
+def _negatives_inside(block: Block, box: _Box) -> _Number:
+    return _Number(int(box.contains(dense_rows(block)[_counted(block, 0)]).sum()))

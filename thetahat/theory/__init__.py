@@ -1,0 +1,49 @@
+"""The theory of learning, callable: concentration, sample sizes, bounds on the true error."""
+
+from thetahat.theory.amplify import Amplified, amplify
+from thetahat.theory.error_bounds import cover_hart, log_growth, true_error_bound, vc_bound
+from thetahat.theory.estimator_properties import (
+    EstimatorProperties,
+    ExactProperties,
+    estimator_properties,
+    gaussian_mean,
+    gaussian_variance,
+)
+from thetahat.theory.experiments import ErrorBySize, consistency, true_error
+from thetahat.theory.inequalities import chebyshev, hoeffding, markov, union_bound
+from thetahat.theory.rademacher import RademacherComplexity, rademacher
+from thetahat.theory.sample_size import (
+    amplification_rounds,
+    holdout_size,
+    pac_failure,
+    pac_sample_size,
+    rectangle_sample_size,
+)
+
+__all__ = [
+    "Amplified",
+    "ErrorBySize",
+    "EstimatorProperties",
+    "ExactProperties",
+    "RademacherComplexity",
+    "amplification_rounds",
+    "amplify",
+    "chebyshev",
+    "consistency",
+    "cover_hart",
+    "estimator_properties",
+    "gaussian_mean",
+    "gaussian_variance",
+    "hoeffding",
+    "holdout_size",
+    "log_growth",
+    "markov",
+    "pac_failure",
+    "pac_sample_size",
+    "rademacher",
+    "rectangle_sample_size",
+    "true_error",
+    "true_error_bound",
+    "union_bound",
+    "vc_bound",
+]

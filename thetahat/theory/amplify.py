@@ -1,0 +1,141 @@
+"""Raising confidence by repetition: a learner that sometimes succeeds, run until it surely has.
+
+If one run gives a good hypothesis with probability p, then all of t independent runs fail with
+probability (1 − p)^t ≤ δ for t ≥ log δ/log(1 − p). A hold-out set tells the good one: with
+log(2t/δ)/(2ε²) rows every measured error is within ε of the truth. A majority vote over repetitions
+of one and the same hypothesis gains nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.evaluation.statistics.counts import proportion_interval
+from thetahat.evaluation.statistics.outcome import Interval
+from thetahat.foundation.errors import DataError
+from thetahat.foundation.randomness import generator
+from thetahat.theory.requirements import probability
+from thetahat.theory.sample_size import amplification_rounds, holdout_size
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Amplified:
+    """The best of several runs of a learner, picked by a hold-out set.
+
+    Formula: P(no run succeeds) ≤ (1 − p)^t. Cost: O(rounds).
+
+    Attributes
+    ----------
+    model : estimator
+        The fitted model of least hold-out error.
+    rounds : int
+        t, the runs made.
+    holdout_errors : array of shape (rounds,)
+        The error of each run on the hold-out rows.
+    error : Interval
+        That of the best, adjusted for the choice among `rounds`.
+    accuracy_of_holdout : float
+        ε: with probability 1 − δ all measured errors are this near the truth.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> random = np.random.default_rng(0)
+    >>> X = random.random((300, 1))
+    >>> y = (X[:, 0] > 0.5).astype(int)
+    >>> def learn(X, y, random):
+    ...     rows = random.choice(len(y), 10)
+    ...     return th.AxisParallelRectangle().fit(X[rows], y[rows])
+    >>> found = th.theory.amplify(learn, X, y, success=0.2, failure=0.1, random_state=0)
+    >>> found.rounds, bool(found.holdout_errors.min() < 0.1)
+    (14, True)
+    """
+
+    model: Any
+    rounds: int
+    holdout_errors: Array
+    error: Interval
+    accuracy_of_holdout: float
+
+
+def amplify(
+    learn: Callable[[Array, Array, np.random.Generator], Any],
+    X: Any,
+    y: Any,
+    *,
+    success: float,
+    failure: float = 0.05,
+    holdout_share: float = 0.3,
+    random_state: Any = None,
+) -> Amplified:
+    """Run a randomised learner as often as its success probability asks for, and pick the best.
+
+    Formula: t = ⌈log(δ/2)/log(1 − p)⌉ runs, the best by hold-out error. Cost: t fits.
+
+    Parameters
+    ----------
+    learn : callable
+        ``learn(X, y, random)`` gives a fitted classifier, a good one with probability `success`.
+    X, y : array-like
+        Rows and labels.
+    success : float
+        p.
+    failure : float, default=0.05
+        δ, half for the runs and half for the hold-out set.
+    holdout_share : float, default=0.3
+        Rows kept to pick by.
+    random_state : int, Generator or None
+        For the split and the runs.
+
+    Returns
+    -------
+    Amplified
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> X = np.linspace(0, 1, 200)[:, None]
+    >>> y = (X[:, 0] > 0.5).astype(int)
+    >>> def learn(X, y, random):
+    ...     rows = random.choice(len(y), 10)
+    ...     return th.AxisParallelRectangle().fit(X[rows], y[rows])
+    >>> th.theory.amplify(learn, X, y, success=0.2, failure=0.1, random_state=0).rounds
+    14
+    """
+    probability(holdout_share, "holdout_share", "amplify")
+    rounds = amplification_rounds(success, failure / 2)
+    random = generator(random_state)
+    rows, labels = np.asarray(X), np.asarray(y)
+    order = random.permutation(len(labels))
+    held = order[: max(1, round(holdout_share * len(labels)))]
+    kept = order[len(held) :]
+    if not kept.size:
+        raise DataError(f"amplify: {len(labels)} row(s) cannot be split. Give more rows.")
+    models = [learn(rows[kept], labels[kept], random) for _ in range(rounds)]
+    errors = np.array([np.mean(model.predict(rows[held]) != labels[held]) for model in models])
+    best = int(errors.argmin())
+    measured = proportion_interval(
+        float(errors[best] * len(held)), len(held), level=1 - failure / (2 * rounds)
+    )
+    return Amplified(models[best], rounds, errors, measured, _accuracy(len(held), failure, rounds))
+
+
+def _accuracy(n: int, failure: float, models: int) -> float:
+    """The least ε for which n hold-out rows are enough."""
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (
+            (low, middle)
+            if holdout_size(middle, failure / 2, models=models) <= n
+            else (middle, high)
+        )
+    return high

@@ -1,0 +1,134 @@
+"""What errors on known rows say of the true error: bounds that hold with probability 1 − δ."""
+
+from __future__ import annotations
+
+from math import log, sqrt
+
+from thetahat.foundation.errors import ParameterError
+from thetahat.theory.requirements import probability, whole
+
+
+def true_error_bound(errors: int, n: int, *, failure: float = 0.05) -> float:
+    """The largest true error that k errors on n fresh rows leave plausible.
+
+    Formula: max{p : P(Binomial(n, p) ≤ k) ≥ δ}, by inverting the binomial tail: the tightest bound
+    that errors on a test set allow. Cost: O(1).
+
+    Parameters
+    ----------
+    errors : int
+        k, errors made on rows that the model has not seen.
+    n : int
+        Rows.
+    failure : float, default=0.05
+        δ.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> round(th.theory.true_error_bound(0, 59), 4), round(th.theory.true_error_bound(10, 100), 4)
+    (0.0495, 0.1637)
+    """
+    from scipy.stats import beta
+
+    whole(n, "n", "true_error_bound", low=1)
+    whole(errors, "errors", "true_error_bound", low=0)
+    if errors > n:
+        raise ParameterError(f"true_error_bound: errors={errors} must be at most n={n}.")
+    probability(failure, "failure", "true_error_bound")
+    return 1.0 if errors == n else float(beta.isf(failure, errors + 1, n - errors))
+
+
+def vc_bound(vc_dimension: int, n: int, *, failure: float = 0.05) -> float:
+    """How far training and true error may be apart, for all hypotheses of a VC class at once.
+
+    Formula: √(8·(log Π(2n) + log(4/δ))/n), with Π(m) ≤ (e·m/v)^v ways to label m rows (Sauer).
+    Capped at 1, where it says nothing. Cost: O(1).
+
+    Parameters
+    ----------
+    vc_dimension : int
+        v.
+    n : int
+        Rows.
+    failure : float, default=0.05
+        δ.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> round(th.theory.vc_bound(3, 100_000), 4)
+    0.056
+    """
+    whole(vc_dimension, "vc_dimension", "vc_bound", low=1)
+    whole(n, "n", "vc_bound", low=1)
+    probability(failure, "failure", "vc_bound")
+    return min(1.0, sqrt(8 * (log_growth(vc_dimension, 2 * n) + log(4 / failure)) / n))
+
+
+def log_growth(vc_dimension: int, n: int) -> float:
+    """The logarithm of Sauer's bound on the ways a VC class can label n rows.
+
+    Formula: log Σ_{i ≤ v} (n choose i): n·log 2 while n ≤ v, then polynomial in n. Cost: O(v).
+
+    Parameters
+    ----------
+    vc_dimension : int
+        v.
+    n : int
+        Rows.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import math
+    >>> import thetahat as th
+    >>> round(math.exp(th.theory.log_growth(2, 4)), 6)
+    11.0
+    """
+    from scipy.special import gammaln, logsumexp
+
+    whole(vc_dimension, "vc_dimension", "log_growth", low=0)
+    whole(n, "n", "log_growth", low=0)
+    if n <= vc_dimension:
+        return n * log(2)
+    terms = [gammaln(n + 1) - gammaln(i + 1) - gammaln(n - i + 1) for i in range(vc_dimension + 1)]
+    return float(logsumexp(terms))
+
+
+def cover_hart(bayes_error: float, *, classes: int = 2) -> float:
+    """The most that the nearest neighbour's error can be, with rows without end.
+
+    Formula: p*·(2 − C/(C − 1)·p*), at most twice the Bayes error p*. Cost: O(1).
+
+    Parameters
+    ----------
+    bayes_error : float
+        p*, at most 1 − 1/C.
+    classes : int, default=2
+        C.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> th.theory.cover_hart(0.25)
+    0.375
+    """
+    whole(classes, "classes", "cover_hart", low=2)
+    probability(bayes_error, "bayes_error", "cover_hart", closed=True)
+    return bayes_error * (2 - classes / (classes - 1) * bayes_error)

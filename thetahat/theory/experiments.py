@@ -1,0 +1,187 @@
+"""Experiments that show what the theory says: true errors by simulation, and how they shrink.
+
+A problem is a function ``draw(n, random)`` that gives n rows and their labels; whatever is learned
+can then be judged by as many fresh rows as it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from thetahat.evaluation.statistics.counts import proportion_interval
+from thetahat.evaluation.statistics.means import mean_interval
+from thetahat.evaluation.statistics.outcome import Interval
+from thetahat.foundation.optional import optional_import
+from thetahat.foundation.randomness import generator
+from thetahat.theory.requirements import probability, whole
+
+Array = Any
+Draw = Callable[[int, np.random.Generator], tuple[Array, Array]]
+
+
+def true_error(
+    model: Any, draw: Draw, *, n: int = 100_000, level: float = 0.95, random_state: Any = None
+) -> Interval:
+    """The probability that a fitted model errs, estimated on fresh rows.
+
+    Formula: Pr_{(x,y)~D}[h(x) ≠ y] ≈ errors/n, with Wilson's interval. Cost: n predictions.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        h.
+    draw : callable
+        ``draw(n, random)`` gives n rows and labels.
+    n : int, default=100_000
+        Fresh rows.
+    level : float, default=0.95
+        The confidence.
+    random_state : int, Generator or None
+        For `draw`.
+
+    Returns
+    -------
+    Interval
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> def draw(n, random):
+    ...     X = random.random((n, 1))
+    ...     return X, X[:, 0] > 0.5
+    >>> box = th.AxisParallelRectangle().fit([[0.4], [0.6], [1.0]], [False, True, True])
+    >>> round(th.theory.true_error(box, draw, random_state=0).estimate, 2)
+    0.1
+    """
+    whole(n, "n", "true_error", low=1)
+    X, y = draw(n, generator(random_state))
+    errors = float(np.sum(np.asarray(model.predict(X)) != np.asarray(y)))
+    return proportion_interval(errors, n, level=level)
+
+
+@dataclass(frozen=True)
+class ErrorBySize:
+    """True errors of a learner for growing training sets; `plot` draws them.
+
+    Formula: E Pr[h_n(x) ≠ y] for each n. Cost: O(sizes).
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        n.
+    errors : tuple of Interval
+        The mean true error over training sets of each size.
+    training_errors : array of shape (n_sizes,)
+        The mean error on the rows that were learned.
+    bayes_error : float or None
+        The best there is, where it is known.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> def draw(n, random):
+    ...     X = random.random((n, 1))
+    ...     return X, X[:, 0] > 0.5
+    >>> found = th.theory.consistency(
+    ...     lambda n: th.AxisParallelRectangle(), draw, sizes=[10, 100], repetitions=20,
+    ...     random_state=0)
+    >>> found.errors[1].estimate < found.errors[0].estimate
+    True
+    """
+
+    sizes: tuple[int, ...]
+    errors: tuple[Interval, ...]
+    training_errors: Array
+    bayes_error: float | None = None
+
+    def plot(self, axes: Any = None) -> Any:
+        """True and training error over the size, with the Bayes error. Cost: O(sizes)."""
+        plt = optional_import("matplotlib.pyplot", extra="plot", purpose="ErrorBySize.plot")
+        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
+        low, mid, high = np.array([[e.low, e.estimate, e.high] for e in self.errors]).T
+        axes.fill_between(self.sizes, low, high, alpha=0.2, lw=0)
+        axes.semilogx(self.sizes, mid, "o-", label="true error")
+        axes.semilogx(self.sizes, self.training_errors, "s--", label="error on its own rows")
+        if self.bayes_error is not None:
+            axes.axhline(self.bayes_error, color="black", lw=0.8, label="Bayes error")
+        axes.set(xlabel="rows learned", ylabel="error")
+        axes.legend(frameon=False)
+        return axes
+
+
+def consistency(
+    learner_for: Callable[[int], Any],
+    draw: Draw,
+    sizes: Sequence[int],
+    *,
+    repetitions: int = 20,
+    test_rows: int = 2000,
+    bayes_error: float | None = None,
+    random_state: Any = None,
+) -> ErrorBySize:
+    """Whether a learner reaches the Bayes error: its true error for growing training sets.
+
+    Formula: consistent when E Pr[h_n(x) ≠ y] → p* as n → ∞. Cost: sizes × repetitions fits.
+
+    Parameters
+    ----------
+    learner_for : callable
+        ``learner_for(n)`` gives a classifier for n rows, so that it may grow with them
+        (k = log n neighbours).
+    draw : callable
+        ``draw(n, random)`` gives n rows and labels.
+    sizes : sequence of int
+        n.
+    repetitions : int, default=20
+        Training sets of each size; at least 2.
+    test_rows : int, default=2000
+        Fresh rows that each fit is judged by.
+    bayes_error : float, optional
+        p*, to be drawn beside.
+    random_state : int, Generator or None
+        For `draw`.
+
+    Returns
+    -------
+    ErrorBySize
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> def draw(n, random):
+    ...     X = random.random((n, 1))
+    ...     return X, X[:, 0] > 0.5
+    >>> found = th.theory.consistency(
+    ...     lambda n: th.AxisParallelRectangle(), draw, sizes=[10, 100], random_state=0)
+    >>> found.sizes
+    (10, 100)
+    """
+    whole(repetitions, "repetitions", "consistency", low=2)
+    if bayes_error is not None:
+        probability(bayes_error, "bayes_error", "consistency", closed=True)
+    random = generator(random_state)
+    errors, training = [], []
+    for n in sizes:
+        whole(n, "sizes", "consistency", low=1)
+        found = [_errors_of(learner_for(int(n)), draw, int(n), test_rows, random)
+                 for _ in range(repetitions)]  # fmt: skip
+        fresh, own = np.array(found).T
+        errors.append(mean_interval(fresh))
+        training.append(float(own.mean()))
+    return ErrorBySize(tuple(map(int, sizes)), tuple(errors), np.array(training), bayes_error)
+
+
+def _errors_of(
+    learner: Any, draw: Draw, n: int, test_rows: int, random: np.random.Generator
+) -> tuple[float, float]:
+    X, y = draw(n, random)
+    while np.unique(y).size < 2:  # too few rows to learn from: draw again
+        X, y = draw(n, random)
+    fitted = clone(learner).fit(X, y)
+    fresh, truth = draw(test_rows, random)
+    return float(np.mean(fitted.predict(fresh) != truth)), float(np.mean(fitted.predict(X) != y))

@@ -1,0 +1,126 @@
+"""How far a random variable strays from its mean, whatever its distribution.
+
+    Markov            P(X ≥ k·E X) ≤ 1/k                     X ≥ 0
+    Chebyshev         P(|X − μ| > t·σ) ≤ 1/t²
+    Hoeffding         P(|S − np| > δn) ≤ 2·e^{−2nδ²}         S a sum of n independent in [0, 1]
+    union bound       P(A₁ ∪ … ∪ A_k) ≤ Σ P(A_i)
+
+Each bound is capped at 1, which every probability keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import exp
+
+from thetahat.theory.requirements import at_least_zero, positive, probability, whole
+
+
+def markov(multiple: float) -> float:
+    """Markov's bound on P(X ≥ k·E X) for X ≥ 0.
+
+    Formula: 1/k. Cost: O(1).
+
+    Parameters
+    ----------
+    multiple : float
+        k > 0.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> th.theory.markov(4.0)
+    0.25
+    """
+    positive(multiple, "multiple", "markov")
+    return min(1.0, 1.0 / multiple)
+
+
+def chebyshev(deviations: float) -> float:
+    """Chebyshev's bound on P(|X − μ| > t·σ), σ the standard deviation.
+
+    Formula: 1/t². Cost: O(1).
+
+    Parameters
+    ----------
+    deviations : float
+        t > 0, in standard deviations.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> th.theory.chebyshev(2.0)
+    0.25
+    """
+    positive(deviations, "deviations", "chebyshev")
+    return min(1.0, 1.0 / deviations**2)
+
+
+def hoeffding(n: int, deviation: float, *, two_sided: bool = True) -> float:
+    """Hoeffding's (Chernoff's additive) bound on the mean of n independent values in [0, 1].
+
+    Formula: P(|S/n − p| > δ) ≤ 2·e^{−2nδ²}; half of it for one side. Cost: O(1).
+
+    Parameters
+    ----------
+    n : int
+        How many values.
+    deviation : float
+        δ > 0.
+    two_sided : bool, default=True
+        Whether deviations in both directions count.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> round(th.theory.hoeffding(100, 0.1), 6)
+    0.270671
+    """
+    whole(n, "n", "hoeffding", low=1)
+    positive(deviation, "deviation", "hoeffding")
+    return min(1.0, (2.0 if two_sided else 1.0) * exp(-2.0 * n * deviation**2))
+
+
+def union_bound(probabilities: float | Iterable[float], events: int | None = None) -> float:
+    """The probability that any of some events happens is at most the sum of theirs.
+
+    Formula: P(∪ A_i) ≤ Σ P(A_i). Cost: O(events).
+
+    Parameters
+    ----------
+    probabilities : float or iterable of float
+        P(A_i); one number with `events` for that many alike.
+    events : int, optional
+        How many events, when one probability is given.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> round(th.theory.union_bound(0.001, events=20), 6)
+    0.02
+    """
+    if isinstance(probabilities, int | float):
+        whole(1 if events is None else events, "events", "union_bound", low=1)
+        at_least_zero(probabilities, "probabilities", "union_bound")
+        return min(1.0, float(probabilities) * (1 if events is None else events))
+    total = 0.0
+    for each in probabilities:
+        probability(each, "probabilities", "union_bound", closed=True)
+        total += each
+    return min(1.0, total)
