@@ -29,7 +29,8 @@ format: $(VENV)/installed
 	$(BIN)/clang-format -i native/*.cpp native/*.hpp
 
 bench: $(VENV)/installed
-	$(BIN)/python -m benchmarks linear
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[bench]"
+	$(BIN)/python -m benchmarks
 
 docs: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[docs]"

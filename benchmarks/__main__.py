@@ -27,6 +27,7 @@ FAMILIES = (
     "robust",
     "bayes",
     "selection",
+    "evaluation",
 )
 RESULTS = Path(__file__).parent / "results"
 

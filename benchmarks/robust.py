@@ -43,7 +43,7 @@ def pinball(data: Data, result: Any) -> float:
     return float(np.mean(np.maximum(QUANTILE * residual, (QUANTILE - 1) * residual)))
 
 
-def tukey_objective(data: Data, result: Any) -> float:
+def median_residual(data: Data, result: Any) -> float:
     """The median |r|: every M-estimate here has that of its own fit for its scale."""
     coef, intercept = result if isinstance(result, tuple) else (result.coef_, result.intercept_)
     return float(np.median(np.abs(data["y"] - data["X"] @ coef - intercept)))
@@ -120,7 +120,7 @@ CASES = (
             OURS: fit("thetahat", "RobustRegressor", loss="tukey"),
             STATSMODELS: statsmodels_rlm,
         },
-        tukey_objective,
+        median_residual,
         "median residual",
         slack=1e-5,
     ),

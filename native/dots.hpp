@@ -1,4 +1,4 @@
-// Inner products with a fixed order of sums: eight partial sums, added in pairs at the end. The
+// Inner products with a fixed order of sums: partial sums, added in pairs at the end. The
 // compiler may not reorder sums, so the partial ones are what lets it use wide registers.
 #pragma once
 

@@ -240,8 +240,8 @@ def test_in_pipelines_and_searches(name):
     if name not in PREDICTORS:
         assert make_pipeline(MinMaxScaler(), model).fit_transform(X).shape[0] == N
         return
-    if "alpha" in model.get_params():  # scikit-learn's default may shrink all coefficients to 0
-        model.set_params(alpha=0.01)
+    if is_regressor(model) and "alpha" in model.get_params():
+        model.set_params(alpha=0.01)  # scikit-learn's default may shrink all coefficients to 0
     pipeline = make_pipeline(StandardScaler(), model)
     step = pipeline.steps[-1][0]
     grid = {f"{step}__fit_intercept": [True, False]} if hasattr(model, "fit_intercept") else {}

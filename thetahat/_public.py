@@ -106,6 +106,10 @@ _BY_MODULE = {
     ),
     "thetahat.evaluation.curves.roc": ("RocCurve", "roc_curve"),
     "thetahat.evaluation.curves.threshold": ("Threshold", "best_threshold"),
+    "thetahat.evaluation.resampled_bias_variance": (
+        "ResampledBiasVariance",
+        "resampled_bias_variance",
+    ),
     "thetahat.evaluation.evaluate": ("Evaluation", "evaluate"),
     "thetahat.evaluation.holdout": ("HoldOut",),
     "thetahat.mathematics.losses.custom": ("loss",),

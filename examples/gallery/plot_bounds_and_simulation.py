@@ -3,9 +3,9 @@ What the bounds promise, and what happens
 =========================================
 
 Concentration bounds hold for every distribution, so for any one of them they are generous. The
-deviation of a mean of n coin flips is simulated; Chebyshev's bound and Hoeffding's lie above. On
-the right, the tightest axis-parallel rectangle: with the promised number of rows, its error exceeds
-ε far less often than δ.
+deviation of a mean of n coin flips is simulated; Chebyshev's bound and Hoeffding's lie above.
+Below, the tightest axis-parallel rectangle: with the promised number of rows, its error exceeds ε
+far less often than δ.
 """
 
 import matplotlib.pyplot as plt
@@ -18,12 +18,13 @@ deviations = np.linspace(0.01, 0.25, 40)
 means = random.binomial(100, 0.5, 100_000) / 100
 simulated = [(np.abs(means - 0.5) > d).mean() for d in deviations]
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+figure, left = plt.subplots(figsize=(6, 4), layout="constrained")
 left.semilogy(deviations, simulated, color="black", label="simulated, n = 100")
 left.semilogy(deviations, [th.theory.hoeffding(100, d) for d in deviations], label="Hoeffding")
 left.semilogy(deviations, [th.theory.chebyshev(d / 0.05) for d in deviations], label="Chebyshev")
 left.set(xlabel="deviation of the mean", ylabel="probability", ylim=(1e-5, 1.5))
 left.legend(frameon=False)
+plt.show()
 
 # %%
 # Rectangles: rows uniform on the square, the truth is the box from 0.2 to 0.8.
@@ -34,6 +35,7 @@ def draw(n, random):
     return X, ((X > 0.2) & (X < 0.8)).all(axis=1)
 
 
+figure, right = plt.subplots(figsize=(6, 4), layout="constrained")
 promised = th.theory.rectangle_sample_size(error=0.1, failure=0.05)
 sizes = np.array([20, 40, 80, promised])
 for n in sizes:

@@ -28,6 +28,8 @@ models = {
     "Lasso": [th.Lasso(alpha=0.1).fit(X, y).coef_ for X, y in draws],
     "ElasticNet": [th.ElasticNet(alpha=0.3, l1_ratio=0.3).fit(X, y).coef_ for X, y in draws],
 }
+by_folds = th.ElasticNetCV(l1_ratio=[0.1, 0.5, 0.9]).fit(*draws[0])
+print(f"folds choose a share of L1 of {by_folds.l1_ratio_} and a penalty of {by_folds.alpha_:.3f}")
 
 # %%
 # One dot per draw: how far a coefficient changes from one sample to the next.

@@ -8,6 +8,7 @@ from tests.test_conformance import Chunked, OnlyBlocks
 from thetahat.data.chosen_rows import chosen_rows
 from thetahat.data.door import as_source
 from thetahat.data.retargeted import in_target_units
+from thetahat.data.shifted import seen_from_near
 
 RANDOM = np.random.default_rng(0)
 X, Y = RANDOM.standard_normal((1500, 3)), RANDOM.standard_normal(1500)
@@ -40,3 +41,21 @@ def test_targets_in_another_unit(where):
     assert view.n_rows == 1500
     np.testing.assert_array_equal(view.map_rows(lambda block: block.y), Y / 4.0)
     np.testing.assert_array_equal(view.map_rows(lambda block: block.X), X)
+
+
+@pytest.mark.parametrize("where", ["memory", "stream"])
+def test_far_columns_are_seen_from_near(where):
+    far = X + np.array([0.0, 1e6, -1e5])
+    rows = Chunked(X=far, y=Y, n_features=3, has_target=True)
+    stream = OnlyBlocks(rows=rows, n_features=3, has_target=True)
+    source = as_source(far, Y) if where == "memory" else stream
+    view, origin = seen_from_near(source, fit_intercept=True)
+    assert origin[0] == 0.0
+    np.testing.assert_allclose(origin[1:], [1e6, -1e5], rtol=1e-4)
+    np.testing.assert_array_equal(view.map_rows(lambda block: block.X), far - origin)
+    np.testing.assert_array_equal(view.map_rows(lambda block: block.y), Y)
+    assert view.n_rows == 1500
+    same, nowhere = seen_from_near(source, fit_intercept=False)
+    assert same is source
+    assert not nowhere.any()
+    assert seen_from_near(as_source(X, Y), fit_intercept=True)[0].X is X

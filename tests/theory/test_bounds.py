@@ -106,6 +106,32 @@ def test_growth_counts_the_labellings_of_intervals():
         assert len(ways) == round(math.exp(theory.log_growth(2, n)))
 
 
+def shatters(fit, points):
+    """Whether every labelling of the points with both labels is one that the learner fits."""
+    n = len(points)
+    for labels in product([0, 1], repeat=n):
+        if len(set(labels)) == 2 and (fit(points, labels).predict(points) != labels).any():
+            return False
+    return True
+
+
+def test_vc_dimension_points_are_shattered_and_no_more():
+    box = th.AxisParallelRectangle()
+    diamond = np.array([[0.0, 1.0], [0.0, -1.0], [1.0, 0.0], [-1.0, 0.0]])
+    assert theory.vc_dimension(box.fit(diamond, [0, 1, 1, 1])) == 4
+    assert shatters(box.fit, diamond)
+    assert not shatters(box.fit, np.vstack([diamond, [[0.0, 0.0]]]))
+    corner = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    plane = th.LinearSVC(C=1e6)
+    assert theory.vc_dimension(plane.fit(corner, [0, 1, 1])) == 3
+    assert shatters(plane.fit, corner)
+    assert theory.vc_dimension(th.online.Disjunction().fit(np.eye(3), [0, 1, 1])) == 3
+    perceptron = th.online.OnlinePerceptron(degree=2).fit(corner, [0, 1, 1])
+    assert theory.vc_dimension(perceptron) == 6
+    with pytest.raises(th.CapabilityError, match="rademacher"):
+        theory.vc_dimension(th.RidgeClassifier().fit(np.eye(3), [0, 1, 2]))
+
+
 def test_vc_bound_shrinks_with_rows_and_says_nothing_for_few():
     assert theory.vc_bound(10, 20) == 1.0
     assert theory.vc_bound(10, 10**6) < theory.vc_bound(10, 10**5) < 1.0

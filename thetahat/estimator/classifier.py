@@ -55,7 +55,7 @@ class Classifier(ClassifierMixin, Estimator):
         self.classes_ = encoding.classes
         return class_weighted(source, encoding.classes, class_weight, type(self).__name__)
 
-    def _open_more(
+    def _open_batch(
         self, X: Any, y: Any, classes: Any = None, *, most: int | None = None
     ) -> tuple[Source, bool]:
         """As `_open_classes` for ``partial_fit``, and whether this is its first call."""

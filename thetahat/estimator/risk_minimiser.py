@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
+from thetahat.data.shifted import seen_from_near
 from thetahat.estimator.watching import Watched
 from thetahat.mathematics.optimizers.loop import Method, minimise
 from thetahat.objective.choose import method_for
@@ -35,11 +36,20 @@ class RiskMinimiser(Watched):
         max_steps: int | None = None,
         start: Array | None = None,
     ) -> None:
-        method, reason = method_for(risk, solver)
-        attributes = partial(self._attributes, risk=risk)
+        predictor = risk.predictor
+        # Columns of years or timestamps are seen from near; only the intercept knows of it.
+        source, origin = seen_from_near(risk.source, fit_intercept=predictor.fit_intercept)
+        near = replace(risk, source=source) if origin.any() else risk
+        method, reason = method_for(near, solver)
+
+        def attributes(theta: Array) -> dict[str, Array]:
+            return self._attributes(predictor.from_origin(theta, origin), risk)
+
+        if start is not None:
+            start = predictor.from_origin(start, -origin)
         with self._watching(max_steps, attributes, X, y) as watch:
-            self.solution_ = minimise(
-                risk,
+            found = minimise(
+                near,
                 method,
                 start,
                 tolerance=tolerance,
@@ -47,6 +57,7 @@ class RiskMinimiser(Watched):
                 watch=watch,
                 reason=reason,
             )
-        self.__dict__.update(attributes(self.solution_.theta))
+        self.solution_ = replace(found, theta=predictor.from_origin(found.theta, origin))
+        self.__dict__.update(attributes(found.theta))
         self.n_iter_ = max(1, self.solution_.steps)
         self._warn_unless_converged()

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.chosen_rows import chosen_rows
+from thetahat.data.shifted import seen_from_near
 from thetahat.data.source import Block, Source
 from thetahat.mathematics.losses.base import PiecewiseLinear
 from thetahat.mathematics.optimizers.piecewise_linear import PiecewiseLinearSum
@@ -26,6 +27,7 @@ def bent_lines(
 ) -> PiecewiseLinearSum:
     """The mean loss and its penalty as a sum of bent lines."""
     y, weight = _targets_and_weights(source)
+    source, origin = seen_from_near(source, fit_intercept=predictor.fit_intercept)
     bends = loss.bends(y)
     terms = penalty.kernel_terms(predictor.n_features)
 
@@ -46,6 +48,7 @@ def bent_lines(
         above=np.array([bend.above for bend in bends]),
         l1=predictor.pack(terms.l1, 0.0),
         l2=predictor.pack(terms.l2, 0.0),
+        origin=origin if origin.any() else None,
     )
 
 

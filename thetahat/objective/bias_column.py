@@ -7,7 +7,7 @@ shrunk. The column is never formed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,13 @@ class BiasColumn(LinearPredictor):
         whole[-1] *= self.scaling
         whole[:, -1] *= self.scaling
         return whole
+
+    def restricted(self, X: Array, columns: Array) -> tuple[LinearPredictor, Array]:
+        """The predictor that has these columns only, the constant one last; what it sees of X."""
+        held = columns[columns < self.n_features - 1]
+        if len(held) < len(columns):
+            return replace(self, n_features=len(columns)), X[:, held]
+        return LinearPredictor(len(held), self.n_outputs, fit_intercept=False), X[:, held]
 
     def design(self, X: Array) -> Array:
         """[X, s] itself, dense."""

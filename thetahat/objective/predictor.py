@@ -7,7 +7,7 @@ device array. All sums are in float64.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -76,6 +76,14 @@ class LinearPredictor:
             theta[size:] = intercept
         return theta
 
+    def from_origin(self, theta: Array, origin: Array) -> Array:
+        """θ learned on the rows x − origin, as θ of the rows x themselves."""
+        if not origin.any():
+            return theta
+        coef, level = self.split(theta)
+        moved = (origin * coef.T).sum(axis=-1)
+        return self.pack(coef, level - moved)
+
     def raw(self, X: Array, theta: Array) -> Array:
         """z = Xβ + b, shape (n,) or (n, k)."""
         coef, intercept = self.split(theta)
@@ -96,6 +104,10 @@ class LinearPredictor:
             return dense
         xp = array_namespace(dense)
         return xp.concat([dense, xp.ones((dense.shape[0], 1), dtype=dense.dtype)], axis=1)
+
+    def restricted(self, X: Array, columns: Array) -> tuple[LinearPredictor, Array]:
+        """The predictor that has these columns only, and what it sees of X."""
+        return replace(self, n_features=len(columns)), X[:, columns]
 
     def gram(self, X: Array, weight: Array) -> Array:
         """Σ_i weight_i x̃_i x̃_iᵀ with x̃ = (x, 1): (d, d), or one larger with an intercept."""

@@ -6,7 +6,7 @@ up to rounding, and ``Sums()`` is its neutral element.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -107,11 +107,11 @@ def hessian_block_sums(
     # Entry (j, c) of θ is number j·k + c; row d is the intercept's.
     columns = np.unique(coordinates // k)
     used = columns[columns < d]
-    smaller = replace(predictor, n_features=len(used))
     with _quiet():
         z = predictor.raw(block.X, theta)
         # Scores are those of all columns; the smaller predictor only says where they bend.
-        whole = _hessian_at(block, block.X[:, used], smaller, loss, z)
+        smaller, X = predictor.restricted(block.X, used)
+        whole = _hessian_at(block, X, smaller, loss, z)
     rows = np.searchsorted(used, coordinates // k)
     places = np.where(coordinates // k < d, rows, len(used)) * k + coordinates % k
     weight, (hessian,) = whole.weight, whole.parts

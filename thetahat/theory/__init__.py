@@ -19,6 +19,7 @@ from thetahat.theory.sample_size import (
     pac_sample_size,
     rectangle_sample_size,
 )
+from thetahat.theory.vc_dimension import vc_dimension
 
 __all__ = [
     "Amplified",
@@ -46,4 +47,5 @@ __all__ = [
     "true_error_bound",
     "union_bound",
     "vc_bound",
+    "vc_dimension",
 ]

@@ -151,3 +151,13 @@ def test_other_bad_input():
         th.HuberRegressor().fit(X, np.where(np.arange(N) == 7, np.inf, Y))
     with pytest.warns(ConvergenceWarning, match="steps are exhausted"):
         th.HuberRegressor(max_iter=1).fit(X, Y)
+
+
+@pytest.mark.parametrize("offset", [1e4, 1e7])
+def test_columns_far_from_zero_lose_no_digits(offset):
+    """Years and timestamps: next to the intercept's column they look constant."""
+    plain = th.HuberRegressor(alpha=0.0).fit(X, Y)
+    far = th.HuberRegressor(alpha=0.0).fit(X + offset, Y)
+    np.testing.assert_allclose(far.coef_, plain.coef_, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(far.predict(X + offset), plain.predict(X), rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(far.solution_.theta[: X.shape[1]], far.coef_)

@@ -134,3 +134,16 @@ def test_every_pair_of_parts_has_a_solver_or_a_reason():
     assert table["Squared", "L1"] == "CoordinateDescent"
     assert table["Logistic", "L2"] == "Newton"
     assert table["Logistic", "L1"] == "ProximalNewton"
+
+
+@pytest.mark.parametrize("loss", ["huber", "logistic", "softmax", "poisson"])
+def test_columns_far_from_zero_keep_their_digits(loss):
+    """A column of timestamps differs from the column of ones in its last digits alone."""
+    part = th.losses.named(loss)
+    y, shift = TARGETS[part.targets], np.array([1e6, -3e7, 0.0, 5e5])
+    plain = th.LinearModel(part, th.penalties.L2(0.01)).fit(X, y)
+    far = th.LinearModel(part, th.penalties.L2(0.01)).fit(X + shift, y)
+    np.testing.assert_allclose(far.coef_, plain.coef_, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(
+        far.raw_prediction(X + shift), plain.raw_prediction(X), rtol=1e-4, atol=1e-4
+    )

@@ -91,7 +91,9 @@ def test_linear_models_with_lines_reach_their_optimum(loss, penalty):
     part = th.penalties.named(penalty)
     part = part if penalty == "none" else part.set_params(alpha=0.05)
     model = th.LinearModel(loss, part).fit(X, Y)
-    assert model.solution_.solver == "interior_point"
+    through_multipliers = (loss, penalty) == ("epsilon_insensitive", "l2")
+    expected = "augmented_lagrangian" if through_multipliers else "interior_point"
+    assert model.solution_.solver == expected
     assert model.solution_.outcome.success
 
     def value(coef, intercept):
@@ -145,3 +147,13 @@ def test_other_bad_parameters_and_data():
         th.QuantileRegressor().fit(np.where(X > 2, np.inf, X), Y)
     with pytest.warns(ConvergenceWarning, match="duality gap"):
         th.QuantileRegressor(alpha=0.0, solver_options={"maxiter": 1}).fit(X, Y)
+
+
+@pytest.mark.parametrize("offset", [1e4, 1e7])
+def test_columns_far_from_zero_lose_no_digits(offset):
+    """Years and timestamps: next to the intercept's column they look constant."""
+    plain = th.QuantileRegressor(alpha=0.0).fit(X, Y)
+    far = th.QuantileRegressor(alpha=0.0).fit(X + offset, Y)
+    np.testing.assert_allclose(far.coef_, plain.coef_, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(far.predict(X + offset), plain.predict(X), rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(far.solution_.theta[: X.shape[1]], far.coef_)

@@ -215,3 +215,13 @@ def test_refusals_name_rule_and_remedy():
         th.RobustRegressor().fit(X, np.where(np.arange(N) == 3, np.nan, Y))
     with pytest.raises(th.DataError, match="infinity"):
         th.RobustRegressor().fit(np.where(X > 2, np.inf, X), Y)
+
+
+@pytest.mark.parametrize("offset", [1e4, 1e7])
+def test_columns_far_from_zero_lose_no_digits(offset):
+    """Years and timestamps: next to the intercept's column they look constant."""
+    plain = th.RobustRegressor("tukey").fit(X, Y)
+    far = th.RobustRegressor("tukey").fit(X + offset, Y)
+    np.testing.assert_allclose(far.coef_, plain.coef_, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(far.predict(X + offset), plain.predict(X), rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(far.solution_.theta[: X.shape[1]], far.coef_)

@@ -112,16 +112,16 @@ def _step(gram: Array, terms: Terms, face: Array, here: Array, slopes: Array) ->
     """(G_SS + diag(l2))⁻¹ times the slope of F; dependent columns lead far, to the next zero."""
     from scipy.linalg.lapack import dposv
 
-    within = gram[np.ix_(face, face)]
-    diagonal = np.diag_indices(len(face))
-    within[diagonal] += terms.l2[face]
     aim = slopes - terms.l1[face] * np.sign(here) - terms.l2[face] * here
     for lift in LIFTS:
-        lifted = within.copy(order="F")
-        lifted[diagonal] *= 1 + lift
-        _, step, failed = dposv(lifted, aim, overwrite_a=1)
+        within = gram[np.ix_(face, face)]
+        diagonal = within.reshape(-1)[:: len(face) + 1]
+        diagonal += terms.l2[face]
+        diagonal *= 1 + lift
+        # A symmetric matrix is its own transpose, which is in the order that LAPACK works in.
+        _, step, failed = dposv(within.T, aim, overwrite_a=1)
         if not failed and np.isfinite(step).all():
-            return step
+            return np.asarray(step)
     return None
 
 

@@ -61,10 +61,10 @@ class InteriorPoint(Method):
 
     def start(self, problem: Any, theta: Array) -> State:
         lines = problem.piecewise_linear()
-        s = lines.distances(theta)
+        inside = lines.inside(theta)
+        s = lines.distances(inside)
         below, above = lines.term_below, lines.term_above
-        inside = (below < 0) & (above > 0)
-        slopes = np.where(inside, 0.0, (below + above) / 2)
+        slopes = np.where((below < 0) & (above > 0), 0.0, (below + above) / 2)
         room = float(np.sum(lines.term_weight * abs(s)) / np.sum(lines.term_weight))
         room = room if room > 0 else 1.0
         memory = {
@@ -75,16 +75,17 @@ class InteriorPoint(Method):
             "v": above - slopes,
             "p": np.maximum(-s, 0.0) + room,
             "q": np.maximum(s, 0.0) + room,
-            "unit": lines.value_at(theta, s) or 1.0,
+            "unit": lines.value_at(inside, s) or 1.0,
             "room": room,
+            "reach": room / _column_sizes(lines),
         }
-        return _state(theta, memory)
+        return _state(inside, memory)
 
     def advance(self, problem: Any, state: State) -> State:
-        memory = _step(state.theta, state.memory)
+        memory = _step(state.memory)
         if memory is None:
             return State(state.theta, state.value, state.gap, state.memory, stalled=True)
-        reached = _state(memory.pop("theta"), memory)
+        reached = _state(memory["theta"], memory)
         if reached.gap <= NEAR_ENOUGH_TO_ROUND:
             rounded = _rounded(reached)
             if rounded is not None:
@@ -92,10 +93,10 @@ class InteriorPoint(Method):
         return reached
 
 
-def _step(theta: Array, memory: dict[str, Any]) -> dict[str, Any] | None:
+def _step(memory: dict[str, Any]) -> dict[str, Any] | None:
     """One predictor and corrector; None where the equations can no longer be solved."""
     lines: PiecewiseLinearSum = memory["lines"]
-    u, v, p, q, s = (memory[key] for key in ("u", "v", "p", "q", "s"))
+    theta, u, v, p, q, s = (memory[key] for key in ("theta", "u", "v", "p", "q", "s"))
     weight = lines.term_weight
     live = weight > 0
     total = 2 * np.sum(weight)
@@ -179,13 +180,26 @@ def _factored(matrix: Array) -> Any:
 def _state(theta: Array, memory: dict[str, Any]) -> State:
     lines: PiecewiseLinearSum = memory["lines"]
     value = lines.value_at(theta, memory["s"])
-    return State(theta, value, _gap(lines, theta, value, memory["slopes"]) / memory["unit"], memory)
+    gap = _gap(theta, value, memory["slopes"], memory)
+    return State(lines.outside(theta), value, gap, {**memory, "theta": theta})
 
 
-def _gap(lines: PiecewiseLinearSum, theta: Array, value: float, slopes: Array) -> float:
-    """F(θ) less the bound that the slopes give; what they leave unbalanced counts against it."""
+def _gap(theta: Array, value: float, slopes: Array, memory: dict[str, Any]) -> float:
+    """F(θ) less the bound that the slopes give, as a share of F at the start.
+
+    What the slopes leave unbalanced counts against it, as if each parameter were as large as one
+    that changes the distances by their size at the start.
+    """
+    lines: PiecewiseLinearSum = memory["lines"]
     imbalance = lines.pull_back(slopes) + lines.l2 * theta
-    return abs(value - lines.dual_value(theta, slopes)) + float(np.sum(abs(theta * imbalance)))
+    doubt = np.sum(abs(imbalance) * np.maximum(abs(theta), memory["reach"]))
+    return float((abs(value - lines.dual_value(theta, slopes)) + doubt) / memory["unit"])
+
+
+def _column_sizes(lines: PiecewiseLinearSum) -> Array:
+    """The root mean square of each column of A; 1 for columns of zeros."""
+    size = np.sqrt(np.diagonal(lines.gram(lines.weight)) / np.sum(lines.weight))
+    return np.where(size > 0, size, 1.0)
 
 
 def _rounded(state: State) -> State | None:
@@ -194,7 +208,7 @@ def _rounded(state: State) -> State | None:
     lines: PiecewiseLinearSum = memory["lines"]
     found = nearest_vertex(
         lines,
-        state.theta,
+        memory["theta"],
         memory["s"],
         memory["slopes"],
         to_bound=np.minimum(memory["u"], memory["v"]),
@@ -206,7 +220,9 @@ def _rounded(state: State) -> State | None:
     theta, slopes = found
     s = lines.distances(theta)
     value = lines.value_at(theta, s)
-    gap = _gap(lines, theta, value, slopes) / memory["unit"]
+    gap = _gap(theta, value, slopes, memory)
     if not gap < 0.1 * state.gap:
         return None
-    return State(theta, value, gap, {**memory, "s": s, "slopes": slopes})
+    return State(
+        lines.outside(theta), value, gap, {**memory, "theta": theta, "s": s, "slopes": slopes}
+    )

@@ -45,6 +45,9 @@ class PiecewiseLinearSum:
         Slopes left and right of a kink.
     l1, l2 : array of shape (p,)
         Terms of each parameter.
+    origin : array of shape (p − 1,), optional
+        Where the rows are seen from a point, x − origin, and the last parameter is an intercept b:
+        it is held as b + originᵀβ inside.
 
     Examples
     --------
@@ -65,6 +68,7 @@ class PiecewiseLinearSum:
     above: Array
     l1: Array
     l2: Array
+    origin: Array | None = None
 
     @classmethod
     def of_matrix(
@@ -96,7 +100,22 @@ class PiecewiseLinearSum:
 
     def value(self, theta: Array) -> float:
         """F(θ)."""
-        return self.value_at(theta, self.distances(theta))
+        inside = self.inside(theta)
+        return self.value_at(inside, self.distances(inside))
+
+    def inside(self, theta: Array) -> Array:
+        """θ with its intercept moved to the origin: what all the methods below take."""
+        return self._shifted(theta, 1.0)
+
+    def outside(self, theta: Array) -> Array:
+        """θ with its intercept moved back to 0."""
+        return self._shifted(theta, -1.0)
+
+    def _shifted(self, theta: Array, sign: float) -> Array:
+        theta = np.array(theta, dtype=np.float64)
+        if self.origin is not None:
+            theta[-1] += sign * np.sum(self.origin * theta[:-1])
+        return theta
 
     # The terms: m·n bends over rows, then p over single parameters.
 

@@ -62,7 +62,7 @@ class BayesianRidge(Credible, Watched, LinearRegressor):
         Precision of the noise and of the weights.
     sigma_ : array of shape (d, d)
         Posterior covariance of the coefficients.
-    scores_ : array of shape (n_iter_ + 1,) or list
+    scores_ : array of shape (steps + 1,) or list
         Log evidence at the start, after each step, and at the end, with ``compute_score``.
     log_evidence_ : float
         Log evidence at the end, hyperpriors included as in ``scores_``.

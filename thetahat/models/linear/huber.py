@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.callback import with_callbacks
 
+from thetahat.data.shifted import seen_from_near
 from thetahat.data.source import Block, Source
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, more_than, whole
@@ -116,18 +117,21 @@ class HuberRegressor(Watched, LinearRegressor):
         """Fit; parameters as in `LinearRegression.fit`, with one target per row."""
         source = self._open(X, y, sample_weight)
         predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)
+        source, origin = seen_from_near(source, fit_intercept=self.fit_intercept)
         problem = HuberWithScale(predictor, float(self.epsilon), float(self.alpha), source)
-        attributes = partial(self._scaled_attributes, problem=problem)
+        attributes = partial(self._scaled_attributes, problem=problem, origin=origin)
         with self._watching(self.max_iter, attributes, X, y) as watch:
-            self.solution_ = self._solve(problem, watch)
-        self.__dict__.update(attributes(self.solution_.theta))
-        self.n_iter_ = self.solution_.steps
-        self.outliers_ = _outliers(source, predictor, self.solution_.theta, self.epsilon)
+            found = self._solve(problem, origin, watch)
+        self.__dict__.update(attributes(found.theta))
+        self.outliers_ = _outliers(source, predictor, found.theta, self.epsilon)
+        linear = predictor.from_origin(found.theta[:-1], origin)
+        self.solution_ = replace(found, theta=np.append(linear, found.theta[-1]))
+        self.n_iter_ = found.steps
         self._warn_unless_converged()
         return self
 
-    def _solve(self, problem: HuberWithScale, watch: Watch) -> Solution:
-        start = self._last_fit(problem) if self.warm_start else None
+    def _solve(self, problem: HuberWithScale, origin: Array, watch: Watch) -> Solution:
+        start = self._last_fit(problem, origin) if self.warm_start else None
         start = problem.start() if start is None else start
         problem.value_and_gradient(start)
         found = minimise(
@@ -143,16 +147,21 @@ class HuberRegressor(Watched, LinearRegressor):
             return found
         return _lower_without_scale(problem, found, watch)
 
-    def _last_fit(self, problem: HuberWithScale) -> Array | None:
+    def _last_fit(self, problem: HuberWithScale, origin: Array) -> Array | None:
         """(β, b, σ) of the last fit, where there is one of the same columns."""
         coef = getattr(self, "coef_", None)
         if coef is None or len(coef) != problem.predictor.n_features:
             return None
-        linear = problem.predictor.pack(np.asarray(coef, dtype=np.float64), self.intercept_)
+        coef = np.asarray(coef, dtype=np.float64)
+        linear = problem.predictor.pack(coef, float(self.intercept_))
+        linear = problem.predictor.from_origin(linear, -origin)
         return np.append(linear, max(float(self.scale_), 2 * problem.floor))
 
-    def _scaled_attributes(self, theta: Array, problem: HuberWithScale) -> dict[str, Array]:
-        coef, intercept = problem.predictor.split(theta[:-1])
+    def _scaled_attributes(
+        self, theta: Array, problem: HuberWithScale, origin: Array
+    ) -> dict[str, Array]:
+        predictor = problem.predictor
+        coef, intercept = predictor.split(predictor.from_origin(theta[:-1], origin))
         dtype = problem.source.dtype
         return {
             "coef_": np.asarray(coef, dtype=dtype),

@@ -118,7 +118,7 @@ class LogisticRegressionCV(LogisticClassifier):
         "use_legacy_attributes": boolean | one_of(DEFAULT),
     }
     _streams = False
-    _visits_rows_in_order = True
+    _splits_rows = True
 
     def __init__(
         self,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.callback import with_callbacks
 
 from thetahat.data.retargeted import in_target_units
+from thetahat.data.shifted import seen_from_near
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, more_than, none, one_of, whole
 from thetahat.estimator.watching import Watched
@@ -147,9 +147,13 @@ class RobustRegressor(Watched, LinearRegressor):
         source = self._open(X, y, sample_weight)
         self.loss_ = _residual_loss(self.loss)
         predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)
+        source, origin = seen_from_near(source, fit_intercept=self.fit_intercept)
         penalty = L2(float(self.alpha)) if self.alpha else NoPenalty()
         risk = EmpiricalRisk(predictor, self.loss_, penalty, source)
-        attributes = partial(self._attributes, risk=risk)
+
+        def attributes(theta: Array) -> dict[str, Array]:
+            return self._attributes(predictor.from_origin(theta, origin), risk)
+
         start = robust_start(
             source,
             predictor,
@@ -158,8 +162,9 @@ class RobustRegressor(Watched, LinearRegressor):
             random_state=self.random_state,
         )
         with self._watching(self.max_iter, attributes, X, y) as watch:
-            self.solution_, residuals = self._alternate(risk, start, watch)
-        self.__dict__.update(attributes(self.solution_.theta))
+            found, residuals = self._alternate(risk, start, watch)
+        self.__dict__.update(attributes(found.theta))
+        self.solution_ = replace(found, theta=predictor.from_origin(found.theta, origin))
         self.n_iter_ = max(1, self.solution_.steps)
         self._label(residuals)
         self._warn_unless_converged()

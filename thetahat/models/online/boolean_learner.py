@@ -85,7 +85,7 @@ class BooleanLearner(Classifier):
         -------
         self
         """
-        source, fresh = self._open_more(X, y, classes, most=2)
+        source, fresh = self._open_batch(X, y, classes, most=2)
         if fresh:
             self._start(source.n_features)
         for block in source.blocks():

@@ -136,7 +136,7 @@ class OnlinePerceptron(Classifier):
         -------
         self
         """
-        source, fresh = self._open_more(X, y, classes, most=2)
+        source, fresh = self._open_batch(X, y, classes, most=2)
         if fresh:
             self._begin(source.n_features)
         for block in source.blocks():

@@ -1,0 +1,145 @@
+"""What evaluation costs beyond its fits, and how often intervals and tests are right.
+
+`compare` should cost no more than its fits, spread over the cores it uses. Coverage and errors of
+the first kind are counted over simulated experiments whose truth is known.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import Finding, Judged, Study
+
+CASES: tuple[Any, ...] = ()
+MOST_OVER_FITS = 1.1
+
+
+def cost_of_comparison(quick: bool, say: Callable[[str], None]) -> Finding:
+    """Six models on five folds of 20k × 30, against the sum of the same fits one after another."""
+    import thetahat as th
+    from thetahat.evaluation.folds import folds_of
+    from thetahat.foundation.threads import n_threads
+
+    n = 1000 if quick else 20_000
+    random = np.random.default_rng(0)
+    X = random.standard_normal((n, 30))
+    y = X @ random.standard_normal(30) + random.standard_normal(n)
+    labels = (y > 0).astype(int)
+    models = {
+        "logistic": th.LogisticRegression(),
+        "logistic, L1": th.LogisticRegression(l1_ratio=1.0, solver="saga"),
+        "ridge": th.RidgeClassifier(),
+        "support vectors": th.LinearSVC(),
+        "hinge": th.LinearSVC(loss="hinge", max_iter=10_000),
+        "folds for C": th.LogisticRegressionCV(use_legacy_attributes=False),
+    }
+    folds = folds_of(5, X, labels, classifier=True)
+
+    def fits() -> float:
+        total = 0.0
+        with th.config(threads=1):
+            for model in models.values():
+                for train, test in folds:
+                    rows, targets, held = X[train], labels[train], X[test]
+                    begun = time.perf_counter()
+                    model.fit(rows, targets)
+                    total += time.perf_counter() - begun
+                    model.predict(held)
+        return total
+
+    def compare() -> float:
+        begun = time.perf_counter()
+        th.compare(models, X, labels)
+        return time.perf_counter() - begun
+
+    say("compare, and the same fits alone, in turn")
+    alone, together = zip(*((fits(), compare()) for _ in range(1 if quick else 3)), strict=True)
+    cores = n_threads()
+    ratio = min(together) / (min(alone) / cores)
+    row = {
+        "fits alone (s)": min(alone),
+        "cores": cores,
+        "compare (s)": min(together),
+        "compare / (fits / cores)": ratio,
+    }
+    bars: list[Judged] = [
+        (
+            f"compare at most {MOST_OVER_FITS}× the sum of its fits over the cores",
+            ratio,
+            ratio <= MOST_OVER_FITS,
+        )
+    ]
+    show = dict.fromkeys(("fits alone (s)", "compare (s)"), "{:.3f}".format)
+    return Finding([row], {**show, "compare / (fits / cores)": "{:.2f}".format}, bars)
+
+
+def coverage(quick: bool, say: Callable[[str], None]) -> Finding:
+    """How often 95% intervals hold the truth, over simulated experiments."""
+    from scipy import stats
+
+    import thetahat as th
+    from thetahat.evaluation.score_intervals import fold_interval
+
+    random, repetitions = np.random.default_rng(0), 200 if quick else 2000
+    hits: dict[str, list[bool]] = {}
+
+    def note(name: str, hit: bool) -> None:
+        hits.setdefault(name, []).append(bool(hit))
+
+    say("coverage of intervals")
+    area, beta = stats.norm.cdf(1 / np.sqrt(2)), np.array([1.0, -0.5])
+    fold_scores = []
+    for _ in range(repetitions):
+        right = int(random.binomial(150, 0.85))
+        note("accuracy, Wilson", 0.85 in th.statistics.proportion_interval(right, 150))
+        exact = th.statistics.proportion_interval(right, 150, method="clopper_pearson")
+        note("accuracy, Clopper-Pearson", 0.85 in exact)
+        y = np.repeat([0, 1], 60)
+        scores = y + random.standard_normal(120)
+        note("area under the ROC curve, DeLong", area in th.statistics.auc_interval(y, scores))
+        X = random.standard_normal((40, 2))
+        model = th.LinearRegression().fit(X, X @ beta + random.standard_normal(40))
+        slope = model.summary().coefficients[1]
+        note("coefficient of least squares", slope.low <= 1.0 <= slope.high)
+        new = random.standard_normal((1, 2))
+        low, high = model.predict_interval(new)
+        note(
+            "prediction of least squares",
+            low[0] <= new[0] @ beta + random.standard_normal() <= high[0],
+        )
+        fold_scores.append(_split_scores(random))
+    truth = float(np.mean(fold_scores))
+    for scores in fold_scores:
+        note("mean score of 15 splits, corrected t", truth in fold_interval(scores, 0.25, 0.95))
+        note("mean score of 15 splits, plain t", truth in fold_interval(scores, 0.0, 0.95))
+    rows = [{"95% interval of": name, "covers": float(np.mean(hit))} for name, hit in hits.items()]
+    bars: list[Judged] = [
+        (f"{row['95% interval of']} covers 93 to 97%", row["covers"], 0.93 <= row["covers"] <= 0.97)
+        for row in rows
+        if "plain" not in row["95% interval of"] and "Clopper" not in row["95% interval of"]
+    ]
+    return Finding(rows, {"covers": "{:.1%}".format}, bars)
+
+
+def _split_scores(random: np.random.Generator) -> Any:
+    """Accuracies of the nearest mean on 15 random splits of 60 rows."""
+    y = random.choice([-1.0, 1.0], 60)
+    X = random.standard_normal((60, 10)) + 0.4 * y[:, None]
+    scores = []
+    for _ in range(15):
+        order = random.permutation(60)
+        train, test = order[12:], order[:12]
+        means = [X[train][y[train] == sign].mean(axis=0) for sign in (1, -1)]
+        side = (X[test] - (means[0] + means[1]) / 2) @ (means[0] - means[1])
+        scores.append(np.mean(np.sign(side) == y[test]))
+    return np.array(scores)
+
+
+STUDIES = (
+    Study("Cost of a comparison", cost_of_comparison),
+    Study("Coverage of intervals", coverage),
+)

@@ -1,0 +1,62 @@
+"""The VC dimension of the classes that this library's classifiers choose from.
+
+A class shatters m points when it can label them in all 2^m ways; its VC dimension is the largest m
+for which some m points are shattered.
+
+    halfspaces of d columns, with a threshold    d + 1    (d without one)
+    axis-parallel boxes in d dimensions          2d
+    disjunctions of n variables, also negated    n
+    polynomial thresholds                        the number of monomials
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from thetahat.estimator.linear_classifier import LinearClassifier
+from thetahat.foundation.errors import CapabilityError
+from thetahat.models.online.disjunction import Disjunction, MonotoneDisjunction
+from thetahat.models.online.perceptron import OnlinePerceptron
+from thetahat.models.online.winnow import Winnow
+from thetahat.models.rectangle.axis_parallel_rectangle import AxisParallelRectangle
+
+
+def vc_dimension(model: Any) -> int:
+    """How many points the class of a fitted two-class model can label in every way.
+
+    Formula: d + 1 for halfspaces with a threshold, 2d for boxes, n for disjunctions of n variables.
+    For `vc_bound`. Cost: O(1).
+
+    Parameters
+    ----------
+    model : fitted classifier of this library
+        Linear, a box, a disjunction, Winnow or a perceptron, of two classes.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> box = th.AxisParallelRectangle().fit([[0.0, 0.0], [1.0, 1.0]], [0, 1])
+    >>> th.theory.vc_dimension(box)
+    4
+    """
+    check_is_fitted(model)
+    if len(model.classes_) == 2:
+        d = int(model.n_features_in_)
+        if isinstance(model, LinearClassifier):
+            return d + bool(getattr(model, "fit_intercept", True))
+        if isinstance(model, AxisParallelRectangle):
+            return 2 * d
+        if isinstance(model, MonotoneDisjunction | Disjunction):
+            return d
+        if isinstance(model, OnlinePerceptron | Winnow):
+            return int(model.weights_.size)
+    raise CapabilityError(
+        f"The VC dimension of {type(model).__name__} with {len(model.classes_)} classes is not "
+        "known here. Use th.theory.rademacher, which works by refitting."
+    )
