@@ -11,10 +11,13 @@ import numpy as np
 from array_api_compat import array_namespace, device, is_array_api_obj
 
 Array = Any
+_NUMPY = array_namespace(np.empty(0))
 
 
 def floating(z: Array) -> tuple[Any, Array]:
     """The namespace of z, and z in floating point; plain numbers and lists become NumPy arrays."""
+    if type(z) is np.ndarray and z.dtype.char in "df":  # nearly always, and often one row at a time
+        return _NUMPY, z
     if not is_array_api_obj(z):
         z = np.asarray(z)
     xp = array_namespace(z)

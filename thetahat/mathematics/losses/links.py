@@ -19,6 +19,7 @@ import math
 from functools import reduce
 from typing import Any
 
+import numpy as np
 from array_api_compat import device
 
 from thetahat.foundation.errors import CapabilityError
@@ -26,6 +27,9 @@ from thetahat.mathematics.losses.alignment import floating
 from thetahat.mathematics.losses.base import Link
 
 Array = Any
+
+LARGEST_EXPONENT = {"d": 709.0, "f": 88.0}
+"""⌊log⌋ of the largest number in double and single precision; beyond it a rate would overflow."""
 
 FEW_COLUMNS = 16
 
@@ -123,6 +127,8 @@ def inverse_link(kind: Link, z: Array) -> Array:
         case Link.LOGIT:
             return sigmoid(z)
         case Link.LOG:
+            if type(z) is np.ndarray and z.dtype.char in LARGEST_EXPONENT:
+                return np.exp(np.minimum(z, LARGEST_EXPONENT[z.dtype.char]))
             largest = math.log(float(xp.finfo(z.dtype).max))
             return xp.exp(xp.clip(z, None, math.floor(largest)))
         case Link.SOFTMAX:

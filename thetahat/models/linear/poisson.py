@@ -22,9 +22,6 @@ from thetahat.objective.sums import Sums
 
 Array = Any
 
-LARGEST_EXPONENT = {"d": 709.0, "f": 88.0}
-"""⌊log⌋ of the largest number in double and single precision; beyond it a rate would overflow."""
-
 SERVED_BY = {"newton-cholesky": "newton"}
 """scikit-learn's names of solvers that have another name here."""
 
@@ -149,8 +146,7 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
         -------
         array of shape (n,)
         """
-        z = self._raw(X)
-        return np.exp(np.minimum(z, LARGEST_EXPONENT[z.dtype.char]))
+        return Poisson().mean(self._raw(X))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """D², the explained share of the deviance: 1 − D(y, μ)/D(y, ȳ). Cost: O(n d).
