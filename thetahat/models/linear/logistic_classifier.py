@@ -10,7 +10,7 @@ import numpy as np
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.risk_minimiser import RiskMinimiser
 from thetahat.foundation.randomness import RandomState, generator
-from thetahat.mathematics.losses.links import log_sum_exp, sigmoid, softmax, softplus
+from thetahat.mathematics.losses.links import log_sum_exp, odds, softmax, softplus
 from thetahat.mathematics.losses.multiclass import SoftmaxCrossEntropy
 from thetahat.mathematics.losses.reference import ReferenceSoftmax
 from thetahat.mathematics.optimizers.solution import Outcome
@@ -43,7 +43,9 @@ class LogisticClassifier(RiskMinimiser, LinearClassifier):
         """
         z = self._raw(X)
         if z.shape[1] == 1:
-            return np.column_stack([sigmoid(-z[:, 0]), sigmoid(z[:, 0])])
+            # One exponential gives both probabilities, each to its own last digit.
+            up, down = odds(z)
+            return np.concatenate([down, up], axis=1) / (up + down)
         return softmax(z)
 
     def predict_log_proba(self, X: Any) -> Array:
