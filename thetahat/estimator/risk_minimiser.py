@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from thetahat.data.shifted import seen_from_near
@@ -11,6 +12,7 @@ from thetahat.estimator.watching import Watched
 from thetahat.mathematics.optimizers.loop import Method, minimise
 from thetahat.objective.choose import method_for
 from thetahat.objective.empirical_risk import EmpiricalRisk
+from thetahat.objective.told_in_units import told_in_units
 
 Array = Any
 
@@ -41,23 +43,24 @@ class RiskMinimiser(Watched):
         source, origin = seen_from_near(risk.source, fit_intercept=predictor.fit_intercept)
         near = replace(risk, source=source) if origin.any() else risk
         method, reason = method_for(near, solver)
-
-        def attributes(theta: Array) -> dict[str, Array]:
-            return self._attributes(predictor.from_origin(theta, origin), risk)
-
+        attributes = partial(self._attributes, risk=risk)
+        back = partial(predictor.from_origin, origin=origin)
         if start is not None:
             start = predictor.from_origin(start, -origin)
-        with self._watching(max_steps, attributes, X, y) as watch:
+        with (
+            self._watching(max_steps, attributes, X, y) as watch,
+            told_in_units(watch, back) as inner,
+        ):
             found = minimise(
                 near,
                 method,
                 start,
                 tolerance=tolerance,
                 max_steps=max_steps,
-                watch=watch,
+                watch=inner,
                 reason=reason,
             )
-        self.solution_ = replace(found, theta=predictor.from_origin(found.theta, origin))
-        self.__dict__.update(attributes(found.theta))
+        self.solution_ = replace(found, theta=back(found.theta))
+        self.__dict__.update(attributes(self.solution_.theta))
         self.n_iter_ = max(1, self.solution_.steps)
         self._warn_unless_converged()

@@ -147,3 +147,30 @@ def test_columns_far_from_zero_keep_their_digits(loss):
     np.testing.assert_allclose(
         far.raw_prediction(X + shift), plain.raw_prediction(X), rtol=1e-4, atol=1e-4
     )
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        th.LinearModel(loss="huber", solver="lbfgs"),
+        th.RobustRegressor(solver="lbfgs"),
+        th.HuberRegressor(alpha=1.0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_an_interrupted_fit_of_far_columns_keeps_parameters_in_the_units_of_the_data(model):
+    class Interrupting:
+        def setup(self, estimator, context): ...
+        def teardown(self, estimator, context): ...
+        def on_fit_task_begin(self, estimator, context): ...
+
+        def on_fit_task_end(self, estimator, context):
+            if context.task_name == "step" and context.task_id >= 1:
+                raise KeyboardInterrupt
+
+    rows, y = X + np.array([1e6, -3e7, 0.0, 5e5]), TARGETS[Targets.REAL]
+    with pytest.raises(KeyboardInterrupt):
+        model.set_callbacks(Interrupting()).fit(rows, y)
+    assert model.solution_.outcome is th.Outcome.INTERRUPTED
+    np.testing.assert_allclose(model.solution_.theta[:5], np.append(model.coef_, model.intercept_))
+    assert np.abs(model.predict(rows) - y).mean() < 2 * np.abs(y - y.mean()).mean()

@@ -24,6 +24,7 @@ from thetahat.mathematics.penalties.norms import L2
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.huber_scale import HuberWithScale
 from thetahat.objective.predictor import LinearPredictor
+from thetahat.objective.told_in_units import told_in_units
 
 Array = Any
 
@@ -119,13 +120,19 @@ class HuberRegressor(Watched, LinearRegressor):
         predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)
         source, origin = seen_from_near(source, fit_intercept=self.fit_intercept)
         problem = HuberWithScale(predictor, float(self.epsilon), float(self.alpha), source)
-        attributes = partial(self._scaled_attributes, problem=problem, origin=origin)
-        with self._watching(self.max_iter, attributes, X, y) as watch:
-            found = self._solve(problem, origin, watch)
-        self.__dict__.update(attributes(found.theta))
+        attributes = partial(self._scaled_attributes, problem=problem)
+
+        def back(theta: Array) -> Array:
+            return np.append(predictor.from_origin(theta[:-1], origin), theta[-1])
+
+        with (
+            self._watching(self.max_iter, attributes, X, y) as watch,
+            told_in_units(watch, back) as inner,
+        ):
+            found = self._solve(problem, origin, inner)
+        self.solution_ = replace(found, theta=back(found.theta))
+        self.__dict__.update(attributes(self.solution_.theta))
         self.outliers_ = _outliers(source, predictor, found.theta, self.epsilon)
-        linear = predictor.from_origin(found.theta[:-1], origin)
-        self.solution_ = replace(found, theta=np.append(linear, found.theta[-1]))
         self.n_iter_ = found.steps
         self._warn_unless_converged()
         return self
@@ -157,11 +164,8 @@ class HuberRegressor(Watched, LinearRegressor):
         linear = problem.predictor.from_origin(linear, -origin)
         return np.append(linear, max(float(self.scale_), 2 * problem.floor))
 
-    def _scaled_attributes(
-        self, theta: Array, problem: HuberWithScale, origin: Array
-    ) -> dict[str, Array]:
-        predictor = problem.predictor
-        coef, intercept = predictor.split(predictor.from_origin(theta[:-1], origin))
+    def _scaled_attributes(self, theta: Array, problem: HuberWithScale) -> dict[str, Array]:
+        coef, intercept = problem.predictor.split(theta[:-1])
         dtype = problem.source.dtype
         return {
             "coef_": np.asarray(coef, dtype=dtype),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -150,10 +151,8 @@ class RobustRegressor(Watched, LinearRegressor):
         source, origin = seen_from_near(source, fit_intercept=self.fit_intercept)
         penalty = L2(float(self.alpha)) if self.alpha else NoPenalty()
         risk = EmpiricalRisk(predictor, self.loss_, penalty, source)
-
-        def attributes(theta: Array) -> dict[str, Array]:
-            return self._attributes(predictor.from_origin(theta, origin), risk)
-
+        attributes = partial(self._attributes, risk=risk)
+        back = partial(predictor.from_origin, origin=origin)
         start = robust_start(
             source,
             predictor,
@@ -161,10 +160,13 @@ class RobustRegressor(Watched, LinearRegressor):
             sample_size=self.sample_size,
             random_state=self.random_state,
         )
-        with self._watching(self.max_iter, attributes, X, y) as watch:
-            found, residuals = self._alternate(risk, start, watch)
-        self.__dict__.update(attributes(found.theta))
-        self.solution_ = replace(found, theta=predictor.from_origin(found.theta, origin))
+        with (
+            self._watching(self.max_iter, attributes, X, y) as watch,
+            told_in_units(watch, back) as inner,
+        ):
+            found, residuals = self._alternate(risk, start, inner)
+        self.solution_ = replace(found, theta=back(found.theta))
+        self.__dict__.update(attributes(self.solution_.theta))
         self.n_iter_ = max(1, self.solution_.steps)
         self._label(residuals)
         self._warn_unless_converged()
