@@ -10,13 +10,13 @@ import numpy as np
 from thetahat.data.labels import LabelEncoding
 from thetahat.data.moments import dense_rows
 from thetahat.data.source import Block
-from thetahat.estimator.classifier import Classifier
+from thetahat.estimator.two_class_learner import TwoClassLearner
 from thetahat.foundation.errors import DataError
 
 Array = Any
 
 
-class BooleanLearner(Classifier):
+class BooleanLearner(TwoClassLearner):
     """A classifier of rows of truth values that learns from one row after another.
 
     ``fit`` passes over the rows once, in their order; `partial_fit` goes on with more. An entry is
@@ -29,12 +29,6 @@ class BooleanLearner(Classifier):
     n_rounds_: int
     mistakes_: int
     consistent_: bool
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.classifier_tags.poor_score = True  # rows of real numbers are not what it is for
-        return tags
 
     @abstractmethod
     def _begin(self, width: int) -> None:
@@ -108,15 +102,6 @@ class BooleanLearner(Classifier):
         label = LabelEncoding(self.classes_).encode([y])[0] > 0
         self._learn(truth[None, :], np.array([label]))
         return self
-
-    def decision_function(self, X: Any) -> Array:
-        """Positive for rows that are called true. Cost: O(n d)."""
-        return self._open_again(X).map_rows(self._score_block)
-
-    def predict(self, X: Any) -> Array:
-        """The label of each row. Cost: O(n d)."""
-        positive = self.decision_function(X) > 0
-        return self.classes_[positive.astype(np.intp)]
 
     def _score_block(self, block: Block) -> Array:
         rows = dense_rows(block)

@@ -13,15 +13,15 @@ import numpy as np
 
 from thetahat.data.moments import dense_rows
 from thetahat.data.source import Block
-from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.parameters import Range, boolean, none, one_of, whole
+from thetahat.estimator.two_class_learner import TwoClassLearner
 from thetahat.foundation.errors import DataError
 from thetahat.models.preprocessing.monomials import MonomialExpansion
 
 Array = Any
 
 
-class OnlinePerceptron(Classifier):
+class OnlinePerceptron(TwoClassLearner):
     """Learn a halfspace, or a polynomial threshold function, from mistakes alone.
 
     Formula: ŷ = sign⟨w, φ(x)⟩; on a mistake w ← w + y·φ(x). φ appends a constant for thresholds
@@ -93,12 +93,6 @@ class OnlinePerceptron(Classifier):
         self.bias = bias
         self.separator = separator
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.classifier_tags.poor_score = True  # one pass over rows that need not be separable
-        return tags
-
     def fit(self, X: Any, y: Any = None) -> OnlinePerceptron:
         """Forget everything, and learn the rows once, in their order. Cost: O(n · size of φ).
 
@@ -156,15 +150,6 @@ class OnlinePerceptron(Classifier):
             raise DataError(f"OnlinePerceptron: label {y!r} is none of {self.classes_.tolist()}.")
         self._learn(row[None, :], np.array([1.0 if y == self.classes_[1] else -1.0]))
         return self
-
-    def decision_function(self, X: Any) -> Array:
-        """⟨w, φ(x)⟩ for each row. Cost: O(n · size of φ)."""
-        return self._open_again(X).map_rows(self._score_block)
-
-    def predict(self, X: Any) -> Array:
-        """The label of each row. Cost: O(n · size of φ)."""
-        positive = self.decision_function(X) > 0
-        return self.classes_[positive.astype(np.intp)]
 
     @property
     def mistake_bound_(self) -> float | None:

@@ -10,7 +10,7 @@ import numpy as np
 from thetahat.data.arrays import to_host
 from thetahat.data.moments import dense_rows
 from thetahat.data.source import Block
-from thetahat.estimator.classifier import Classifier
+from thetahat.estimator.two_class_learner import TwoClassLearner
 
 Array = Any
 
@@ -29,7 +29,7 @@ class _Box:
         return ((self.low <= X) & (self.high >= X)).all(axis=1)
 
 
-class AxisParallelRectangle(Classifier):
+class AxisParallelRectangle(TwoClassLearner):
     """Label a row positive when it lies in the smallest box around the positive rows of `fit`.
 
     Formula: h(x) = Π_j 1[low_j ≤ x_j ≤ high_j] with low and high the extremes of the positive rows.
@@ -59,12 +59,6 @@ class AxisParallelRectangle(Classifier):
     [True, False]
     """
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.classifier_tags.poor_score = True  # a box is no good where the truth is none
-        return tags
-
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> AxisParallelRectangle:
         """Fit.
 
@@ -88,19 +82,8 @@ class AxisParallelRectangle(Classifier):
         self.consistent_ = self.n_inside_ == 0
         return self
 
-    def decision_function(self, X: Any) -> Array:
-        """How far inside the box a row lies: its least distance to a side, negative outside.
-
-        The sides belong to the box: a row on one has the smallest positive depth. Cost: O(n d).
-        """
-        return self._open_again(X).map_rows(self._depth)
-
-    def predict(self, X: Any) -> Array:
-        """The label of each row. Cost: O(n d)."""
-        inside = self.decision_function(X) > 0
-        return self.classes_[inside.astype(np.intp)]
-
-    def _depth(self, block: Block) -> Array:
+    def _score_block(self, block: Block) -> Array:
+        """How far inside the box a row lies; a row on a side has the smallest positive depth."""
         rows = dense_rows(block)
         depth = np.minimum(rows - self.low_, self.high_ - rows).min(axis=1)
         depth[depth == 0] = np.finfo(rows.dtype).tiny
