@@ -61,6 +61,11 @@ class Block:
     def n_rows(self) -> int:
         return int(self.X.shape[0])
 
+    @property
+    def row_weights(self) -> Array:
+        """One weight per row: ones where all count alike."""
+        return np.ones(self.n_rows) if self.weight is None else self.weight
+
 
 @dataclass(frozen=True, kw_only=True)
 class Source(ABC):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar
@@ -306,8 +307,9 @@ class Stochastic(Watched, Linear):
 
         return score
 
+    @abstractmethod
     def _score_of(self, y: Array, z: Array, weight: Array | None) -> float:
-        raise NotImplementedError
+        """How good raw predictions of rows held out are; greater is better."""
 
     def _require_same_schema(self, X: Any) -> None:
         """Rows of a later call have the columns of the first."""

@@ -63,7 +63,7 @@ def best_level(predictor: LinearPredictor, loss: PiecewiseLinear, source: Source
 def _targets_and_weights(source: Source) -> tuple[Array, Array]:
     def both(block: Block) -> Array:
         assert block.y is not None
-        return np.column_stack([block.y, _weight(block)])
+        return np.column_stack([block.y, block.row_weights])
 
     columns = source.map_rows(both)
     return np.ascontiguousarray(columns[:, 0]), np.ascontiguousarray(columns[:, 1])
@@ -79,7 +79,3 @@ def _gram_sums(block: Block, predictor: LinearPredictor, values: Array) -> Sums:
 
 def _of(block: Block, values: Array) -> Array:
     return values[block.start : block.start + block.n_rows]
-
-
-def _weight(block: Block) -> Array:
-    return np.ones(block.n_rows) if block.weight is None else block.weight

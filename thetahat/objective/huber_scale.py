@@ -147,12 +147,12 @@ class HuberWithScale:
 def _target_sums(block: Block) -> Sums:
     assert block.y is not None
     y = np.asarray(block.y, dtype=np.float64)
-    weight = _weight(block)
+    weight = block.row_weights
     return Sums(float(np.sum(weight)), (float(np.sum(weight * y)), float(np.sum(weight * y * y))))
 
 
 def _least_squares_sums(block: Block, predictor: LinearPredictor) -> Sums:
-    weight = _weight(block)
+    weight = block.row_weights
     return Sums(
         0.0, (predictor.gram(block.X, weight), predictor.pullback(block.X, weight * block.y))
     )
@@ -171,7 +171,7 @@ def _row_sums(
     Where the rows that were inside at some other point are known, the matrix is the change since.
     """
     rows = slice(block.start, block.start + block.n_rows)
-    residual, weight = block.y - predictor.raw(block.X, linear), _weight(block)
+    residual, weight = block.y - predictor.raw(block.X, linear), block.row_weights
     size = abs(residual)
     inner = size <= reach
     inside[rows] = inner
@@ -204,7 +204,3 @@ def _row_sums(
 
 def _gram_of(block: Block, predictor: LinearPredictor, weight: Array, chosen: Array) -> Array:
     return predictor.gram(block.X[chosen], weight[chosen])
-
-
-def _weight(block: Block) -> Array:
-    return np.ones(block.n_rows) if block.weight is None else block.weight

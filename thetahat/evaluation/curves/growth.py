@@ -214,13 +214,15 @@ def staged_curve(model: Any, X: Any, y: Any, *, score: Callable[[Array, Array], 
 
     Examples
     --------
+    >>> import numpy as np
     >>> import thetahat as th
-    >>> from sklearn.ensemble import GradientBoostingRegressor
     >>> from sklearn.metrics import mean_squared_error
-    >>> data = th.datasets.make_linear(50, 2, random_state=0)
-    >>> model = GradientBoostingRegressor(n_estimators=7).fit(data.X, data.y)
-    >>> th.staged_curve(model, data.X, data.y, score=mean_squared_error).shape
-    (7,)
+    >>> class Halving:
+    ...     def staged_predict(self, X):
+    ...         return (x[:, 0] for x in (X / 4, X / 2, X))
+    >>> X = np.array([[4.0], [8.0]])
+    >>> th.staged_curve(Halving(), X, X[:, 0], score=mean_squared_error).tolist()
+    [22.5, 10.0, 0.0]
     """
     if not hasattr(model, "staged_predict"):
         raise CapabilityError(

@@ -11,7 +11,6 @@ from thetahat.estimator.coefficient_table import (
     Coefficient,
     CoefficientTable,
     p_sign,
-    p_value,
 )
 from thetahat.foundation.errors import ParameterError
 from thetahat.models.linear.likelihood_evidence import LikelihoodEvidence
@@ -122,20 +121,6 @@ class LikelihoodSummary(CoefficientTable):
     def _header(self) -> tuple[str, ...]:
         percent = f"{100 * self.level:g}%"
         return ("", "estimate", "std. error", self.statistic, "p", f"{percent} from", "to")
-
-    def _rows(self) -> list[tuple[str, ...]]:
-        return [
-            (
-                c.name,
-                f"{c.estimate:.6g}",
-                f"{c.standard_error:.4g}",
-                f"{c.t:.2f}",
-                p_value(c.p),
-                f"{c.low:.5g}",
-                f"{c.high:.5g}",
-            )
-            for c in self.coefficients
-        ]
 
     def _footer(self) -> list[str]:
         test = self.likelihood_ratio

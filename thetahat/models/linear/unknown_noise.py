@@ -87,10 +87,6 @@ def _residual(block: Block, theta: Array) -> Array:
 
 def _root_mean_square(source: Source, theta: Array) -> float:
     squares = source.map_rows(
-        lambda block: np.column_stack([_residual(block, theta) ** 2, _weight(block)])
+        lambda block: np.column_stack([_residual(block, theta) ** 2, block.row_weights])
     )
     return float(np.sqrt(np.average(squares[:, 0], weights=squares[:, 1])))
-
-
-def _weight(block: Block) -> Array:
-    return np.ones(block.n_rows) if block.weight is None else block.weight
