@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*.cpp native/*.hpp)
+NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*.?pp native/trees/*.?pp)
 
 .PHONY: demo test test-all lint types docs bench format clean
 
@@ -18,7 +18,7 @@ test-all: lint types
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run --Werror native/*.cpp native/*.hpp
+	$(BIN)/clang-format --dry-run --Werror native/*.?pp native/trees/*.?pp
 
 types: $(VENV)/installed
 	$(BIN)/mypy
@@ -26,7 +26,7 @@ types: $(VENV)/installed
 format: $(VENV)/installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i native/*.cpp native/*.hpp
+	$(BIN)/clang-format -i native/*.?pp native/trees/*.?pp
 
 bench: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[bench]"

@@ -23,5 +23,6 @@ void bind_class_scores(nb::module_ &module);
 void bind_correlate(nb::module_ &module);
 void bind_working_sets(nb::module_ &module);
 void bind_task_descent(nb::module_ &module);
+void bind_walk(nb::module_ &module);
 
 } // namespace thetahat

@@ -20,4 +20,5 @@ NB_MODULE(_native, module) {
     thetahat::bind_correlate(module);
     thetahat::bind_working_sets(module);
     thetahat::bind_task_descent(module);
+    thetahat::bind_walk(module);
 }

@@ -220,3 +220,25 @@ def descend_tasks(
 def task_gap(
     beta: FloatArray, slopes: FloatArray, l1: FloatArray, l2: FloatArray, rr: float, yr: float
 ) -> tuple[float, float]: ...
+def check_trees(
+    nodes: FloatArray, roots: FloatArray, sets: FloatArray, n_values: int, n_features: int
+) -> None: ...
+def sum_of_trees(
+    x: FloatArray,
+    nodes: FloatArray,
+    roots: FloatArray,
+    sets: FloatArray,
+    values: FloatArray,
+    out: FloatArray,
+    n_features: int,
+    threads: int,
+) -> None: ...
+def leaves_of_trees(
+    x: FloatArray,
+    nodes: FloatArray,
+    roots: FloatArray,
+    sets: FloatArray,
+    out: FloatArray,
+    n_features: int,
+    threads: int,
+) -> None: ...

@@ -1,0 +1,197 @@
+// Prediction with trees: every row walks from the root of every tree to a leaf.
+//
+//     out[i, c] += Σ_t values[leaf_t(x_i), c]          trees whose leaves hold one number per
+//     column out[i, t mod C] += values[leaf_t(x_i), 0]        trees that stand for one column each
+//
+// Rows are taken in small groups that walk one tree in step, so that the waits for memory of one
+// row are hidden behind the others; groups of rows are spread over threads. Each entry of `out` is
+// summed by one thread in the order of the trees, so the bits do not depend on their number.
+
+#include <cmath>
+
+#include "../kernels.hpp"
+#include "../parallel.hpp"
+#include "walk.hpp"
+
+namespace thetahat {
+
+namespace {
+
+using namespace trees;
+
+constexpr std::size_t group = 8;    // rows that walk in step
+constexpr std::size_t block = 1024; // rows of a piece of work: their columns stay in cache
+
+struct Trees {
+    const PackedNode *nodes;
+    const std::int64_t *roots;
+    std::size_t n_trees;
+    const std::uint32_t *sets; // n_sets × words
+    std::size_t words;
+};
+
+inline bool in_set(const Trees &trees, double set, double x) {
+    // Codes are whole numbers ≥ 0; what is not one of them was not seen and goes right.
+    if (!(x >= 0.0) || x >= 32.0 * static_cast<double>(trees.words))
+        return false;
+    const auto code = static_cast<std::size_t>(x);
+    return trees.sets[static_cast<std::size_t>(set) * trees.words + code / 32] >> (code % 32) & 1u;
+}
+
+template <typename T>
+inline std::int32_t next(const Trees &trees, const PackedNode &node, const T *row) {
+    const double x = static_cast<double>(row[node.feature & feature_mask]);
+    bool left = x <= node.threshold;
+    if (node.feature & (missing_left_flag | categorical_flag)) [[unlikely]] {
+        if (std::isnan(x))
+            left = node.feature & missing_left_flag;
+        else if (node.feature & categorical_flag)
+            left = in_set(trees, node.threshold, x);
+    }
+    return node.child + (left ? 0 : 1);
+}
+
+// leaves[k] = the node at which row first + k ends.
+template <typename T>
+void descend(const Trees &trees, std::size_t tree, const T *x, std::size_t d, std::size_t n,
+             std::int32_t *leaves) {
+    const PackedNode *nodes = trees.nodes + trees.roots[tree];
+    std::size_t i = 0;
+    for (; i + group <= n; i += group) {
+        std::int32_t at[group] = {};
+        bool walking = true;
+        while (walking) {
+            walking = false;
+            for (std::size_t k = 0; k < group; ++k) {
+                const PackedNode &node = nodes[at[k]];
+                if (node.feature >= 0) {
+                    at[k] = next(trees, node, x + (i + k) * d);
+                    walking = true;
+                }
+            }
+        }
+        for (std::size_t k = 0; k < group; ++k)
+            leaves[i + k] = at[k];
+    }
+    for (; i < n; ++i) {
+        std::int32_t at = 0;
+        while (nodes[at].feature >= 0)
+            at = next(trees, nodes[at], x + i * d);
+        leaves[i] = at;
+    }
+}
+
+using Nodes = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+Trees view(const Nodes &nodes, const Vector<const std::int64_t> &roots,
+           const Matrix<const std::uint32_t> &sets) {
+    require(nodes.shape(1) == sizeof(PackedNode), "nodes must be given as rows of 16 bytes");
+    require(roots.shape(0) >= 1, "roots must bound the nodes of every tree");
+    return {reinterpret_cast<const PackedNode *>(nodes.data()), roots.data(), roots.shape(0) - 1,
+            sets.data(), sets.shape(1)};
+}
+
+// What the walks trust: made once, when trees are put together or read from a file.
+void check_trees(Nodes nodes, Vector<const std::int64_t> roots, Matrix<const std::uint32_t> sets,
+                 std::size_t n_values, std::size_t n_features) {
+    const Trees trees = view(nodes, roots, sets);
+    const auto n_nodes = static_cast<std::int64_t>(nodes.shape(0));
+    require(roots.data()[0] == 0 && roots.data()[trees.n_trees] == n_nodes,
+            "roots must begin at 0 and end at the number of nodes");
+    for (std::size_t t = 0; t < trees.n_trees; ++t) {
+        const std::int64_t begin = trees.roots[t], end = trees.roots[t + 1];
+        require(begin < end && end <= n_nodes, "every tree needs a node");
+        for (std::int64_t i = 0; i < end - begin; ++i) {
+            const PackedNode &node = trees.nodes[begin + i];
+            if (node.feature < 0) {
+                require(node.child >= 0 && static_cast<std::size_t>(node.child) < n_values,
+                        "a leaf must name a row of the values");
+                continue;
+            }
+            require(static_cast<std::size_t>(node.feature & feature_mask) < n_features,
+                    "a node must name a column");
+            require(node.child > i && node.child + std::int64_t{1} < end - begin,
+                    "children must follow their parent within the tree");
+            if (node.feature & categorical_flag)
+                require(node.threshold >= 0.0 &&
+                            node.threshold < static_cast<double>(sets.shape(0)) &&
+                            node.threshold == std::floor(node.threshold),
+                        "a categorical node must name a category set");
+        }
+    }
+}
+
+template <typename T>
+void sum_of_trees(Matrix<const T> x, Nodes nodes, Vector<const std::int64_t> roots,
+                  Matrix<const std::uint32_t> sets, Matrix<const double> values, Matrix<double> out,
+                  std::size_t n_features, int threads) {
+    const Trees trees = view(nodes, roots, sets);
+    require(x.shape(1) == n_features, "x must have the columns the trees were grown on");
+    const std::size_t n = x.shape(0), d = x.shape(1), width = values.shape(1), c = out.shape(1);
+    require(out.shape(0) == n, "out must have one row per row of x");
+    require(width == c || width == 1, "leaves must hold one number, or one per column of out");
+    const T *rows = x.data();
+    const double *value = values.data();
+    double *sums = out.data();
+
+    nb::gil_scoped_release unlocked;
+    for_each_piece((n + block - 1) / block, threads, [&](std::size_t piece) {
+        const std::size_t first = piece * block, count = std::min(block, n - first);
+        std::int32_t leaves[block];
+        for (std::size_t t = 0; t < trees.n_trees; ++t) {
+            descend(trees, t, rows + first * d, d, count, leaves);
+            const PackedNode *tree = trees.nodes + trees.roots[t];
+            for (std::size_t i = 0; i < count; ++i) {
+                const double *from =
+                    value + static_cast<std::size_t>(tree[leaves[i]].child) * width;
+                double *to = sums + (first + i) * c;
+                if (width == c)
+                    for (std::size_t k = 0; k < c; ++k)
+                        to[k] += from[k];
+                else
+                    to[t % c] += *from;
+            }
+        }
+    });
+}
+
+template <typename T>
+void leaves_of_trees(Matrix<const T> x, Nodes nodes, Vector<const std::int64_t> roots,
+                     Matrix<const std::uint32_t> sets, Matrix<std::int32_t> out,
+                     std::size_t n_features, int threads) {
+    const Trees trees = view(nodes, roots, sets);
+    require(x.shape(1) == n_features, "x must have the columns the trees were grown on");
+    const std::size_t n = x.shape(0), d = x.shape(1);
+    require(out.shape(0) == trees.n_trees && out.shape(1) == n,
+            "out must have one row per tree and one column per row of x");
+    const T *rows = x.data();
+    std::int32_t *leaf = out.data();
+
+    nb::gil_scoped_release unlocked;
+    const std::size_t pieces = (n + block - 1) / block;
+    for_each_piece(pieces * trees.n_trees, threads, [&](std::size_t piece) {
+        const std::size_t first = piece % pieces * block, count = std::min(block, n - first);
+        const std::size_t t = piece / pieces;
+        descend(trees, t, rows + first * d, d, count, leaf + t * n + first);
+    });
+}
+
+template <typename T> void bind(nb::module_ &module) {
+    module.def("sum_of_trees", &sum_of_trees<T>, nb::arg("x").noconvert(), nb::arg("nodes"),
+               nb::arg("roots"), nb::arg("sets"), nb::arg("values"), nb::arg("out").noconvert(),
+               nb::arg("n_features"), nb::arg("threads"));
+    module.def("leaves_of_trees", &leaves_of_trees<T>, nb::arg("x").noconvert(), nb::arg("nodes"),
+               nb::arg("roots"), nb::arg("sets"), nb::arg("out").noconvert(), nb::arg("n_features"),
+               nb::arg("threads"));
+}
+
+} // namespace
+
+void bind_walk(nb::module_ &module) {
+    module.def("check_trees", &check_trees, nb::arg("nodes"), nb::arg("roots"), nb::arg("sets"),
+               nb::arg("n_values"), nb::arg("n_features"));
+    bind<float>(module);
+    bind<double>(module);
+}
+
+} // namespace thetahat

@@ -1,0 +1,1 @@
+"""Decision trees: one engine that grows them, one structure that holds them."""

@@ -1,0 +1,110 @@
+"""Trees in the layout that predicts: 16 bytes a node, and one row of values per leaf."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thetahat import _native
+from thetahat.foundation.threads import n_threads
+
+if TYPE_CHECKING:
+    from thetahat.models.tree.structure import Tree
+
+Array = Any
+
+NODE = np.dtype([("threshold", "f8"), ("feature", "i4"), ("child", "i4")])
+"""A node. Children are `child` and `child` + 1; a leaf has feature −1, and `child` is its row of
+the values."""
+MISSING_LEFT = 1 << 30
+CATEGORICAL = 1 << 29
+
+ROWS_PER_THREAD = 2048
+"""Fewer rows than this are not worth a thread of their own."""
+
+
+@dataclass(frozen=True)
+class PackedTrees:
+    """Some trees, one after the other; checked when made, so that walks cannot leave them."""
+
+    nodes: Array
+    """Their nodes, numbered within each tree (structured, `NODE`)."""
+    roots: Array
+    """Where each tree begins, and the number of nodes (int64, n_trees + 1)."""
+    values: Array
+    """One row of numbers per leaf (float64)."""
+    sets: Array
+    """The category sets, one bit per code that goes left (uint32, n_sets × words)."""
+    n_features: int
+
+    def __post_init__(self) -> None:
+        _native.check_trees(
+            self._bytes, self.roots, self.sets, self.values.shape[0], self.n_features
+        )
+
+    @property
+    def n_trees(self) -> int:
+        return int(self.roots.shape[0]) - 1
+
+    @property
+    def _bytes(self) -> Array:
+        return self.nodes.view(np.uint8).reshape(-1, NODE.itemsize)
+
+    @classmethod
+    def pack(cls, trees: Sequence[Tree]) -> PackedTrees:
+        """Put trees together; all are over the same columns and have values of one width."""
+        sizes = [tree.node_count for tree in trees]
+        roots = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        nodes = np.empty(int(roots[-1]), dtype=NODE)
+        words = max((tree.category_sets.shape[1] for tree in trees), default=0)
+        n_leaves = n_sets = 0
+        values, sets = [], []
+        for tree, start, end in zip(trees, roots, roots[1:], strict=False):
+            place = nodes[start:end]
+            is_leaf = tree.feature < 0
+            categorical = tree.category_set >= 0
+            flags = np.where(tree.missing_left, MISSING_LEFT, 0)
+            flags = flags + np.where(categorical, CATEGORICAL, 0)
+            place["feature"] = np.where(is_leaf, -1, tree.feature + flags)
+            place["child"] = np.where(is_leaf, n_leaves + np.cumsum(is_leaf) - 1, tree.left)
+            place["threshold"] = np.where(categorical, tree.category_set + n_sets, tree.threshold)
+            values.append(tree.values[is_leaf])
+            wide = np.zeros((tree.category_sets.shape[0], words), dtype=np.uint32)
+            wide[:, : tree.category_sets.shape[1]] = tree.category_sets
+            sets.append(wide)
+            n_leaves += values[-1].shape[0]
+            n_sets += wide.shape[0]
+        return cls(
+            nodes=nodes,
+            roots=roots,
+            values=np.concatenate(values),
+            sets=np.concatenate(sets),
+            n_features=trees[0].n_features,
+        )
+
+    def sum(self, X: Array, out: Array | None = None, n_columns: int | None = None) -> Array:
+        """Σ over the trees of the values at each row's leaf, (n, width), added to `out`.
+
+        With `n_columns` and leaves that hold one number, tree t adds to column t mod n_columns.
+        """
+        if out is None:
+            out = np.zeros((X.shape[0], n_columns or self.values.shape[1]))
+        rows = np.ascontiguousarray(X)
+        threads = min(n_threads(), 1 + rows.shape[0] // ROWS_PER_THREAD)
+        _native.sum_of_trees(
+            rows, self._bytes, self.roots, self.sets, self.values, out, self.n_features, threads
+        )
+        return out
+
+    def leaves(self, X: Array) -> Array:
+        """The number of each row's leaf within each tree, (n_trees, n) (int32)."""
+        rows = np.ascontiguousarray(X)
+        out = np.empty((self.n_trees, rows.shape[0]), dtype=np.int32)
+        threads = min(n_threads(), 1 + rows.shape[0] // ROWS_PER_THREAD)
+        _native.leaves_of_trees(
+            rows, self._bytes, self.roots, self.sets, out, self.n_features, threads
+        )
+        return out

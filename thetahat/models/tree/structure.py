@@ -1,0 +1,124 @@
+"""A grown tree: a piecewise constant function f(x) = Σⱼ vⱼ·1[x ∈ Rⱼ] on axis-parallel regions.
+
+Nodes are numbered in the order in which they were made: parents before children, siblings side by
+side, so that the right child of a node is its left child + 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from thetahat.models.tree.packed import PackedTrees
+
+Array = Any
+
+LEAF = -1
+"""The `feature` and the `left` child of a node that has none."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The nodes as arrays, one entry per node; scikit-learn's names for them are properties."""
+
+    feature: Array
+    """Column that divides the node, −1 at a leaf (int32)."""
+    left: Array
+    """Left child, −1 at a leaf (int32)."""
+    threshold: Array
+    """Values ≤ threshold go left, in the units of the data (float64)."""
+    missing_left: Array
+    """Whether rows without a value in that column go left (uint8)."""
+    category_set: Array
+    """Of a categorical split, the row of `category_sets` that goes left; else −1 (int32)."""
+    gain: Array
+    """What the split gained, in the units of its criterion (float64)."""
+    impurity: Array
+    weight: Array
+    """Sum of the weights of the node's rows."""
+    count: Array
+    """Number of the node's rows with a positive weight (int64)."""
+    values: Array
+    """What the node answers, (n_nodes, width): a mean, class proportions, a step (float64)."""
+    category_sets: Array
+    """One bit per category that goes left, (n_sets, words) (uint32)."""
+    n_features: int
+    n_outputs: int = 1
+    n_classes: tuple[int, ...] = (1,)
+    """Classes per output; 1 for regression."""
+
+    @property
+    def node_count(self) -> int:
+        return int(self.feature.shape[0])
+
+    @property
+    def n_leaves(self) -> int:
+        return int(np.count_nonzero(self.feature < 0))
+
+    @cached_property
+    def depth(self) -> Array:
+        """Edges from the root, per node."""
+        depth = np.zeros(self.node_count, dtype=np.int64)
+        for node in np.flatnonzero(self.feature >= 0):  # parents come before children
+            depth[self.left[node] : self.left[node] + 2] = depth[node] + 1
+        return depth
+
+    @property
+    def max_depth(self) -> int:
+        return int(self.depth.max())
+
+    @property
+    def children_left(self) -> Array:
+        return self.left.astype(np.int64)
+
+    @property
+    def children_right(self) -> Array:
+        return np.where(self.left >= 0, self.left + 1, LEAF).astype(np.int64)
+
+    @property
+    def n_node_samples(self) -> Array:
+        return self.count
+
+    @property
+    def weighted_n_node_samples(self) -> Array:
+        return self.weight
+
+    @property
+    def missing_go_to_left(self) -> Array:
+        return self.missing_left
+
+    @property
+    def max_n_classes(self) -> int:
+        return max(self.n_classes)
+
+    @property
+    def value(self) -> Array:
+        """The values by output and class, (n_nodes, n_outputs, max_n_classes)."""
+        return self.values.reshape(self.node_count, self.n_outputs, -1)
+
+    @cached_property
+    def packed(self) -> PackedTrees:
+        """The tree in the layout that predicts."""
+        return PackedTrees.pack([self])
+
+    def predict(self, X: Array) -> Array:
+        """The value of the leaf of every row, (n, n_outputs, max_n_classes)."""
+        return self.packed.sum(X).reshape(X.shape[0], self.n_outputs, -1)
+
+    def apply(self, X: Array) -> Array:
+        """The number of the leaf of every row, (n,)."""
+        return self.packed.leaves(X)[0].astype(np.int64)
+
+    def compute_feature_importances(self, normalize: bool = True) -> Array:
+        """What the splits on each column gained in all: Σ over nodes of w·φ − w_L·φ_L − w_R·φ_R."""
+        inner = np.flatnonzero(self.feature >= 0)
+        spread = self.weight * self.impurity
+        gains = spread[inner] - spread[self.left[inner]] - spread[self.left[inner] + 1]
+        sums = np.bincount(self.feature[inner], weights=gains, minlength=self.n_features)
+        total = sums.sum()
+        if not normalize:
+            return sums / self.weight[0]
+        return sums / total if total > 0.0 else sums
