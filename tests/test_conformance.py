@@ -115,6 +115,16 @@ def test_same_bits_for_any_number_of_threads(name):
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
+def test_saved_is_loaded(name, tmp_path):
+    model = fitted(ESTIMATORS[name])
+    th.save(model, tmp_path / "model.theta")
+    loaded = th.load(tmp_path / "model.theta")
+    np.testing.assert_array_equal(answer(loaded), answer(model))
+    assert repr(loaded) == repr(model)
+    assert vars(loaded).keys() == vars(model).keys()
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_float32_in_float32_out(name):
     model = ESTIMATORS[name]
     y = targets(model) if is_classifier(model) else targets(model).astype(np.float32)

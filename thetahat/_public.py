@@ -78,6 +78,8 @@ _BY_MODULE = {
     "thetahat.evaluation.bootstrap": ("bootstrap",),
     "thetahat.evaluation.bootstrap_result": ("BootstrapResult",),
     "thetahat.models.linear.best_subset": ("BestSubset",),
+    "thetahat.persistence.description": ("FileDescription", "describe_file"),
+    "thetahat.persistence.model_file": ("load", "save"),
     "thetahat.models.linear.inference": ("LinearSummary",),
     "thetahat.models.linear.orthogonal_matching_pursuit": ("OrthogonalMatchingPursuit",),
     "thetahat.models.linear.orthogonal_matching_pursuit_cv": ("OrthogonalMatchingPursuitCV",),

@@ -1,0 +1,179 @@
+"""Files that are broken, forged or hostile are refused, and nothing of them is run."""
+
+import json
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import thetahat as th
+from thetahat.persistence import container
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.standard_normal((60, 3))
+Y = X @ [1.0, 2.0, 3.0] + RANDOM.standard_normal(60)
+LABELS = np.where(Y > 0, "yes", "no")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Some saved models, each beside rows it can predict."""
+    folder = tmp_path_factory.mktemp("models")
+    models = {
+        "line": (th.LinearRegression().fit(X, Y), X),
+        "logistic": (th.LogisticRegression().fit(X, LABELS), X),
+        "pipeline": (make_pipeline(StandardScaler(), th.LinearSVC()).fit(X, LABELS), X),
+        "sparse": (
+            make_pipeline(OneHotEncoder(handle_unknown="ignore"), th.LogisticRegression()).fit(
+                X.round(), LABELS
+            ),
+            X.round(),
+        ),
+        "bayes": (th.BayesianRidge().fit(X, Y), X),
+    }
+    for name, (model, rows) in models.items():
+        th.save(model, folder / f"{name}.theta")
+        np.save(folder / f"{name}.npy", rows)
+    return folder
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_thousands_of_mutations(folder, seed):
+    """In a process of its own, so that a crash or a large allocation is seen."""
+    script = Path(__file__).with_name("mutations.py")
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", str(script), str(folder), str(seed), "6000"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr[-2000:]
+    outcomes = json.loads(run.stdout.splitlines()[-1])
+    assert outcomes["DataError"] > 3000
+    assert sum(outcomes.values()) == 6000
+
+
+@pytest.mark.parametrize("kind", ["cut", "flipped"])
+def test_every_damage_is_noticed(folder, tmp_path, kind):
+    raw = (folder / "line.theta").read_bytes()
+    target = tmp_path / "damaged.theta"
+    for place in RANDOM.choice(len(raw), 200, replace=False):
+        if kind == "cut":
+            target.write_bytes(raw[:place])
+        else:
+            data = bytearray(raw)
+            data[place] ^= 1 << int(RANDOM.integers(8))
+            target.write_bytes(bytes(data))
+        with pytest.raises(th.DataError):
+            th.load(target)
+
+
+def forged(folder, tmp_path, change):
+    """A file with a right frame and digest around a manifest that `change` made."""
+    with container.read(folder / "line.theta") as file:
+        manifest, arrays = file.manifest, file.arrays()
+    target = tmp_path / "forged.theta"
+    target.write_bytes(container.framed({**manifest, "model": change}, arrays))
+    return target
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "os:system",
+        "builtins:eval",
+        "subprocess:Popen",
+        "thetahat.persistence.model_file:save",
+        "thetahat.models.linear.ridge:BaseEstimator",
+        "thetahat.models.linear.ridge:Ridge.fit",
+        "sklearn.linear_model:Ridge",
+        "../model:Ridge",
+        "",
+        ":",
+    ],
+)
+def test_only_known_classes_are_made(folder, tmp_path, name):
+    path = forged(folder, tmp_path, {"object": name, "fields": {}})
+    with pytest.raises(th.DataError, match="names the class"):
+        th.load(path)
+
+
+@pytest.mark.parametrize("name", ["os:system", "numpy:load", "numpy:fromfile", "builtins:print"])
+def test_only_pure_functions_are_taken(folder, tmp_path, name):
+    with pytest.raises(th.DataError, match="files hold no code"):
+        th.load(forged(folder, tmp_path, {"function": name}))
+
+
+@pytest.mark.parametrize("field", ["predict", "__class__", "fit", "not a name", "__dict__"])
+def test_methods_are_not_replaced(folder, tmp_path, field):
+    plain = {"object": "thetahat.models.linear.ridge:Ridge", "fields": {field: 1}}
+    with pytest.raises(th.DataError, match="holds the field"):
+        th.load(forged(folder, tmp_path, plain))
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        {},
+        {"__reduce__": 1},
+        {"decode": 1},
+        {"array": 99},
+        {"array": -1},
+        {"array": 0.5},
+        {"array": True},
+        {"text": [[10**12], "O", []]},
+        {"text": [[2], "O", ["a"]]},
+        {"text": [[1], "f8", ["a"]]},
+        {"text": [[1001], "U", ["a"] * 1000 + ["b" * 10**6]]},
+        {"dtype": ["V1000000000000", False]},
+        {"sparse": ["csr", [10**12, 1], False, [{"array": 0}] * 3]},
+        {"enum": ["thetahat.models.linear.ridge:Ridge", "x"]},
+        {"random_state": {"tuple": ["MT19937", [1], 1, 1, 0.0]}},
+        {"object": "thetahat.models.linear.ridge:Ridge", "fields": [1]},
+    ],
+    ids=lambda plain: "-".join(plain) or "empty",
+)
+def test_values_that_are_none(folder, tmp_path, plain):
+    with pytest.raises(th.DataError):
+        th.load(forged(folder, tmp_path, plain))
+
+
+def test_depth_without_end(folder, tmp_path):
+    """Nested beyond Python's own limits, in the manifest and in the header around it."""
+    text = '{"model":' + '{"tuple":[' * 100_000 + "]}" * 100_000 + "}"
+    header = json.dumps({"__metadata__": {"format": "thetahat", "version": "1", "manifest": text}})
+    target = tmp_path / "deep.theta"
+    target.write_bytes(struct.pack("<Q", len(header)) + header.encode())
+    with pytest.raises(th.DataError, match="no JSON"):
+        th.load(target)
+    target.write_bytes(struct.pack("<Q", 200_000) + b"[" * 100_000 + b"]" * 100_000)
+    with pytest.raises(th.DataError, match="no model file"):
+        th.load(target)
+
+
+def test_what_is_no_model(tmp_path):
+    with pytest.raises(th.DataError, match="There is no file"):
+        th.load(tmp_path / "absent.theta")
+    with pytest.raises(th.DataError, match="There is no file"):
+        th.load(tmp_path)
+    (tmp_path / "empty.theta").write_bytes(b"")
+    with pytest.raises(th.DataError, match="no model file"):
+        th.load(tmp_path / "empty.theta")
+    from safetensors.numpy import save_file
+
+    save_file({"x": np.ones(3)}, tmp_path / "other.safetensors")
+    with pytest.raises(th.DataError, match="holds no model of thetahat"):
+        th.load(tmp_path / "other.safetensors")
+
+
+def test_a_newer_format_is_said_to_be_newer(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(container, "VERSION", 2)
+    th.save(th.load(folder / "line.theta"), tmp_path / "newer.theta")
+    monkeypatch.setattr(container, "VERSION", 1)
+    with pytest.raises(th.DataError, match=r"format version 2.*upgrade"):
+        th.load(tmp_path / "newer.theta")

@@ -1,0 +1,253 @@
+"""Saved = loaded, bit for bit; written whole or not at all; what cannot be saved is said."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
+from sklearn.feature_selection import SelectKBest, f_classif
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import Lars
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    KBinsDiscretizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    PowerTransformer,
+    QuantileTransformer,
+    RobustScaler,
+    StandardScaler,
+)
+
+import thetahat as th
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.standard_normal((80, 3))
+Y = X @ [1.0, 2.0, 3.0] + RANDOM.standard_normal(80)
+LABELS = np.where(Y > 0, "yes", "no")
+
+
+def again(model, tmp_path, **options):
+    th.save(model, tmp_path / "model.theta")
+    return th.load(tmp_path / "model.theta", **options)
+
+
+STEPS = {
+    "scaler": StandardScaler(),
+    "robust": RobustScaler(),
+    "polynomials": PolynomialFeatures(2),
+    "power": PowerTransformer(),
+    "quantiles": QuantileTransformer(n_quantiles=10),
+    "bins": KBinsDiscretizer(quantile_method="averaged_inverted_cdf"),
+    "best": SelectKBest(f_classif, k=2),
+    "log": FunctionTransformer(np.log1p, validate=True),
+    "union": FeatureUnion([("as is", FunctionTransformer()), ("bins", StandardScaler())]),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_pipelines_of_scikit_learn_steps(name, tmp_path):
+    x = np.abs(X)
+    model = make_pipeline(clone(STEPS[name]), th.LogisticRegression()).fit(x, LABELS)
+    loaded = again(model, tmp_path)
+    np.testing.assert_array_equal(loaded.predict_proba(x), model.predict_proba(x))
+    np.testing.assert_array_equal(loaded.predict(x), model.predict(x))
+    loaded.fit(x, LABELS)  # and it can be fitted again
+
+
+def test_tables_of_mixed_kinds(tmp_path):
+    table = pd.DataFrame(
+        {
+            "size": X[:, 0],
+            "colour": RANDOM.choice(["red", "grün", None], 80),
+            "grade": RANDOM.choice(["a", "b", "c"], 80),
+            "text": RANDOM.choice(["a good film", "a bad film", "no film"], 80),
+        }
+    )
+    table.loc[3, "size"] = np.nan
+    columns = ColumnTransformer(
+        [
+            (
+                "numbers",
+                make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()),
+                ["size"],
+            ),
+            ("categories", OneHotEncoder(handle_unknown="ignore", min_frequency=2), ["colour"]),
+            ("grades", OrdinalEncoder(categories=[["a", "b", "c"]]), ["grade"]),
+            ("words", TfidfVectorizer(ngram_range=(1, 2)), "text"),
+            ("hashes", HashingVectorizer(n_features=16), "text"),
+        ]
+    )
+    model = make_pipeline(columns, th.LogisticRegression()).fit(table, LABELS)
+    loaded = again(model, tmp_path)
+    np.testing.assert_array_equal(loaded.predict_proba(table), model.predict_proba(table))
+    words = [
+        each.named_transformers_["words"].get_feature_names_out() for each in (model[0], loaded[0])
+    ]
+    assert words[0].tolist() == words[1].tolist()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        (1, "two", (3.0, None)),
+        {1: "a", "b": [2.0]},
+        {1, 2},
+        slice(1, None, 2),
+        b"\x00\xff",
+        float("inf"),
+        np.float32(0.1),
+        np.int64(3),
+        np.dtype("float32"),
+        np.float64,
+        np.arange(6.0).reshape(2, 3),
+        np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        np.arange(6, dtype=np.uint32),
+        np.array([True, False]),
+        np.zeros((0, 3)),
+        np.array(2.5),
+        np.array(["é", "long text", ""]),
+        np.array(["a", None, 1.5, np.nan], dtype=object),
+        np.array([(1.5, 2)], dtype=[("x", "f8"), ("y", "i4")]),
+        th.losses.Huber(delta=2.0),
+        np.exp,
+    ],
+    ids=repr,
+)
+def test_every_kind_of_value_comes_back(value, tmp_path):
+    model = th.Ridge()
+    model.kept_ = value
+    kept = again(model, tmp_path).kept_
+    assert type(kept) is type(value)
+    if isinstance(value, np.ndarray):
+        assert kept.dtype == value.dtype
+        assert kept.flags.f_contiguous == value.flags.f_contiguous
+        assert kept.tolist() == value.tolist()  # an object NaN comes back as itself
+    else:
+        assert kept == value
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array, sp.csr_matrix, sp.coo_array])
+def test_sparse_arrays_come_back(kind, tmp_path):
+    model = th.Ridge()
+    model.kept_ = kind(np.where(X > 1, X, 0.0))
+    kept = again(model, tmp_path).kept_
+    np.testing.assert_array_equal(kept.toarray(), model.kept_.toarray())
+    assert isinstance(kept, sp.sparray) == isinstance(model.kept_, sp.sparray)
+
+
+def test_an_array_held_twice_is_stored_once(tmp_path):
+    model = th.Ridge()
+    model.first_ = model.second_ = np.zeros(100_000)
+    loaded = again(model, tmp_path)
+    assert loaded.first_ is loaded.second_
+    assert os.path.getsize(tmp_path / "model.theta") < 900_000
+
+
+def square(values):
+    return values**2
+
+
+def test_functions_are_named_and_supplied_by_the_reader(tmp_path):
+    model = th.FeatureMap({"square": (square, [0])}).fit(X)
+    th.save(model, tmp_path / "model.theta")
+    with pytest.raises(th.DataError, match=r"uses the function '.*:square'.*functions="):
+        th.load(tmp_path / "model.theta")
+    loaded = th.load(tmp_path / "model.theta", functions={f"{__name__}:square": square})
+    np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
+
+
+def test_what_cannot_be_saved_is_refused_by_name(tmp_path):
+    with pytest.raises(th.CapabilityError, match=r"cannot hold a sklearn\.linear_model.*Lars"):
+        th.save(make_pipeline(Lars()), tmp_path / "model.theta")
+    model = th.Ridge()
+    model.itself_ = [model]
+    with pytest.raises(th.CapabilityError, match="holds itself"):
+        th.save(model, tmp_path / "model.theta")
+    model.itself_ = np.array([1j])
+    with pytest.raises(th.CapabilityError, match=r"Ridge\.itself_ is an array of complex128"):
+        th.save(model, tmp_path / "model.theta")
+    with pytest.raises(th.ParameterError, match="plain facts"):
+        th.save(th.Ridge(), tmp_path / "model.theta", notes={"x": object()})
+    assert not list(tmp_path.iterdir())
+
+
+def test_notes_and_description(tmp_path):
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = make_pipeline(StandardScaler(), th.LogisticRegression(C=3.0)).fit(table, LABELS)
+    th.save(model, tmp_path / "model.theta", notes={"trained on": "made-up rows", "rows": 80})
+    found = th.describe_file(tmp_path / "model.theta")
+    assert found.model == "Pipeline (StandardScaler → LogisticRegression)"
+    assert found.columns == ["a", "b", "c"]
+    assert found.classes == ["no", "yes"]
+    assert found.notes == {"trained on": "made-up rows", "rows": 80}
+    assert found.versions["thetahat"] == th.__version__
+    text = str(found)
+    assert "3: a, b, c" in text
+    assert "trained on  made-up rows" in text
+
+
+class TestWholeOrNotAtAll:
+    def test_bad_places_are_named(self, tmp_path):
+        with pytest.raises(th.DataError, match="is a directory"):
+            th.save(th.Ridge(), tmp_path)
+        with pytest.raises(th.DataError, match="is no directory"):
+            th.save(th.Ridge(), tmp_path / "absent" / "model.theta")
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+    def test_a_folder_that_may_not_be_written(self, tmp_path):
+        tmp_path.chmod(0o500)
+        with pytest.raises(th.DataError, match="cannot be written"):
+            th.save(th.Ridge(), tmp_path / "model.theta")
+
+    @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device here")
+    def test_a_full_disk_leaves_the_old_file(self, tmp_path, monkeypatch):
+        path = tmp_path / "model.theta"
+        th.save(th.Ridge(alpha=1.0), path)
+
+        def full(handle, *mode):
+            os.close(handle)
+            return open("/dev/full", "wb", buffering=0)
+
+        monkeypatch.setattr(os, "fdopen", full)
+        with pytest.raises(th.DataError, match="No space left"):
+            th.save(th.Ridge(alpha=2.0), path)
+        monkeypatch.undo()
+        assert th.load(path).alpha == 1.0
+        assert [each.name for each in tmp_path.iterdir()] == ["model.theta"]
+
+    def test_rights_are_those_of_any_new_file(self, tmp_path):
+        th.save(th.Ridge(), tmp_path / "model.theta")
+        (tmp_path / "other").write_bytes(b"")
+        assert (tmp_path / "model.theta").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+    def test_a_kill_at_any_moment_leaves_a_whole_file(self, tmp_path):
+        """Saves two models in turn over one file and is killed; one of the two must be there."""
+        path = tmp_path / "model.theta"
+        code = (
+            "import sys, numpy as np, thetahat as th\n"
+            "models = [th.Ridge(alpha=a) for a in (1.0, 2.0)]\n"
+            "for model in models: model.big_ = np.full(200_000, model.alpha)\n"
+            "th.save(models[0], sys.argv[1]); print('ready', flush=True)\n"
+            "while True:\n"
+            "    for model in models: th.save(model, sys.argv[1])\n"
+        )
+        for delay in RANDOM.random(6) * 0.05:
+            command = [sys.executable, "-c", code, str(path)]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
+                assert run.stdout.readline() == "ready\n"
+                time.sleep(delay)
+                run.send_signal(signal.SIGKILL)
+            model = th.load(path)
+            np.testing.assert_array_equal(model.big_, model.alpha)

@@ -1,0 +1,1 @@
+"""Models as files that hold data and no code."""

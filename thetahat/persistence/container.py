@@ -1,0 +1,152 @@
+"""The file around a model: a safetensors file whose metadata carry a manifest and a digest.
+
+Any reader of safetensors can list the arrays; `read` checks everything else. The digest is taken
+over the manifest and the arrays, so a damaged file is refused before anything is made of it. It
+guards against accidents, not against forgers: what a file may do is limited by what may be in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from thetahat.foundation.errors import DataError
+from thetahat.foundation.whole_file import whole_file
+
+Array = Any
+
+FORMAT = "thetahat"
+VERSION = 1
+"""Of the manifest. It grows when older versions of the library could misread what is written."""
+
+
+def write(path: str | os.PathLike[str], manifest: dict[str, Any], arrays: Sequence[Array]) -> None:
+    """Write `manifest` and `arrays` to `path`, whole or not at all."""
+    content = framed(manifest, arrays)
+    with whole_file(path) as file:
+        file.write(content)
+
+
+def framed(manifest: dict[str, Any], arrays: Sequence[Array]) -> bytes:
+    """The content of a model file."""
+    from safetensors.numpy import save
+
+    text = json.dumps(manifest, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    tensors = {f"{place}": _tensor(array) for place, array in enumerate(arrays)}
+    metadata = {
+        "format": FORMAT,
+        "version": str(VERSION),
+        "manifest": text,
+        "digest": digest(text, [tensors[str(place)] for place in range(len(tensors))]),
+    }
+    return bytes(save(tensors, metadata))
+
+
+@dataclass
+class Reader(AbstractContextManager["Reader"]):
+    """An open model file: its manifest, and its arrays one by one."""
+
+    path: Path
+    manifest: dict[str, Any]
+    n_arrays: int
+    _file: Any
+    _digest: str
+    _text: str
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        failure: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.__exit__(kind, failure, trace)
+
+    def arrays(self) -> list[Array]:
+        """All arrays, their digest checked."""
+        found = [self._file.get_tensor(str(place)) for place in range(self.n_arrays)]
+        if digest(self._text, found) != self._digest:
+            raise DataError(
+                f"{self.path} is damaged: its digest does not match what it holds. Fetch it again, "
+                "or save the model anew."
+            )
+        return found
+
+    def shapes(self) -> list[tuple[tuple[int, ...], str]]:
+        """Shape and type of each array, read from the header alone."""
+        slices = (self._file.get_slice(str(place)) for place in range(self.n_arrays))
+        return [(tuple(part.get_shape()), part.get_dtype()) for part in slices]
+
+
+def read(path: str | os.PathLike[str]) -> Reader:
+    """Open a model file and check its frame; arrays are read on demand."""
+    from safetensors import SafetensorError, safe_open
+
+    place = Path(path)
+    if not place.is_file():
+        raise DataError(f"There is no file {place}. th.save(model, path) writes one.")
+    try:
+        file = safe_open(os.fspath(place), framework="numpy").__enter__()
+    except (SafetensorError, OSError) as failure:
+        raise DataError(f"{place} is no model file: {failure}.") from failure
+    try:
+        return _checked(place, file)
+    except BaseException:
+        file.__exit__(None, None, None)
+        raise
+
+
+def _checked(place: Path, file: Any) -> Reader:
+    metadata = file.metadata() or {}
+    if metadata.get("format") != FORMAT or "manifest" not in metadata:
+        raise DataError(f"{place} is a safetensors file, but it holds no model of thetahat.")
+    version = metadata.get("version", "")
+    if not version.isascii() or not version.isdigit() or len(version) > 6:
+        raise DataError(f"{place} is damaged: its format version is {version[:20]!r}.")
+    if int(version) > VERSION:
+        raise DataError(
+            f"{place} has format version {version}; this thetahat reads up to {VERSION}. It was "
+            "written by a newer one: upgrade with pip install --upgrade thetahat."
+        )
+    try:
+        manifest = json.loads(metadata["manifest"])
+    except (ValueError, RecursionError) as failure:
+        raise DataError(f"{place} is damaged: its manifest is no JSON ({failure}).") from failure
+    if not isinstance(manifest, dict) or "model" not in manifest:
+        raise DataError(f"{place} is damaged: its manifest describes no model.")
+    names = set(file.keys())
+    if names != {str(number) for number in range(len(names))}:
+        raise DataError(f"{place} is damaged: its arrays are not numbered from 0.")
+    return Reader(
+        path=place,
+        manifest=manifest,
+        n_arrays=len(names),
+        _file=file,
+        _digest=metadata.get("digest", ""),
+        _text=metadata["manifest"],
+    )
+
+
+def digest(text: str, arrays: Sequence[Array]) -> str:
+    """BLAKE2b over the manifest and, in order, type, shape and bytes of every array."""
+    total = hashlib.blake2b(text.encode(), digest_size=16)
+    for array in arrays:
+        total.update(f"{array.dtype.str}{array.shape}".encode())
+        total.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return total.hexdigest()
+
+
+def _tensor(array: Array) -> Array:
+    """As the file holds it: in row order, in the byte order of small ends, records as bytes."""
+    array = np.ascontiguousarray(array).reshape(array.shape)  # one number is an array of no axes
+    if array.dtype.names:
+        return array.reshape(-1).view(np.uint8)
+    return array.astype(array.dtype.newbyteorder("<"), copy=False)

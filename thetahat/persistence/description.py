@@ -1,0 +1,209 @@
+"""What a model file says of itself, read without making anything of it."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from thetahat.persistence.container import read
+
+SHOWN = 60
+"""Characters of a parameter that are shown."""
+
+
+@dataclass(frozen=True)
+class FileDescription:
+    """What `describe_file` found.
+
+    Formula: θ̂ by its classes, parameters and sizes. Cost: O(1) to hold.
+
+    Attributes
+    ----------
+    path : str
+    model : str
+        The class, with the steps of a pipeline in order.
+    parameters : dict
+        Constructor parameters, as text.
+    columns : list of str
+        Names of the columns it was trained on, where it knows them.
+    n_features : int or None
+    classes : list or None
+        The labels of a classifier.
+    n_numbers : int
+        How many numbers its arrays hold.
+    n_bytes : int
+        Size of the file.
+    versions : dict
+        The versions it was made with.
+    notes : dict
+        What was noted when it was saved.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import thetahat as th
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     th.save(th.Ridge(alpha=2.0).fit([[0.0], [1.0]], [1.0, 3.0]), folder + "/m.theta")
+    ...     found = th.describe_file(folder + "/m.theta")
+    >>> found.model, found.parameters["alpha"]
+    ('Ridge', '2.0')
+    """
+
+    path: str
+    model: str
+    parameters: dict[str, str]
+    columns: list[str]
+    n_features: int | None
+    classes: list[Any] | None
+    n_numbers: int
+    n_bytes: int
+    versions: dict[str, str]
+    notes: dict[str, Any]
+
+    def __str__(self) -> str:
+        lines = [f"{self.model}  ({self.path}, {_bytes(self.n_bytes)})"]
+        width = self.n_features if self.n_features is not None else len(self.columns) or None
+        if width is not None:
+            named = f": {', '.join(self.columns[:8])}" if self.columns else ""
+            more = f", … ({len(self.columns) - 8} more)" if len(self.columns) > 8 else ""
+            lines.append(f"  columns     {width}{named}{more}")
+        if self.classes is not None:
+            shown = ", ".join(map(str, self.classes[:8]))
+            more = ", …" if len(self.classes) > 8 else ""
+            lines.append(f"  classes     {len(self.classes)}: {shown}{more}")
+        lines.append(f"  numbers     {self.n_numbers:,}")
+        lines += [f"  {key:<11} {value}" for key, value in self.notes.items()]
+        for name, value in self.parameters.items():
+            lines.append(f"  parameter   {name} = {value}")
+        made = ", ".join(f"{name} {version}" for name, version in self.versions.items())
+        lines.append(f"  made with   {made}")
+        return "\n".join(lines)
+
+
+def describe_file(path: str | os.PathLike[str]) -> FileDescription:
+    """What a model file holds, without loading the model.
+
+    Formula: θ̂ by its classes, parameters and sizes. Cost: O(size of the manifest); the arrays stay
+    on the disk.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    FileDescription
+        Prints as a short summary.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import thetahat as th
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     th.save(th.Ridge().fit([[0.0], [1.0]], [1.0, 3.0]), folder + "/m.theta")
+    ...     th.describe_file(folder + "/m.theta").n_features
+    1
+    """
+    with read(path) as file:
+        manifest, shapes = file.manifest, file.shapes()
+    model = manifest["model"]
+    fields = _fields(model)
+    return FileDescription(
+        path=os.fspath(path),
+        model=_title(model),
+        parameters={
+            name: _short(value)
+            for name, value in fields.items()
+            if not name.endswith("_") and not name.startswith("_")
+        },
+        columns=[str(name) for name in _entries(_first(model, "feature_names_in_"))],
+        n_features=_number(_first(model, "n_features_in_")),
+        classes=_entries(_last(model, "classes_")) or None,
+        n_numbers=sum(math.prod(shape) for shape, _ in shapes),
+        n_bytes=os.path.getsize(path),
+        versions={str(k): str(v) for k, v in _dictionary(manifest.get("versions")).items()},
+        notes=_dictionary(manifest.get("notes")),
+    )
+
+
+def _fields(plain: Any) -> dict[str, Any]:
+    return _dictionary(plain.get("fields")) if isinstance(plain, dict) else {}
+
+
+def _dictionary(plain: Any) -> dict[str, Any]:
+    return plain if isinstance(plain, dict) else {}
+
+
+def _title(plain: Any) -> str:
+    """The class, and what it is made of: "Pipeline (StandardScaler → Ridge)"."""
+    if not isinstance(plain, dict) or "object" not in plain:
+        return "no model"
+    name = str(plain["object"]).rpartition(":")[2]
+    inside = [_title(step) for step in _steps(plain)]
+    return f"{name} ({' → '.join(inside)})" if inside else name
+
+
+def _steps(plain: Any) -> list[Any]:
+    """The steps of a pipeline, which are pairs of a name and a step."""
+    pairs = _fields(plain).get("steps", [])
+    pairs = [_items(pair) for pair in pairs] if isinstance(pairs, list) else []
+    return [pair[1] for pair in pairs if len(pair) == 2]
+
+
+def _items(plain: Any) -> list[Any]:
+    inside = plain.get("tuple") if isinstance(plain, dict) else plain
+    return inside if isinstance(inside, list) else []
+
+
+def _first(plain: Any, name: str) -> Any:
+    """An attribute of the model, or of the first step that has it."""
+    for holder in (plain, *_steps(plain)):
+        if name in _fields(holder):
+            return _fields(holder)[name]
+    return None
+
+
+def _last(plain: Any, name: str) -> Any:
+    for holder in (plain, *reversed(_steps(plain))):
+        if name in _fields(holder):
+            return _fields(holder)[name]
+    return None
+
+
+def _entries(plain: Any) -> list[Any]:
+    """The entries of a stored array of text; arrays of numbers stay on the disk."""
+    text = plain.get("text") if isinstance(plain, dict) else None
+    entries = text[2] if isinstance(text, list) and len(text) == 3 else None
+    return entries if isinstance(entries, list) else []
+
+
+def _number(plain: Any) -> int | None:
+    return plain if isinstance(plain, int) else None
+
+
+def _short(plain: Any) -> str:
+    """A value as a reader would write it."""
+    if isinstance(plain, dict):
+        if "object" in plain:
+            inside = ", ".join(f"{name}={_short(each)}" for name, each in _fields(plain).items())
+            text = f"{str(plain['object']).rpartition(':')[2]}({inside})"
+        elif "tuple" in plain:
+            text = f"({', '.join(map(_short, _items(plain)))})"
+        else:
+            kind, value = next(iter(plain.items()), ("", ""))
+            text = "an array" if kind in ("array", "text", "sparse") else str(value)
+    elif isinstance(plain, list):
+        text = f"[{', '.join(map(_short, plain))}]"
+    else:
+        text = repr(plain)
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+
+
+def _bytes(count: int) -> str:
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if count < 1000 or unit == "GB":
+            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
+        count /= 1000  # type: ignore[assignment]
+    raise AssertionError("unreachable")
