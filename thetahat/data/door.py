@@ -50,7 +50,7 @@ def as_source(
         return _on_device(X, y, sample_weight, who, multi_output)
     features, schema = as_features(X, who=who, accept_sparse=accept_sparse)
     n = features.shape[0]
-    target = None if y is None else _as_target(y, n, features.dtype, who, multi_output)
+    target = None if y is None else as_target(y, n, features.dtype, who, multi_output)
     weight = None if sample_weight is None else as_weight(sample_weight, n, who)
     source = InMemory(
         X=features,
@@ -72,7 +72,7 @@ def _on_device(X: Any, y: Any, sample_weight: Any, who: str, multi_output: bool)
     """Rows of torch or CuPy, left on their device; targets and weights are checked on the host."""
     X = as_device_features(X, who)
     n, dtype = int(X.shape[0]), np.dtype(str(X.dtype).rpartition(".")[2])
-    target = None if y is None else _as_target(to_host(y), n, dtype, who, multi_output)
+    target = None if y is None else as_target(to_host(y), n, dtype, who, multi_output)
     weight = None if sample_weight is None else as_weight(to_host(sample_weight), n, who)
     return OnDevice(
         X=X,
@@ -109,7 +109,7 @@ def as_features(X: Any, *, who: str, accept_sparse: bool = True) -> tuple[Array,
                 f"{who} runs on the CPU, and X is on {X.device}. Copy it first: X.cpu().numpy()."
             )
         X = to_host(X)
-    if _is_sparse(X):
+    if is_sparse(X):
         if not accept_sparse:
             raise TypeError(
                 f"{who} does not take sparse input. Use X.toarray() if it fits in memory."
@@ -118,14 +118,19 @@ def as_features(X: Any, *, who: str, accept_sparse: bool = True) -> tuple[Array,
     if is_table(X):
         X, schema = table_to_numpy(X)
     X = _as_float(X, "X", who)
-    if X.ndim != 2:
-        shape = {0: "scalar array", 1: "1D array"}.get(X.ndim, f"{X.ndim}D array")
+    require_matrix(X.shape, who)
+    return X, schema
+
+
+def require_matrix(shape: tuple[int, ...], who: str) -> None:
+    """Refuse what is no matrix of at least one row and one column."""
+    if len(shape) != 2:
+        found = {0: "scalar array", 1: "1D array"}.get(len(shape), f"{len(shape)}D array")
         raise DataError(
-            f"{who}: Expected 2D array, got {shape} instead (shape={X.shape}). "
+            f"{who}: Expected 2D array, got {found} instead (shape={shape}). "
             "Reshape your data: X.reshape(-1, 1) for one feature, X.reshape(1, -1) for one row."
         )
-    _require_rows_and_columns(X.shape, who)
-    return X, schema
+    _require_rows_and_columns(shape, who)
 
 
 def as_weight(sample_weight: Any, n: int, who: str) -> Array:
@@ -153,7 +158,8 @@ def as_weight(sample_weight: Any, n: int, who: str) -> Array:
     return weight
 
 
-def _as_target(y: Any, n: int, dtype: Any, who: str, multi_output: bool) -> Array:
+def as_target(y: Any, n: int, dtype: Any, who: str, multi_output: bool) -> Array:
+    """Targets as floating point of shape (n,), or (n, k) where a model has several: finite."""
     if is_table(y):
         y, _ = table_to_numpy(y)
     y = _as_float(y, "y", who)
@@ -218,7 +224,7 @@ def _parse_numbers(array: Array, role: str, who: str) -> Array:
         raise
 
 
-def _is_sparse(X: Any) -> bool:
+def is_sparse(X: Any) -> bool:
     """Whether X is SciPy sparse, without importing SciPy for those who never use it."""
     return type(X).__module__.startswith("scipy.sparse")
 

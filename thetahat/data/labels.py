@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from thetahat.data.tables import is_missing
+from thetahat.data.variables import is_missing
 from thetahat.foundation.errors import DataError, ParameterError
 
 Array = Any

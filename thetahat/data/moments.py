@@ -22,6 +22,7 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.arrays import is_device_array, like, to_host
 from thetahat.data.source import Block, Source
+from thetahat.foundation.threads import scipy_linalg
 
 Array = Any
 _NO_WEIGHT = np.empty(0)
@@ -286,7 +287,7 @@ def _centred(block: Block, frame: Frame, raw: Array, sums: Array, weight: float)
 
 def _add_square(matrix: Array, scale: float, vector: Array) -> Array:
     """matrix + scale·vvᵀ, in the memory of the symmetric matrix."""
-    from scipy.linalg.blas import dger
+    dger = scipy_linalg().blas.dger
 
     # The transpose of a symmetric matrix is itself, and is in the order that BLAS wants.
     return dger(scale, vector, vector, a=matrix.T, overwrite_a=1).T

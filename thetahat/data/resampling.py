@@ -140,7 +140,7 @@ def subset_features(
     True
     """
     columns = _subset(X.shape[1], size, "features", random_state)
-    return (X.iloc[:, columns] if hasattr(X, "iloc") else X[:, columns]), columns
+    return take_columns(X, columns), columns
 
 
 def bootstrap_indices(
@@ -303,9 +303,18 @@ def take_rows(array: Any, rows: Indices) -> Any:
         return [array[row] for row in rows]
     if hasattr(array, "iloc"):
         return array.iloc[rows]
-    if hasattr(array, "column_names"):  # an Arrow table
+    if type(array).__module__.startswith("pyarrow"):
         return array.take(rows)
     return array[rows]
+
+
+def take_columns(X: Any, columns: Indices) -> Any:
+    """Some columns of an array, sparse array or table, by their numbers."""
+    if hasattr(X, "iloc"):
+        return X.iloc[:, columns]
+    if hasattr(X, "column_names"):  # an Arrow table
+        return X.select(columns.tolist())
+    return X[:, columns.tolist() if hasattr(X, "columns") else columns]
 
 
 def _subset(n: int, size: int | float, what: str, random_state: RandomState) -> Indices:

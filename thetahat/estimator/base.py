@@ -34,6 +34,18 @@ class Estimator(BaseEstimator):
     """Whether the fit depends on the order of the rows, as that of stochastic methods does."""
     _splits_rows: ClassVar[bool] = False
     """Whether the fit cuts the rows into folds by their number, so that order and repeats count."""
+    _draws_rows: ClassVar[bool] = False
+    """Whether the fit draws rows at random, so that other rows give other draws."""
+    _grows_by_steps: ClassVar[bool] = False
+    """Whether ``max_iter`` is the size of the model, and no limit to a solver's patience."""
+
+    _everyday: ClassVar[str | None] = None
+    """What it goes by among the models to try first on an unknown table; None: not among them."""
+
+    @classmethod
+    def _example(cls) -> Any:
+        """An instance to try; classes whose parameters have no defaults name some."""
+        return cls()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -97,7 +109,7 @@ class Estimator(BaseEstimator):
                 "first, or use a model that streams, such as LinearModel."
             )
         self._warn_column_vector(y)
-        if _is_frame(X):
+        if is_frame(X):
             validate_data(self, X, skip_check_array=True, reset=True)
         else:
             self._remember(source)
@@ -135,7 +147,7 @@ class Estimator(BaseEstimator):
             validate_data(self, rows, skip_check_array=True, reset=False)
             return OnDevice(X=rows, n_features=int(rows.shape[1]))
         features, schema = as_features(X, who=who, accept_sparse=self._accepts_sparse)
-        validate_data(self, X if _is_frame(X) else features, skip_check_array=True, reset=False)
+        validate_data(self, X if is_frame(X) else features, skip_check_array=True, reset=False)
         source = InMemory(
             X=features, n_features=int(features.shape[1]), dtype=features.dtype, schema=schema
         )
@@ -162,6 +174,6 @@ class Estimator(BaseEstimator):
             )
 
 
-def _is_frame(X: Any) -> bool:
+def is_frame(X: Any) -> bool:
     """Whether X has columns whose names scikit-learn knows how to read and to compare."""
     return hasattr(X, "columns") or hasattr(X, "column_names")

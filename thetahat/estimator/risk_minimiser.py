@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from thetahat.data.in_memory import InMemory
 from thetahat.data.shifted import seen_from_near
 from thetahat.estimator.watching import Watched
+from thetahat.foundation.threads import one_blas_thread
 from thetahat.mathematics.optimizers.loop import Method, minimise
 from thetahat.objective.choose import method_for
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.told_in_units import told_in_units
 
 Array = Any
+
+FEW = 1 << 16
+"""Entries of X up to which BLAS works on one thread from the first step to the last."""
 
 
 class RiskMinimiser(Watched):
@@ -47,7 +53,10 @@ class RiskMinimiser(Watched):
         back = partial(predictor.from_origin, origin=origin)
         if start is not None:
             start = predictor.from_origin(start, -origin)
+        # For few numbers the threads of BLAS are set once, not anew in every pass.
+        few = isinstance(source, InMemory) and source.n_rows * source.n_features <= FEW
         with (
+            one_blas_thread() if few else nullcontext(),
             self._watching(max_steps, attributes, X, y) as watch,
             told_in_units(watch, back) as inner,
         ):

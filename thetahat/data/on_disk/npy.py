@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thetahat.data.on_disk.reader import Field, Reader, require_rows
-from thetahat.data.tables import kind_of_dtype
+from thetahat.data.variables import kind_of_dtype
 from thetahat.foundation.errors import DataError
 
 

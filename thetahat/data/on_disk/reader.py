@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thetahat.data.schema import Kind
-from thetahat.data.tables import arrow_kind, arrow_numbers
+from thetahat.data.variables import arrow_kind, arrow_numbers
 from thetahat.foundation.errors import DataError
 
 

@@ -1,0 +1,180 @@
+"""Bins: every value as a code of one byte, the same order in fewer numbers.
+
+    code(x) = number of cut points < x,   so that  x ≤ cut[c]  ⇔  code(x) ≤ c
+
+A column has at most 255 bins, and one more code for missing values. Cut points are quantiles of the
+weighted values, so bins hold about the same weight; a column of at most as many distinct values as
+bins keeps each apart. A category has a bin of its own; of more categories than bins the rarest
+share the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from thetahat import _native
+from thetahat.data.quantiles import QuantileSummary, Weighted, distinct
+from thetahat.foundation.threads import n_threads, ordered_map
+
+Array = Any
+
+MAX_BINS = 255
+SAMPLE_ROWS = 1 << 16
+"""Cut points are learned from so many rows at most, taken at even distances."""
+ROW_ALIGNMENT = 8
+"""Bytes: the codes of a row begin at multiples of it, so that fewer rows straddle cache lines."""
+
+
+@dataclass(frozen=True)
+class Codes:
+    """Rows as codes, laid out row by row or column by column; a layout not asked for is empty."""
+
+    by_row: Array
+    """(n, at least d) (uint8); places past the last column hold 0."""
+    by_column: Array
+    """(d, n) (uint8)."""
+
+
+@dataclass(frozen=True)
+class Bins:
+    """How values become codes; learned once, then applied to any rows."""
+
+    cuts: tuple[Array, ...]
+    """Of each column the cut points in ascending order (float64); none for categories."""
+    categories: dict[int, Array] = field(default_factory=dict)
+    """Of a categorical column the bin of every category 0, …, K−1 (uint8)."""
+
+    @classmethod
+    def learn(
+        cls,
+        X: Array,
+        weight: Array | None = None,
+        *,
+        max_bins: int = MAX_BINS,
+        categorical: Sequence[int] = (),
+    ) -> Bins:
+        """Bins of a float matrix with NaN for missing values.
+
+        Columns of `categorical` hold category codes 0, …, K−1. Cost: O(m·d log m) for m rows, at
+        most `SAMPLE_ROWS` of them.
+        """
+        if weight is not None:
+            counted = weight > 0
+            X, weight = (X, weight) if counted.all() else (X[counted], weight[counted])
+        if X.shape[0] > SAMPLE_ROWS:
+            rows = np.arange(SAMPLE_ROWS) * X.shape[0] // SAMPLE_ROWS
+            sample, weight = X[rows], None if weight is None else weight[rows]
+        else:
+            sample = X
+        columns = np.ascontiguousarray(sample.T)
+        kinds = set(categorical)
+
+        def learned(j: int) -> Array:
+            if j in kinds:  # the rare ones count, so no sample
+                n_categories = int(np.nanmax(X[:, j], initial=-1.0)) + 1
+                return bins_of_categories(distinct(columns[j], weight), n_categories, max_bins)
+            return _cuts_of_column(columns[j], weight, max_bins)
+
+        return cls._of(list(ordered_map(learned, range(X.shape[1]))), kinds)
+
+    @classmethod
+    def from_summary(
+        cls,
+        summary: QuantileSummary,
+        *,
+        max_bins: int = MAX_BINS,
+        categorical: Sequence[int] = (),
+    ) -> Bins:
+        """Bins from one pass over rows, wherever they are."""
+        kinds = set(categorical)
+
+        def learned(j: int) -> Array:
+            column = summary.column(j)
+            if j in kinds:
+                n_categories = int(column.values.max(initial=-1.0)) + 1
+                return bins_of_categories(column, n_categories, max_bins)
+            return _native.quantile_cuts(column.values, column.weights, max_bins)
+
+        return cls._of([learned(j) for j in range(len(summary.columns))], kinds)
+
+    @classmethod
+    def _of(cls, learned: list[Array], kinds: set[int]) -> Bins:
+        cuts = tuple(np.empty(0) if j in kinds else found for j, found in enumerate(learned))
+        return cls(cuts, {j: learned[j] for j in sorted(kinds)})
+
+    @property
+    def n_features(self) -> int:
+        return len(self.cuts)
+
+    @cached_property
+    def n_bins(self) -> Array:
+        """Bins of each column, the one for missing values not counted: its code is this number."""
+        counts = np.array([len(cuts) + 1 for cuts in self.cuts], dtype=np.int64)
+        for j, lookup in self.categories.items():
+            counts[j] = 1 + int(lookup.max(initial=0))
+        return counts
+
+    @cached_property
+    def flat_cuts(self) -> tuple[Array, Array]:
+        """All cut points one after the other, and where each column's begin (int64, d + 1)."""
+        return _flat(self.cuts, np.float64)
+
+    @cached_property
+    def flat_categories(self) -> tuple[Array, Array]:
+        """The bins of all categories, and where each column's begin (int64, d + 1)."""
+        none = np.empty(0, dtype=np.uint8)
+        return _flat([self.categories.get(j, none) for j in range(self.n_features)], np.uint8)
+
+    def codes(self, X: Array, *, by_row: bool = True, by_column: bool = True) -> Codes:
+        """Rows of any float matrix as codes. Cost: O(n·d log bins) time, n·d bytes a layout."""
+        n, d = X.shape
+        width = -(-d // ROW_ALIGNMENT) * ROW_ALIGNMENT
+        codes = Codes(
+            np.empty((n if by_row else 0, width), dtype=np.uint8),
+            np.empty((d if by_column else 0, n), dtype=np.uint8),
+        )
+        _native.bin_codes(
+            X,
+            *self.flat_cuts,
+            *self.flat_categories,
+            codes.by_row,
+            codes.by_column,
+            n_threads() if n * d > 1 << 16 else 1,
+        )
+        return codes
+
+
+def bins_of_categories(found: Weighted, n_categories: int, max_bins: int) -> Array:
+    """The bin of each category code (uint8).
+
+    The heaviest `max_bins` − 1 have one each, in the order of their codes, and all others share
+    the last, where there are more categories than bins.
+    """
+    if n_categories <= max_bins:
+        return np.arange(n_categories, dtype=np.uint8)
+    weights = np.zeros(n_categories)
+    weights[found.values.astype(np.intp)] = found.weights
+    heaviest = np.sort(np.argsort(-weights, kind="stable")[: max_bins - 1])
+    lookup = np.full(n_categories, max_bins - 1, dtype=np.uint8)
+    lookup[heaviest] = np.arange(max_bins - 1)
+    return lookup
+
+
+def _cuts_of_column(values: Array, weight: Array | None, max_bins: int) -> Array:
+    if weight is None:
+        ordered = np.sort(values)  # NaN last
+        n = int(np.searchsorted(ordered, np.nan)) if np.isnan(ordered[-1]) else len(ordered)
+        return _native.quantile_cuts(ordered[:n], np.empty(0), max_bins)
+    order = np.argsort(values)
+    order = order[: len(order) - int(np.count_nonzero(np.isnan(values)))]
+    return _native.quantile_cuts(values[order], weight[order], max_bins)
+
+
+def _flat(parts: Sequence[Array], dtype: Any) -> tuple[Array, Array]:
+    offsets = np.cumsum([0, *map(len, parts)]).astype(np.int64)
+    return np.concatenate([np.empty(0, dtype=dtype), *parts]), offsets
