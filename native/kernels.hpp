@@ -23,6 +23,19 @@ void bind_class_scores(nb::module_ &module);
 void bind_correlate(nb::module_ &module);
 void bind_working_sets(nb::module_ &module);
 void bind_task_descent(nb::module_ &module);
+void bind_stump(nb::module_ &module);
+void bind_solve_cholesky(nb::module_ &module);
 void bind_walk(nb::module_ &module);
+void bind_density_tree(nb::module_ &module);
+void bind_weighted_median(nb::module_ &module);
+void bind_forest(nb::module_ &module);
+void bind_code_bounds(nb::module_ &module);
+void bind_bins(nb::module_ &module);
+void bind_class_slopes(nb::module_ &module);
+void bind_gradient_tree(nb::module_ &module);
+void bind_sorted_columns(nb::module_ &module);
+void bind_statistic_tree(nb::module_ &module);
+void bind_bins(nb::module_ &module);
+void bind_gradient_tree(nb::module_ &module);
 
 } // namespace thetahat

@@ -20,5 +20,18 @@ NB_MODULE(_native, module) {
     thetahat::bind_correlate(module);
     thetahat::bind_working_sets(module);
     thetahat::bind_task_descent(module);
+    thetahat::bind_stump(module);
+    thetahat::bind_solve_cholesky(module);
     thetahat::bind_walk(module);
+    thetahat::bind_density_tree(module);
+    thetahat::bind_weighted_median(module);
+    thetahat::bind_forest(module);
+    thetahat::bind_code_bounds(module);
+    thetahat::bind_bins(module);
+    thetahat::bind_class_slopes(module);
+    thetahat::bind_gradient_tree(module);
+    thetahat::bind_sorted_columns(module);
+    thetahat::bind_statistic_tree(module);
+    thetahat::bind_bins(module);
+    thetahat::bind_gradient_tree(module);
 }

@@ -89,6 +89,7 @@ def least_angles(
     most: int,
     coef: FloatArray,
 ) -> None: ...
+def solve_cholesky(factor: FloatArray, x: FloatArray) -> None: ...
 def sgd_epoch(
     x: FloatArray,
     y: FloatArray,
@@ -233,6 +234,18 @@ def sum_of_trees(
     n_features: int,
     threads: int,
 ) -> None: ...
+def sum_of_left_out(
+    x: FloatArray,
+    nodes: FloatArray,
+    roots: FloatArray,
+    sets: FloatArray,
+    values: FloatArray,
+    grown_on: FloatArray,
+    out: FloatArray,
+    votes: FloatArray,
+    n_features: int,
+    threads: int,
+) -> None: ...
 def leaves_of_trees(
     x: FloatArray,
     nodes: FloatArray,
@@ -240,5 +253,174 @@ def leaves_of_trees(
     sets: FloatArray,
     out: FloatArray,
     n_features: int,
+    threads: int,
+) -> None: ...
+def grow_density(
+    columns: FloatArray,
+    rows: FloatArray,
+    weight: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    score: int,
+    full: bool,
+    exact: bool,
+    oblique: bool,
+    candidates: int,
+    seed: int,
+    prior: float,
+    min_weight: float,
+    min_gain: float,
+    max_leaves: int,
+    max_depth: int,
+    threads: int,
+) -> tuple[tuple[FloatArray, ...], FloatArray]: ...
+def gaussian_leaves(
+    x: FloatArray,
+    leaf: FloatArray,
+    means: FloatArray,
+    factors: FloatArray,
+    log_scale: FloatArray,
+    out: FloatArray,
+    threads: int,
+) -> None: ...
+def weighted_median(
+    values: FloatArray, weight: FloatArray, out: FloatArray, threads: int
+) -> None: ...
+def quantile_cuts(sorted: FloatArray, weight: FloatArray, max_bins: int) -> FloatArray: ...
+def bin_codes(
+    x: FloatArray,
+    cuts: FloatArray,
+    cut_offsets: FloatArray,
+    lookup: FloatArray,
+    lookup_offsets: FloatArray,
+    by_row: FloatArray,
+    by_column: FloatArray,
+    threads: int,
+) -> None: ...
+def grow_gradient_tree(
+    by_row: FloatArray,
+    by_column: FloatArray,
+    cuts: FloatArray,
+    cut_offsets: FloatArray,
+    lookup: FloatArray,
+    lookup_offsets: FloatArray,
+    rows: FloatArray,
+    gradient: FloatArray,
+    hessian: FloatArray,
+    weight: FloatArray,
+    max_leaves: int,
+    max_depth: int,
+    min_split: float,
+    min_rows: float,
+    min_hessian: float,
+    min_gain: float,
+    l2: float,
+    max_features: int,
+    monotonic: FloatArray,
+    groups: FloatArray,
+    seed: int,
+    threads: int,
+) -> tuple[tuple[FloatArray, ...], FloatArray, FloatArray, FloatArray]: ...
+def add_to_leaves(
+    order: FloatArray,
+    bounds: FloatArray,
+    values: FloatArray,
+    out: FloatArray,
+    column: int,
+    threads: int,
+) -> None: ...
+def leaf_quantiles(
+    order: FloatArray,
+    bounds: FloatArray,
+    values: FloatArray,
+    weight: FloatArray,
+    level: float,
+    out: FloatArray,
+    threads: int,
+) -> None: ...
+def grow_forest(
+    codes: FloatArray,
+    n_codes: FloatArray,
+    first: FloatArray,
+    lowest: FloatArray,
+    highest: FloatArray,
+    categorical: FloatArray,
+    monotone: FloatArray,
+    y: FloatArray,
+    weight: FloatArray,
+    n_classes: int,
+    criterion: str,
+    seeds: FloatArray,
+    draws: int,
+    balanced: bool,
+    max_features: int,
+    features_per_tree: int,
+    max_candidates: int,
+    random_thresholds: bool,
+    max_depth: int,
+    max_leaves: int,
+    min_split: int,
+    min_leaf: int,
+    min_weight_share: float,
+    min_decrease: float,
+    first_value: int,
+    first_set: int,
+    threads: int,
+) -> tuple[FloatArray, ...]: ...
+def drawn_counts(seed: int, draws: int, weight: FloatArray, out: FloatArray) -> None: ...
+def logistic_slopes(
+    y: FloatArray, z: FloatArray, slope: FloatArray, curvature: FloatArray, threads: int
+) -> None: ...
+def softmax_slopes(
+    y: FloatArray, z: FloatArray, slope: FloatArray, curvature: FloatArray, threads: int
+) -> None: ...
+
+class SortedColumns:
+    n_rows: int
+    n_columns: int
+    ordered: bool
+
+def sorted_columns(
+    x: FloatArray, categorical: FloatArray, ordered: bool, threads: int
+) -> SortedColumns: ...
+def grow_statistic_tree(
+    columns: SortedColumns,
+    y: FloatArray,
+    weight: FloatArray,
+    *,
+    criterion: str,
+    n_classes: int,
+    max_depth: int,
+    max_leaves: int,
+    best_first: bool,
+    min_split: int,
+    min_leaf: int,
+    min_weight: float,
+    min_decrease: float,
+    min_gain: float,
+    max_features: int,
+    at_values: bool,
+    category_subsets: bool,
+    monotone: FloatArray,
+    seed: int,
+    threads: int,
+    random_ties: bool = False,
+) -> tuple[FloatArray, ...]: ...
+
+class StumpBins:
+    n_rows: int
+    n_columns: int
+
+def stump_bins(columns: SortedColumns, classes: FloatArray, threads: int) -> StumpBins: ...
+def grow_stump(
+    columns: SortedColumns, bins: StumpBins, weight: FloatArray, left: FloatArray, threads: int
+) -> tuple[FloatArray, ...]: ...
+def code_bounds(
+    x: FloatArray,
+    codes: FloatArray,
+    weight: FloatArray,
+    first: FloatArray,
+    lowest: FloatArray,
+    highest: FloatArray,
     threads: int,
 ) -> None: ...

@@ -1,13 +1,15 @@
 // Prediction with trees: every row walks from the root of every tree to a leaf.
 //
-//     out[i, c] += Σ_t values[leaf_t(x_i), c]          trees whose leaves hold one number per
-//     column out[i, t mod C] += values[leaf_t(x_i), 0]        trees that stand for one column each
+//     out[i, c] += Σ_t values[leaf_t(x_i), c]         leaves that hold one number per column
+//     out[i, t mod C] += values[leaf_t(x_i), 0]       trees that stand for one column each
 //
-// Rows are taken in small groups that walk one tree in step, so that the waits for memory of one
-// row are hidden behind the others; groups of rows are spread over threads. Each entry of `out` is
-// summed by one thread in the order of the trees, so the bits do not depend on their number.
+// Rows walk one tree in small groups, a step each in turn, so that the waits for memory of one row
+// are hidden behind the others; a row that has arrived makes room for the next. Blocks of rows are
+// spread over threads. Each entry of `out` is summed by one thread in the order of the trees, so
+// the bits do not depend on their number.
 
 #include <cmath>
+#include <numeric>
 
 #include "../kernels.hpp"
 #include "../parallel.hpp"
@@ -19,8 +21,9 @@ namespace {
 
 using namespace trees;
 
-constexpr std::size_t group = 8;    // rows that walk in step
-constexpr std::size_t block = 1024; // rows of a piece of work: their columns stay in cache
+constexpr std::size_t group = 8;         // rows that walk at a time
+constexpr std::int64_t small_tree = 512; // nodes
+constexpr std::size_t block = 1024;      // rows of a piece of work: their columns stay in cache
 
 struct Trees {
     const PackedNode *nodes;
@@ -41,14 +44,46 @@ inline bool in_set(const Trees &trees, double set, double x) {
 template <typename T>
 inline std::int32_t next(const Trees &trees, const PackedNode &node, const T *row) {
     const double x = static_cast<double>(row[node.feature & feature_mask]);
-    bool left = x <= node.threshold;
-    if (node.feature & (missing_left_flag | categorical_flag)) [[unlikely]] {
-        if (std::isnan(x))
-            left = node.feature & missing_left_flag;
-        else if (node.feature & categorical_flag)
-            left = in_set(trees, node.threshold, x);
-    }
+    // No branch but one that is the same for whole trees: where a row goes cannot be foreseen.
+    const bool missing_left = (x != x) & ((node.feature & missing_left_flag) != 0);
+    bool left = (x <= node.threshold) | missing_left;
+    if (node.feature & categorical_flag) [[unlikely]]
+        left = missing_left || in_set(trees, node.threshold, x);
     return node.child + (left ? 0 : 1);
+}
+
+// One step of a row that may have arrived, without a branch.
+template <typename T>
+inline std::int32_t step(const PackedNode *nodes, std::int32_t at, const T *row) {
+    const PackedNode &node = nodes[at];
+    const std::int32_t inner = ~(node.feature >> 31); // all bits, or none at a leaf
+    const T x = row[node.feature & feature_mask & inner];
+    const bool missing_left = (x != x) & ((node.feature & missing_left_flag) != 0);
+    const bool left = (static_cast<double>(x) <= node.threshold) | missing_left;
+    return ((node.child + (left ? 0 : 1)) & inner) | (at & ~inner);
+}
+
+// As `descend`, for small trees without categories: all rows of a group take a step until none is
+// at an inner node. Rows that wait cost less than foreseeing wrongly which have arrived.
+template <typename T>
+std::size_t descend_in_step(const PackedNode *nodes, const T *x, std::size_t d, std::size_t n,
+                            std::int32_t *leaves) {
+    std::size_t i = 0;
+    for (; i + group <= n; i += group) {
+        std::int32_t at[group] = {};
+        const T *rows = x + i * d;
+        for (bool walking = true; walking;) {
+            std::int32_t open = 0;
+            for (std::size_t k = 0; k < group; ++k) {
+                at[k] = step(nodes, at[k], rows + k * d);
+                open |= ~nodes[at[k]].feature;
+            }
+            walking = open < 0; // the sign bit: some row is at an inner node
+        }
+        for (std::size_t k = 0; k < group; ++k)
+            leaves[i + k] = at[k];
+    }
+    return i;
 }
 
 // leaves[k] = the node at which row first + k ends.
@@ -56,29 +91,38 @@ template <typename T>
 void descend(const Trees &trees, std::size_t tree, const T *x, std::size_t d, std::size_t n,
              std::int32_t *leaves) {
     const PackedNode *nodes = trees.nodes + trees.roots[tree];
-    std::size_t i = 0;
-    for (; i + group <= n; i += group) {
-        std::int32_t at[group] = {};
-        bool walking = true;
-        while (walking) {
-            walking = false;
-            for (std::size_t k = 0; k < group; ++k) {
-                const PackedNode &node = nodes[at[k]];
-                if (node.feature >= 0) {
-                    at[k] = next(trees, node, x + (i + k) * d);
-                    walking = true;
-                }
-            }
-        }
-        for (std::size_t k = 0; k < group; ++k)
-            leaves[i + k] = at[k];
+    if (trees.words == 0 && trees.roots[tree + 1] - trees.roots[tree] <= small_tree) {
+        const std::size_t done = descend_in_step(nodes, x, d, n, leaves);
+        x += done * d, leaves += done, n -= done;
     }
-    for (; i < n; ++i) {
-        std::int32_t at = 0;
+    const auto rest = [&](std::size_t row, std::int32_t at) {
         while (nodes[at].feature >= 0)
-            at = next(trees, nodes[at], x + i * d);
-        leaves[i] = at;
+            at = next(trees, nodes[at], x + row * d);
+        leaves[row] = at;
+    };
+    if (n < group) {
+        for (std::size_t row = 0; row < n; ++row)
+            rest(row, 0);
+        return;
     }
+    std::int32_t at[group] = {};
+    std::size_t row[group];
+    std::iota(row, row + group, std::size_t{0});
+    std::size_t ahead = group; // the next row to set out
+    for (std::size_t k = 0;; k = k + 1 == group ? 0 : k + 1) {
+        const PackedNode &node = nodes[at[k]];
+        if (node.feature >= 0) {
+            at[k] = next(trees, node, x + row[k] * d);
+            continue;
+        }
+        leaves[row[k]] = at[k];
+        at[k] = 0;
+        if (ahead == n)
+            break;
+        row[k] = ahead++;
+    }
+    for (std::size_t k = 0; k < group; ++k)
+        rest(row[k], at[k]);
 }
 
 using Nodes = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -155,6 +199,41 @@ void sum_of_trees(Matrix<const T> x, Nodes nodes, Vector<const std::int64_t> roo
     });
 }
 
+// As `sum_of_trees`, each tree for the rows that it was not grown on (`grown_on` is 0); `votes`
+// counts the trees that spoke of a row.
+template <typename T>
+void sum_of_left_out(Matrix<const T> x, Nodes nodes, Vector<const std::int64_t> roots,
+                     Matrix<const std::uint32_t> sets, Matrix<const double> values,
+                     Matrix<const std::uint8_t> grown_on, Matrix<double> out,
+                     Vector<std::int64_t> votes, std::size_t n_features, int threads) {
+    const Trees trees = view(nodes, roots, sets);
+    require(x.shape(1) == n_features, "x must have the columns the trees were grown on");
+    const std::size_t n = x.shape(0), d = x.shape(1), width = values.shape(1);
+    require(out.shape(0) == n && out.shape(1) == width && votes.shape(0) == n,
+            "out and votes must have one row per row of x");
+    require(grown_on.shape(0) == trees.n_trees && grown_on.shape(1) == n,
+            "grown_on must have one row per tree and one column per row of x");
+    const T *rows = x.data();
+
+    nb::gil_scoped_release unlocked;
+    for_each_piece((n + block - 1) / block, threads, [&](std::size_t piece) {
+        const std::size_t first = piece * block, count = std::min(block, n - first);
+        std::int32_t leaves[block];
+        for (std::size_t t = 0; t < trees.n_trees; ++t) {
+            descend(trees, t, rows + first * d, d, count, leaves);
+            const PackedNode *tree = trees.nodes + trees.roots[t];
+            for (std::size_t i = 0; i < count; ++i) {
+                if (grown_on.data()[t * n + first + i])
+                    continue;
+                const auto row = static_cast<std::size_t>(tree[leaves[i]].child);
+                for (std::size_t k = 0; k < width; ++k)
+                    out.data()[(first + i) * width + k] += values.data()[row * width + k];
+                ++votes.data()[first + i];
+            }
+        }
+    });
+}
+
 template <typename T>
 void leaves_of_trees(Matrix<const T> x, Nodes nodes, Vector<const std::int64_t> roots,
                      Matrix<const std::uint32_t> sets, Matrix<std::int32_t> out,
@@ -180,6 +259,10 @@ template <typename T> void bind(nb::module_ &module) {
     module.def("sum_of_trees", &sum_of_trees<T>, nb::arg("x").noconvert(), nb::arg("nodes"),
                nb::arg("roots"), nb::arg("sets"), nb::arg("values"), nb::arg("out").noconvert(),
                nb::arg("n_features"), nb::arg("threads"));
+    module.def("sum_of_left_out", &sum_of_left_out<T>, nb::arg("x").noconvert(), nb::arg("nodes"),
+               nb::arg("roots"), nb::arg("sets"), nb::arg("values"), nb::arg("grown_on"),
+               nb::arg("out").noconvert(), nb::arg("votes").noconvert(), nb::arg("n_features"),
+               nb::arg("threads"));
     module.def("leaves_of_trees", &leaves_of_trees<T>, nb::arg("x").noconvert(), nb::arg("nodes"),
                nb::arg("roots"), nb::arg("sets"), nb::arg("out").noconvert(), nb::arg("n_features"),
                nb::arg("threads"));

@@ -97,6 +97,11 @@ def sparse_codes(gram, l1, positive, correlation, sweeps=1500):
     return codes
 
 
+def solve_cholesky(factor, x):
+    """L Lᵀ x = b, x in place of b."""
+    x[:] = np.linalg.solve(factor.T, np.linalg.solve(factor, x))
+
+
 def least_angles(gram, correlation, most):
     """Least angle regression: all active correlations shrink alike until another one joins."""
     coefs = []

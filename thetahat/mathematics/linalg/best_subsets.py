@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
-from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 
 Array = Any
 
@@ -89,6 +89,6 @@ def _strongest_first(A: Array, b: Array) -> Array:
 
 
 def _forward(lower: Array, b: Array) -> Array:
-    from scipy.linalg import solve_triangular
+    solve_triangular = scipy_linalg().solve_triangular
 
     return np.ascontiguousarray(solve_triangular(lower, b, lower=True))

@@ -25,7 +25,7 @@ import numpy as np
 from thetahat.data.moments import Moments
 from thetahat.data.source import Source
 from thetahat.foundation.errors import DataError
-from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.mathematics.linalg.triangular_factor import TriangularFactor, triangular_factor
 
 Array = Any
@@ -111,7 +111,7 @@ def cholesky(about: Moments, ridge: float | Array = 0.0) -> LinearFit | None:
 
     The condition number is LAPACK's estimate from R, squared-rooted: κ(X) = √κ(XᵀX).
     """
-    from scipy.linalg import lapack
+    lapack = scipy_linalg().lapack
 
     system = NormalEquations.of(about, ridge)
     with one_blas_thread():
@@ -195,7 +195,7 @@ def qr(source: Source, about: Moments, *, intercept: bool, ridge: float = 0.0) -
 
     Ridge adds the rows [√τ I, 0]: the same solver on an augmented problem.
     """
-    from scipy.linalg import lapack
+    lapack = scipy_linalg().lapack
 
     triangle = _triangle(source, about, intercept, ridge)
     with one_blas_thread():

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
-from thetahat.foundation.threads import ordered_map
+from thetahat.foundation.threads import ordered_map, scipy_linalg
 
 Array = Any
 
@@ -185,7 +185,7 @@ def _pursue_rows(
 
 
 def _back_substituted(factor: Array, shares: Array, size: int) -> Array:
-    from scipy.linalg import solve_triangular
+    solve_triangular = scipy_linalg().solve_triangular
 
     return solve_triangular(factor[:size, :size], shares[:size]) if size else np.zeros(0)
 
@@ -233,7 +233,7 @@ def _refitted(gram: Array, c: Array, coef: Array, j: int) -> Array:
 
     Towards the free optimum as far as β ≥ 0 allows; what meets the bound is given back.
     """
-    from scipy.linalg import cho_solve, cholesky
+    cho_solve, cholesky = scipy_linalg().cho_solve, scipy_linalg().cholesky
 
     active = np.flatnonzero((coef > 0) | (np.arange(len(c)) == j))
     here, result = coef[active], np.zeros_like(coef)

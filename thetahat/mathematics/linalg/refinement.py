@@ -22,7 +22,7 @@ from thetahat import _native
 from thetahat.data.arrays import to_host
 from thetahat.data.moments import Frame, Moments, dense_rows
 from thetahat.data.source import Block, Source
-from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.mathematics.linalg.least_squares import EPSILON, LinearFit
 
 Array = Any
@@ -45,7 +45,7 @@ class _TwofoldGradient:
 
 def refined(source: Source, about: Moments, fit: LinearFit, *, intercept: bool) -> LinearFit:
     """The fit with its coefficients improved until the corrections are rounding."""
-    from scipy.linalg import solve_triangular
+    solve_triangular = scipy_linalg().solve_triangular
 
     d = about.n_features
     assert fit.factor is not None

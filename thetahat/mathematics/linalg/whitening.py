@@ -15,7 +15,7 @@ import numpy as np
 from thetahat.data.door import as_features, as_source
 from thetahat.data.source import Block
 from thetahat.foundation.errors import DataError, ParameterError
-from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.mathematics.linalg.least_squares import EPSILON
 from thetahat.mathematics.linalg.square import as_symmetric
 
@@ -114,7 +114,7 @@ def mahalanobis_distance(X: Any, mean: Any, covariance: Any) -> Array:
     >>> th.linalg.mahalanobis_distance([[3.0, 8.0]], [1.0, 0.0], [[1.0, 0.0], [0.0, 16.0]]).round(6)
     array([2.828427])
     """
-    from scipy.linalg import solve_triangular
+    solve_triangular = scipy_linalg().solve_triangular
 
     source = as_source(X, who="mahalanobis_distance", accept_sparse=False)
     root = _upper_root(covariance, "mahalanobis_distance")
@@ -139,7 +139,7 @@ def whiten_and_colour(root: Array, method: str, nullity: int = 0) -> tuple[Array
 
     The last `nullity` directions of the symmetric root have no spread; they are left out of both.
     """
-    from scipy.linalg import solve_triangular
+    solve_triangular = scipy_linalg().solve_triangular
 
     with one_blas_thread():
         if method == "cholesky":

@@ -104,6 +104,10 @@ class Curved(Smooth):
     def curvature(self, y: Array, z: Array) -> Array:
         """∂²ℓ/∂z², shape of z; for class scores, the diagonal of each row's C×C Hessian."""
 
+    def gradient_and_curvature(self, y: Array, z: Array) -> tuple[Array, Array]:
+        """Both at once: a loss that shares work between them says how."""
+        return self.gradient(y, z), self.curvature(y, z)
+
     def curvature_product(self, y: Array, z: Array, direction: Array) -> Array:
         """Each row's Hessian in z times that row's direction."""
         return self.curvature(y, z) * direction

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
+from thetahat.foundation.threads import n_threads
 from thetahat.mathematics.losses.alignment import aligned, in_floats, is_compiled
 from thetahat.mathematics.losses.base import Curved, Link, Targets
 from thetahat.mathematics.losses.constants import weighted_mean
@@ -62,6 +63,13 @@ class Logistic(Curved):
         value, slope = np.empty_like(z), np.empty_like(z)
         _native.logistic_rows(in_floats(y), z, value, slope)
         return value, slope
+
+    def gradient_and_curvature(self, y: Array, z: Array) -> tuple[Array, Array]:
+        if not is_compiled(z) or z.ndim != 1:
+            return super().gradient_and_curvature(y, z)
+        slope, curvature = np.empty_like(z), np.empty_like(z)
+        _native.logistic_slopes(in_floats(y), z, slope, curvature, n_threads())
+        return slope, curvature
 
     def best_constant(self, y: Array, weight: Array | None = None) -> Array:
         return link(Link.LOGIT, weighted_mean(y, weight))

@@ -98,6 +98,8 @@ def log_sum_exp(z: Array) -> Array:
 def odds(z: Array) -> tuple[Array, Array]:
     """Two numbers in (0, 1], the larger of them 1, in the ratio σ(z) : σ(−z) = e^z : 1."""
     xp, z = floating(z)
+    if type(z) is np.ndarray:  # several times faster than a clip, which shows for one row
+        return np.exp(np.minimum(z, 0)), np.exp(-np.maximum(z, 0))
     return xp.exp(xp.clip(z, None, 0)), xp.exp(-xp.clip(z, 0, None))
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from array_api_compat import device
 
 from thetahat import _native
+from thetahat.foundation.threads import n_threads
 from thetahat.mathematics.losses.alignment import aligned, floating, in_floats, is_compiled
 from thetahat.mathematics.losses.base import Curved, Link, Subdifferentiable, Targets
 from thetahat.mathematics.losses.constants import class_shares
@@ -67,6 +68,13 @@ class SoftmaxCrossEntropy(Curved):
         value, slope = np.empty(len(z)), np.empty_like(z)
         _native.softmax_rows(in_floats(y), z, value, slope)
         return value, slope
+
+    def gradient_and_curvature(self, y: Array, z: Array) -> tuple[Array, Array]:
+        if not is_compiled(z) or z.ndim != 2:
+            return super().gradient_and_curvature(y, z)
+        slope, curvature = np.empty_like(z), np.empty_like(z)
+        _native.softmax_slopes(in_floats(y), z, slope, curvature, n_threads())
+        return slope, curvature
 
     def best_constant(
         self, y: Array, weight: Array | None = None, *, n_classes: int | None = None

@@ -2,127 +2,106 @@
 
 Each method is a value that says what it needs of a problem and how it steps; `minimise` runs it,
 and `named` finds it by its name. The checks tell whether derivatives and convexity are as claimed.
+Names load on first use: a fit that needs one method does not wait for the others.
 """
 
-from thetahat.mathematics.optimizers.alternating_minimisation import (
-    AlternatingMinimisation,
-    Coordinates,
-)
-from thetahat.mathematics.optimizers.augmented_lagrangian import AugmentedLagrangian
-from thetahat.mathematics.optimizers.checks import (
-    Check,
-    check_gradient,
-    check_hessian,
-    check_jacobian,
-    check_taylor,
-)
-from thetahat.mathematics.optimizers.class_dual_descent import ClassDualDescent
-from thetahat.mathematics.optimizers.constrained import KKT, kkt_violation
-from thetahat.mathematics.optimizers.convexity import (
-    Minima,
-    check_convexity,
-    check_jensen,
-    check_positive_curvature,
-    find_minima,
-)
-from thetahat.mathematics.optimizers.coordinate_descent import (
-    CoordinateDescent,
-    SeparableQuadratic,
-)
-from thetahat.mathematics.optimizers.dual_coordinate_descent import DualCoordinateDescent
-from thetahat.mathematics.optimizers.finite_differences import numeric_gradient, numeric_jacobian
-from thetahat.mathematics.optimizers.gauss_newton import GaussNewton
-from thetahat.mathematics.optimizers.gradient_descent import GradientDescent
-from thetahat.mathematics.optimizers.interior_point import InteriorPoint
-from thetahat.mathematics.optimizers.irls import IRLS
-from thetahat.mathematics.optimizers.lbfgs import LBFGS
-from thetahat.mathematics.optimizers.levenberg import Levenberg
-from thetahat.mathematics.optimizers.levenberg_marquardt import LevenbergMarquardt
+from importlib import import_module
+from typing import Any
+
+# Functions named like their files: the file, once loaded by anyone, would hide them.
 from thetahat.mathematics.optimizers.linear_program import Program, linear_program
 from thetahat.mathematics.optimizers.loop import Method, minimise
-from thetahat.mathematics.optimizers.momentum import Momentum
 from thetahat.mathematics.optimizers.named import named
-from thetahat.mathematics.optimizers.nesterov import Nesterov
-from thetahat.mathematics.optimizers.newton import Newton
-from thetahat.mathematics.optimizers.piecewise_linear import PiecewiseLinearSum
-from thetahat.mathematics.optimizers.proximal_gradient import ProximalGradient
-from thetahat.mathematics.optimizers.proximal_newton import ProximalNewton
-from thetahat.mathematics.optimizers.quadratic_program import (
-    box_quadratic_program,
-    equality_quadratic_program,
-)
-from thetahat.mathematics.optimizers.sketched_newton import SketchedNewton
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
-from thetahat.mathematics.optimizers.step_rules import (
-    AdaGrad,
-    Adam,
-    Constant,
-    HeavyBall,
-    InverseTime,
-    LookAhead,
-    StepRule,
-)
-from thetahat.mathematics.optimizers.stochastic_gradient import StochasticGradient
-from thetahat.mathematics.optimizers.subgradient_descent import SubgradientDescent
-from thetahat.mathematics.optimizers.task_descent import TaskDescent
-from thetahat.mathematics.optimizers.trust_region import TrustRegion
-from thetahat.mathematics.optimizers.working_sets import WorkingSets
+
+_BY_FILE = {
+    "alternating_minimisation": (
+        "AlternatingMinimisation",
+        "Coordinates",
+    ),
+    "augmented_lagrangian": ("AugmentedLagrangian",),
+    "checks": (
+        "Check",
+        "check_gradient",
+        "check_hessian",
+        "check_jacobian",
+        "check_taylor",
+    ),
+    "class_dual_descent": ("ClassDualDescent",),
+    "constrained": (
+        "KKT",
+        "kkt_violation",
+    ),
+    "convexity": (
+        "Minima",
+        "check_convexity",
+        "check_jensen",
+        "check_positive_curvature",
+        "find_minima",
+    ),
+    "coordinate_descent": (
+        "CoordinateDescent",
+        "SeparableQuadratic",
+    ),
+    "dual_coordinate_descent": ("DualCoordinateDescent",),
+    "finite_differences": (
+        "numeric_gradient",
+        "numeric_jacobian",
+    ),
+    "gauss_newton": ("GaussNewton",),
+    "gradient_descent": ("GradientDescent",),
+    "interior_point": ("InteriorPoint",),
+    "irls": ("IRLS",),
+    "lbfgs": ("LBFGS",),
+    "levenberg": ("Levenberg",),
+    "levenberg_marquardt": ("LevenbergMarquardt",),
+    "momentum": ("Momentum",),
+    "nesterov": ("Nesterov",),
+    "newton": ("Newton",),
+    "piecewise_linear": ("PiecewiseLinearSum",),
+    "proximal_gradient": ("ProximalGradient",),
+    "proximal_newton": ("ProximalNewton",),
+    "quadratic_program": (
+        "box_quadratic_program",
+        "equality_quadratic_program",
+    ),
+    "sketched_newton": ("SketchedNewton",),
+    "step_rules": (
+        "AdaGrad",
+        "Adam",
+        "Constant",
+        "HeavyBall",
+        "InverseTime",
+        "LookAhead",
+        "StepRule",
+    ),
+    "stochastic_gradient": ("StochasticGradient",),
+    "subgradient_descent": ("SubgradientDescent",),
+    "task_descent": ("TaskDescent",),
+    "trust_region": ("TrustRegion",),
+    "working_sets": ("WorkingSets",),
+}
+_FILES = {name: file for file, names in _BY_FILE.items() for name in names}
 
 __all__ = [
-    "IRLS",
-    "KKT",
-    "LBFGS",
-    "AdaGrad",
-    "Adam",
-    "AlternatingMinimisation",
-    "AugmentedLagrangian",
-    "Check",
-    "ClassDualDescent",
-    "Constant",
-    "CoordinateDescent",
-    "Coordinates",
-    "DualCoordinateDescent",
-    "GaussNewton",
-    "GradientDescent",
-    "HeavyBall",
-    "InteriorPoint",
-    "InverseTime",
-    "Levenberg",
-    "LevenbergMarquardt",
-    "LookAhead",
     "Method",
-    "Minima",
-    "Momentum",
-    "Nesterov",
-    "Newton",
     "Outcome",
-    "PiecewiseLinearSum",
     "Program",
-    "ProximalGradient",
-    "ProximalNewton",
-    "SeparableQuadratic",
-    "SketchedNewton",
     "Solution",
-    "StepRule",
-    "StochasticGradient",
-    "SubgradientDescent",
-    "TaskDescent",
-    "TrustRegion",
-    "WorkingSets",
-    "box_quadratic_program",
-    "check_convexity",
-    "check_gradient",
-    "check_hessian",
-    "check_jacobian",
-    "check_jensen",
-    "check_positive_curvature",
-    "check_taylor",
-    "equality_quadratic_program",
-    "find_minima",
-    "kkt_violation",
     "linear_program",
     "minimise",
     "named",
-    "numeric_gradient",
-    "numeric_jacobian",
+    *_FILES,
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _FILES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_FILES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

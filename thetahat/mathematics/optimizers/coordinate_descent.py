@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
+from thetahat.mathematics.optimizers.about_origin import AboutOrigin
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.parts import require_whole
 
@@ -22,7 +23,7 @@ Array = Any
 
 
 @dataclass(frozen=True)
-class SeparableQuadratic:
+class SeparableQuadratic(AboutOrigin):
     """½θᵀGθ − cᵀθ + const + Σ_j (l1_j |θ_j| + ½ l2_j θ_j²) within lower ≤ θ ≤ upper.
 
     Cost: O(d²) memory for G. All arrays are float64.
@@ -74,20 +75,6 @@ class SeparableQuadratic:
             np.array(np.broadcast_to(term, shape), dtype=np.float64)
             for term in (self.l1, self.l2, self.lower, self.upper)
         )
-
-    def inside(self, theta: Array) -> Array:
-        """θ with its intercept moved to the origin."""
-        return self._shifted(theta, 1.0)
-
-    def outside(self, theta: Array) -> Array:
-        """θ with its intercept moved back to 0."""
-        return self._shifted(theta, -1.0)
-
-    def _shifted(self, theta: Array, sign: float) -> Array:
-        theta = np.array(theta, dtype=np.float64)
-        if self.origin is not None:
-            theta[-1] += sign * np.sum(self.origin * theta[:-1])
-        return theta
 
 
 @dataclass(frozen=True)

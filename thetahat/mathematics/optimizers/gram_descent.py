@@ -110,18 +110,20 @@ def _jump(gram: Array, start: Array, terms: Terms, beta: Array, slopes: Array) -
 
 def _step(gram: Array, terms: Terms, face: Array, here: Array, slopes: Array) -> Array | None:
     """(G_SS + diag(l2))⁻¹ times the slope of F; dependent columns lead far, to the next zero."""
-    from scipy.linalg.lapack import dposv
-
     aim = slopes - terms.l1[face] * np.sign(here) - terms.l2[face] * here
     for lift in LIFTS:
         within = gram[np.ix_(face, face)]
         diagonal = within.reshape(-1)[:: len(face) + 1]
         diagonal += terms.l2[face]
         diagonal *= 1 + lift
-        # A symmetric matrix is its own transpose, which is in the order that LAPACK works in.
-        _, step, failed = dposv(within.T, aim, overwrite_a=1)
-        if not failed and np.isfinite(step).all():
-            return np.asarray(step)
+        try:
+            factor = np.linalg.cholesky(within)
+        except np.linalg.LinAlgError:
+            continue
+        step = aim.copy()
+        _native.solve_cholesky(factor, step)
+        if np.isfinite(step).all():
+            return step
     return None
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.optimizers.piecewise_linear import PiecewiseLinearSum
 from thetahat.mathematics.optimizers.vertex import nearest_vertex
@@ -157,7 +157,7 @@ def _reach(live: Array, first: Array, d_first: Array, second: Array, d_second: A
 
 def _factored(matrix: Array) -> Any:
     """How to solve with the matrix: by Cholesky, or by eigenvalues where it is singular."""
-    from scipy.linalg import cho_factor, cho_solve
+    cho_factor, cho_solve = scipy_linalg().cho_factor, scipy_linalg().cho_solve
 
     size = np.sqrt(np.diagonal(matrix))
     scale = np.where(size > 0, size, 1.0)

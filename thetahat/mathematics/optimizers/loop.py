@@ -11,6 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -337,10 +338,17 @@ def _refusal(problem: Any, method: Method, need: str) -> str:
     )
 
 
-def methods(base: type[Method] = Method) -> Iterator[type[Method]]:
+def methods() -> Iterator[type[Method]]:
     """Every concrete method of this folder."""
+    folder = import_module(__package__)
+    for name in folder.__all__:
+        getattr(folder, name)  # loads its file
+    yield from _kinds_of(Method)  # type: ignore[type-abstract]
+
+
+def _kinds_of(base: type[Method]) -> Iterator[type[Method]]:
     for kind in base.__subclasses__():
-        yield from methods(kind)
+        yield from _kinds_of(kind)
         if hasattr(kind, "name") and kind.__module__.startswith(__package__):
             yield kind
 

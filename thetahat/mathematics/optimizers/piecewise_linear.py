@@ -18,11 +18,13 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.mathematics.optimizers.about_origin import AboutOrigin
+
 Array = Any
 
 
 @dataclass(frozen=True)
-class PiecewiseLinearSum:
+class PiecewiseLinearSum(AboutOrigin):
     """F(θ) as above, with A known by its products alone.
 
     Cost: O(n) memory for the kinks and weights. All arrays are float64.
@@ -102,20 +104,6 @@ class PiecewiseLinearSum:
         """F(θ)."""
         inside = self.inside(theta)
         return self.value_at(inside, self.distances(inside))
-
-    def inside(self, theta: Array) -> Array:
-        """θ with its intercept moved to the origin: what all the methods below take."""
-        return self._shifted(theta, 1.0)
-
-    def outside(self, theta: Array) -> Array:
-        """θ with its intercept moved back to 0."""
-        return self._shifted(theta, -1.0)
-
-    def _shifted(self, theta: Array, sign: float) -> Array:
-        theta = np.array(theta, dtype=np.float64)
-        if self.origin is not None:
-            theta[-1] += sign * np.sum(self.origin * theta[:-1])
-        return theta
 
     # The terms: m·n bends over rows, then p over single parameters.
 

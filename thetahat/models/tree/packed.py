@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -98,6 +98,38 @@ class PackedTrees:
             rows, self._bytes, self.roots, self.sets, self.values, out, self.n_features, threads
         )
         return out
+
+    def sum_of_left_out(self, X: Array, grown_on: Array, out: Array, votes: Array) -> None:
+        """As `sum`, of each tree the rows that it was not grown on; `votes` counts the trees.
+
+        `grown_on` (n_trees, n) is 0 for the rows left out (uint8).
+        """
+        rows = np.ascontiguousarray(X)
+        threads = min(n_threads(), 1 + rows.shape[0] // ROWS_PER_THREAD)
+        _native.sum_of_left_out(
+            rows,
+            self._bytes,
+            self.roots,
+            self.sets,
+            self.values,
+            grown_on,
+            out,
+            votes,
+            self.n_features,
+            threads,
+        )
+
+    def some(self, start: int, stop: int) -> PackedTrees:
+        """The trees from `start` on, up to `stop`; they share the memory of these."""
+        first, last = self.roots[start], self.roots[stop]
+        return replace(
+            self, nodes=self.nodes[first:last], roots=self.roots[start : stop + 1] - first
+        )
+
+    def each(self, X: Array) -> Array:
+        """What each tree answers, (n_trees, n, width)."""
+        places = self.leaves(X).astype(np.int64) + self.roots[:-1, None]
+        return self.values[self.nodes["child"][places]]
 
     def leaves(self, X: Array) -> Array:
         """The number of each row's leaf within each tree, (n_trees, n) (int32)."""

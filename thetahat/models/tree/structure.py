@@ -100,6 +100,11 @@ class Tree:
         return self.values.reshape(self.node_count, self.n_outputs, -1)
 
     @cached_property
+    def majority(self) -> Array:
+        """Of class proportions, the largest's class (the first at a tie), (n_nodes, n_outputs)."""
+        return self.value.argmax(axis=2)
+
+    @cached_property
     def packed(self) -> PackedTrees:
         """The tree in the layout that predicts."""
         return PackedTrees.pack([self])

@@ -1,0 +1,26 @@
+// The rows of a growing tree, each node's a stretch [begin, end) of all of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sorted_columns.hpp"
+
+namespace thetahat::trees {
+
+// What the engines of a tree and of its subtrees share; they write disjoint stretches of it.
+struct Field {
+    const SortedColumns &columns;
+    std::vector<std::uint32_t> rows{};     // of the nodes, [begin, end) each
+    std::unique_ptr<Entry[]> entries{};    // of the nodes, per column; the root's stay in `columns`
+    std::vector<std::uint8_t> goes_left{}; // by row
+    bool root_in_columns = true;
+    double weight = 0.0; // of the root
+
+    explicit Field(const SortedColumns &columns) : columns(columns) {}
+    Entry *column(std::size_t j) { return entries.get() + j * columns.n_rows; }
+};
+
+} // namespace thetahat::trees

@@ -1,0 +1,65 @@
+"""Oblique splits: random combinations of two columns, offered to a tree as further columns.
+
+A split u₁·x_a + u₂·x_b ≤ t is an axis-parallel split of the column z = u₁·x_a + u₂·x_b. The pairs
+and the directions u are drawn once per tree, each column measured by its range, so that no unit of
+measurement is preferred.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Directions:
+    """Pairs of columns and the weights with which they are added up, (k, 2) each."""
+
+    columns: Array
+    weights: Array
+
+    @classmethod
+    def draw(
+        cls, X: Array, usable: Array, n_directions: int, random: np.random.Generator
+    ) -> Directions:
+        """Random pairs among the `usable` columns of X (Booleans); none if there is no pair.
+
+        Cost: O(n·d).
+        """
+        nothing = cls(np.empty((0, 2), dtype=np.int64), np.empty((0, 2)))
+        if n_directions == 0:
+            return nothing
+        finite = np.where(np.isfinite(X), X, np.nan)
+        known = usable & np.isfinite(finite).any(axis=0)
+        places = np.flatnonzero(known)
+        if places.size < 2:
+            return nothing
+        spread = np.ones(X.shape[1])
+        spread[known] = np.nanmax(finite[:, known], axis=0) - np.nanmin(finite[:, known], axis=0)
+        pairs = np.array([random.choice(places, 2, replace=False) for _ in range(n_directions)])
+        angle = random.uniform(0.0, 2.0 * np.pi, n_directions)
+        unit = np.column_stack([np.cos(angle), np.sin(angle)])
+        return cls(pairs, unit / np.where(spread > 0.0, spread, 1.0)[pairs])
+
+    @property
+    def n_directions(self) -> int:
+        return int(self.columns.shape[0])
+
+    def extend(self, X: Array) -> Array:
+        """X with a column per direction behind its own; NaN where a part is missing."""
+        if not self.n_directions:
+            return X
+        with np.errstate(invalid="ignore"):  # ∞ − ∞ is missing
+            parts = X[:, self.columns] * self.weights
+            return np.concatenate([X, parts.sum(axis=2).astype(X.dtype)], axis=1)
+
+    def shared(self, importances: Array, n_features: int) -> Array:
+        """What the directions gained, given to their two columns in halves."""
+        shares = importances[:n_features].copy()
+        for place in self.columns.T:
+            np.add.at(shares, place, 0.5 * importances[n_features:])
+        return shares

@@ -1,0 +1,135 @@
+"""What all learners of trees share: how they open a table, and the rows they predict."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Source
+from thetahat.estimator.base import Estimator, is_frame
+from thetahat.foundation.errors import CapabilityError, DataError
+from thetahat.models.tree.columns import TreeColumns
+
+Array = Any
+
+
+class TreeLearner(Estimator):
+    """Takes numbers, categories and missing values as they come; ``_columns`` remembers them.
+
+    To stand before `Classifier` and its kin among the bases: they open rows by `_open`, which is
+    answered here.
+    """
+
+    _accepts_sparse: ClassVar[bool] = True
+    _streams: ClassVar[bool] = False
+    _columns: TreeColumns
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _open(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        supervised: bool = True,
+        check_finite: bool = False,
+    ) -> InMemory:
+        """As `_open_columns`, with the estimator's own ``categorical_features`` if it has them."""
+        return self._open_columns(
+            X,
+            y,
+            sample_weight,
+            categorical_features=getattr(self, "categorical_features", None),
+            supervised=supervised,
+        )
+
+    def _open_columns(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        categorical_features: Any = None,
+        supervised: bool = True,
+    ) -> InMemory:
+        """Check parameters and data, remember the columns, and give the rows in memory.
+
+        X of the source is float32 or float64, with NaN for missing values and codes for categories;
+        ``_columns`` says which. Cost: O(1) for a float array, O(n·d) for a table.
+        """
+        who = type(self).__name__
+        table, named = X, ()
+        if isinstance(X, Source):
+            table, named = _in_memory(X, who).X, X.schema.names
+        columns = TreeColumns.learn(table, categorical_features, who=who)
+        features = columns.read(table, who=who)
+        if isinstance(X, Source):
+            columns = replace(columns, names=named)
+            opened: Any = super()._open(
+                replace(X, X=features, dtype=features.dtype), supervised=supervised
+            )
+        else:
+            opened = super()._open(
+                features, y, sample_weight, supervised=supervised, check_finite=False
+            )
+        if columns.categorical and opened.weight is not None and not opened.weight.all():
+            # A row of weight zero is absent: what it alone holds is a category never seen.
+            columns = TreeColumns.learn(
+                table, categorical_features, rows=opened.weight > 0, who=who
+            )
+            opened = replace(opened, X=columns.read(table, who=who))
+        opened = replace(opened, schema=columns.schema)
+        self._remember(opened)
+        if is_frame(X):
+            validate_data(self, X, skip_check_array=True, reset=True)
+        self._columns = columns
+        return opened
+
+    def _rows(self, X: Any) -> Array:
+        """Rows for a fitted estimator as it knows them, their columns checked against `fit`."""
+        columns = self.__dict__.get("_columns")
+        if columns is None:
+            check_is_fitted(self)
+        if (
+            type(X) is np.ndarray
+            and (X.dtype == np.float64 or X.dtype == np.float32)
+            and not (columns.levels or columns.names)
+            and X.ndim == 2
+            and X.shape[1] == columns.n_features
+            and X.shape[0] > 0
+        ):
+            return X
+        check_is_fitted(self)
+        who = type(self).__name__
+        if isinstance(X, Source):
+            self._require_same_columns(X)
+            return columns.read(_in_memory(X, who).X, who=who)
+        structured = isinstance(X, np.ndarray) and X.dtype.names is not None
+        if structured and columns.names and columns.names != X.dtype.names:
+            raise DataError(
+                "The feature names should match those that were passed during fit: "
+                f"{', '.join(columns.names)}, in this order; got {', '.join(X.dtype.names)}."
+            )
+        if is_frame(X):
+            validate_data(self, X, skip_check_array=True, reset=False)
+        rows = columns.read(X, who=who)
+        if not structured and not is_frame(X):
+            validate_data(self, rows, skip_check_array=True, reset=False)
+        return rows
+
+
+def _in_memory(source: Source, who: str) -> InMemory:
+    if not isinstance(source, InMemory):
+        raise CapabilityError(
+            f"{who} needs its rows in memory, and these are read block by block. Load them first, "
+            "or use a model that streams, such as LinearModel."
+        )
+    return source

@@ -1,0 +1,233 @@
+"""Pruning: a nested sequence of ever smaller trees, made by turning inner nodes into leaves.
+
+With R(t) the risk of node t as a leaf, T_t the branch below it, R(T_t) the sum over its leaves, and
+K the cost of describing a tree (its number of leaves, say), the weakest link is the node of least
+
+    g(t) = (R(t) − R(T_t)) / (K(T_t) − K(t)),
+
+what a leaf costs in risk per unit of size that it saves. Collapsing weakest links until the root is
+reached gives, for every α, the smallest of the subtrees that minimise R(T) + α·K(T).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from thetahat.models.tree.structure import LEAF, Tree
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class PruningSequence:
+    """The trees of a pruning, from the whole tree (step 0) to its root alone."""
+
+    tree: Tree
+    leaf_from: Array
+    """The step from which on each node is a leaf, or is gone because one above it is (int64)."""
+    levels: Array
+    """What each step was worth: α of a weakest link, or the impact; 0 for the whole tree."""
+    risks: Array
+    """Σ over the leaves of R, per step."""
+    n_nodes: Array
+    """Number of nodes, per step."""
+
+    @property
+    def n_steps(self) -> int:
+        return int(self.levels.shape[0])
+
+    @property
+    def n_leaves(self) -> Array:
+        return (self.n_nodes + 1) // 2
+
+    def step_at(self, level: float) -> int:
+        """The last step before one of a higher level; the whole tree at least."""
+        reached = np.maximum.accumulate(self.levels)  # rounding may take one back a little
+        return max(0, int(np.searchsorted(reached, level, side="right")) - 1)
+
+    def step_of_size(self, n_nodes: int) -> int:
+        """The first step with at most `n_nodes` nodes; the root alone at most."""
+        return min(self.n_steps - 1, int(np.searchsorted(-self.n_nodes, -n_nodes)))
+
+    def tree_at(self, step: int) -> Tree:
+        """The tree after `step` steps."""
+        return pruned(self.tree, self.leaf_from <= step)
+
+
+def pruned(tree: Tree, is_leaf: Array) -> Tree:
+    """The tree in which the nodes marked by `is_leaf` have no children (others keep theirs).
+
+    What a node answers, its impurity and weight were kept while the tree grew, so nothing has to be
+    learned anew. Cost: O(nodes).
+    """
+    cut = np.asarray(is_leaf, dtype=bool) | (tree.feature < 0)
+    keep = np.zeros(tree.node_count, dtype=bool)
+    keep[0] = True
+    for node in np.flatnonzero(~cut):  # parents come before children
+        keep[tree.left[node] : tree.left[node] + 2] = keep[node]
+    place = np.cumsum(keep) - 1
+    cut = cut[keep]
+    sets = np.where(cut, LEAF, tree.category_set[keep])
+    used = np.unique(sets[sets >= 0])
+    return replace(
+        tree,
+        feature=np.where(cut, LEAF, tree.feature[keep]).astype(tree.feature.dtype),
+        left=np.where(cut, LEAF, place[tree.left[keep]]).astype(tree.left.dtype),
+        threshold=np.where(cut, 0.0, tree.threshold[keep]),
+        missing_left=np.where(cut, 0, tree.missing_left[keep]).astype(tree.missing_left.dtype),
+        category_set=np.where(sets < 0, LEAF, np.searchsorted(used, sets)).astype(
+            tree.category_set.dtype
+        ),
+        gain=np.where(cut, 0.0, tree.gain[keep]),
+        impurity=tree.impurity[keep],
+        weight=tree.weight[keep],
+        count=tree.count[keep],
+        values=tree.values[keep],
+        category_sets=tree.category_sets[used],
+    )
+
+
+def weakest_links(
+    tree: Tree, risk: Array | None = None, leaf_cost: Any = 1.0, inner_cost: Any = 0.0
+) -> PruningSequence:
+    """Collapse the weakest link again and again until the root is a leaf.
+
+    `risk` is R per node, w·φ/W unless said (Breiman's cost complexity, as in scikit-learn); the
+    costs are what a node adds to K as a leaf and as an inner node, numbers or one per node: leaves
+    are counted unless said. Cost: O(nodes · (depth + log nodes)), about.
+    """
+    links = _Branches(tree, impurity_risk(tree) if risk is None else risk, leaf_cost, inner_cost)
+    return links.collapse(links.weakness)
+
+
+def least_impact(tree: Tree, risk: Array | None = None) -> PruningSequence:
+    """Collapse, again and again, that pair of sibling leaves whose loss raises the risk least.
+
+    The impact of making t a leaf is R(t) − R(left) − R(right). Cost: O(nodes · log nodes).
+    """
+    links = _Branches(tree, impurity_risk(tree) if risk is None else risk, 1.0, 0.0)
+    return links.collapse(links.impact, far=False)
+
+
+def impurity_risk(tree: Tree) -> Array:
+    """R(t) = w_t·φ_t / W, per node."""
+    return tree.weight * tree.impurity / tree.weight[0]
+
+
+def error_risk(tree: Tree) -> Array:
+    """The training error of each node's rows, as a share of all rows.
+
+    The weight of the rows that are not of the majority class (averaged over the outputs); for
+    regression the impurity is the error already.
+    """
+    if tree.max_n_classes == 1:
+        return impurity_risk(tree)
+    return tree.weight / tree.weight[0] * (1.0 - tree.value.max(axis=2)).mean(axis=1)
+
+
+def log_loss_risk(tree: Tree) -> Array:
+    """−(w/W)·log p per node, for trees whose values are log densities; 0 for empty cells."""
+    logs = np.where(tree.weight > 0, tree.values[:, 0], 0.0)
+    return -tree.weight / tree.weight[0] * logs
+
+
+def parents(tree: Tree) -> Array:
+    """The parent of every node, −1 for the root (int64)."""
+    parent = np.full(tree.node_count, -1, dtype=np.int64)
+    inner = np.flatnonzero(tree.feature >= 0)
+    parent[tree.left[inner]] = inner
+    parent[tree.left[inner] + 1] = inner
+    return parent
+
+
+class _Branches:
+    """Risk and cost of the branch below every node, kept true while branches are collapsed."""
+
+    def __init__(self, tree: Tree, risk: Array, leaf_cost: Any, inner_cost: Any) -> None:
+        n = tree.node_count
+        self.tree = tree
+        self.leaf_from = np.where(tree.feature < 0, 0, -1).tolist()
+        self.parent = parents(tree).tolist()
+        self.left = tree.left.tolist()
+        self.node_risk = np.broadcast_to(risk, n).astype(float).tolist()
+        self.node_cost = np.broadcast_to(leaf_cost, n).astype(float).tolist()
+        self.risk, self.cost, self.size = self.node_risk.copy(), self.node_cost.copy(), [1] * n
+        own = np.broadcast_to(inner_cost, n).astype(float).tolist()
+        self.inner = np.flatnonzero(tree.feature >= 0).tolist()
+        for node in reversed(self.inner):
+            left = self.left[node]
+            self.risk[node] = self.risk[left] + self.risk[left + 1]
+            self.cost[node] = own[node] + self.cost[left] + self.cost[left + 1]
+            self.size[node] = 1 + self.size[left] + self.size[left + 1]
+
+    def weakness(self, node: int) -> float:
+        gain = self.cost[node] - self.node_cost[node]
+        return (self.node_risk[node] - self.risk[node]) / gain
+
+    def impact(self, node: int) -> float | None:
+        """Of a node above two leaves; none for others."""
+        left = self.left[node]
+        if self.leaf_from[left] < 0 or self.leaf_from[left + 1] < 0:
+            return None
+        self.risk[node], self.size[node] = self.node_risk[left] + self.node_risk[left + 1], 3
+        return self.node_risk[node] - self.risk[node]
+
+    def collapse(
+        self, measure: Callable[[int], float | None], *, far: bool = True
+    ) -> PruningSequence:
+        """Turn the node of least measure into a leaf (the older one at a tie) until one is left.
+
+        What is collapsed below a node can only raise its measure, so it is measured anew when its
+        turn comes. `far` says whether a new leaf is felt by more nodes than its parent.
+        """
+        heap = [(value, node) for node in self.inner if (value := measure(node)) is not None]
+        heapq.heapify(heap)
+        levels, risks, sizes = [0.0], [self.risk[0]], [self.tree.node_count]
+        while heap:
+            level, node = heapq.heappop(heap)
+            if self.leaf_from[node] >= 0:
+                continue  # gone with a branch
+            value = measure(node)
+            if value is not None and value > level:
+                heapq.heappush(heap, (value, node))
+                continue
+            self._mark(node, len(levels))
+            levels.append(level)
+            risks.append(risks[-1] + self.node_risk[node] - self.risk[node])
+            sizes.append(sizes[-1] + 1 - self.size[node])
+            self._collapse_one(node, far)
+            parent = self.parent[node]
+            if parent >= 0 and (value := measure(parent)) is not None:
+                heapq.heappush(heap, (value, parent))
+        return PruningSequence(
+            tree=self.tree,
+            leaf_from=np.array(self.leaf_from),
+            levels=np.array(levels),
+            risks=np.array(risks),
+            n_nodes=np.array(sizes),
+        )
+
+    def _mark(self, node: int, step: int) -> None:
+        """Node and all that is below it and still there end at this step."""
+        stack = [node]
+        while stack:
+            top = stack.pop()
+            if self.leaf_from[top] < 0:
+                self.leaf_from[top] = step
+                stack += (self.left[top], self.left[top] + 1)
+
+    def _collapse_one(self, node: int, far: bool) -> None:
+        """Make the node a leaf, and take it into account above."""
+        risk = self.node_risk[node] - self.risk[node]
+        cost = self.node_cost[node] - self.cost[node]
+        size = 1 - self.size[node]
+        while node >= 0:
+            self.risk[node] += risk
+            self.cost[node] += cost
+            self.size[node] += size
+            node = self.parent[node] if far else -1

@@ -1,0 +1,207 @@
+"""What the learners of one tree share: how it is grown, pruned and asked."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
+
+from thetahat import _native
+from thetahat.data.in_memory import InMemory
+from thetahat.estimator.parameters import Range, at_least, none, one_of, whole
+from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.randomness import generator
+from thetahat.models.tree.constraints import directions, require_one_number
+from thetahat.models.tree.directions import Directions
+from thetahat.models.tree.growing import grow_tree, sorted_columns
+from thetahat.models.tree.learner import TreeLearner
+from thetahat.models.tree.limits import columns_to_draw, rows_meant
+from thetahat.models.tree.pruning import parents, weakest_links
+from thetahat.models.tree.structure import Tree
+
+Array = Any
+
+
+share = Range(
+    lambda value: isinstance(value, float) and 0.0 < value <= 1.0,
+    "a share of the whole, more than 0 and at most 1",
+)
+
+
+class SingleTree(TreeLearner):
+    """Fitted ``tree_``, grown greedily on exact or random splits and pruned at ``ccp_alpha``."""
+
+    _multi_output: ClassVar[bool] = True
+    _ranges: ClassVar[dict[str, Range]] = {
+        "splitter": one_of("best", "random"),
+        "max_depth": whole(1) | none,
+        "min_samples_split": whole(2) | share,
+        "min_samples_leaf": whole(1) | share,
+        "min_weight_fraction_leaf": Range(
+            lambda value: at_least(0).holds(value) and value <= 0.5, "a number from 0 to 0.5"
+        ),
+        "max_features": whole(1) | share | one_of("sqrt", "log2") | none,
+        "max_leaf_nodes": whole(1) | none,
+        "min_impurity_decrease": at_least(0),
+        "ccp_alpha": at_least(0),
+        "categorical_split": one_of("subset", "equal"),
+        "candidates": one_of("midpoints", "values"),
+        "leaf_rate": at_least(0) | none,
+        "min_gain": at_least(0),
+        "oblique": whole(0),
+        "ties": one_of("first", "random"),
+    }
+
+    tree_: Tree
+    max_features_: int
+    n_outputs_: int
+    _directions: Directions
+
+    def _opened(
+        self, X: Any, y: Any, sample_weight: Any = None
+    ) -> tuple[InMemory, tuple[int, ...]]:
+        """The rows of `fit`, and how many classes each output has (none: numbers)."""
+        raise NotImplementedError
+
+    def _grow(
+        self,
+        source: InMemory,
+        n_classes: tuple[int, ...] = (),
+        columns: _native.SortedColumns | None = None,
+    ) -> None:
+        """Grow ``tree_`` on targets that are numbers, or codes of `n_classes` classes.
+
+        `columns` are those of the source where they have been sorted before, for another tree.
+        """
+        random = generator(self.random_state)
+        usable = ~self._columns.is_categorical
+        X = source.X
+        if self.oblique and source.weight is not None:
+            X = X[source.weight > 0]
+        self._directions = Directions.draw(X, usable, self.oblique, random)
+        X = self._directions.extend(source.X)
+        if columns is None:
+            categorical = np.zeros(X.shape[1], dtype=bool)
+            categorical[: usable.shape[0]] = ~usable
+            columns = sorted_columns(X, categorical, ordered=self.splitter == "best")
+        self.max_features_ = columns_to_draw(self.max_features, X.shape[1])
+        tree = grow_tree(
+            columns,
+            source.y,
+            source.weight,
+            criterion=self.criterion,
+            n_classes=n_classes,
+            max_features=self.max_features_,
+            monotone=self._monotone(n_classes),
+            at_values=self.candidates == "values",
+            category_subsets=self.categorical_split == "subset",
+            random_ties=self.ties == "random",
+            seed=int(random.integers(2**63)),
+            **self._stopping(source),
+        )
+        self.tree_ = self._pruned(tree)
+
+    def _stopping(self, source: InMemory) -> dict[str, Any]:
+        """When a leaf stays one. Shares are of the rows that count."""
+        weight = source.weight
+        n_rows = source.n_rows if weight is None else int(np.count_nonzero(weight))
+        total = float(source.n_rows if weight is None else weight.sum())
+        leaves = self.max_leaf_nodes
+        if self.leaf_rate is not None:
+            rate = max(1, int(self.leaf_rate * total ** (1.0 / 3.0) + 1e-9))
+            leaves = rate if leaves is None else min(rate, leaves)
+        return {
+            "max_depth": self.max_depth,
+            "max_leaves": leaves,
+            "min_split": max(2, rows_meant(self.min_samples_split, n_rows)),
+            "min_leaf": max(1, rows_meant(self.min_samples_leaf, n_rows)),
+            "min_weight": self.min_weight_fraction_leaf * total,
+            "min_decrease": float(self.min_impurity_decrease),
+            "min_gain": float(self.min_gain),
+        }
+
+    def _monotone(self, n_classes: tuple[int, ...]) -> Array | None:
+        """The sign of each column, −1, 0 or 1; none where nothing is asked for."""
+        signs = directions(self.monotonic_cst, self._columns, type(self).__name__)
+        if signs is None:
+            return None
+        require_one_number(n_classes, self.n_outputs_, type(self).__name__)
+        if self.oblique:
+            raise ParameterError(
+                f"{type(self).__name__}: monotonic_cst cannot hold for oblique splits. Set "
+                "oblique=0."
+            )
+        return signs
+
+    def _pruned(self, tree: Tree) -> Tree:
+        if not self.ccp_alpha:
+            return tree
+        sequence = weakest_links(tree)
+        return sequence.tree_at(sequence.step_at(self.ccp_alpha))
+
+    def _rows(self, X: Any) -> Array:
+        """As all trees read rows, with the oblique directions behind them."""
+        rows = super()._rows(X)
+        return self._directions.extend(rows)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "tree_" in self.__dict__
+
+    # What a fitted tree is asked.
+
+    @property
+    def feature_importances_(self) -> Array:
+        """The share of each column in what the splits gained; 0 all over for a single leaf."""
+        check_is_fitted(self)
+        gains = self.tree_.compute_feature_importances()
+        return self._directions.shared(gains, self.n_features_in_)
+
+    def get_depth(self) -> int:
+        """Edges from the root to the deepest leaf."""
+        check_is_fitted(self)
+        return self.tree_.max_depth
+
+    def get_n_leaves(self) -> int:
+        """The number of leaves."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    def apply(self, X: Any) -> Array:
+        """The number of the leaf in which each row ends, (n,)."""
+        rows = self._rows(X)
+        return self.tree_.apply(rows)
+
+    def decision_path(self, X: Any) -> csr_matrix:
+        """The nodes that each row passes, (n, n_nodes), 1 for each of them."""
+        leaves = self.apply(X)
+        parent, depth = parents(self.tree_), self.tree_.depth
+        ends = np.concatenate([[0], np.cumsum(depth[leaves] + 1)])
+        nodes = np.empty(int(ends[-1]), dtype=np.int64)
+        at, place = leaves, ends[1:] - 1
+        while at.size:
+            nodes[place] = at
+            inner = at > 0
+            at, place = parent[at[inner]], place[inner] - 1
+        shape = (leaves.shape[0], self.tree_.node_count)
+        return csr_matrix((np.ones(nodes.shape[0], dtype=np.int64), nodes, ends), shape=shape)
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
+        """The levels α of weakest-link pruning, and the impurity of the leaves at each of them.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        Bunch
+            ``ccp_alphas`` and ``impurities``, from the whole tree to its root.
+        """
+        whole_tree = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight=sample_weight)
+        sequence = weakest_links(whole_tree.tree_)
+        return Bunch(ccp_alphas=sequence.levels, impurities=sequence.risks)

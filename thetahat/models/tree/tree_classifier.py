@@ -1,0 +1,70 @@
+"""What classifiers made of trees share: labels of one output or of several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from thetahat.data.class_weights import weights_of_classes
+from thetahat.data.in_memory import InMemory
+from thetahat.data.labels import LabelEncoding
+from thetahat.estimator.classifier import Classifier
+from thetahat.foundation.errors import ParameterError
+from thetahat.models.tree.learner import TreeLearner
+
+Array = Any
+
+
+class TreeClassifierLearner(TreeLearner, Classifier):
+    """Fitted ``classes_``, ``n_classes_``, ``n_outputs_``; lists of them for several outputs."""
+
+    _multi_output: ClassVar[bool] = True
+    n_classes_: Any
+    n_outputs_: int
+
+    def _open_labels(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, class_weight: Any = None
+    ) -> InMemory:
+        """As `_open_columns`, with the codes 0, …, C−1 of the labels as targets, (n,) or (n, k).
+
+        A row's weight is multiplied by those of its classes, one for each output.
+        """
+        y = y if y is None else np.asarray(y)
+        if y is None or y.ndim != 2 or y.shape[1] == 1:
+            y = y if y is None or y.ndim != 2 else y[:, 0]
+            source: Any = self._open_classes(
+                X, y, sample_weight, class_weight=class_weight, least=1
+            )
+            self.n_outputs_, self.n_classes_ = 1, len(self.classes_)
+            return source
+        labels = [self._labels(column) for column in y.T]
+        encodings = [LabelEncoding.of(column) for column in labels]
+        codes = [encoding.encode(of) for encoding, of in zip(encodings, labels, strict=True)]
+        source = self._open(X, np.column_stack(codes), sample_weight)
+        self.n_outputs_ = len(encodings)
+        self.classes_ = [encoding.classes for encoding in encodings]
+        self.n_classes_ = [encoding.n_classes for encoding in encodings]
+        return self._weighted(source, class_weight)
+
+    def _weighted(self, source: InMemory, class_weight: Any) -> InMemory:
+        """The rows, their weights times those of their classes in every output."""
+        if class_weight is None:
+            return source
+        who = type(self).__name__
+        if isinstance(class_weight, Mapping) or (
+            not isinstance(class_weight, str) and len(class_weight) != self.n_outputs_
+        ):
+            raise ParameterError(
+                f"{who}: class_weight={class_weight!r} with {self.n_outputs_} outputs must be "
+                "'balanced' or a list of dictionaries, one for each."
+            )
+        total = np.ones(source.n_rows) if source.weight is None else source.weight
+        for k, classes in enumerate(self.classes_):
+            of_output = class_weight if isinstance(class_weight, str) else class_weight[k]
+            codes = np.asarray(source.y)[:, k]
+            alone = replace(source, y=codes, n_outputs=0)
+            total = total * weights_of_classes(alone, classes, of_output, who)[codes.astype(int)]
+        return replace(source, weight=total, has_weight=True)

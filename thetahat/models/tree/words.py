@@ -1,0 +1,136 @@
+"""A tree in words: the names of its columns, categories and classes, the questions of its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.models.tree.structure import Tree
+
+Array = Any
+MOST_CATEGORIES = 6
+"""A question lists no more of them."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """How the parts of a tree are called."""
+
+    tree: Tree
+    names: tuple[str, ...]
+    """Of the columns, and behind them of the directions of oblique splits."""
+    classes: tuple[str, ...] = ()
+    """Names of the classes; empty for trees that answer with numbers."""
+    levels: dict[int, tuple[Any, ...]] = field(default_factory=dict)
+    """The values of columns that hold codes."""
+    impurity: str = "impurity"
+    answer: str = "value"
+    """What a node's number is."""
+
+    @classmethod
+    def of(cls, model: Any, feature_names: Any = None, class_names: Any = None) -> Words:
+        """The words for a grown tree, or for an estimator that has one."""
+        tree = tree_of(model)
+        columns = getattr(model, "_columns", None)
+        names = feature_names
+        if names is None:
+            names = getattr(model, "feature_names_in_", None)
+        n_columns = getattr(model, "n_features_in_", tree.n_features)
+        if names is None:
+            names = [f"feature_{j}" for j in range(n_columns)]
+        if len(names) != n_columns:
+            raise ParameterError(
+                f"feature_names must contain {n_columns} elements, got {len(names)}. Give one name "
+                "per column."
+            )
+        oblique = [f"direction_{k}" for k in range(tree.n_features - n_columns)]
+        return cls(
+            tree=tree,
+            names=(*map(str, names), *oblique),
+            classes=_class_names(tree, model, class_names),
+            levels={} if columns is None else columns.levels,
+            impurity=str(getattr(model, "criterion", "impurity")),
+            answer="log density" if hasattr(model, "log_density") else "value",
+        )
+
+    def sides(self, node: int, decimals: int = 2) -> tuple[str, str]:
+        """What is true of the rows that go left and of those that go right."""
+        tree, column = self.tree, int(self.tree.feature[node])
+        name = self.names[column]
+        if tree.category_set[node] >= 0:
+            left, right = self._categories(node)
+            return f"{name} in {_listed(left)}", f"{name} in {_listed(right)}"
+        threshold = float(tree.threshold[node])
+        if threshold == np.inf:
+            return f"{name} is known", f"{name} is missing"
+        if column in self.levels:
+            ordered = self.levels[column]
+            place = int(np.clip(np.floor(threshold), 0, len(ordered) - 1))
+            return f"{name} <= {ordered[place]}", f"{name} >  {ordered[place]}"
+        return f"{name} <= {threshold:.{decimals}f}", f"{name} >  {threshold:.{decimals}f}"
+
+    def _categories(self, node: int) -> tuple[list[Any], list[Any]]:
+        """The categories that go left, and the others."""
+        tree, column = self.tree, int(self.tree.feature[node])
+        words = tree.category_sets[tree.category_set[node]]
+        levels = self.levels.get(column, range(32 * words.size))
+        left, right = [], []
+        for code, level in enumerate(levels):
+            inside = code // 32 < words.size and int(words[code // 32]) >> (code % 32) & 1
+            (left if inside else right).append(level)
+        return left, right
+
+    def left_categories(self, node: int) -> frozenset[Any]:
+        """The categories that a split sends left."""
+        return frozenset(self._categories(node)[0])
+
+    def all_categories(self, node: int) -> frozenset[Any]:
+        """The categories of the column that a split asks about."""
+        left, right = self._categories(node)
+        return frozenset(left + right)
+
+    def majority(self, node: int) -> str:
+        """The class that a node of one output answers with."""
+        return self.classes[int(np.argmax(self.tree.value[node, 0]))]
+
+
+def tree_of(model: Any) -> Tree:
+    """The grown tree that a model is, or that it holds."""
+    if isinstance(model, Tree):
+        return model
+    if hasattr(model, "fit"):
+        check_is_fitted(model)
+    tree = getattr(model, "tree_", None)
+    if isinstance(tree, Tree):
+        return tree
+    raise CapabilityError(
+        f"{type(model).__name__} is no single tree. Give one of its trees, for example "
+        "model.estimators_[0], or a DecisionTreeClassifier."
+    )
+
+
+def _class_names(tree: Tree, model: Any, given: Any) -> tuple[str, ...]:
+    if tree.max_n_classes == 1 or tree.n_outputs > 1:
+        return ()
+    names: Sequence[Any] = range(tree.max_n_classes)
+    if given is None or given is True:
+        names = getattr(model, "classes_", names)
+    else:
+        names = given
+    if len(names) < tree.max_n_classes:
+        raise ParameterError(
+            f"class_names must contain {tree.max_n_classes} elements, got {len(names)}. Give one "
+            "name per class, in the order of classes_."
+        )
+    return tuple(map(str, names))
+
+
+def _listed(categories: list[Any]) -> str:
+    shown = [str(category) for category in categories[:MOST_CATEGORIES]]
+    more = len(categories) - len(shown)
+    return "{" + ", ".join(shown + ([f"{more} more"] if more else [])) + "}"
