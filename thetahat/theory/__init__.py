@@ -1,6 +1,12 @@
 """The theory of learning, callable: concentration, sample sizes, bounds on the true error."""
 
 from thetahat.theory.amplify import Amplified, amplify
+from thetahat.theory.boosting import (
+    boosting_error_bound,
+    boosting_factor,
+    boosting_rounds,
+    boosting_sample_size,
+)
 from thetahat.theory.error_bounds import cover_hart, log_growth, true_error_bound, vc_bound
 from thetahat.theory.estimator_properties import (
     EstimatorProperties,
@@ -29,6 +35,10 @@ __all__ = [
     "RademacherComplexity",
     "amplification_rounds",
     "amplify",
+    "boosting_error_bound",
+    "boosting_factor",
+    "boosting_rounds",
+    "boosting_sample_size",
     "chebyshev",
     "consistency",
     "cover_hart",

@@ -1,0 +1,1 @@
+"""Ensembles: many models that answer as one."""

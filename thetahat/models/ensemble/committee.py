@@ -1,0 +1,188 @@
+"""What all combinations of models share: members fitted side by side and kept as they come."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from typing import Any, TypeVar
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import has_fit_parameter, validate_data
+
+from thetahat.data.door import as_target, as_weight
+from thetahat.data.labels import LabelEncoding
+from thetahat.data.source import Source
+from thetahat.estimator.base import Estimator
+from thetahat.estimator.classifier import Classifier
+from thetahat.estimator.watching import Watched
+from thetahat.foundation.config import config
+from thetahat.foundation.errors import CapabilityError, DataError
+from thetahat.foundation.many_fits import Failure, side_by_side
+from thetahat.foundation.watch import Verdict, Watch
+
+Array = Any
+Task = TypeVar("Task")
+Done = TypeVar("Done")
+
+
+class Committee(Watched, Estimator):
+    """Models that answer together: ``estimators_`` grows by one as each is fitted.
+
+    Members run side by side, each on its share of the threads, and arrive in order, so that no
+    result depends on how many ran at once. Ctrl-C, a callback or ``th.config(max_time=...)`` leave
+    the members that were done by then.
+    """
+
+    _streams = False
+
+    estimators_: list[Any]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return bool(getattr(self, "estimators_", None))
+
+    def _require_rows(self, X: Any, y: Any) -> tuple[Any, int]:
+        """X, and how many rows it has. It stays as it is, for members may take what others refuse;
+        only what cannot be cut into rows becomes an array that can.
+        """
+        who = type(self).__name__
+        if isinstance(X, Source):
+            raise CapabilityError(
+                f"{who} needs its rows in memory, and these are read block by block. Load them "
+                "first, or fit a model that streams, such as LinearModel."
+            )
+        if y is None:
+            raise DataError(
+                f"{who} requires y to be passed, but the target y is None. Give one target per row."
+            )
+        if not hasattr(X, "shape") and not hasattr(X, "__len__"):
+            X = np.asarray(X)
+        if issparse(X) and X.format not in ("csr", "csc"):
+            X = X.tocsr()
+        return X, int(X.shape[0]) if hasattr(X, "shape") and X.shape else len(X)
+
+    def _targets(self, y: Any, n_rows: int, dtype: Any = np.float64) -> Array:
+        """The targets that members learn."""
+        raise NotImplementedError
+
+    def _remember_columns(self, X: Any) -> None:
+        validate_data(self, X, skip_check_array=True, reset=True)
+
+    def _same_columns(self, X: Any) -> None:
+        if getattr(X, "ndim", 2) == 2:  # else members say what is wrong with it
+            validate_data(self, X, skip_check_array=True, reset=False)
+
+    def _weights(self, sample_weight: Any, n_rows: int) -> Array | None:
+        if sample_weight is None:
+            return None
+        return as_weight(sample_weight, n_rows, type(self).__name__)
+
+    def _run(
+        self,
+        tasks: Sequence[Task],
+        work: Callable[[Task], Done],
+        keep: Callable[[Done], None],
+        X: Any,
+        y: Any,
+    ) -> int:
+        """``keep(work(task))`` for each task in order, until time is up; how many were kept."""
+        done = 0
+        attributes = lambda members: {"estimators_": members}  # noqa: E731
+        with self._watching(len(tasks), attributes, X, y) as watch:
+            with closing(side_by_side(_in_time(work, watch), tasks)) as results:
+                for found in results:
+                    if isinstance(found, Failure):
+                        raise found.error
+                    keep(found)
+                    done += 1
+                    verdict = watch(done, list(self.estimators_), np.nan)
+                    if verdict is not Verdict.GO_ON and done < len(tasks):
+                        self._warn_of_fewer(done, len(tasks), verdict)
+                        break
+        return done
+
+    def _warn_of_fewer(self, done: int, planned: int, verdict: Verdict) -> None:
+        warnings.warn(
+            f"{type(self).__name__}: {verdict.value} after {done} of {planned} fits; the model "
+            "consists of those. Raise th.config(max_time=...), or ask for fewer.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+class CommitteeOfRegressors(RegressorMixin, Committee):
+    """Members that predict numbers."""
+
+    def _targets(self, y: Any, n_rows: int, dtype: Any = np.float64) -> Array:
+        self._warn_column_vector(y)
+        return as_target(y, n_rows, dtype, type(self).__name__, self._multi_output)
+
+
+class CommitteeOfClassifiers(Classifier, Committee):
+    """Members that learn the codes 0, …, C−1 of the labels ``classes_``."""
+
+    def _targets(self, y: Any, n_rows: int, dtype: Any = None) -> Array:
+        labels = self._labels(y)
+        if len(labels) != n_rows:
+            raise DataError(
+                f"{type(self).__name__}: Found input variables with inconsistent numbers of "
+                f"samples: X has {n_rows} rows, y has {len(labels)}. Give one label per row."
+            )
+        encoding = LabelEncoding.of(labels)
+        self.classes_ = encoding.classes
+        return encoding.encode(labels)
+
+    def _of_all_classes(self, member: Any, found: Array, *, labels: bool = False) -> Array:
+        """A column per class: members that never met a class give it probability 0.
+
+        Members were taught codes, or, where others fitted them, the labels themselves.
+        """
+        seen = np.asarray(getattr(member, "classes_", np.arange(found.shape[1])))
+        if labels:
+            seen = LabelEncoding(self.classes_).encode(seen)
+        if np.array_equal(seen, np.arange(len(self.classes_))):
+            return found
+        wide = np.zeros((len(found), len(self.classes_)), dtype=found.dtype)
+        wide[:, seen.astype(np.intp)] = found
+        return wide
+
+
+def require_weighable(member: Any, name: str, who: str) -> None:
+    """Refuse weights for a member that takes none."""
+    if not has_fit_parameter(member, "sample_weight"):
+        raise CapabilityError(
+            f"{who}: sample_weight was given, and {name!r}, a {type(member).__name__}, does not "
+            "support sample weights. Leave it out, or leave the weights out."
+        )
+
+
+def average(outputs: Sequence[Array], weights: Array | None = None) -> Array:
+    """Σ wₘfₘ/Σ wₘ, summed in the members' order and given in their precision."""
+    share = np.ones(len(outputs)) if weights is None else np.asarray(weights, dtype=np.float64)
+    total = np.zeros(outputs[0].shape)
+    for weight, output in zip(share, outputs, strict=True):
+        total += weight * output
+    return (total / share.sum()).astype(precision_of(outputs), copy=False)
+
+
+def precision_of(outputs: Sequence[Array]) -> Any:
+    """float32 where all members answer in it, else float64."""
+    single = all(getattr(each, "dtype", None) == np.float32 for each in outputs)
+    return np.float32 if single else np.float64
+
+
+def _in_time(work: Callable[[Task], Done], watch: Watch) -> Callable[[Task], Done]:
+    """The same work, which is told how much of the time is left."""
+    if watch.max_time is None:
+        return work
+    end = watch.started + watch.max_time
+
+    def timed(task: Task) -> Done:
+        with config(max_time=max(end - time.monotonic(), 1e-3)):
+            return work(task)
+
+    return timed

@@ -1,0 +1,118 @@
+"""One tree fitted to slopes: least squares of −g/h with weights h, on binned columns.
+
+gain = G_L²/(H_L + λ) + G_R²/(H_R + λ) − G²/(H + λ),    value of a leaf = −G/(H + λ)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from thetahat import _native
+from thetahat.data.bins import Bins, Codes
+from thetahat.foundation.threads import n_threads
+from thetahat.models.tree.structure import Tree
+
+Array = Any
+
+NO_ROWS = np.empty(0, dtype=np.uint32)
+NO_NUMBERS = np.empty(0)
+NO_LIMIT = (1 << 31) - 1
+
+
+@dataclass(frozen=True)
+class TreeRules:
+    """How far a tree may grow, and along which columns."""
+
+    max_leaves: int = NO_LIMIT
+    max_depth: int = NO_LIMIT
+    min_split: float = 2.0
+    """Least weight of a node that is divided."""
+    min_rows: float = 1.0
+    """Least weight of a leaf."""
+    min_hessian: float = 0.0
+    min_gain: float = 0.0
+    l2: float = 0.0
+    max_features: int = NO_LIMIT
+    """Columns looked at for each split, drawn anew."""
+    monotonic: Array | None = None
+    """−1, 0 or +1 per column (int8)."""
+    groups: Array | None = None
+    """Columns that may meet on one path: a row per group (uint8, n_groups × d)."""
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """The rows of every leaf, ascending: `order[bounds[k]:bounds[k + 1]]` of node `nodes[k]`."""
+
+    order: Array
+    nodes: Array
+    bounds: Array
+
+    @property
+    def of_rows(self) -> Array:
+        """The place k of each ordered row's leaf."""
+        return np.repeat(np.arange(len(self.nodes)), np.diff(self.bounds))
+
+    def add(self, values: Array, raw: Array, column: int) -> None:
+        """raw[i, column] += values[k] for the rows i of each leaf k."""
+        _native.add_to_leaves(self.order, self.bounds, values, raw, column, n_threads())
+
+    def quantiles(self, values: Array, weight: Array | None, level: float) -> Array:
+        """Of numbers by row, the weighted quantile within each leaf."""
+        out = np.empty(len(self.nodes))
+        held = NO_NUMBERS if weight is None else weight
+        _native.leaf_quantiles(self.order, self.bounds, values, held, level, out, n_threads())
+        return out
+
+
+def grow_tree(
+    codes: Codes,
+    bins: Bins,
+    slope: Array,
+    curvature: Array | None,
+    weight: Array | None,
+    rules: TreeRules,
+    *,
+    rows: Array = NO_ROWS,
+    seed: int = 0,
+) -> tuple[Tree, Leaves]:
+    """A tree and the rows of its leaves. Cost: O(n·d) for each level of the tree.
+
+    Without `curvature` every row's is 1; `rows` (uint32, ascending) limits the fit to some of them.
+    """
+    d = bins.n_features
+    groups = np.empty((0, d), dtype=np.uint8) if rules.groups is None else rules.groups
+    monotonic = np.empty(0, dtype=np.int8) if rules.monotonic is None else rules.monotonic
+    arrays, order, nodes, bounds = _native.grow_gradient_tree(
+        codes.by_row,
+        codes.by_column,
+        *bins.flat_cuts,
+        *bins.flat_categories,
+        rows,
+        slope,
+        NO_NUMBERS if curvature is None else curvature,
+        NO_NUMBERS if weight is None else weight,
+        rules.max_leaves,
+        rules.max_depth,
+        rules.min_split,
+        rules.min_rows,
+        rules.min_hessian,
+        rules.min_gain,
+        rules.l2,
+        rules.max_features,
+        monotonic,
+        groups,
+        seed,
+        n_threads(),
+    )
+    return Tree(*arrays, n_features=d), Leaves(order, nodes, bounds)
+
+
+def with_leaf_values(tree: Tree, leaves: Leaves, values: Array) -> Tree:
+    """The tree with other values at its leaves, in the order of `leaves`."""
+    changed = tree.values.copy()
+    changed[leaves.nodes, 0] = values
+    return replace(tree, values=changed)

@@ -1,0 +1,254 @@
+"""The trees of a forest in few bytes: what predicts, and what the leaves knew.
+
+A node takes 16 bytes. Of a leaf the number of rows, their weight and (in a regression) their
+impurity are kept; the leaves of one class share their answer. What `Tree` says of inner nodes
+follows from their leaves and is worked out when a tree is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from thetahat.models.tree.packed import CATEGORICAL, MISSING_LEFT, NODE, PackedTrees
+from thetahat.models.tree.structure import LEAF, Tree
+
+Array = Any
+
+OF_CLASSES = ("gini", "entropy", "log_loss", "error")
+"""The criteria of classification."""
+
+
+@dataclass(frozen=True)
+class GrownForest:
+    """Trees one after the other; leaves in the order of their nodes."""
+
+    packed: PackedTrees
+    seeds: Array
+    """What each tree is a function of (uint64)."""
+    gains: Array
+    """What the splits by each column gained, (n_trees, d)."""
+    leaf_counts: Array
+    leaf_weights: Array
+    leaf_impurities: Array
+    """Empty for classes, whose proportions tell."""
+    criterion: str
+    n_outputs: int
+    n_classes: tuple[int, ...]
+    """Classes per output; 1 for regression."""
+    whole_trees: tuple[Tree, ...] = ()
+    """The trees as they are, where inner nodes do not follow from their leaves: medians."""
+
+    @classmethod
+    def empty(
+        cls, criterion: str, n_outputs: int, n_classes: tuple[int, ...], n_features: int
+    ) -> GrownForest:
+        """No tree yet. Of one output, the answers of pure leaves come first, a row per class."""
+        width = n_outputs * max(n_classes)
+        shares = criterion in OF_CLASSES and n_outputs == 1
+        shared = np.eye(width) if shares else np.empty((0, width))
+        none = np.empty(0)
+        packed = PackedTrees(
+            nodes=np.empty(0, dtype=NODE),
+            roots=np.zeros(1, dtype=np.int64),
+            values=shared,
+            sets=np.empty((0, 0), dtype=np.uint32),
+            n_features=n_features,
+        )
+        return cls(
+            packed=packed,
+            seeds=np.empty(0, dtype=np.uint64),
+            gains=np.empty((0, n_features)),
+            leaf_counts=none.astype(np.uint8),
+            leaf_weights=none.astype(np.uint8),
+            leaf_impurities=none,
+            criterion=criterion,
+            n_outputs=n_outputs,
+            n_classes=n_classes,
+        )
+
+    def __len__(self) -> int:
+        return self.packed.n_trees
+
+    def extended(self, batches: Sequence[tuple[Array, ...]], seeds: Array) -> GrownForest:
+        """With trees as `_native.grow_forest` gave them, their values numbered after these."""
+        if not batches:
+            return self
+        nodes, sizes, values, sets, counts, weights, impurities, gains = zip(*batches, strict=True)
+        starts = self.packed.roots[-1] + np.cumsum(np.concatenate(sizes))
+        packed = PackedTrees(
+            nodes=np.concatenate([self.packed.nodes, *(part.view(NODE)[:, 0] for part in nodes)]),
+            roots=np.concatenate([self.packed.roots, starts]),
+            values=np.concatenate([self.packed.values, *values]),
+            sets=_stacked([self.packed.sets, *sets]),
+            n_features=self.packed.n_features,
+        )
+        return replace(
+            self,
+            packed=packed,
+            seeds=np.concatenate([self.seeds, seeds]),
+            gains=np.concatenate([self.gains, *gains]),
+            leaf_counts=narrowest(np.concatenate([self.leaf_counts, *counts])),
+            leaf_weights=narrowest(np.concatenate([self.leaf_weights, *weights])),
+            leaf_impurities=np.concatenate([self.leaf_impurities, *impurities]),
+        )
+
+    def of_trees(self, trees: Sequence[Tree], seeds: Array) -> GrownForest:
+        """A forest of the same kind with other trees: pruned ones, or grown elsewhere."""
+        leaves = [tree.feature < 0 for tree in trees]
+        regression = self.criterion not in OF_CLASSES
+        follows = self.criterion != "absolute_error"
+        return replace(
+            self,
+            packed=PackedTrees.pack(trees),
+            seeds=seeds,
+            gains=np.stack([tree.compute_feature_importances(normalize=False) for tree in trees]),
+            leaf_counts=narrowest(_joined(trees, leaves, "count")),
+            leaf_weights=narrowest(_joined(trees, leaves, "weight")),
+            leaf_impurities=_joined(trees, leaves, "impurity") if regression else np.empty(0),
+            whole_trees=() if follows else tuple(trees),
+        )
+
+    def followed_by(self, other: GrownForest) -> GrownForest:
+        """The trees of both, of one kind."""
+        if not len(self):
+            return other
+        nodes = other.packed.nodes.copy()
+        is_leaf = nodes["feature"] < 0
+        nodes["child"][is_leaf] += self.packed.values.shape[0]
+        nodes["threshold"][~is_leaf & (nodes["feature"] & CATEGORICAL != 0)] += len(
+            self.packed.sets
+        )
+        later = other.packed.roots[1:] + self.packed.roots[-1]
+        packed = replace(
+            self.packed,
+            nodes=np.concatenate([self.packed.nodes, nodes]),
+            roots=np.concatenate([self.packed.roots, later]),
+            values=np.concatenate([self.packed.values, other.packed.values]),
+            sets=_stacked([self.packed.sets, other.packed.sets]),
+        )
+        joined = {
+            name: np.concatenate([getattr(self, name), getattr(other, name)])
+            for name in ("seeds", "gains", "leaf_counts", "leaf_weights", "leaf_impurities")
+        }
+        trees = (*self.whole_trees, *other.whole_trees)
+        return replace(self, packed=packed, whole_trees=trees, **joined)
+
+    @property
+    def feature_importances(self) -> Array:
+        """The share of each column in what a tree's splits gained, averaged over the trees."""
+        totals = self.gains.sum(axis=1, keepdims=True)
+        useful = totals[:, 0] > 0
+        if not useful.any():
+            return np.zeros(self.gains.shape[1])
+        shares = (self.gains[useful] / totals[useful]).mean(axis=0)
+        return shares / shares.sum()
+
+    def tree(self, number: int) -> Tree:
+        """One of the trees, with all that is known of its nodes. Cost: O(nodes)."""
+        if self.whole_trees:
+            return self.whole_trees[number]
+        packed = self.packed
+        nodes = packed.nodes[packed.roots[number] : packed.roots[number + 1]]
+        is_leaf = nodes["feature"] < 0
+        categorical = ~is_leaf & (nodes["feature"] & CATEGORICAL != 0)
+        left = np.where(is_leaf, LEAF, nodes["child"]).astype(np.int32)
+        first = int(np.count_nonzero(packed.nodes["feature"][: packed.roots[number]] < 0))
+        own = slice(first, first + int(np.count_nonzero(is_leaf)))
+
+        n_nodes = nodes.shape[0]
+        count, weight = np.zeros(n_nodes, dtype=np.int64), np.zeros(n_nodes)
+        impurity = np.zeros(n_nodes)
+        values = np.zeros((n_nodes, packed.values.shape[1]))
+        count[is_leaf], weight[is_leaf] = self.leaf_counts[own], self.leaf_weights[own]
+        values[is_leaf] = packed.values[nodes["child"][is_leaf]]
+        if self.leaf_impurities.size:
+            impurity[is_leaf] = self.leaf_impurities[own]
+        for parents in _levels_upwards(left):
+            a, b = left[parents], left[parents] + 1
+            count[parents] = count[a] + count[b]
+            weight[parents] = weight[a] + weight[b]
+            share = (weight[b] / weight[parents])[:, None]
+            values[parents] = values[a] + share * (values[b] - values[a])
+            if self.leaf_impurities.size:
+                within = impurity[a] + share[:, 0] * (impurity[b] - impurity[a])
+                impurity[parents] = within + self._between(values, share, parents, a, b)
+        if not self.leaf_impurities.size:
+            impurity = self._impurity_of_shares(values)
+        gain = np.zeros(n_nodes)
+        inner = np.flatnonzero(~is_leaf)
+        spread = weight * impurity / weight[0]
+        gain[inner] = np.maximum(0.0, spread[inner] - spread[left[inner]] - spread[left[inner] + 1])
+        sets = np.where(categorical, nodes["threshold"], LEAF).astype(np.int32)
+        used = np.unique(sets[categorical])
+        return Tree(
+            feature=np.where(is_leaf, LEAF, nodes["feature"] & (CATEGORICAL - 1)).astype(np.int32),
+            left=left,
+            threshold=np.where(categorical, 0.0, nodes["threshold"]),
+            missing_left=(~is_leaf & (nodes["feature"] & MISSING_LEFT != 0)).astype(np.uint8),
+            category_set=np.where(categorical, np.searchsorted(used, sets), LEAF).astype(np.int32),
+            gain=gain,
+            impurity=impurity,
+            weight=weight,
+            count=count,
+            values=values,
+            category_sets=packed.sets[used],
+            n_features=packed.n_features,
+            n_outputs=self.n_outputs,
+            n_classes=self.n_classes,
+        )
+
+    def _between(self, values: Array, share: Array, parents: Array, a: Array, b: Array) -> Array:
+        """The impurity of a node beyond that within its children: of their means alone."""
+        if self.criterion != "poisson":
+            apart = values[b] - values[a]
+            return (share * (1 - share) * apart * apart).mean(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            cost = np.where(values > 0, values * np.log(values), 0.0)
+        return (cost[a] + share * (cost[b] - cost[a]) - cost[parents]).mean(axis=1)
+
+    def _impurity_of_shares(self, values: Array) -> Array:
+        shares = values.reshape(values.shape[0], self.n_outputs, -1)
+        if self.criterion == "gini":
+            impurity = 1.0 - (shares * shares).sum(axis=2)
+        elif self.criterion == "error":
+            impurity = 1.0 - shares.max(axis=2)
+        else:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                impurity = -np.where(shares > 0, shares * np.log2(shares), 0.0).sum(axis=2)
+        return np.maximum(0.0, impurity).mean(axis=1)
+
+
+def narrowest(numbers: Array) -> Array:
+    """The same numbers in the narrowest type that holds each exactly."""
+    for dtype in (np.uint8, np.uint16, np.uint32, np.float32):
+        if numbers.dtype == dtype:
+            return numbers
+        with np.errstate(invalid="ignore", over="ignore"):
+            narrow = numbers.astype(dtype)
+        if np.array_equal(narrow, numbers):
+            return narrow
+    return numbers
+
+
+def _levels_upwards(left: Array) -> Iterator[Array]:
+    """The inner nodes, level by level from the deepest to the root."""
+    levels = [np.array([0])]
+    while levels[-1].size:
+        inner = levels[-1][left[levels[-1]] >= 0]
+        levels[-1] = inner
+        levels.append(np.concatenate([left[inner], left[inner] + 1]))
+    return (level for level in reversed(levels[:-1]) if level.size)
+
+
+def _joined(trees: Sequence[Tree], leaves: Sequence[Array], name: str) -> Array:
+    return np.concatenate([getattr(tree, name)[at] for tree, at in zip(trees, leaves, strict=True)])
+
+
+def _stacked(sets: Sequence[Array]) -> Array:
+    """Category sets below one another, filled up to the widest."""
+    words = max(part.shape[1] for part in sets)
+    return np.concatenate([np.pad(part, ((0, 0), (0, words - part.shape[1]))) for part in sets])

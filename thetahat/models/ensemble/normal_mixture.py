@@ -1,0 +1,27 @@
+"""Quantiles of a mixture of normal distributions, one mixture per row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+Array = Any
+
+
+def mixture_quantile(level: float, weights: Array, means: Array, deviations: Array) -> Array:
+    """q with Σ wₘ Φ((q − μₘ)/σₘ) = level; means and deviations of shape (M, n).
+
+    The quantiles of the parts enclose that of the whole, and halving finds it: 60 times leave the
+    last digit. Cost: O(60·M·n).
+    """
+    used = weights > 0
+    weights, means, deviations = weights[used], means[used], np.maximum(deviations[used], 1e-300)
+    parts = means + ndtri(level) * deviations
+    low, high = parts.min(axis=0), parts.max(axis=0)
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        below = weights @ ndtr((middle - means) / deviations) < level
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return 0.5 * (low + high)

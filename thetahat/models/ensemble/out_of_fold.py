@@ -1,0 +1,39 @@
+"""Folds for predictions of rows by models that never saw them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import check_cv
+
+from thetahat.foundation.errors import DataError, ParameterError
+
+Array = Any
+Fold = tuple[Array, Array]
+
+
+def folds_of(cv: Any, y: Array, *, classifier: bool, who: str) -> list[Fold]:
+    """(train, test) rows of every fold, in which each row is held back exactly once."""
+    n = len(y)
+    count = 5 if cv is None else cv
+    if isinstance(count, int | np.integer) and not isinstance(count, bool):
+        if not 2 <= count <= n:
+            raise DataError(
+                f"{who}: cv={count} folds of n_samples={n}: each of at least 2 folds needs a row. "
+                f"Use cv={min(max(2, n), 5)}, or give more rows."
+            )
+        smallest = int(np.bincount(y.astype(np.intp)).min()) if classifier else count
+        if smallest < count:
+            # As many folds as there are rows of a class is what stratification asks for.
+            classifier = False
+    splitter = check_cv(cv, y, classifier=classifier)
+    folds = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(np.zeros((n, 1)), y)]
+    held = np.concatenate([test for _, test in folds]) if folds else np.empty(0, dtype=int)
+    if len(held) != n or len(np.unique(held)) != n:
+        raise ParameterError(
+            f"{who}: cv={cv!r} holds back {len(np.unique(held))} of {n} rows, {len(held)} times; "
+            "each must be held back once, so that it has one prediction. Use a partition, such as "
+            "KFold."
+        )
+    return folds

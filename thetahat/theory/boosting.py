@@ -1,0 +1,147 @@
+"""Weak learners made strong: how many rounds, how small the error, how many rows.
+
+A weak learner errs on at most ½ − γ of any weighting; γ is its edge. With the factor
+β = (½ − γ)/(½ + γ) for rows that were right, a round takes the total weight to 1 − 2γ of it or
+less, and a row that half the learners get wrong still has β^{T/2}. So after T rounds the majority
+errs on at most
+
+    (1 − 2γ)^T / β^{T/2} = (1 − 4γ²)^{T/2} ≤ e^{−2Tγ²}
+
+of the rows, and T = log(1/ε)/(2γ²) rounds bring it to ε.
+"""
+
+from __future__ import annotations
+
+from math import ceil, exp, log, log1p
+
+from thetahat.foundation.errors import ParameterError
+from thetahat.theory.requirements import positive, probability, whole
+
+
+def boosting_factor(edge: float) -> float:
+    """The factor by which boosting shrinks the weight of a row that was right.
+
+    Formula: β = (½ − γ)/(½ + γ); α = log(1/β) is the vote of a learner with error ½ − γ. Cost:
+    O(1).
+
+    Parameters
+    ----------
+    edge : float
+        γ in (0, ½): how much better than guessing a weak learner is.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> round(th.theory.boosting_factor(0.1), 6)
+    0.666667
+    """
+    _edge(edge, "boosting_factor")
+    return (0.5 - edge) / (0.5 + edge)
+
+
+def boosting_error_bound(edge: float, rounds: int) -> float:
+    """The largest training error of T boosted weak learners.
+
+    Formula: (1 − 4γ²)^{T/2} ≤ e^{−2Tγ²}. Cost: O(1).
+
+    Parameters
+    ----------
+    edge : float
+        γ in (0, ½).
+    rounds : int
+        T.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> round(th.theory.boosting_error_bound(0.1, 100), 4)
+    0.1299
+    """
+    _edge(edge, "boosting_error_bound")
+    whole(rounds, "rounds", "boosting_error_bound", low=0)
+    return exp(rounds / 2 * log1p(-4 * edge**2))
+
+
+def boosting_rounds(edge: float, error: float) -> int:
+    """Rounds after which boosted weak learners err on at most a share ε of the training rows.
+
+    Formula: T = ⌈log(1/ε)/(2γ²)⌉, from e^{−2Tγ²} ≤ ε. Cost: O(1).
+
+    Parameters
+    ----------
+    edge : float
+        γ in (0, ½).
+    error : float
+        ε in (0, 1); below 1/n it means none of n rows.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> th.theory.boosting_rounds(edge=0.01, error=0.01)
+    23026
+    """
+    _edge(edge, "boosting_rounds")
+    probability(error, "error", "boosting_rounds")
+    return ceil(log(1 / error) / (2 * edge**2))
+
+
+def boosting_sample_size(class_size: float, edge: float, error: float, failure: float) -> int:
+    """Rows after which boosting until no training error is left probably gives a small true error.
+
+    Formula: the least m ≥ (T·log|H| + log(1/δ))/ε with T = ⌈log(2m)/(2γ²)⌉ rounds, which leave no
+    error on m rows. The majority of T weak hypotheses of a class H is one of |H|^T, so the rows
+    must outnumber the size of the whole classifier, T·log|H|, by 1/ε. Cost: O(log m).
+
+    Parameters
+    ----------
+    class_size : float
+        |H| ≥ 1, the number of weak hypotheses.
+    edge : float
+        γ in (0, ½).
+    error : float
+        ε, the true error allowed.
+    failure : float
+        δ, the probability with which it may go wrong.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> th.theory.boosting_sample_size(1024, edge=0.25, error=0.1, failure=0.05)
+    5160
+    """
+    _edge(edge, "boosting_sample_size")
+    positive(class_size, "class_size", "boosting_sample_size")
+    probability(error, "error", "boosting_sample_size")
+    probability(failure, "failure", "boosting_sample_size")
+    rows, needed = 0, 1
+    # The right side grows with log m only, so going from one to the next comes to rest.
+    while needed > rows:
+        rows = needed
+        rounds = boosting_rounds(edge, 0.5 / rows)
+        needed = ceil((rounds * log(class_size) + log(1 / failure)) / error)
+    return rows
+
+
+def _edge(edge: float, who: str) -> None:
+    positive(edge, "edge", who)
+    if not edge < 0.5:
+        raise ParameterError(
+            f"{who}: edge={edge!r} must lie strictly between 0 and ½, the learner's lead over "
+            "guessing."
+        )
