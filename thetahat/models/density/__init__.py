@@ -1,0 +1,1 @@
+"""Models of p(x) made of cells: density trees and forests of them."""

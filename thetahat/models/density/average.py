@@ -1,0 +1,95 @@
+"""The average of some densities: p(x) = (1/M) Σ_m p_m(x), a mixture of equal parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from thetahat.models.density.gaussian_cells import GaussianCells, log_sum
+from thetahat.models.density.growing import CellDensity
+from thetahat.models.tree.packed import PackedTrees
+
+Array = Any
+
+BLOCK_ROWS = 1 << 16
+"""Rows whose leaves in all trees are held at once."""
+SMALLEST = 1e-280
+"""Sums of densities below this, relative to the largest density, are taken by logarithms."""
+
+
+@dataclass(frozen=True)
+class AverageDensity:
+    """Trees over one box, each with its own cells."""
+
+    trees: Sequence[CellDensity]
+
+    def log_density(self, X: Array) -> Array:
+        blocks = range(0, X.shape[0], BLOCK_ROWS)
+        return np.concatenate([self._of_block(X[start : start + BLOCK_ROWS]) for start in blocks])
+
+    def _of_block(self, X: Array) -> Array:
+        if self._gaussians is not None:
+            return log_sum(X, self._leaves(X), *self._gaussians) - np.log(len(self.trees))
+        largest, packed = self._relative
+        with np.errstate(divide="ignore"):
+            sums = packed.sum(X)[:, 0]
+            logs = np.log(sums / len(self.trees)) + largest
+        logs[~self.trees[0].cells.box.contains(X)] = -np.inf
+        small = np.flatnonzero(sums < SMALLEST)
+        if small.size:
+            logs[small] = self._by_logarithms(X[small])
+        return logs
+
+    @cached_property
+    def _gaussians(self) -> tuple[Array, Array, Array] | None:
+        """Means, factors and log scales of the leaves of all trees, one after the other."""
+        parts = [part for part in self.trees if isinstance(part, GaussianCells)]
+        if not parts:
+            return None
+        means, factors = ([getattr(part, name) for part in parts] for name in ("means", "factors"))
+        scales = [part.log_scales for part in parts]
+        return np.concatenate(means), np.concatenate(factors), np.concatenate(scales)
+
+    @cached_property
+    def _packed(self) -> PackedTrees:
+        return PackedTrees.pack([part.cells.tree for part in self.trees])
+
+    def _leaves(self, X: Array) -> Array:
+        """The number of each row's leaf among the leaves of all trees, (n_trees, n); −1 outside."""
+        first = np.cumsum([0] + [part.cells.leaves.size for part in self.trees]).astype(np.int32)
+        if self.trees[0].cells.directions is not None:
+            leaf = np.stack([part.cells.leaf_of(X) for part in self.trees])
+            return np.where(leaf < 0, -1, leaf + first[:-1, None]).astype(np.int32)
+        feature = self._packed.nodes["feature"]
+        place = np.cumsum(feature < 0, dtype=np.int32) - 1
+        leaf = place[self._packed.leaves(X) + self._packed.roots[:-1, None]]
+        leaf[:, ~self.trees[0].cells.box.contains(X)] = -1
+        return leaf
+
+    @cached_property
+    def _relative(self) -> tuple[float, PackedTrees]:
+        """The largest log density of a leaf, and the trees with densities divided by it."""
+        trees = [part.cells.tree for part in self.trees]
+        leaves = np.concatenate([tree.values[tree.feature < 0, 0] for tree in trees])
+        largest = float(leaves.max())
+        shifted = [replace(tree, values=np.exp(tree.values - largest)) for tree in trees]
+        return largest, PackedTrees.pack(shifted)
+
+    def _by_logarithms(self, X: Array) -> Array:
+        """log mean exp, one tree at a time: no density is too small."""
+        sums = np.full(X.shape[0], -np.inf)
+        for part in self.trees:
+            np.logaddexp(sums, part.log_density(X), out=sums)
+        return sums - np.log(len(self.trees))
+
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        chosen = rng.integers(len(self.trees), size=n)
+        out = np.empty((n, self.trees[0].cells.box.low.size))
+        for tree in np.unique(chosen):
+            rows = np.flatnonzero(chosen == tree)
+            out[rows] = self.trees[tree].sample(rows.size, rng)
+        return out

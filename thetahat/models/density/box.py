@@ -1,0 +1,97 @@
+"""The box in which a density lives: Π [lowⱼ, highⱼ], outside of which p = 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.in_memory import InMemory
+from thetahat.foundation.errors import DataError, ParameterError
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Box:
+    """Lower and upper ends, one each per column; infinite where the box is open."""
+
+    low: Array
+    high: Array
+
+    @property
+    def log_volume(self) -> float:
+        return float(np.log(self.high - self.low).sum())
+
+    @property
+    def is_open(self) -> bool:
+        return not bool(np.isfinite(self.high - self.low).all())
+
+    def contains(self, X: Array) -> Array:
+        """Whether each row lies inside, the border included."""
+        return ((self.low <= X) & (self.high >= X)).all(axis=1)
+
+
+def box_around(source: InMemory, bounds: Any, margin: float, who: str) -> Box:
+    """The given bounds, or the smallest box around the rows, widened by margin·width on each side.
+
+    A column of one value has no width: along it the rows are a point mass, and no density exists.
+    """
+    if bounds is not None:
+        return _given_box(source, bounds, who)
+    low = source.X.min(axis=0).astype(np.float64)
+    high = source.X.max(axis=0).astype(np.float64)
+    _require_width(source, low, high, who)
+    if margin == np.inf:
+        return Box(np.full_like(low, -np.inf), np.full_like(high, np.inf))
+    with np.errstate(over="ignore", invalid="ignore"):
+        widen = margin * (high - low)
+        low, high = low - widen, high + widen
+        too_wide = np.flatnonzero(~np.isfinite(high - low))
+    if too_wide.size:
+        label = source.schema.label(too_wide[0])
+        raise DataError(f"{who}: column {label} spans more than a float64 can measure. Rescale it.")
+    return Box(low, high)
+
+
+def _require_width(source: InMemory, low: Array, high: Array, who: str) -> None:
+    if source.n_rows == 1:
+        raise DataError(
+            f"{who}: one sample (n_samples=1) has no volume, so it has no density. Give more rows, "
+            "or state the range of each column: bounds=[(low, high), ...]."
+        )
+    flat = np.flatnonzero(low == high)
+    if flat.size:
+        more = f", and so do {flat.size - 1} more columns" if flat.size > 1 else ""
+        raise DataError(
+            f"{who}: column {source.schema.label(flat[0])} holds the single value "
+            f"{low[flat[0]]:g}{more}; a column of one value has no width, so no density exists "
+            "along it. Drop it, or state its range: bounds=[(low, high), ...]."
+        )
+
+
+def _given_box(source: InMemory, bounds: Any, who: str) -> Box:
+    ends = np.asarray(bounds, dtype=np.float64)
+    if ends.shape != (source.n_features, 2):
+        raise ParameterError(
+            f"{who}: bounds has shape {ends.shape}; it needs one (low, high) per column, "
+            f"({source.n_features}, 2)."
+        )
+    low, high = ends[:, 0].copy(), ends[:, 1].copy()
+    wrong = np.flatnonzero(~((low < high) & np.isfinite(high - low)))
+    if wrong.size:
+        j = wrong[0]
+        raise ParameterError(
+            f"{who}: bounds[{j}] = ({low[j]:g}, {high[j]:g}) must be finite, with low < high. "
+            "Use margin=inf for a box without borders."
+        )
+    outside = (source.X < low) | (source.X > high)
+    if outside.any():
+        i, j = np.argwhere(outside)[0]
+        raise DataError(
+            f"{who}: {outside.any(axis=1).sum()} of {source.n_rows} rows lie outside the bounds "
+            f"(first at row {i}: column {source.schema.label(j)} is {source.X[i, j]:g}, its "
+            f"bounds are {low[j]:g} and {high[j]:g}). Widen the bounds or drop those rows."
+        )
+    return Box(low, high)

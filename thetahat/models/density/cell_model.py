@@ -1,0 +1,140 @@
+"""What a density tree and a forest of them share: the parameters of growth and their meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Source
+from thetahat.estimator.density import DensityModel
+from thetahat.estimator.parameters import Range, at_least, more_than, none, one_of, whole
+from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.randomness import RandomState, generator
+from thetahat.models.density.growing import CRITERIA, UNBOUNDED, Plan, default_leaves
+
+Array = Any
+
+
+class CellModel(DensityModel):
+    """A density made of cells; subclasses say which trees make it."""
+
+    _ranges: ClassVar[dict[str, Range]] = {
+        "criterion": one_of(*CRITERIA),
+        "leaf": one_of("uniform", "gaussian"),
+        "splitter": one_of("best", "random", "oblique"),
+        "covariance_type": one_of("full", "diag"),
+        "tau": more_than(0),
+        "max_leaf_nodes": none | whole(1),
+        "max_depth": none | whole(0),
+        "min_samples_leaf": at_least(0),
+        "min_gain": at_least(0),
+        "n_candidates": whole(1),
+        "prior_weight": more_than(0),
+        "margin": at_least(0),
+    }
+
+    criterion: str
+    leaf: str
+    splitter: str
+    covariance_type: str
+    tau: float
+    max_leaf_nodes: int | None
+    max_depth: int | None
+    min_samples_leaf: float
+    min_gain: float
+    n_candidates: int
+    prior_weight: float
+    margin: float
+
+    def _plan(self, total: float) -> Plan:
+        """How to grow a tree on rows of this total weight, or why that cannot be."""
+        if self.criterion != "entropy" or self.leaf != "gaussian":
+            self._require_volumes()
+        return Plan(
+            criterion=self.criterion,
+            leaf=self.leaf,
+            splitter=self.splitter,
+            full=self.covariance_type == "full",
+            n_candidates=self.n_candidates,
+            prior=self.prior_weight,
+            min_weight=self.min_samples_leaf,
+            min_gain=self.min_gain,
+            max_leaves=self.max_leaf_nodes or default_leaves(self.tau, total),
+            max_depth=UNBOUNDED if self.max_depth is None else self.max_depth,
+        )
+
+    def _require_volumes(self) -> None:
+        who = f"{type(self).__name__}: "
+        needs = (
+            f"which criterion={self.criterion!r} with leaf={self.leaf!r} needs. Use "
+            "criterion='entropy' and leaf='gaussian'"
+        )
+        if self.splitter == "oblique":
+            raise ParameterError(
+                f"{who}splitter='oblique' makes cells whose volume is not known, {needs}, or "
+                "splitter='random'."
+            )
+        if self.margin == np.inf:
+            raise ParameterError(
+                f"{who}margin=inf makes cells without borders, so without a volume, {needs}, or a "
+                "finite margin."
+            )
+
+    def _counted(self, X: Any, sample_weight: Any) -> tuple[InMemory, Array]:
+        """The rows that count, and how much each does."""
+        source = cast(InMemory, self._open(X, None, sample_weight, supervised=False))
+        if source.weight is None:
+            return source, np.ones(source.n_rows)
+        if not source.weight.all():
+            source = source.take(np.flatnonzero(source.weight))
+        return source, cast(Array, source.weight)
+
+    def log_density(self, X: Any) -> Array:
+        """The natural logarithm of p(x) for every row.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            log p(x); −inf outside the box and in empty cells.
+        """
+        source = self._open_again(X)
+        logs = [self.density_.log_density(rows) for rows in parts_of(source)]
+        return np.concatenate(logs).astype(source.dtype, copy=False)
+
+    def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Array:
+        """Draw independent rows from p: a cell by its mass, then a point inside it.
+
+        Parameters
+        ----------
+        n_samples : int
+            How many.
+        random_state : int, Generator or None
+            Same seed, same rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, d)
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        if not whole(1).holds(n_samples):
+            raise ParameterError(
+                f"{type(self).__name__}.sample(n_samples={n_samples!r}): must be {whole(1).words}."
+            )
+        rows = self.density_.sample(int(n_samples), generator(random_state))
+        return rows.astype(self._dtype, copy=False)
+
+
+def parts_of(source: Source) -> Iterator[Array]:
+    """The rows: all at once when they are in memory, else block by block."""
+    for part in [source] if isinstance(source, InMemory) else source.blocks():
+        yield np.ascontiguousarray(part.X)

@@ -1,0 +1,80 @@
+"""The cells of a density tree: boxes side by side, or, behind oblique splits, polytopes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.source import rows_per_block
+from thetahat.foundation.threads import one_blas_thread
+from thetahat.models.density.box import Box
+from thetahat.models.tree.structure import Tree
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Directions:
+    """The directions of oblique splits, of rows centred and scaled by column.
+
+    A tree over d columns with m oblique splits is axis-parallel over d + m: column d + k is the
+    row's place along direction k.
+    """
+
+    centre: Array
+    scale: Array
+    rows: Array
+    """One direction per oblique node, (m, d)."""
+
+    def beside(self, X: Array) -> Array:
+        """[X, ((X − centre)/scale)·directionsᵀ]."""
+        n, d = X.shape
+        out = np.empty((n, d + self.rows.shape[0]))
+        step = rows_per_block(out.shape[1])
+        with one_blas_thread():
+            for start in range(0, n, step):
+                part = X[start : start + step]
+                out[start : start + step, :d] = part
+                out[start : start + step, d:] = ((part - self.centre) / self.scale) @ self.rows.T
+        return out
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A tree in its box: which leaf holds a row, and how large it is."""
+
+    tree: Tree
+    box: Box
+    directions: Directions | None = None
+
+    @property
+    def leaves(self) -> Array:
+        """The numbers of the nodes that are leaves."""
+        return np.flatnonzero(self.tree.feature < 0)
+
+    @property
+    def shares(self) -> Array:
+        """The mass of every leaf, summing to one."""
+        weight = self.tree.weight[self.leaves]
+        return weight / weight.sum()
+
+    def bounds(self) -> tuple[Array, Array]:
+        """Lower and upper ends of every node's cell, (n_nodes, d) each; not for oblique cells."""
+        tree, d = self.tree, self.box.low.shape[0]
+        low, high = (np.empty((tree.node_count, d)) for _ in range(2))
+        low[0], high[0] = self.box.low, self.box.high
+        for node in np.flatnonzero(tree.feature >= 0):  # parents come before children
+            left, j = tree.left[node], tree.feature[node]
+            low[left : left + 2], high[left : left + 2] = low[node], high[node]
+            high[left, j] = low[left + 1, j] = tree.threshold[node]
+        return low, high
+
+    def leaf_of(self, X: Array) -> Array:
+        """The place of each row's leaf among the leaves; −1 outside the box (int32)."""
+        rows = X if self.directions is None else self.directions.beside(X)
+        place = np.cumsum(self.tree.feature < 0, dtype=np.int32) - 1
+        leaf = place[self.tree.packed.leaves(rows)[0]].astype(np.int32)
+        leaf[~self.box.contains(X)] = -1
+        return leaf

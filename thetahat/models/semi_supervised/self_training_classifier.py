@@ -1,0 +1,295 @@
+"""Self-training: a classifier that labels the rows nobody did, the surest first."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.callback import with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+
+from thetahat.data.door import as_features
+from thetahat.data.in_memory import InMemory
+from thetahat.estimator.base import is_frame
+from thetahat.estimator.classifier import Classifier
+from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
+from thetahat.estimator.watching import Watched
+from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.watch import Verdict
+from thetahat.models.semi_supervised.self_training import Round, rounds
+
+Array = Any
+
+UNLABELLED = -1
+
+
+def _learner_has(method: str) -> Any:
+    """Whether the learner inside, fitted or not yet, has a method."""
+
+    def check(model: SelfTrainingClassifier) -> bool:
+        return hasattr(getattr(model, "estimator_", None) or model._learner(), method)
+
+    return check
+
+
+class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
+    """Make any classifier learn from rows without labels as well: believe its surest answers.
+
+    Formula: fit on the labelled rows; give label argmaxₖ p(k given x) to each row x whose largest
+    probability exceeds `threshold` (or to the `k_best` surest); repeat until nothing changes.
+
+    It helps where classes are heaps with gaps between them, and it can hurt where they are not: a
+    wrong answer that was believed is a label from then on.
+
+    Cost: that of `estimator` once per round, and its probabilities for the rows without a label.
+
+    Parameters
+    ----------
+    estimator : classifier with predict_proba, optional
+        What learns; LogisticRegression by default.
+    threshold : float in [0, 1)
+        How sure an answer must be to be believed.
+    criterion : {"threshold", "k_best"}
+        Believe all answers above the threshold, or the surest `k_best` of each round.
+    k_best : int
+        How many.
+    max_iter : int or None
+        Rounds at most; None: until nothing changes.
+    verbose : bool
+        Print what each round adds.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The learner, fitted with the labels of the last round.
+    classes_ : ndarray
+        The labels, in their order.
+    transduction_ : ndarray of shape (n,)
+        The labels of the rows of `fit`, given or believed; −1 where none was sure enough.
+    labeled_iter_ : ndarray of shape (n,)
+        The round in which each row was labelled; 0: it came with a label; −1: never.
+    n_iter_ : int
+        Rounds made.
+    termination_condition_ : {"no_change", "max_iter", "all_labeled"}
+        Why no further round was made.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> X = [[-3.0], [-2.5], [-2.0], [2.0], [2.5], [3.0]]
+    >>> model = th.SelfTrainingClassifier(threshold=0.6).fit(X, [0, -1, -1, -1, -1, 1])
+    >>> model.transduction_
+    array([0, 0, 0, 1, 1, 1])
+    """
+
+    _streams = False
+    _may_make_no_round = True
+    """Whether `n_iter_` may be 0: where all rows have labels."""
+    _ranges: ClassVar[dict[str, Range]] = {
+        "threshold": at_least(0),
+        "criterion": one_of("threshold", "k_best"),
+        "k_best": whole(1),
+        "max_iter": none | whole(0),
+        "verbose": boolean,
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        threshold: float = 0.75,
+        criterion: str = "threshold",
+        k_best: int = 10,
+        max_iter: int | None = 10,
+        verbose: bool = False,
+    ) -> None:
+        self.estimator = estimator
+        self.threshold = threshold
+        self.criterion = criterion
+        self.k_best = k_best
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    @classmethod
+    def _example(cls) -> SelfTrainingClassifier:
+        from thetahat.models.linear.logistic import LogisticRegression
+
+        return cls(LogisticRegression())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._learner())
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        return tags
+
+    def _learner(self) -> Any:
+        if self.estimator is not None:
+            return self.estimator
+        from thetahat.models.linear.logistic import LogisticRegression
+
+        return LogisticRegression()
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SelfTrainingClassifier:
+        """Learn from all rows; those without a label are marked by y = −1.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n, d)
+            The rows.
+        y : array of shape (n,)
+            Their labels, −1 where there is none; labels that are text come as objects, or all have
+            one.
+        sample_weight : array of shape (n,), optional
+            How often each row counts; handed on to the learner.
+
+        Returns
+        -------
+        self
+        """
+        learner = self._checked_learner(sample_weight)
+        self._accepts_sparse = get_tags(learner).input_tags.sparse
+        source = cast(
+            InMemory, self._open(X, None, sample_weight, supervised=False, check_finite=False)
+        )
+        labels, known = self._partial_labels(source.y if y is None else y, source.n_rows)
+
+        def learn(rows: Array, given: Array) -> Any:
+            extra = {} if source.weight is None else {"sample_weight": source.weight[rows]}
+            return clone(learner).fit(source.X[rows], given, **extra)
+
+        def probabilities(model: Any, rows: Array) -> Array:
+            return np.asarray(model.predict_proba(source.X[rows]))
+
+        verdict = Verdict.GO_ON
+        with self._watching(self.max_iter, _attributes, X, y) as watch:
+            for made in rounds(learn, probabilities, self._choose, labels, known, self.max_iter):
+                self.__dict__.update(_attributes(made))  # Ctrl-C finds the last round
+                self._say(made)
+                verdict = watch(made.number, made, float("nan"))
+                if verdict is not Verdict.GO_ON:
+                    break
+        if verdict is Verdict.OUT_OF_TIME and not self.termination_condition_:
+            warnings.warn(
+                f"SelfTrainingClassifier: out of time after {self.n_iter_} rounds; the last fit is "
+                "kept. Raise th.config(max_time=...), or lower max_iter.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _checked_learner(self, sample_weight: Any) -> Any:
+        learner = self._learner()
+        if not hasattr(learner, "predict_proba"):
+            raise ParameterError(
+                f"SelfTrainingClassifier: estimator={learner!r} has no predict_proba, so nobody "
+                "can tell how sure it is. Use a classifier with probabilities."
+            )
+        if sample_weight is not None and not has_fit_parameter(learner, "sample_weight"):
+            raise ParameterError(
+                f"SelfTrainingClassifier: {type(learner).__name__} doesn't support sample_weight. "
+                "Leave the weights out, or use a learner that takes them."
+            )
+        if self.threshold >= 1 and self.criterion == "threshold":
+            raise ParameterError(
+                f"SelfTrainingClassifier: threshold={self.threshold!r} must be below 1, for no "
+                "probability exceeds 1."
+            )
+        return learner
+
+    def _partial_labels(self, y: Any, n_rows: int) -> tuple[Array, Array]:
+        """Labels as they were given, and which rows have one."""
+        if y is None:
+            raise DataError(
+                "SelfTrainingClassifier requires y to be passed, but the target y is None. Give a "
+                "label per row, −1 where there is none."
+            )
+        from sklearn.utils.validation import column_or_1d
+
+        labels = column_or_1d(y, warn=True)
+        if labels.shape[0] != n_rows:
+            raise DataError(
+                f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
+                f"y has {labels.shape[0]}. Give one label per row, −1 where there is none."
+            )
+        if labels.dtype.kind in "US":
+            known = np.ones(n_rows, dtype=bool)
+        else:
+            known = ~np.array(labels == UNLABELLED, dtype=bool)
+        if not known.any():
+            raise DataError(
+                "SelfTrainingClassifier: no row has a label (all are −1), so there is nothing to "
+                "start from: less than one class. Label a few rows of every class."
+            )
+        given = labels[known]
+        if given.dtype == object and all(isinstance(label, str) for label in given):
+            given = given.astype(str)
+        self._labels(given)
+        return labels, known
+
+    def _choose(self, surest: Array) -> Array:
+        """Which of the unlabelled rows to believe, given their largest probabilities."""
+        if self.criterion == "threshold":
+            return np.flatnonzero(surest > self.threshold)
+        return np.argsort(-surest, kind="stable")[: self.k_best]
+
+    def _say(self, made: Round) -> None:
+        added = np.count_nonzero(made.since == made.number)
+        if self.verbose and made.number and added:
+            print(f"End of iteration {made.number}, added {added} new labels.")
+
+    def _rows(self, X: Any) -> Array:
+        check_is_fitted(self)
+        accepts = get_tags(self.estimator_).input_tags.sparse
+        features, _ = as_features(X, who=type(self).__name__, accept_sparse=accepts)
+        validate_data(self, X if is_frame(X) else features, skip_check_array=True, reset=False)
+        return features
+
+    def predict(self, X: Any) -> Array:
+        """The label of every row.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        rows = self._rows(X)
+        return self.estimator_.predict(rows)
+
+    @available_if(_learner_has("predict_proba"))
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of every class, (n, n_classes)."""
+        rows = self._rows(X)
+        return self.estimator_.predict_proba(rows)
+
+    @available_if(_learner_has("predict_log_proba"))
+    def predict_log_proba(self, X: Any) -> Array:
+        """The logarithms of the probabilities, (n, n_classes)."""
+        rows = self._rows(X)
+        return self.estimator_.predict_log_proba(rows)
+
+    @available_if(_learner_has("decision_function"))
+    def decision_function(self, X: Any) -> Array:
+        """The learner's own scores."""
+        rows = self._rows(X)
+        return self.estimator_.decision_function(rows)
+
+
+def _attributes(made: Round) -> dict[str, Any]:
+    return {
+        "estimator_": made.model,
+        "classes_": made.model.classes_,
+        "transduction_": made.labels,
+        "labeled_iter_": made.since,
+        "n_iter_": made.number,
+        "termination_condition_": made.stopped,
+    }
