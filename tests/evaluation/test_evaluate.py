@@ -8,7 +8,7 @@ from sklearn.model_selection import KFold, ShuffleSplit, cross_val_predict, cros
 from sklearn.naive_bayes import GaussianNB
 
 import thetahat as th
-from thetahat.evaluation.compare import holm
+from thetahat.evaluation.pairs import holm
 
 RANDOM = np.random.default_rng(0)
 N = 240

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from thetahat.evaluation.many_fits import Failure, side_by_side
 from thetahat.evaluation.statistics_of_models import statistic_of
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.many_fits import Failure, side_by_side
 from thetahat.foundation.randomness import RandomState, generator
 
 Array = Any

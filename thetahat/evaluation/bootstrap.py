@@ -17,9 +17,9 @@ from thetahat.data.resampling import bootstrap_indices, take_rows, weighted_indi
 from thetahat.data.reweighted import Reweighted
 from thetahat.data.source import Source
 from thetahat.evaluation.bootstrap_result import BootstrapResult
-from thetahat.evaluation.many_fits import Failure, side_by_side
 from thetahat.evaluation.statistics_of_models import statistic_of
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
+from thetahat.foundation.many_fits import Failure, side_by_side
 from thetahat.foundation.randomness import RandomState, generator
 
 Array = Any

@@ -1,23 +1,26 @@
 """Fit models on folds side by side: every fit on one thread, as many fits at once as threads.
 
-Fits share no rows in writing and no random numbers, so nothing depends on how many run at once;
-each is timed on its own thread. BLAS stays on one thread meanwhile, so cores are used once.
+Fits share no rows in writing and no random numbers, so nothing depends on how many run at once, in
+which order, or in which process; each is timed where it runs. BLAS stays on one thread meanwhile,
+so cores are used once.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from thetahat.data.resampling import take_rows
+from thetahat.evaluation.as_free import as_free
 from thetahat.evaluation.folds import Fold
-from thetahat.evaluation.many_fits import Failure, side_by_side
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.many_fits import Failure
 
 Array = Any
 Scorer = Callable[..., Any]
@@ -39,6 +42,8 @@ class FoldFit:
     fit_seconds: float
     predict_seconds: float
     estimator: Any = None
+    by_worker: bool = False
+    """Whether it ran in a worker process."""
 
 
 def cross_fit(
@@ -53,22 +58,73 @@ def cross_fit(
     progress: Progress | None = None,
 ) -> list[FoldFit]:
     """Every model fitted on every fold, in the order of the models and the folds."""
-    tasks = [(name, number) for name in models for number in range(len(folds))]
+    work = _FoldWork(models, X, y, folds, scorers, sample_weight, keep)
+    seconds: dict[str, float] = {}
+    fits: dict[tuple[str, int], FoldFit] = {}
+    failures: dict[int, Exception] = {}
+    tasks = _longest_first(list(models), len(folds), seconds)
+    for done in as_free(work, takewhile(lambda _: not failures, tasks)):
+        if isinstance(done.result, Failure):
+            failures[done.item[1]] = done.result.error
+            continue
+        fits[done.item] = replace(done.result, by_worker=done.by_worker)
+        name = done.item[0]
+        seconds[name] = done.result.fit_seconds + done.result.predict_seconds
+        if progress is not None:
+            progress(len(fits), len(models) * len(folds), name)
+    if failures:
+        raise failures[min(failures)]  # of those that ran at once, always the same
+    return [fits[name, number] for name in models for number in range(len(folds))]
 
-    def work(task: tuple[str, int]) -> FoldFit:
+
+def where_they_ran(fits: Sequence[FoldFit]) -> str:
+    """One line: how many fits ran in worker processes, and why."""
+    sent = sum(fit.by_worker for fit in fits)
+    if not sent:
+        return f"{len(fits)} fits on threads: too short so far to pay for starting workers."
+    return f"{sent} of {len(fits)} fits in worker processes, where none waits for another's lock."
+
+
+def _longest_first(
+    names: list[str], n_folds: int, seconds: Mapping[str, float]
+) -> Iterator[tuple[str, int]]:
+    """Every model's first fold; then what takes longest, so that the last fits to end are short.
+
+    `seconds` is filled meanwhile; a model whose first fit is not done yet seems to take long.
+    """
+    yield from ((name, 0) for name in names)
+    following = dict.fromkeys(names, 1)
+    while left := [name for name in names if following[name] < n_folds]:
+        name = max(left, key=lambda name: seconds.get(name, np.inf))
+        yield name, following[name]
+        following[name] += 1
+
+
+@dataclass(frozen=True)
+class _FoldWork:
+    """One model on one fold, told by the model's name and the fold's number."""
+
+    models: Mapping[str, Any]
+    X: Any
+    y: Any
+    folds: list[Fold]
+    scorers: Mapping[str, Mapping[str, Scorer]]
+    sample_weight: Array | None
+    keep: bool
+
+    def __call__(self, task: tuple[str, int]) -> FoldFit:
         name, number = task
         return _fit_one(
-            name, models[name], X, y, number, folds[number], scorers[name], sample_weight, keep
+            name,
+            self.models[name],
+            self.X,
+            self.y,
+            number,
+            self.folds[number],
+            self.scorers[name],
+            self.sample_weight,
+            self.keep,
         )
-
-    fits = []
-    for (name, _), found in zip(tasks, side_by_side(work, tasks), strict=True):
-        if isinstance(found, Failure):
-            raise found.error
-        fits.append(found)
-        if progress is not None:
-            progress(len(fits), len(tasks), name)
-    return fits
 
 
 def _fit_one(

@@ -11,7 +11,13 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring, get_scorer
 
-from thetahat.evaluation.cross_fitting import FoldFit, Progress, Scorer, cross_fit
+from thetahat.evaluation.cross_fitting import (
+    FoldFit,
+    Progress,
+    Scorer,
+    cross_fit,
+    where_they_ran,
+)
 from thetahat.evaluation.folds import Fold, are_a_partition, folds_of, rows_in
 from thetahat.evaluation.score_intervals import score_interval
 from thetahat.evaluation.statistics.outcome import Interval, require_level
@@ -45,6 +51,8 @@ class Evaluation:
         What happened on each fold: rows, predictions, scores, seconds.
     fit_seconds, predict_seconds : array of shape (n_folds,)
         Time taken.
+    where : str
+        Whether fits ran on threads or in worker processes, and why.
 
     Examples
     --------
@@ -71,6 +79,11 @@ class Evaluation:
     def predict_seconds(self) -> Array:
         """Seconds of every prediction."""
         return np.array([fit.predict_seconds for fit in self.fits])
+
+    @property
+    def where(self) -> str:
+        """Where the fits ran, and why."""
+        return where_they_ran(self.fits)
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {len(self.fits)} folds, {self.fit_seconds.mean():.3g} s per fit"]
@@ -126,7 +139,8 @@ def evaluate(
 
     Formula: s̄ = (1/k) Σ score(f_{−fold}, fold); the interval depends on the score: Wilson for
     accuracy, DeLong for the area under the ROC curve, otherwise s̄ ± t·s·√(1/k + n_test/n_train),
-    corrected for overlapping training sets. Cost: k fits, side by side on the threads there are.
+    corrected for overlapping training sets. Cost: k fits, side by side on the threads there are;
+    once such fits have taken seconds, in worker processes, with the same results.
 
     Parameters
     ----------
@@ -134,8 +148,9 @@ def evaluate(
         Any of scikit-learn's kind; it is cloned, never fitted itself.
     X, y : array-like, sparse, table
         Rows and targets in memory.
-    cv : int, splitter or iterable, default=5
-        Folds; a number means shuffled ones, stratified for classifiers.
+    cv : int, "bootstrap", splitter or iterable, default=5
+        Folds; a number means shuffled ones, stratified for classifiers. "bootstrap" trains on rows
+        drawn with replacement and scores those not drawn, about 37%, 25 times over.
     scoring : str, callable, or list or dict of them, optional
         Metrics of scikit-learn's kind, greater is better; None: the model's own ``score``.
     interval : str, default="auto"

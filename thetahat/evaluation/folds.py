@@ -7,10 +7,15 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
+from thetahat.data.resampling import bootstrap_indices
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.randomness import generator
 
 Array = Any
 Fold = tuple[Array, Array]
+
+RESAMPLES = 25
+"""How often the bootstrap draws: rows are then held back about nine times each."""
 
 
 def folds_of(
@@ -18,10 +23,13 @@ def folds_of(
 ) -> list[Fold]:
     """The (train, test) rows of every fold.
 
-    A number of folds means shuffled ones, stratified for classifiers. Anything else is
+    A number of folds means shuffled ones, stratified for classifiers; "bootstrap" trains on rows
+    drawn with replacement and holds back those not drawn, `RESAMPLES` times. Anything else is
     scikit-learn's: a splitter, or an iterable of pairs.
     """
     n = rows_in(X)
+    if isinstance(cv, str):
+        cv = _resamples(cv, n, random_state)
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         if not 2 <= cv <= n:
             raise DataError(
@@ -36,6 +44,14 @@ def folds_of(
     if classifier:
         _require_two_classes(found, np.asarray(y))
     return found
+
+
+def _resamples(cv: str, n: int, random_state: Any) -> list[Fold]:
+    if cv != "bootstrap":
+        raise ParameterError(f"cv={cv!r} must be a number of folds, a splitter or 'bootstrap'.")
+    random = generator(random_state)
+    found = [bootstrap_indices(n, random_state=random) for _ in range(RESAMPLES)]
+    return [(rows.drawn, rows.out_of_bag) for rows in found if rows.out_of_bag.size]
 
 
 def rows_in(X: Any) -> int:

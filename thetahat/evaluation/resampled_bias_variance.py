@@ -19,8 +19,8 @@ from sklearn.base import clone, is_classifier
 from thetahat.data.labels import LabelEncoding
 from thetahat.data.resampling import bootstrap_indices, take_rows
 from thetahat.evaluation.folds import rows_in
-from thetahat.evaluation.many_fits import Failure, side_by_side
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.many_fits import Failure, side_by_side
 from thetahat.foundation.randomness import RandomState, generator
 
 Array = Any

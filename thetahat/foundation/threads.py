@@ -8,6 +8,7 @@ thread, pieces run side by side, and their results come back in order.
 from __future__ import annotations
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,6 +19,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from thetahat.foundation.config import settings
+from thetahat.foundation.cores import usable_cores
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -34,21 +36,13 @@ def n_threads() -> int:
 
 
 @cache
-def usable_cores() -> int:
-    """Cores this process may use, container limits included."""
-    import joblib
-
-    return int(joblib.cpu_count())
-
-
-@cache
-def _blas() -> list[Any]:
-    """Every BLAS that is loaded; SciPy brings its own beside NumPy's."""
+def _blas(with_scipy: bool) -> dict[str, Any]:
+    """Every BLAS that is loaded, by its file; SciPy brings its own beside NumPy's."""
     import numpy  # noqa: F401
-    import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
-    return list(ThreadpoolController().select(user_api="blas").lib_controllers)
+    found = ThreadpoolController().select(user_api="blas").lib_controllers
+    return {library.filepath: library for library in found}
 
 
 class _OneBlasThread:
@@ -59,22 +53,38 @@ class _OneBlasThread:
     """
 
     def __init__(self) -> None:
-        self._lock, self._inside, self._before = Lock(), 0, list[int]()
+        self._lock, self._inside, self._before = Lock(), 0, dict[str, int]()
+        self._with_scipy = False
 
     def __enter__(self) -> None:
         with self._lock:
             self._inside += 1
             if self._inside == 1:
-                self._before = [library.get_num_threads() for library in _blas()]
-                for library in _blas():
-                    library.set_num_threads(1)
+                self._limit()
+        self.heed_scipy()
+
+    def heed_scipy(self) -> None:
+        """Limit SciPy's BLAS as well, once it is loaded."""
+        if not self._with_scipy and "scipy.linalg" in sys.modules:
+            with self._lock:
+                self._with_scipy = True
+                if self._inside:
+                    self._limit()
+
+    def _limit(self) -> None:
+        for file, library in _blas(self._with_scipy).items():
+            if file not in self._before:
+                self._before[file] = library.get_num_threads()
+                library.set_num_threads(1)
 
     def __exit__(self, *failure: object) -> None:
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
-                for library, threads in zip(_blas(), self._before, strict=True):
-                    library.set_num_threads(threads)
+                libraries = _blas(self._with_scipy)
+                for file, threads in self._before.items():
+                    libraries[file].set_num_threads(threads)
+                self._before = {}
 
 
 _one_blas_thread = _OneBlasThread()
@@ -85,9 +95,22 @@ def one_blas_thread() -> AbstractContextManager[None]:
     return _one_blas_thread
 
 
+def scipy_linalg() -> Any:
+    """``scipy.linalg``, loaded by those who need it, its BLAS on one thread where others are."""
+    import scipy.linalg
+
+    _one_blas_thread.heed_scipy()
+    return scipy.linalg
+
+
 @cache
 def _pool(size: int, process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=size, thread_name_prefix="thetahat")
+
+
+def thread_pool(size: int) -> ThreadPoolExecutor:
+    """The pool of so many threads in this process."""
+    return _pool(size, os.getpid())
 
 
 def blocks_in_flight() -> int:
@@ -110,7 +133,7 @@ def ordered_map(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterat
         if size == 1 or len(head) < 2:
             yield from map(work, items)
             return
-        pool = _pool(size, os.getpid())
+        pool = thread_pool(size)
         waiting: deque[Future[Result]] = deque()
         try:
             for item in items:

@@ -19,13 +19,7 @@ from thetahat.foundation.errors import DataError
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write bytes to, which becomes `path` when the block ends without an error."""
-    target = Path(path)
-    if target.is_dir():
-        raise DataError(f"{target} is a directory. Name a file in it, such as {target / 'name'}.")
-    if not target.parent.is_dir():
-        raise DataError(
-            f"{target.parent} is no directory, so {target.name} cannot be written there."
-        )
+    target = require_place(path)
     try:
         handle, neighbour = tempfile.mkstemp(
             dir=target.parent, prefix=f".{target.name}.", suffix=".part"
@@ -49,6 +43,18 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         _remove(neighbour)
         raise
     _force_names(target.parent)
+
+
+def require_place(path: str | os.PathLike[str]) -> Path:
+    """Refuse a path that no file can have, before the work whose result it is for."""
+    target = Path(path)
+    if target.is_dir():
+        raise DataError(f"{target} is a directory. Name a file in it, such as {target / 'name'}.")
+    if not target.parent.is_dir():
+        raise DataError(
+            f"{target.parent} is no directory, so {target.name} cannot be written there."
+        )
+    return target
 
 
 def _umask() -> int:

@@ -18,7 +18,7 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block
-from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.mathematics.losses.base import Curved
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import Sums, hessian_sums
@@ -86,7 +86,7 @@ def _empty_columns(X: Array) -> Array:
 
 def _solver(hessian: Array) -> Callable[[Array], Array]:
     """H⁻¹ by Cholesky of H scaled to a unit diagonal, a column of zeros left as it is."""
-    from scipy.linalg import cho_factor, cho_solve
+    cho_factor, cho_solve = scipy_linalg().cho_factor, scipy_linalg().cho_solve
 
     size = np.sqrt(np.diagonal(hessian))
     scale = np.where(size > 0, size, size.max() or 1.0)

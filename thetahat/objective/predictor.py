@@ -70,7 +70,8 @@ class LinearPredictor:
     def pack(self, coef: Array, intercept: Array) -> Array:
         """θ from β and b; b is left out without an intercept."""
         size = self.n_features * max(1, self.n_outputs)
-        theta = array_namespace(coef).empty(self.n_parameters, dtype=coef.dtype)
+        xp = np if type(coef) is np.ndarray else array_namespace(coef)
+        theta = xp.empty(self.n_parameters, dtype=coef.dtype)
         theta[:size] = coef.reshape(-1)
         if self.fit_intercept:
             theta[size:] = intercept
@@ -139,6 +140,8 @@ def _weighted_gram(xp: Any, X: Array, weight: Array) -> Array:
 
 def in_double(X: Array) -> Array:
     """X in float64, itself where it already is."""
+    if type(X) is np.ndarray:  # nearly always, and in every step of every solver
+        return X.astype(np.float64, copy=False)
     if is_array_api_obj(X):
         xp = array_namespace(X)
         return xp.astype(X, xp.float64, copy=False)

@@ -12,6 +12,7 @@ from thetahat.data.source import Source
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import boolean, one_of
 from thetahat.foundation.errors import CapabilityError, DataError
+from thetahat.foundation.threads import scipy_linalg
 from thetahat.models.linear.certainty import Certain
 from thetahat.models.linear.inference import Evidence
 from thetahat.objective.least_squares import DIRECT, LeastSquares, least_squares
@@ -150,6 +151,6 @@ def _cholesky(S: Array) -> Array:
 
 
 def _solve_lower(L: Array, rhs: Array) -> Array:
-    from scipy.linalg import solve_triangular
+    solve_triangular = scipy_linalg().solve_triangular
 
     return solve_triangular(L, np.asarray(rhs, dtype=float), lower=True)

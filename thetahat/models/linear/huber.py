@@ -86,6 +86,7 @@ class HuberRegressor(Watched, LinearRegressor):
     ([2, 17], np.True_)
     """
 
+    _everyday = "Huber"
     _ranges = {  # noqa: RUF012
         "epsilon": more_than(1),
         "max_iter": whole(0),

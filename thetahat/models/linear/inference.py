@@ -16,6 +16,7 @@ import numpy as np
 
 from thetahat.estimator.coefficient_table import Coefficient, CoefficientTable, p_sign
 from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.threads import scipy_linalg
 from thetahat.objective.least_squares import LeastSquares
 
 Array = Any
@@ -66,7 +67,7 @@ class Evidence:
 
     def spread(self, rows: Array) -> Array:
         """Rows z with zᵀz = xᵀ(XᵀX)⁻¹x about the mean: the geometry of every standard error."""
-        from scipy.linalg import solve_triangular
+        solve_triangular = scipy_linalg().solve_triangular
 
         return solve_triangular(self.factor, rows.T, trans="T", check_finite=False).T
 
@@ -78,7 +79,7 @@ class Evidence:
 
     def covariance_root(self) -> Array:
         """The inverse triangle: rows r_j with r_jᵀr_j = (XᵀX)⁻¹_jj."""
-        from scipy.linalg import solve_triangular
+        solve_triangular = scipy_linalg().solve_triangular
 
         return solve_triangular(self.factor, np.eye(len(self.factor)), check_finite=False)
 

@@ -52,6 +52,7 @@ class LassoCV(L1RegressorCV):
     (100, 4)
     """
 
+    _everyday = "lasso"
     _ranges = CV_RANGES
 
     def __init__(

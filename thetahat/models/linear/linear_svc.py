@@ -108,6 +108,7 @@ class LinearSVC(CostAndBias, Watched, LinearClassifier):
     ['outside', 'on', 'on', 'outside']
     """
 
+    _everyday = "linear support vectors"
     _ranges = {  # noqa: RUF012
         "penalty": one_of("l1", "l2"),
         "loss": one_of("hinge", "squared_hinge"),

@@ -97,6 +97,7 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier):
     0.5
     """
 
+    _everyday = "logistic regression"
     _ranges = {  # noqa: RUF012
         "penalty": one_of("deprecated", "l2", "l1", "elasticnet") | none,
         "C": more_than(0),

@@ -72,6 +72,7 @@ class RidgeCV(LinearRegressor):
     True
     """
 
+    _everyday = "ridge"
     _ranges = {  # noqa: RUF012
         "alphas": non_negative_array | at_least(0),
         "fit_intercept": boolean,

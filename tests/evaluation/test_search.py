@@ -1,0 +1,145 @@
+"""Searching parameters: scikit-learn's scores, the choice, and how sure it is."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV, KFold
+
+import thetahat as th
+from thetahat.evaluation.folds import RESAMPLES, folds_of
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.standard_normal((200, 6))
+Y = X @ [1.0, -2.0, 0.5, 0.0, 0.0, 0.0] + 2 * RANDOM.standard_normal(200)
+LABELS = np.where(Y > 0, "yes", "no")
+ALPHAS = [1000.0, 100.0, 10.0, 1.0]
+
+
+def test_scores_and_choice_are_those_of_scikit_learns_search():
+    folds = KFold(4, shuffle=True, random_state=1)
+    grid = [{"alpha": ALPHAS}, {"alpha": [0.1], "fit_intercept": [True, False]}]
+    found = th.search(th.Ridge(), grid, X, Y, cv=folds)
+    peer = GridSearchCV(th.Ridge(), grid, cv=folds).fit(X, Y)
+    means = [each.scores["r2"].mean() for each in found.evaluations]
+    np.testing.assert_allclose(means, peer.cv_results_["mean_test_score"])
+    assert list(found.settings) == peer.cv_results_["params"]
+    assert found.best == found.chosen == peer.best_params_
+    np.testing.assert_allclose(found.model.coef_, peer.best_estimator_.coef_)
+
+
+def test_one_standard_error_takes_the_first_that_is_close():
+    alphas = [1000.0, 100.0, 30.0, 10.0, 1.0]
+    found = th.search(th.Ridge(), {"alpha": alphas}, X, Y, choose="one_standard_error")
+    scores = np.array([each.scores["r2"] for each in found.evaluations])
+    best = scores.mean(axis=1).argmax()
+    least = scores[best].mean() - scores[best].std(ddof=1) / np.sqrt(5)
+    first = int(np.flatnonzero(scores.mean(axis=1) >= least)[0])
+    assert found.chosen == found.first_within_error == {"alpha": alphas[first]}
+    assert first < best
+    assert found.model.alpha == alphas[first]
+
+
+def test_what_cannot_be_told_apart_is_said():
+    found = th.search(th.Ridge(), {"alpha": [1.0, 1.0001, 1e5]}, X, Y)
+    assert sorted(each["alpha"] for each in [found.best, *found.not_worse]) == [1.0, 1.0001]
+    assert "cannot be told apart with this much data" in found.sentence
+    assert "Of 2 other settings, 1 cannot be told" in found.sentence
+    sure = th.search(th.Ridge(), {"alpha": [1.0, 1e5]}, X, Y)
+    assert sure.not_worse == []
+    assert "alpha=1.0 is better than alpha=100000.0 by" in sure.sentence
+    assert "* alpha=1.0 " in str(sure)
+
+
+def test_the_best_is_tested_against_all_others_with_adjusted_p_values():
+    found = th.search(th.Ridge(), {"alpha": ALPHAS}, X, Y)
+    pair = next(pair for pair in found.pairs if pair.worse == "alpha=100.0")
+    alone = th.search(th.Ridge(), {"alpha": [found.best["alpha"], 100.0]}, X, Y).pairs[0]
+    assert len(found.pairs) == 3
+    assert pair.test.statistic == pytest.approx(alone.test.statistic)
+    assert pair.test.p >= alone.test.p
+
+
+def test_bootstrap_trains_on_drawn_rows_and_scores_the_others():
+    folds = folds_of("bootstrap", X, Y, classifier=False, random_state=3)
+    assert len(folds) == RESAMPLES
+    for train, test in folds:
+        assert len(train) == len(X)
+        assert not set(train) & set(test)
+        assert set(train) | set(test) == set(range(len(X)))
+    found = th.search(th.Ridge(), {"alpha": ALPHAS}, X, Y, cv="bootstrap", random_state=3)
+    train, test = folds[4]
+    score = th.Ridge(alpha=10.0).fit(X[train], Y[train]).score(X[test], Y[test])
+    assert found.evaluations[2].scores["r2"][4] == pytest.approx(score)
+    assert found.best["alpha"] < 1000
+
+
+def test_classifiers_pipelines_metrics_and_weights():
+    from sklearn.pipeline import make_pipeline
+
+    model = make_pipeline(th.Standardizer(), th.LogisticRegression())
+    grid = {"logisticregression__C": [1e-4, 1.0]}
+    found = th.search(model, grid, X, LABELS, scoring="roc_auc", refit=False)
+    assert found.metric == "roc_auc"
+    assert found.model is None
+    assert found.evaluations[0].intervals["roc_auc"].method == "DeLong over folds"
+    weight = RANDOM.random(200)
+    weighted = th.search(th.Ridge(), {"alpha": [1.0, 2.0]}, X, Y, sample_weight=weight)
+    expected = th.Ridge(**weighted.best).fit(X, Y, sample_weight=weight)
+    np.testing.assert_array_equal(weighted.model.coef_, expected.coef_)
+
+
+def test_tree_depth_and_pruning_level():
+    """Depth 10 and depth 15 are the same tree of a rule that six splits tell."""
+    inside = (np.abs(X[:, 0]) < 1) & (np.abs(X[:, 1]) < 1)
+    grid = {"max_depth": [1, 10, 15], "random_state": [0]}
+    found = th.search(th.DecisionTreeClassifier(), grid, X[:, :2], inside, cv=4)
+    assert found.best == {"max_depth": 10, "random_state": 0}
+    assert found.model.get_depth() <= 10
+    np.testing.assert_array_equal(*(each.scores["accuracy"] for each in found.evaluations[1:]))
+    noisy = inside ^ (RANDOM.random(200) < 0.25)
+    pruned = {"ccp_alpha": [0.02, 0.0]}
+    cut = th.search(th.DecisionTreeClassifier(random_state=0), pruned, X, noisy, cv="bootstrap")
+    assert cut.best == {"ccp_alpha": 0.02}
+    assert cut.model.get_n_leaves() < 30
+
+
+def test_values_that_print_alike_stay_apart():
+    class Plain:
+        def __repr__(self):
+            return "prior"
+
+    found = th.search(th.Ridge(), {"alpha": [1, 1.0], "random_state": [None]}, X, Y)
+    assert len({each.name for each in found.evaluations}) == 2
+    alike = th.search(th.Ridge(), {"random_state": [Plain(), Plain()]}, X, Y, refit=False)
+    assert [each.name for each in alike.evaluations] == [
+        "random_state=prior (0)",
+        "random_state=prior (1)",
+    ]
+
+
+def test_the_picture():
+    pytest.importorskip("matplotlib").use("Agg")
+    axes = th.search(th.Ridge(), {"alpha": ALPHAS}, X, Y).plot()
+    assert [label.get_text() for label in axes.get_xticklabels()] == [f"alpha={a}" for a in ALPHAS]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"grid": {}}, "grid is empty"),
+        ({"grid": {"alpha": []}}, "sequences of values"),
+        ({"grid": {"alpha": 1.0}}, "sequences of values"),
+        ({"grid": "alpha"}, "sequences of values"),
+        ({"choose": "first"}, "choose='first'"),
+        ({"cv": "loo"}, "cv='loo'"),
+        ({"scoring": ["r2", "neg_max_error"]}, "one at a time"),
+    ],
+    ids=["empty", "no values", "a number", "a name", "choose", "cv", "two metrics"],
+)
+def test_refusals(arguments, message):
+    with pytest.raises(th.ThetahatError, match=message):
+        th.search(th.Ridge(), **{"grid": {"alpha": [1.0]}, "X": X, "y": Y} | arguments)
+
+
+def test_an_unknown_parameter_is_refused():
+    with pytest.raises(ValueError, match="alhpa"):
+        th.search(th.Ridge(), {"alhpa": [1.0]}, X, Y)

@@ -1,0 +1,80 @@
+"""Many fits as threads get free: the caller chooses the next, and workers do what they can."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from thetahat.evaluation.shared_work import SharedWork
+from thetahat.evaluation.workers import NOT_DONE, workers
+from thetahat.foundation.many_fits import Alone, Failure
+from thetahat.foundation.threads import n_threads, one_blas_thread, thread_pool
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Done(Generic[Item, Result]):
+    """An item, what came of it, and whether a worker process did it."""
+
+    item: Item
+    result: Result | Failure
+    by_worker: bool = False
+
+
+def as_free(work: Callable[[Item], Result], items: Iterator[Item]) -> Iterator[Done[Item, Result]]:
+    """Yield items as they are done; the next is asked for only when a thread is free for it.
+
+    So the caller may choose the next by what the others have shown. On several threads, items go
+    to worker processes when there are any (see `workers`).
+    """
+    alone, size = Alone(work), n_threads()
+    if size == 1:
+        with one_blas_thread():
+            yield from (Done(item, alone(item)) for item in items)
+        return
+    shared, pool = SharedWork(_WithSettingsOfOthers(alone)), thread_pool(size)
+
+    def anywhere(item: Item) -> Done[Item, Result]:
+        found = workers().do(shared, item)
+        if found is NOT_DONE:
+            return Done(item, alone(item))
+        return Done(item, found, by_worker=True)
+
+    running: set[Future[Done[Item, Result]]] = set()
+    with one_blas_thread():
+        try:
+            while True:
+                while len(running) < size and (item := next(items, NOT_DONE)) is not NOT_DONE:
+                    running.add(pool.submit(anywhere, item))  # type: ignore[arg-type]
+                if not running:
+                    return
+                begun, several = time.perf_counter(), len(running) > 1
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                found = [each.result() for each in done]
+                if several and not all(each.by_worker for each in found):
+                    workers().note_threads(time.perf_counter() - begun, size)
+                yield from found
+        finally:
+            for future in running:
+                future.cancel()
+            shared.forget()
+
+
+class _WithSettingsOfOthers(Generic[Item, Result]):
+    """Work under the settings of scikit-learn that the caller has, in another process."""
+
+    def __init__(self, work: Callable[[Item], Result]) -> None:
+        from sklearn import get_config
+
+        self._work, self._settings = work, get_config()
+
+    def __call__(self, item: Item) -> Any:
+        from sklearn import config_context
+
+        with config_context(**self._settings):
+            return self._work(item)

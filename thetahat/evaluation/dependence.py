@@ -1,0 +1,199 @@
+"""What a fitted model says on average as one column changes and all others stay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from thetahat.data.exchange import column_labels, column_of, exchanged
+from thetahat.data.resampling import subset_rows, take_rows
+from thetahat.data.variables import ArrayVariable, Variable, variables
+from thetahat.evaluation.statistics.outcome import require_level
+from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.optional import optional_import
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class PartialDependence:
+    """The mean prediction at each value of a column, with a band.
+
+    Formula: f_j(v) = (1/n) Σᵢ f(xᵢ with x_ij = v). Cost: O(values).
+
+    Attributes
+    ----------
+    column : str or int
+    values : list
+        The values tried: quantiles of numbers, or the most frequent categories.
+    mean, low, high : array of shape (n_values,)
+        The mean prediction and its band.
+    response : str
+        What is predicted: the target, or the probability of a class.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> data = th.datasets.make_linear(200, 3, noise=0.1, random_state=0)
+    >>> model = th.LinearRegression().fit(data.X, data.y)
+    >>> th.partial_dependence(model, data.X, 0).mean.shape
+    (20,)
+    """
+
+    column: Any
+    values: list[Any]
+    mean: Array
+    low: Array
+    high: Array
+    response: str
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the values are numbers, to be joined by a line."""
+        return all(isinstance(value, int | float) for value in self.values)
+
+    def plot(self, axes: Any = None) -> Any:
+        """The curve with its band, or points for categories. Cost: O(values).
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        plt = optional_import("matplotlib.pyplot", extra="plot", purpose="PartialDependence.plot")
+        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
+        if self.is_numeric:
+            axes.fill_between(self.values, self.low, self.high, color="C0", alpha=0.2, lw=0)
+            axes.plot(self.values, self.mean, color="C0")
+        else:
+            half = np.array([self.mean - self.low, self.high - self.mean])
+            axes.errorbar([str(v) for v in self.values], self.mean, half, fmt="o", color="C0")
+        axes.set(xlabel=str(self.column), ylabel=self.response)
+        return axes
+
+
+def partial_dependence(
+    model: Any,
+    X: Any,
+    column: Any,
+    *,
+    n_values: int = 20,
+    max_rows: int = 500,
+    label: Any = None,
+    level: float = 0.95,
+    random_state: Any = 0,
+) -> PartialDependence:
+    """The mean prediction of a fitted model as one column takes each of some values.
+
+    Formula: f_j(v) = (1/n) Σᵢ f(xᵢ with x_ij = v); the band is z standard errors of the mean of
+    f(xᵢ with x_ij = v) − mean over v of the same. It shows the model, not the world: where columns
+    go together, some of these rows could not be. Cost: n_values predictions of max_rows rows.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : array or table
+        Rows to average over.
+    column : str or int
+        Of X.
+    n_values : int, default=20
+        Values tried: quantiles of a column of numbers, else its most frequent values.
+    max_rows : int, default=500
+        Rows averaged over, drawn at random if there are more.
+    label : optional
+        The class whose probability is shown; by default the last one.
+    level : float, default=0.95
+        Confidence of the band.
+    random_state : int, Generator or None
+        Which rows are drawn.
+
+    Returns
+    -------
+    PartialDependence
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> data = th.datasets.make_linear(200, 3, noise=0.1, random_state=0)
+    >>> model = th.LinearRegression().fit(data.X, data.y)
+    >>> curve = th.partial_dependence(model, data.X, 0)
+    >>> bool(abs((curve.mean[-1] - curve.mean[0]) / (curve.values[-1] - curve.values[0])
+    ...          - model.coef_[0]) < 1e-9)
+    True
+    """
+    from scipy import stats
+
+    require_level(level)
+    check_is_fitted(model)
+    labels = column_labels(X)
+    if column not in labels:
+        raise ParameterError(
+            f"partial_dependence: there is no column {column!r}. Columns: "
+            f"{', '.join(map(str, labels[:10]))}."
+        )
+    values, holders = _tried(_variable(X, column), n_values)
+    n = len(column_of(X, column))
+    few = np.arange(n)
+    if n > max_rows:
+        few = np.sort(subset_rows(few, size=max_rows, random_state=random_state))
+    answer, response = _answer(model, label)
+    # The rows averaged over, and behind them the rows that hold the values to be tried.
+    both = take_rows(X, np.concatenate([few, holders]))
+    curves = []
+    for place in range(len(values)):
+        source = np.arange(len(few) + len(holders))
+        source[: len(few)] = len(few) + place
+        changed = take_rows(exchanged(both, column, source), np.arange(len(few)))
+        curves.append(answer(changed))
+    table = np.column_stack(curves)
+    mean = table.mean(axis=0)
+    about = table - table.mean(axis=1, keepdims=True)
+    half = stats.norm.isf((1 - level) / 2) * about.std(axis=0) / np.sqrt(len(few))
+    return PartialDependence(column, values, mean, mean - half, mean + half, response)
+
+
+def _variable(X: Any, column: Any) -> Variable:
+    if isinstance(X, np.ndarray):
+        return ArrayVariable(column, X[:, column])
+    return variables(column_of(X, column))[0]
+
+
+def _tried(column: Variable, n_values: int) -> tuple[list[Any], Array]:
+    """Values of a column, and for each a row that holds it."""
+    if column.declared_kind is not None and column.kind.is_number:
+        numbers = np.asarray(column.numbers(), dtype=np.float64)
+        rows = np.flatnonzero(np.isfinite(numbers))
+        rows = rows[np.argsort(numbers[rows], kind="stable")]
+        places = np.unique(np.linspace(0.02 * rows.size, 0.98 * rows.size - 1, n_values).round())
+        chosen = rows[np.clip(places.astype(np.intp), 0, rows.size - 1)]
+        _, first = np.unique(numbers[chosen], return_index=True)
+        return [float(numbers[row]) for row in chosen[first]], chosen[first]
+    values, which = column.distinct()
+    counts = np.bincount(which[which >= 0], minlength=len(values))
+    most = sorted(range(len(values)), key=lambda k: (-counts[k], str(values[k])))[:n_values]
+    return [values[k] for k in most], np.array([int(np.argmax(which == k)) for k in most])
+
+
+def _answer(model: Any, label: Any) -> tuple[Any, str]:
+    if not is_classifier(model):
+        return lambda X: np.asarray(model.predict(X), dtype=np.float64), "prediction"
+    classes = list(model.classes_)
+    label = classes[-1] if label is None else label
+    if label not in classes:
+        raise ParameterError(f"partial_dependence: there is no class {label!r} in {classes[:10]}.")
+    place = classes.index(label)
+    if hasattr(model, "predict_proba"):
+        return lambda X: model.predict_proba(X)[:, place], f"probability of {label}"
+
+    def share(X: Any) -> Array:
+        return (np.asarray(model.predict(X)) == label).astype(np.float64)
+
+    return share, f"share predicted {label}"
