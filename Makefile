@@ -7,7 +7,9 @@ NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*.?pp native/trees/*.?
 .PHONY: demo test test-all lint types docs bench format clean
 
 demo: $(VENV)/installed
-	$(BIN)/python examples/demo.py
+	mkdir -p demo-output
+	$(BIN)/thetahat compare thetahat/data/datasets/abalone.csv --target Class_number_of_rings \
+	    --report demo-output/report.html
 
 test: lint types
 	$(BIN)/python -m pytest -n 2 -m "not slow"

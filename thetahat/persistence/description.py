@@ -25,7 +25,7 @@ class FileDescription:
     model : str
         The class, with the steps of a pipeline in order.
     parameters : dict
-        Constructor parameters, as text.
+        Constructor parameters, as text; those of the last step of a pipeline.
     columns : list of str
         Names of the columns it was trained on, where it knows them.
     n_features : int or None
@@ -74,7 +74,11 @@ class FileDescription:
             more = ", …" if len(self.classes) > 8 else ""
             lines.append(f"  classes     {len(self.classes)}: {shown}{more}")
         lines.append(f"  numbers     {self.n_numbers:,}")
-        lines += [f"  {key:<11} {value}" for key, value in self.notes.items()]
+        lines += [
+            f"  {key:<11} {value}"
+            for key, value in self.notes.items()
+            if not isinstance(value, dict | list)
+        ]
         for name, value in self.parameters.items():
             lines.append(f"  parameter   {name} = {value}")
         made = ", ".join(f"{name} {version}" for name, version in self.versions.items())
@@ -109,7 +113,7 @@ def describe_file(path: str | os.PathLike[str]) -> FileDescription:
     with read(path) as file:
         manifest, shapes = file.manifest, file.shapes()
     model = manifest["model"]
-    fields = _fields(model)
+    fields = _fields((_steps(model) or [model])[-1])
     return FileDescription(
         path=os.fspath(path),
         model=_title(model),

@@ -1,0 +1,329 @@
+"""compare, fit, predict, inspect, explain and bound, run as a user would."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+from thetahat.interfaces.command_line import main
+
+FEW = {
+    "classification": "ConstantClassifier,LogisticRegression",
+    "regression": "ConstantRegressor,RidgeCV",
+}
+
+
+def run(capsys, *argv):
+    """The exit code, what was printed, and what was said on the way."""
+    code = main([str(each) for each in argv])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+class TestCompare:
+    def test_table_sentences_and_what_was_read(self, capsys, houses_csv):
+        models = FEW["regression"]
+        code, out, err = run(capsys, "compare", houses_csv, "--target", "price", "--models", models)
+        assert code == 0
+        assert out.splitlines()[0].split()[:2] == ["model", "r2"]
+        assert "ridge is better than always the mean by" in out
+        assert "240 rows; regression of price" in err
+        assert "left out: id (looks like an identifier" in err
+        assert "left out: nothing (always 'x')" in err
+        assert "date: built" in err
+        assert "ordinal: state" in err
+        assert "\033" not in out + err
+
+    def test_json(self, capsys, houses_csv):
+        models = FEW["classification"]
+        code, out, err = run(
+            capsys, "compare", houses_csv, "-t", "sold", "--models", models, "--json", "-q"
+        )
+        assert (code, err) == (0, "")
+        data = json.loads(out)
+        assert data["task"] == "classification"
+        assert data["best"] == "logistic regression"
+        assert data["columns"]["size"]["kind"] == "numeric"
+        best = data["models"][0]
+        assert best["low"] < best["score"] < best["high"]
+        assert len(best["fold_scores"]) == 5
+
+    def test_the_models_to_try_first_come_from_the_catalog(self, capsys, houses_csv):
+        code, out, _ = run(capsys, "compare", houses_csv, "-t", "sold", "--json", "-q", "--cv", 2)
+        assert code == 0
+        tried = {each["name"] for each in json.loads(out)["models"]}
+        everyday = {
+            kind._everyday
+            for name, kind in th_estimators().items()
+            if kind._everyday and name.endswith(("Classifier", "SVC", "LogisticRegression"))
+        }
+        assert tried == everyday
+
+    @pytest.mark.parametrize("shape", ["sentiment", "triage", "price"])
+    def test_shapes_of_the_course(self, capsys, reviews_csv, houses_csv, tmp_path, shape):
+        if shape == "sentiment":
+            argv = [reviews_csv, "-t", "liked", "--models", FEW["classification"]]
+        elif shape == "triage":
+            random = np.random.default_rng(0)
+            words = {"crash": "error core dumped", "docs": "typo page manual", "slow": "time wait"}
+            labels = random.choice(list(words), 150)
+            titles = [f"please look at {random.choice(words[each].split())} now" for each in labels]
+            texts = [
+                f"when i start it {' '.join(random.permutation(words[each].split()))} number {k}"
+                for k, each in enumerate(labels)
+            ]
+            path = tmp_path / "issues.csv"
+            pl.DataFrame({"title": titles, "description": texts, "category": labels}).write_csv(
+                path
+            )
+            argv = [path, "-t", "category", "--models", FEW["classification"]]
+        else:
+            argv = [houses_csv, "-t", "price", "--models", FEW["regression"]]
+        code, out, _ = run(capsys, "compare", *argv, "--json", "-q", "--cv", 3)
+        assert code == 0
+        data = json.loads(out)
+        assert data["models"][0]["score"] > 0.85
+        assert not data["best"].startswith("always")
+
+    def test_report_stands_alone(self, capsys, houses_csv, tmp_path):
+        report = tmp_path / "report.html"
+        models = FEW["classification"]
+        code, out, _ = run(
+            capsys, "compare", houses_csv, "-t", "sold", "--models", models, "--report", report
+        )
+        assert code == 0
+        assert out.splitlines()[-1] == f"report: {report}"
+        text = report.read_text()
+        for outside in ("http://", "https://", "<script", "<link", "<img", "@import", "url("):
+            assert outside not in text
+        for part in ("Models", "How good is", "leans on", "Data", "How to do it again", "<svg"):
+            assert part in text
+        assert "prefers-color-scheme: dark" in text
+        assert [each.name for each in tmp_path.iterdir() if "part" in each.name] == []
+
+    def test_names_in_the_data_are_text_in_the_report(self, capsys, tmp_path):
+        random = np.random.default_rng(0)
+        x = random.random(80)
+        path, report = tmp_path / "data.csv", tmp_path / "report.html"
+        label = np.where(x + 0.1 * random.random(80) > 0.5, "<script>alert(1)</script>", "a&b")
+        pl.DataFrame({"<b>x</b>": x, "y": label}).write_csv(path)
+        models = FEW["classification"]
+        code, _, _ = run(
+            capsys, "compare", path, "-t", "y", "--models", models, "--report", report, "-q"
+        )
+        assert code == 0
+        assert "<script" not in report.read_text()
+        assert "<b>x</b>" not in report.read_text()
+
+
+def th_estimators():
+    from thetahat.catalog import estimators
+
+    return estimators()
+
+
+class TestModelFiles:
+    @pytest.fixture
+    def model(self, capsys, houses_csv, tmp_path):
+        path = tmp_path / "sold.theta"
+        argv = ["fit", houses_csv, "-t", "sold", "--model", "LogisticRegression", "-o", path]
+        code, out, _ = run(capsys, *argv)
+        assert code == 0
+        assert "logistic regression, accuracy" in out
+        return path
+
+    def test_predictions_are_those_of_the_model(self, capsys, model, houses_csv, tmp_path):
+        target = tmp_path / "out.csv"
+        assert run(capsys, "predict", model, houses_csv, "-o", target)[0] == 0
+        table = pl.read_csv(target)
+        assert table.columns == ["sold", "P(no)", "P(yes)"]
+        assert table.height == 240
+        accuracy = (table["sold"] == pl.read_csv(houses_csv)["sold"]).mean()
+        assert accuracy > 0.8
+        np.testing.assert_allclose(table["P(no)"] + table["P(yes)"], 1.0, rtol=1e-12)
+
+    def test_columns_are_matched_by_name(self, capsys, model, houses, tmp_path):
+        shuffled = tmp_path / "shuffled.csv"
+        houses.select(reversed(houses.columns)).with_columns(extra=pl.lit(1)).write_csv(shuffled)
+        plain = tmp_path / "plain.csv"
+        houses.write_csv(plain)
+        outs = [run(capsys, "predict", model, each)[1] for each in (plain, shuffled)]
+        assert outs[0] == outs[1]
+        assert outs[0].startswith("sold,P(no),P(yes)\n")
+
+    def test_strange_rows_are_reported(self, capsys, model, houses, tmp_path):
+        path = tmp_path / "new.csv"
+        houses.with_columns(
+            colour=pl.lit("violet"), size=pl.col("size").cast(pl.String).fill_null("big")
+        ).write_csv(path)
+        code, out, err = run(capsys, "predict", model, path)
+        assert code == 0
+        assert len(out.splitlines()) == 241
+        assert "colour: categories not seen in training: 'violet' (240)" in err
+        assert "size: " in err
+        assert "could not be read" in err
+
+    def test_missing_columns_are_refused_by_name(self, capsys, model, houses, tmp_path):
+        path, target = tmp_path / "new.csv", tmp_path / "out.csv"
+        houses.drop("size", "state").write_csv(path)
+        code, out, err = run(capsys, "predict", model, path, "-o", target)
+        assert (code, out) == (1, "")
+        assert "lacks 2 of the 5 columns the model reads: size, state" in err
+        assert not target.exists()
+
+    def test_inspect(self, capsys, model):
+        code, out, _ = run(capsys, "inspect", model)
+        assert code == 0
+        assert out.startswith("Pipeline (TableVectorizer → LogisticRegression)")
+        assert "predicts    sold" in out
+        data = json.loads(run(capsys, "inspect", model, "--json")[1])
+        assert data["notes"]["rows"] == 240
+        assert data["classes"] == ["no", "yes"]
+
+    def test_explain(self, capsys, model, houses_csv):
+        code, out, _ = run(capsys, "explain", model, houses_csv)
+        assert code == 0
+        assert "accuracy lost if shuffled" in out
+        assert "price: the probability of yes is lowest" in out
+        data = json.loads(run(capsys, "explain", model, houses_csv, "--json")[1])
+        assert next(iter(data["importances"])) == "price"
+        assert data["coefficients"]["price"]["low"] > 0
+
+    def test_fit_takes_the_best_by_default(self, capsys, houses_csv, tmp_path):
+        path = tmp_path / "price.theta"
+        code, out, _ = run(capsys, "fit", houses_csv, "-t", "price", "-o", path, "--cv", 2)
+        assert code == 0
+        assert path.exists()
+        assert not out.split(": ")[1].startswith("always")
+
+
+class TestBound:
+    @pytest.mark.parametrize(
+        ("argv", "answer"),
+        [
+            (["pac_sample_size", "class_size=1024", "error=0.1", "failure=0.05"], "100"),
+            (["holdout_size", "error=0.1", "failure=0.05"], "185"),
+            (["rectangle_sample_size", "error=0.1", "failure=0.05"], "176"),
+            (["hoeffding", "n=100", "deviation=0.1"], "0.270671"),
+            (["amplification_rounds", "success=0.05", "failure=0.05"], "59"),
+        ],
+    )
+    def test_worked_numbers(self, capsys, argv, answer):
+        assert run(capsys, "bound", *argv)[:2] == (0, f"{answer}\n")
+
+    def test_listing(self, capsys):
+        code, out, _ = run(capsys, "bound")
+        assert code == 0
+        assert "thetahat bound chebyshev deviations=float" in out
+        assert "vc_bound" in json.loads(run(capsys, "bound", "--json")[1])
+
+    @pytest.mark.parametrize(
+        ("argv", "message"),
+        [
+            (["nonsense"], "no bound is called 'nonsense'"),
+            (["markov"], "multiple not given"),
+            (["markov", "multiple=x"], "a number is needed"),
+            (["hoeffding", "n=1.5", "deviation=0.1"], "a whole number is needed"),
+            (["markov", "k=3"], "is no argument"),
+            (["markov", "multiple=-1"], "multiple"),
+        ],
+    )
+    def test_refusals(self, capsys, argv, message):
+        code, out, err = run(capsys, "bound", *argv)
+        assert (code, out) == (1, "")
+        assert message in err
+
+
+def one_line(capsys, *argv):
+    """The refusal of a command: exit code 1, nothing printed, one line said."""
+    code, out, err = run(capsys, *argv)
+    assert code == 1
+    assert out == ""
+    last = err.splitlines()[-1]
+    assert last.startswith(f"thetahat {argv[0]}: ")
+    assert "Traceback" not in err
+    return last
+
+
+class TestRefusals:
+    def test_bad_places(self, capsys, houses_csv, tmp_path):
+        argv = ["compare", houses_csv, "-t", "price", "--report"]
+        assert "is a directory" in one_line(capsys, *argv, tmp_path)
+        assert "is no directory" in one_line(capsys, *argv, tmp_path / "no" / "report.html")
+        argv = ["fit", houses_csv, "-t", "price", "-o"]
+        assert "is a directory" in one_line(capsys, *argv, tmp_path)
+        assert "no file" in one_line(capsys, "predict", tmp_path / "absent.theta", houses_csv)
+        assert "no model file" in one_line(capsys, "inspect", houses_csv)
+        assert "no file" in one_line(capsys, "compare", tmp_path / "absent.csv", "-t", "x")
+
+    def test_bad_choices(self, capsys, houses_csv):
+        argv = ["compare", houses_csv, "-t", "price"]
+        assert "Did you mean" in one_line(capsys, *argv, "--models", "RidgeCVV")
+        assert "write COLUMN=KIND" in one_line(capsys, *argv, "--kind", "size")
+        assert "at least 2 folds" in one_line(capsys, *argv, "--cv", 1)
+        assert "no such column" in one_line(capsys, *argv, "--keep", "zzz")
+        assert "not part of this installation" in one_line(capsys, "lab")
+
+    def test_too_few_rows(self, capsys, tmp_path):
+        path = tmp_path / "data.csv"
+        path.write_text("x,y\n1,a\n2,b\n")
+        assert "2 of 2 classes have a single row" in one_line(capsys, "compare", path, "-t", "y")
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is Linux's")
+    def test_a_full_disk_is_said(self, houses_csv, tmp_path):
+        model = tmp_path / "price.theta"
+        fit = [sys.executable, "-m", "thetahat", "fit", houses_csv, "-t", "price"]
+        subprocess.run([*fit, "--model", "RidgeCV", "-o", str(model), "-q"], check=True)
+        with open("/dev/full", "w") as full:
+            run = subprocess.run(
+                [sys.executable, "-m", "thetahat", "predict", str(model), houses_csv],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+        assert run.returncode == 1
+        assert "No space left" in run.stderr
+        assert "Traceback" not in run.stderr
+
+
+class TestInstalledCommand:
+    """The command itself, in a process of its own."""
+
+    def command(self, *argv, **options):
+        return subprocess.run(
+            [sys.executable, "-m", "thetahat", *map(str, argv)],
+            capture_output=True,
+            text=True,
+            check=False,
+            **options,
+        )
+
+    def test_help_starts_light(self):
+        code = (
+            "import sys; from thetahat.interfaces.command_line import main\n"
+            "try: main(['--help'])\n"
+            "except SystemExit: pass\n"
+            "heavy = {'sklearn', 'scipy', 'polars', 'pyarrow', 'rich'} & set(sys.modules)\n"
+            "assert not heavy, heavy"
+        )
+        run = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=False
+        )
+        assert run.returncode == 0, run.stderr
+
+    def test_from_standard_input_into_a_pipe(self, houses):
+        text = houses.write_csv()
+        models = FEW["regression"]
+        run = self.command("compare", "-", "-t", "price", "--models", models, input=text)
+        assert run.returncode == 0, run.stderr
+        assert "standard input: 240 rows" in run.stderr
+        assert "\033" not in run.stdout
+
+    def test_errors_are_one_line(self, tmp_path):
+        run = self.command("compare", tmp_path / "absent.csv", "-t", "y")
+        assert run.returncode == 1
+        assert len(run.stderr.splitlines()) == 1

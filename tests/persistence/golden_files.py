@@ -1,0 +1,75 @@
+"""Model files of the current format, kept for ever: ``python -m tests.persistence.golden_files``.
+
+Writes one file per estimator of the catalog, and one per pipeline, under ``golden/<format>/``, with
+the rows and the answers they gave. Files that are there already are never touched: what was written
+once must load for ever.
+"""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
+
+import thetahat as th
+from thetahat.catalog import estimators
+from thetahat.persistence.container import VERSION
+
+GOLDEN = Path(__file__).parent / "golden"
+SMALL = {"n_estimators": 3, "max_iter": 200, "max_leaf_nodes": 5, "n_components": 2}
+
+RANDOM = np.random.default_rng(0)
+X = np.abs(RANDOM.standard_normal((60, 3))).round(3)
+Y = (X @ [1.0, 2.0, 3.0] + RANDOM.standard_normal(60)).round(3)
+
+
+def answer(model):
+    """What a fitted model says of the rows."""
+    for method in ("decision_function", "predict_proba", "log_density", "predict", "transform"):
+        if hasattr(model, method):
+            found = getattr(model, method)(X)
+            return np.asarray(found.toarray() if hasattr(found, "toarray") else found)
+    raise AssertionError(model)
+
+
+def models():
+    """One small fitted model of every class, and a pipeline."""
+    for name, kind in estimators().items():
+        model = kind._example()
+        known = model.get_params()
+        model.set_params(**{key: value for key, value in SMALL.items() if key in known})
+        if model._grows_by_steps and "max_iter" in known:
+            model.set_params(max_iter=3)
+        if "random_state" in known:
+            model.set_params(random_state=0)
+        yield name, model.fit(X, targets(model))
+    pipeline = make_pipeline(StandardScaler(), th.LogisticRegression())
+    yield "pipeline", pipeline.fit(X, np.where(Y > 5, "yes", "no"))
+
+
+def targets(model):
+    tags = get_tags(model).target_tags
+    if is_classifier(model):
+        return np.where(Y > 5, "yes", "no")
+    if is_regressor(model) and not tags.single_output:
+        return np.column_stack([np.abs(Y), X[:, 0]])
+    return np.abs(Y)
+
+
+def main():
+    folder = GOLDEN / str(VERSION)
+    folder.mkdir(parents=True, exist_ok=True)
+    warnings.simplefilter("ignore")
+    np.save(folder / "rows.npy", X)
+    for name, model in models():
+        path = folder / f"{name}.theta"
+        if not path.exists():
+            th.save(model, path)
+            np.save(path.with_suffix(".npy"), answer(model))
+
+
+if __name__ == "__main__":
+    main()

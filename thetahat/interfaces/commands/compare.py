@@ -1,0 +1,139 @@
+"""``thetahat compare``: try several models on a table, and say which is better, and how surely."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from typing import Any
+
+from thetahat.interfaces.commands import options
+from thetahat.interfaces.console import Console
+
+
+def add(commands: Any) -> None:
+    """The options of the command."""
+    parser = commands.add_parser(
+        "compare",
+        help="try several models on a table and compare them, with intervals",
+        description="Fit several models to a table on the same folds, and say which predicts the "
+        "target best, by how much, and how surely.",
+    )
+    options.add_data(parser)
+    options.add_columns(parser)
+    parser.add_argument("--models", help="names separated by commas; by default those to try first")
+    parser.add_argument("--cv", type=int, default=5, help="number of folds (default 5)")
+    parser.add_argument("--scoring", help="metric, by scikit-learn's name (accuracy, r2, ...)")
+    parser.add_argument("--report", metavar="FILE", help="write a report, one HTML file")
+    parser.add_argument("--seed", type=int, default=0, help="of folds and models (default 0)")
+    options.add_output(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, pose, try, print, report."""
+    from thetahat.interfaces.problem import pose
+    from thetahat.interfaces.tables.reading import read_table
+    from thetahat.interfaces.trial import try_models
+
+    console = Console(quiet=arguments.quiet)
+    if arguments.report:
+        from thetahat.foundation.whole_file import require_place
+
+        require_place(arguments.report)
+    table = read_table(arguments.data, delimiter=arguments.delimiter, encoding=arguments.encoding)
+    problem = pose(
+        table,
+        arguments.target,
+        task=arguments.task,
+        kinds=options.kinds_asked_for(arguments),
+        keep=tuple(arguments.keep),
+    )
+    describe(problem, arguments.data, console)
+    trial = try_models(
+        problem,
+        console,
+        asked=arguments.models.split(",") if arguments.models else None,
+        cv=arguments.cv,
+        scoring=arguments.scoring,
+        seed=arguments.seed,
+    )
+    for note in trial.notes:
+        console.say(f"note: {note}")
+    if arguments.report:
+        from thetahat.interfaces.report.page import write_report
+
+        write_report(trial, arguments.report, arguments.data, console)
+    if arguments.json:
+        console.result(json.dumps(as_data(trial, arguments), indent=2, ensure_ascii=False))
+        return
+    console.say()
+    console.table(trial.headers, trial.rows(), best=0)
+    console.result()
+    for sentence in trial.sentences:
+        console.result(sentence)
+    if arguments.report:
+        console.result(f"report: {arguments.report}")
+
+
+def describe(problem: Any, path: str, console: Console) -> None:
+    """What was read and how it was taken, in a few lines."""
+    name = "standard input" if path == "-" else path
+    console.say(
+        f"{name}: {problem.n_rows:,} rows; {problem.task} of {problem.target} ({problem.reason})"
+    )
+    kinds = Counter(found.kind for found in problem.columns if found.kind != "drop")
+    console.say("columns: " + ", ".join(f"{count} {kind}" for kind, count in kinds.most_common()))
+    for kind in ("date", "text", "ordinal"):
+        names = [found.name for found in problem.columns if found.kind == kind]
+        if names:
+            console.say(f"  {kind}: {_listed(names)}")
+    dropped = [found for found in problem.columns if found.kind == "drop"]
+    for found in dropped[:10]:
+        console.say(f"  left out: {found.name} ({found.reason})")
+    if len(dropped) > 10:
+        console.say(f"  left out: {len(dropped) - 10} more")
+    for note in problem.notes:
+        console.say(f"note: {note}")
+
+
+def as_data(trial: Any, arguments: argparse.Namespace) -> dict[str, Any]:
+    """The result as plain values."""
+    problem = trial.problem
+    return {
+        "data": arguments.data,
+        "rows": problem.n_rows,
+        "target": problem.target,
+        "task": problem.task,
+        "metric": trial.metric,
+        "folds": trial.cv,
+        "columns": {
+            found.name: {
+                "kind": found.kind,
+                "reason": found.reason,
+                "missing": found.n_missing,
+                "distinct": found.n_distinct,
+            }
+            for found in problem.columns
+        },
+        "notes": [*problem.notes, *trial.notes],
+        "models": [
+            {
+                "name": name,
+                "score": each.intervals[trial.metric].estimate,
+                "low": each.intervals[trial.metric].low,
+                "high": each.intervals[trial.metric].high,
+                "fit_seconds": float(each.fit_seconds.mean()),
+                "fold_scores": each.scores[trial.metric].tolist(),
+            }
+            for name, each in trial.comparison.evaluations.items()
+        ],
+        "best": trial.best,
+        "sentences": trial.sentences,
+        "report": arguments.report,
+    }
+
+
+def _listed(names: list[str]) -> str:
+    more = f", … ({len(names) - 8} more)" if len(names) > 8 else ""
+    return ", ".join(names[:8]) + more

@@ -1,0 +1,84 @@
+"""``thetahat fit``: train a model on a table and write it to a file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from typing import Any
+
+from thetahat.interfaces.commands import options
+from thetahat.interfaces.console import Console
+
+
+def add(commands: Any) -> None:
+    """The options of the command."""
+    parser = commands.add_parser(
+        "fit",
+        help="train a model on a table and write it to a file",
+        description="Train a model on all rows of a table and write it to a file. Without --model, "
+        "several are compared first and the best is taken.",
+    )
+    options.add_data(parser)
+    options.add_columns(parser)
+    parser.add_argument("--model", help="which model; by default the best of compare")
+    parser.add_argument("--output", "-o", required=True, metavar="FILE", help="the model file")
+    parser.add_argument("--cv", type=int, default=5, help="folds of the comparison (default 5)")
+    parser.add_argument("--seed", type=int, default=0, help="of folds and models (default 0)")
+    options.add_output(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, pose, choose, fit, save."""
+    from thetahat.foundation.whole_file import require_place
+    from thetahat.interfaces.commands.compare import describe
+    from thetahat.interfaces.problem import pose
+    from thetahat.interfaces.tables.reading import read_table
+    from thetahat.interfaces.trial import try_models
+    from thetahat.persistence.model_file import save
+
+    console = Console(quiet=arguments.quiet)
+    require_place(arguments.output)
+    table = read_table(arguments.data, delimiter=arguments.delimiter, encoding=arguments.encoding)
+    problem = pose(
+        table,
+        arguments.target,
+        task=arguments.task,
+        kinds=options.kinds_asked_for(arguments),
+        keep=tuple(arguments.keep),
+    )
+    describe(problem, arguments.data, console)
+    asked = [arguments.model] if arguments.model else None
+    trial = try_models(problem, console, asked=asked, cv=arguments.cv, seed=arguments.seed)
+    chosen = trial.best
+    if arguments.model:
+        chosen = next(name for name in trial.models if not name.startswith("always"))
+    model = trial.models[chosen]
+    begun = time.perf_counter()
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model.fit(problem.X, problem.y)
+    for each in {" ".join(str(warning.message).split()) for warning in said}:
+        console.say(f"note: {each}")
+    score = trial.comparison.evaluations[chosen].intervals[trial.metric]
+    notes = {
+        "predicts": problem.target,
+        "task": problem.task,
+        "trained on": "standard input" if arguments.data == "-" else arguments.data,
+        "rows": problem.n_rows,
+        "score": f"{trial.metric} {score}",
+        "kinds": problem.kinds,
+    }
+    save(model, arguments.output, notes=notes)
+    if arguments.json:
+        console.result(json.dumps({"model": chosen, "file": arguments.output, **notes}, indent=2))
+        return
+    if not arguments.model:
+        for sentence in trial.sentences[:1]:
+            console.say(sentence)
+    console.result(
+        f"{arguments.output}: {chosen}, {trial.metric} {score}; trained on {problem.n_rows:,} rows "
+        f"in {time.perf_counter() - begun:.2g} s"
+    )

@@ -1,0 +1,51 @@
+"""``thetahat methods``: what the library has, from the registry."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from thetahat.foundation.errors import ParameterError
+from thetahat.interfaces.console import color_wanted
+
+
+def add(commands: Any) -> None:
+    """The options of the command."""
+    parser = commands.add_parser(
+        "methods",
+        help="the methods thetahat sets out to serve, and how many are served today",
+        description="List the methods by area, with the public names that serve each.",
+    )
+    parser.add_argument(
+        "--area", metavar="NAME", help="only this area: its letter, or a part of its title"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a list")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print the rows."""
+    from thetahat import registry
+
+    chosen = registry.rows()
+    if arguments.area is not None:
+        letters = _matching_areas(arguments.area, registry.areas())
+        chosen = tuple(row for row in chosen if row.area in letters)
+    if arguments.json:
+        print(json.dumps(registry.as_data(chosen), indent=2, ensure_ascii=False))
+    else:
+        print(registry.report(chosen, color=color_wanted()))
+
+
+def _matching_areas(name: str, areas: Mapping[str, str]) -> set[str]:
+    if name.upper() in areas:
+        return {name.upper()}
+    letters = {letter for letter, title in areas.items() if name.lower() in title.lower()}
+    if not letters:
+        raise ParameterError(
+            f"no area is called {name!r}. Areas: "
+            + "; ".join(f"{letter} {title}" for letter, title in areas.items())
+        )
+    return letters

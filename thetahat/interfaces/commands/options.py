@@ -1,0 +1,59 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+
+from thetahat.foundation.errors import ParameterError
+
+
+def add_data(parser: argparse.ArgumentParser, *, target: bool = True) -> None:
+    """The file, and how it is written."""
+    parser.add_argument(
+        "data", help="CSV, TSV, Parquet, Arrow or Excel file; - reads CSV from standard input"
+    )
+    if target:
+        parser.add_argument("--target", "-t", required=True, help="the column to predict")
+    parser.add_argument("--delimiter", help="what separates fields; found out if not given")
+    parser.add_argument("--encoding", default="utf-8", help="of a text file (default utf-8)")
+
+
+def add_columns(parser: argparse.ArgumentParser) -> None:
+    """How the columns are to be taken."""
+    parser.add_argument(
+        "--task",
+        choices=("auto", "classification", "regression"),
+        default="auto",
+        help="what to predict: a class or a number (default: by the target)",
+    )
+    parser.add_argument(
+        "--kind",
+        action="append",
+        default=[],
+        metavar="COLUMN=KIND",
+        help="take a column as numeric, ordinal, categorical, text or date, or drop it; repeatable",
+    )
+    parser.add_argument(
+        "--keep",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="keep a column that would be left out as an identifier or a leak; repeatable",
+    )
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """How results are printed."""
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    parser.add_argument("--quiet", "-q", action="store_true", help="print the result only")
+
+
+def kinds_asked_for(arguments: argparse.Namespace) -> dict[str, str]:
+    """The kinds given as COLUMN=KIND."""
+    kinds = {}
+    for each in arguments.kind:
+        name, equals, kind = each.rpartition("=")
+        if not equals:
+            raise ParameterError(f"--kind {each}: write COLUMN=KIND, such as --kind age=numeric.")
+        kinds[name] = kind
+    return kinds

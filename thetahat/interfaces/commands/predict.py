@@ -1,0 +1,81 @@
+"""``thetahat predict``: predictions for the rows of a file, streamed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+from thetahat.interfaces.commands import options
+from thetahat.interfaces.console import Console
+
+
+def add(commands: Any) -> None:
+    """The options of the command."""
+    parser = commands.add_parser(
+        "predict",
+        help="predict the rows of a file with a saved model",
+        description="Predict every row of a file with a saved model. Columns are matched by name; "
+        "rows are read and written in batches, so files of any size do.",
+    )
+    parser.add_argument("model", help="a file written by thetahat fit or th.save")
+    options.add_data(parser, target=False)
+    parser.add_argument(
+        "--output", "-o", default="-", metavar="FILE", help="CSV to write (default: print)"
+    )
+    parser.add_argument("--quiet", "-q", action="store_true", help="do not report strange rows")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Load, match the columns, and go through the file."""
+    from thetahat.interfaces.prediction import Strange, predicted, require_names, saved_kinds
+    from thetahat.interfaces.tables.reading import column_names, read_batches
+    from thetahat.persistence.description import describe_file
+    from thetahat.persistence.model_file import load
+
+    console = Console(quiet=arguments.quiet)
+    notes = describe_file(arguments.model).notes
+    model = load(arguments.model)
+    kinds = saved_kinds(model, notes)
+    how = {"delimiter": arguments.delimiter, "encoding": arguments.encoding}
+    columns = None
+    if arguments.data != "-":
+        require_names(kinds, column_names(arguments.data, **how), arguments.data)
+        columns = list(kinds)
+    batches = read_batches(arguments.data, columns=columns, **how)
+    strange = Strange()
+    target = str(notes.get("predicts", "prediction"))
+    with _output(arguments.output) as file:
+        first = True
+        for table in predicted(model, _named(batches, kinds), kinds, strange, target):
+            file.write(table.write_csv(include_header=first).encode())
+            first = False
+    for line in strange.lines():
+        console.say(f"note: {line}")
+    if arguments.output != "-":
+        console.say(f"{arguments.output}: {strange.n_rows:,} predictions of {target}")
+
+
+def _named(batches: Iterator[Any], kinds: dict[str, str]) -> Iterator[Any]:
+    """The batches, each with all the columns that are needed."""
+    from thetahat.interfaces.prediction import require_names
+
+    for batch in batches:
+        require_names(kinds, batch.columns, "the input")
+        yield batch
+
+
+@contextmanager
+def _output(path: str) -> Iterator[BinaryIO]:
+    if path == "-":
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    from thetahat.foundation.whole_file import whole_file
+
+    with whole_file(path) as file:
+        yield file

@@ -1,0 +1,133 @@
+"""What the command line prints: tables and progress for a person, plain lines for a pipe."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Console:
+    """Results go to standard output, everything else to standard error."""
+
+    quiet: bool = False
+
+    def result(self, text: str = "") -> None:
+        """What was asked for."""
+        print(text)
+
+    def say(self, text: str = "") -> None:
+        """What is good to know on the way."""
+        if not self.quiet:
+            print(text, file=sys.stderr)
+
+    def table(
+        self, headers: Sequence[str], rows: Sequence[Sequence[str]], *, best: int = -1
+    ) -> None:
+        """Rows under headers: drawn on a terminal, aligned text elsewhere; `best` stands out."""
+        if _rich_on(sys.stdout):
+            _rich_table(headers, rows, best)
+        else:
+            print(aligned(headers, rows))
+
+    @contextmanager
+    def progress(self, what: str) -> Iterator[Progress]:
+        """A function to be told how many of how many steps are done."""
+        if self.quiet or not sys.stderr.isatty():
+            yield lambda done, total, name: None
+        elif _rich_on(sys.stderr):
+            with _rich_progress(what) as told:
+                yield told
+        else:
+            yield _PlainProgress(what)
+            print(file=sys.stderr)
+
+
+def aligned(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns of text side by side; the first to the left, the others to the right."""
+    table = [list(headers), *map(list, rows)]
+    widths = [max(len(row[place]) for row in table) for place in range(len(headers))]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if place == 0 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    ]
+    return "\n".join([lines[0], "─" * max(map(len, lines)), *lines[1:]])
+
+
+def color_wanted(stream: TextIO | None = None) -> bool:
+    """Whether colours help: on a terminal, unless NO_COLOR is set."""
+    return (stream or sys.stdout).isatty() and not os.environ.get("NO_COLOR")
+
+
+def _rich_on(stream: TextIO) -> bool:
+    if not color_wanted(stream):
+        return False
+    try:
+        import rich  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def _rich_table(headers: Sequence[str], rows: Sequence[Sequence[str]], best: int) -> None:
+    from rich.console import Console as Terminal
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for place, header in enumerate(headers):
+        table.add_column(header, justify="left" if place == 0 else "right")
+    for number, row in enumerate(rows):
+        table.add_row(*(Text(cell) for cell in row), style="bold green" if number == best else "")
+    Terminal().print(table)
+
+
+@contextmanager
+def _rich_progress(what: str) -> Iterator[Progress]:
+    from rich.console import Console as Terminal
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.progress import (
+        Progress as Bar,
+    )
+
+    columns: list[Any] = [
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    ]
+    with Bar(*columns, console=Terminal(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+
+        def told(done: int, total: int, name: str) -> None:
+            bar.update(task, completed=done, total=total, description=f"{what} {name}")
+
+        yield told
+
+
+class _PlainProgress:
+    """One line that is written over, with the time that is left."""
+
+    def __init__(self, what: str) -> None:
+        self._what, self._begun = what, time.monotonic()
+
+    def __call__(self, done: int, total: int, name: str) -> None:
+        spent = time.monotonic() - self._begun
+        left = spent / max(done, 1) * (total - done)
+        line = f"{self._what} {done}/{total}, about {left:.0f} s left"
+        print(f"\r{line:<60}", end="", file=sys.stderr, flush=True)

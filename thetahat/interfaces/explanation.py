@@ -1,0 +1,133 @@
+"""What a fitted model leans on: importances, effects of single columns, coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from thetahat.data.resampling import subset_rows, take_rows
+from thetahat.evaluation.dependence import PartialDependence, partial_dependence
+from thetahat.evaluation.importance import Importances, importances
+from thetahat.evaluation.statistics.outcome import Interval
+from thetahat.foundation.many_fits import Failure, side_by_side
+
+Array = Any
+Unseen = tuple[Any, Any, Array]
+"""A fitted model, rows it has not seen, and their targets."""
+
+MOST_ROWS = 2000
+"""Rows that importances are measured on."""
+EFFECTS = 4
+"""Columns whose effect is shown."""
+REFITS = 40
+"""Bootstrap refits behind the intervals of coefficients."""
+LARGEST_REFIT = 2_000_000
+"""Entries of X up to which refitting that often is no burden."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What was found about a model."""
+
+    importances: Importances
+    effects: list[PartialDependence]
+    coefficients: dict[str, Interval] | None
+    """Per column of the model's own X, scaled to spread 1; None if it has none."""
+
+
+def explain(
+    model: Any, X: Any, y: Array, *, scoring: str, unseen: Sequence[Unseen] = (), seed: int = 0
+) -> Explanation:
+    """Explain a fitted pipeline by rows with known targets.
+
+    Importances are those of `unseen`, models with rows they were not fitted on, where there are
+    some; else those of the model on the rows given.
+    """
+    pairs = unseen or [(model, X, y)]
+    found = together([_on_few_rows(*each, scoring, seed) for each in pairs])
+    top = [name for name, each in found.intervals.items() if each.low > 0][:EFFECTS]
+    top = top or list(found.intervals)[:1]
+    shown = [name for name in top if not _is_text(X, name)]
+    effects = [partial_dependence(model, X, name, random_state=seed) for name in shown]
+    return Explanation(found, effects, coefficients(model, X, y, seed=seed))
+
+
+def together(found: Sequence[Importances]) -> Importances:
+    """The mean of importances measured on different rows; their errors are independent."""
+    if len(found) == 1:
+        return found[0]
+    names = list(found[0].intervals)
+    means = {name: np.mean([each.intervals[name].estimate for each in found]) for name in names}
+    merged = {}
+    for name in sorted(names, key=lambda each: -means[each]):
+        halves = [each.intervals[name].high - each.intervals[name].estimate for each in found]
+        half = float(np.sqrt(np.sum(np.square(halves)))) / len(found)
+        mean, level = float(means[name]), found[0].intervals[name].level
+        merged[name] = Interval(mean, mean - half, mean + half, level, "shuffles in every fold")
+    score = float(np.mean([each.score for each in found]))
+    return Importances(found[0].metric, score, merged)
+
+
+def _on_few_rows(model: Any, X: Any, y: Array, scoring: str, seed: int) -> Importances:
+    if len(y) > MOST_ROWS:
+        few = subset_rows(np.arange(len(y)), size=MOST_ROWS, random_state=seed)
+        X, y = take_rows(X, few), y[few]
+    return importances(model, X, y, scoring=scoring, random_state=seed)
+
+
+def coefficients(model: Any, X: Any, y: Array, *, seed: int = 0) -> dict[str, Interval] | None:
+    """Coefficients of a linear model with bootstrap intervals, the largest first.
+
+    One row of them only: a model of several classes has one set per class and no single list.
+    """
+    if not hasattr(model, "steps") or not hasattr(model[-1], "coef_"):
+        return None
+    last = model[-1]
+    values = np.atleast_2d(np.asarray(last.coef_))
+    names = model[:-1].get_feature_names_out()
+    if values.shape != (1, len(names)):
+        return None
+    Z = model[:-1].transform(X)
+    spread: Array = np.full(len(names), np.nan)
+    if Z.shape[0] * Z.shape[1] <= LARGEST_REFIT:
+        drawn = _refitted(last, Z, y, seed)
+        low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
+    else:
+        low = high = spread
+    order = np.argsort(-np.abs(values[0]))
+    return {
+        str(names[j]): Interval(
+            float(values[0, j]), float(low[j]), float(high[j]), 0.95, "bootstrap"
+        )
+        for j in order
+    }
+
+
+def _refitted(last: Any, Z: Any, y: Array, seed: int) -> Array:
+    """Coefficients of refits on rows drawn with replacement."""
+    random = np.random.default_rng(seed)
+    draws = [random.integers(len(y), size=len(y)) for _ in range(REFITS)]
+    labels = np.unique(y) if hasattr(last, "classes_") else None
+
+    def refit(rows: Array) -> Array | None:
+        if labels is not None and len(np.unique(y[rows])) < len(labels):
+            return None
+        return np.ravel(clone(last).fit(take_rows(Z, rows), y[rows]).coef_)
+
+    found = [each for each in side_by_side(refit, draws) if isinstance(each, np.ndarray)]
+    if not found:
+        failures = [each for each in side_by_side(refit, draws[:1]) if isinstance(each, Failure)]
+        if failures:
+            raise failures[0].error
+        return np.full((1, np.size(last.coef_)), np.nan)
+    return np.vstack(found)
+
+
+def _is_text(X: Any, name: Any) -> bool:
+    """Whether a column holds so many different strings that a picture of each says nothing."""
+    column = X[name] if hasattr(X, "columns") else None
+    return column is not None and str(column.dtype) == "String" and column.n_unique() > 30

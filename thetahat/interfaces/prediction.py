@@ -1,0 +1,110 @@
+"""Predictions for the rows of a file, batch by batch: memory does not grow with the file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from thetahat.foundation.errors import DataError
+from thetahat.interfaces.tables.columns import retyped
+
+SHOWN = 5
+
+
+@dataclass
+class Strange:
+    """What new rows held that the training rows did not, summed over the batches."""
+
+    unseen: dict[str, Counter[Any]] = field(default_factory=dict)
+    lost: Counter[str] = field(default_factory=Counter)
+    n_rows: int = 0
+
+    def lines(self) -> list[str]:
+        """One line per column that was strange."""
+        found = []
+        for name, counts in self.unseen.items():
+            shown = ", ".join(
+                f"{value!r} ({count:,})" for value, count in counts.most_common(SHOWN)
+            )
+            more = f", … ({len(counts) - SHOWN} more)" if len(counts) > SHOWN else ""
+            found.append(f"{name}: categories not seen in training: {shown}{more}")
+        for name, count in self.lost.items():
+            found.append(f"{name}: {count:,} values could not be read and count as missing")
+        return found
+
+
+def saved_kinds(model: Any, notes: Mapping[str, Any]) -> dict[str, str]:
+    """The columns a saved model reads, and their kinds."""
+    kinds = notes.get("kinds")
+    if isinstance(kinds, dict) and kinds:
+        return {str(name): str(kind) for name, kind in kinds.items()}
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        raise DataError(
+            "The model does not know the names of its columns. Train it with thetahat fit, or on a "
+            "table with column names."
+        )
+    return dict.fromkeys(map(str, names), "numeric")
+
+
+def require_names(needed: Mapping[str, str], found: list[str], path: str) -> None:
+    """Refuse a file that lacks columns of the model."""
+    absent = [name for name in needed if name not in found]
+    if absent:
+        raise DataError(
+            f"{path} lacks {len(absent)} of the {len(needed)} columns the model reads: "
+            f"{', '.join(absent[:10])}{', …' if len(absent) > 10 else ''}. Add them (empty fields "
+            "count as missing)."
+        )
+
+
+def as_seen(batch: Any, kinds: Mapping[str, str], model: Any, strange: Strange) -> Any:
+    """A batch with the columns of the model, in its order and types."""
+    columns = []
+    levels = _levels(model)
+    for name, kind in kinds.items():
+        values = retyped(batch[name], kind)
+        if kind == "ordinal" and name in levels:
+            values = (
+                pl.select(pl.when(values.is_in(list(levels[name]))).then(values))
+                .to_series()
+                .alias(name)
+            )
+            values = values.cast(pl.Enum(list(levels[name])))
+        lost = values.null_count() - batch[name].null_count()
+        if lost > 0:
+            strange.lost[name] += lost
+        columns.append(values.alias(name))
+    table = pl.DataFrame(columns)
+    strange.n_rows += table.height
+    vectorizer = model[0] if hasattr(model, "steps") else None
+    if hasattr(vectorizer, "unseen"):
+        for name, counts in vectorizer.unseen(table).items():
+            strange.unseen.setdefault(name, Counter()).update(counts)
+    return table
+
+
+def predicted(
+    model: Any, batches: Iterator[Any], kinds: Mapping[str, str], strange: Strange, name: str
+) -> Iterator[Any]:
+    """Tables of predictions: the target, and the probability of each class where there is one."""
+    for batch in batches:
+        if not batch.height:
+            continue
+        rows = as_seen(batch, kinds, model, strange)
+        columns = {name: model.predict(rows)}
+        if hasattr(model, "predict_proba"):
+            shares = model.predict_proba(rows)
+            for place, label in enumerate(model.classes_):
+                columns[f"P({label})"] = shares[:, place]
+        yield pl.DataFrame(columns)
+
+
+def _levels(model: Any) -> dict[str, tuple[Any, ...]]:
+    """The ordered categories of the columns of a pipeline."""
+    encoders = getattr(model[0], "encoders_", []) if hasattr(model, "steps") else []
+    return {each.name: each.levels for each in encoders if getattr(each, "levels", ())}

@@ -1,0 +1,311 @@
+"""The page: data, models, how good the best is, what it leans on, how to do it again."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from thetahat.evaluation.confusion import confusion
+from thetahat.evaluation.curves.calibration import calibration_curve
+from thetahat.evaluation.curves.roc import roc_curve
+from thetahat.evaluation.evaluate import Evaluation, evaluate
+from thetahat.foundation.whole_file import whole_file
+from thetahat.interfaces.console import Console
+from thetahat.interfaces.explanation import Explanation, explain
+from thetahat.interfaces.report import pictures
+from thetahat.interfaces.report.svg import interval_row, sparkline
+from thetahat.interfaces.trial import UNITS, Trial
+from thetahat.persistence.model_file import versions
+
+Array = Any
+
+MOST_COLUMNS = 200
+MOST_CLASSES = 12
+MOST_IMPORTANCES = 15
+MOST_COEFFICIENTS = 20
+
+
+def write_report(trial: Trial, path: str, data: str, console: Console) -> None:
+    """Look closer at the best model, and write the page; whole or not at all."""
+    problem = trial.problem
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        console.say(f"looking closer at {trial.best}")
+        best = trial.models[trial.best]
+        held = evaluate(
+            best, problem.X, problem.y, cv=trial.cv, scoring=trial.metric, keep_models=True
+        )
+        best.fit(problem.X, problem.y)
+        unseen = [(fit.estimator, problem.X[fit.rows], problem.y[fit.rows]) for fit in held.fits]
+        found = explain(best, problem.X, problem.y, scoring=trial.metric, unseen=unseen)
+    text = page(trial, data, held, found)
+    with whole_file(path) as file:
+        file.write(text.encode())
+
+
+def page(trial: Trial, data: str, held: Evaluation, found: Explanation) -> str:
+    """The whole document."""
+    name = "standard input" if data == "-" else data.rpartition("/")[2]
+    style = (files("thetahat.interfaces.report") / "style.css").read_text()
+    body = "".join(
+        [
+            _header(trial, name),
+            _models(trial),
+            _goodness(trial, held),
+            _explanation(trial, found),
+            _data(trial),
+            _again(trial),
+        ]
+    )
+    title = escape(f"{trial.problem.target} in {name}")
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta name="color-scheme" content="light dark"><title>{title}</title>'
+        f"<style>{style}</style></head><body><main>{body}</main></body></html>\n"
+    )
+
+
+def _header(trial: Trial, name: str) -> str:
+    problem = trial.problem
+    used = sum(found.kind != "drop" for found in problem.columns)
+    sentences = trial.sentences
+    also = "".join(f'<p class="also">{escape(_sentence(each))}</p>' for each in sentences[1:])
+    return (
+        f"<header><h1>{escape(problem.target)} <span class='quiet'>in {escape(name)}</span></h1>"
+        f'<p class="facts">{problem.task} · {problem.n_rows:,} rows · {used} columns · '
+        f"{len(trial.models)} models · {trial.cv} folds</p>"
+        f'<p class="verdict">{escape(_sentence(sentences[0]))}</p>{also}</header>'
+    )
+
+
+def _models(trial: Trial) -> str:
+    found = trial.comparison.evaluations
+    intervals = [each.intervals[trial.metric] for each in found.values()]
+    span = (min(each.low for each in intervals), max(each.high for each in intervals))
+    rows = ""
+    for (name, each), cells in zip(found.items(), trial.rows(), strict=True):
+        score = each.intervals[trial.metric]
+        kind = ' class="best"' if name == trial.best else ""
+        rows += (
+            f"<tr{kind}><td>{escape(name)}</td>"
+            f'<td class="picture">{interval_row(score.low, score.estimate, score.high, span)}</td>'
+            f'<td class="n">{escape(cells[1])}</td><td class="n wide">{escape(cells[2])}</td>'
+            f'<td class="n wide">{escape(cells[3])}</td></tr>'
+        )
+    head = "".join(
+        f'<th class="n{" wide" if place else ""}">{escape(text)}</th>'
+        for place, text in enumerate(trial.headers[1:])
+    )
+    method = intervals[0].method
+    return (
+        f"<h2>Models</h2><table><thead><tr><th>model</th><th></th>{head}</tr></thead>"
+        f"<tbody>{rows}</tbody></table>"
+        f'<p class="quiet">{escape(trial.metric)} on rows the model had not seen, mean over '
+        f"{trial.cv} folds; the bar is its {intervals[0].level:.0%} interval ({escape(method)})."
+        "</p>"
+    )
+
+
+def _goodness(trial: Trial, held: Evaluation) -> str:
+    problem = trial.problem
+    assert held.predictions is not None
+    if problem.task == "regression":
+        drawn = [
+            (
+                "Predicted and true",
+                "Each dot is a row the model had not seen; on the line it is right.",
+                pictures.predicted_against_true(problem.y, held.predictions, problem.target),
+            ),
+            (
+                "Errors",
+                _typical_error(problem.y, held.predictions, problem.target),
+                pictures.residuals(problem.y, held.predictions, problem.target),
+            ),
+        ]
+        return f"<h2>How good is {escape(trial.best)}?</h2>{_figures(drawn)}"
+    drawn = []
+    classes = np.unique(problem.y)
+    shares = _probabilities(held, len(problem.y), classes)
+    if len(classes) == 2:
+        scores = held.certainties if shares is None else shares[:, 1]
+        if scores is not None:
+            curve = roc_curve(problem.y, _of_last(scores), positive=classes[1])
+            area = curve.area
+            told = (
+                f"How many {classes[1]} are found, at the price of how many false alarms. Area "
+                f"{area.estimate:.3f} ({area.low:.3f} to {area.high:.3f})."
+            )
+            drawn.append(("ROC curve", told, pictures.roc(curve)))
+    if shares is not None:
+        label = classes[-1]
+        curve = calibration_curve(problem.y, shares[:, -1], positive=label)
+        told = (
+            f"Of the rows told {label} with probability p, the share that is; on the line it is p."
+        )
+        drawn.append(("Calibration", told, pictures.calibration(curve)))
+    table = _confusion(problem.y, held.predictions) if len(classes) <= MOST_CLASSES else ""
+    return f"<h2>How good is {escape(trial.best)}?</h2>{_figures(drawn)}{table}"
+
+
+def _typical_error(y: Array, predicted: Array, target: str) -> str:
+    off = np.abs(predicted - y)
+    return (
+        f"Half of the predictions are within {np.median(off):.3g} of the true {target}, nine in "
+        f"ten within {np.quantile(off, 0.9):.3g}."
+    )
+
+
+def _probabilities(held: Evaluation, n: int, classes: Array) -> Array | None:
+    """Probabilities of all rows, each by the model that had not seen it."""
+    shares = np.full((n, len(classes)), np.nan)
+    for fit in held.fits:
+        model = fit.estimator
+        if fit.certainty is None or not hasattr(model, "predict_proba"):
+            return None
+        if np.ndim(fit.certainty) == 2 and np.allclose(np.sum(fit.certainty, axis=1), 1.0):
+            shares[fit.rows] = fit.certainty
+        elif np.ndim(fit.certainty) == 1:
+            return _from_log_odds(held, n)
+        else:
+            return None
+    return shares
+
+
+def _from_log_odds(held: Evaluation, n: int) -> Array:
+    """Two classes by their log-odds, which is what logistic models decide by."""
+    odds = np.empty(n)
+    for fit in held.fits:
+        odds[fit.rows] = fit.certainty
+    positive = 1.0 / (1.0 + np.exp(-odds))
+    return np.column_stack([1.0 - positive, positive])
+
+
+def _of_last(scores: Array) -> Array:
+    return scores[:, -1] if np.ndim(scores) == 2 else scores
+
+
+def _confusion(y: Array, predicted: Array) -> str:
+    table = confusion(y, predicted)
+    head = "".join(f"<th>{escape(str(label))}</th>" for label in table.classes)
+    rows = ""
+    for place, label in enumerate(table.classes):
+        cells = "".join(
+            f'<td class="{"hit" if place == other else ""}">{count:,.0f}</td>'
+            for other, count in enumerate(table.counts[place])
+        )
+        rows += f"<tr><th>{escape(str(label))}</th>{cells}</tr>"
+    return (
+        '<h3>Confusions</h3><div class="scroll"><table class="confusion"><thead><tr>'
+        f"<th>true ╲ predicted</th>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _explanation(trial: Trial, found: Explanation) -> str:
+    scale, unit = UNITS.get(trial.metric, (1.0, ""))
+    shown = list(found.importances.intervals.items())[:MOST_IMPORTANCES]
+    span = (min(0.0, *(each.low for _, each in shown)), max(each.high for _, each in shown))
+    rows = "".join(
+        f"<tr><td>{escape(str(name))}</td>"
+        f'<td class="picture">{interval_row(each.low, each.estimate, each.high, span)}</td>'
+        f'<td class="n">{_tidy(scale * each.estimate)}{unit}</td>'
+        f'<td class="n wide">{_tidy(scale * each.low)} to {_tidy(scale * each.high)}</td></tr>'
+        for name, each in shown
+    )
+    drawn = [
+        (str(each.column), f"mean {each.response}, all else as it is", pictures.effect(each))
+        for each in found.effects
+    ]
+    return (
+        f"<h2>What {escape(trial.best)} leans on</h2><table><thead><tr><th>column</th><th></th>"
+        f'<th class="n">{escape(trial.metric)} lost</th><th class="n wide">95% interval</th></tr>'
+        f"</thead><tbody>{rows}</tbody></table>"
+        '<p class="quiet">What the score loses on unseen rows when the column is shuffled. Columns '
+        "that say the same share their worth.</p>"
+        f"{_figures(drawn)}{_coefficients(found)}"
+    )
+
+
+def _coefficients(found: Explanation) -> str:
+    if not found.coefficients:
+        return ""
+    shown = list(found.coefficients.items())[:MOST_COEFFICIENTS]
+    rows = "".join(
+        f'<tr><td>{escape(name)}</td><td class="n">{_tidy(each.estimate)}</td>'
+        f'<td class="n">{_tidy(each.low)} to {_tidy(each.high)}</td></tr>'
+        for name, each in shown
+    )
+    return (
+        '<h3>Coefficients</h3><table><thead><tr><th>column</th><th class="n">value</th>'
+        f'<th class="n">95% interval</th></tr></thead><tbody>{rows}</tbody></table>'
+        '<p class="quiet">Numbers are scaled to spread 1; the intervals are those of bootstrap '
+        "refits.</p>"
+    )
+
+
+def _data(trial: Trial) -> str:
+    problem = trial.problem
+    rows = ""
+    for found in problem.columns[:MOST_COLUMNS]:
+        missing = found.n_missing / max(1, len(found.values))
+        kind = "left out" if found.kind == "drop" else found.kind
+        rows += (
+            f"<tr><td>{escape(found.name)}</td><td>{kind}</td>"
+            f'<td class="wide quiet">{escape(found.reason)}</td>'
+            f'<td class="n">{f"{missing:.1%}" if missing else "–"}</td>'
+            f"<td>{sparkline(pictures.distribution(found.values))}</td></tr>"
+        )
+    more = len(problem.columns) - MOST_COLUMNS
+    rest = f'<p class="quiet">and {more:,} more columns.</p>' if more > 0 else ""
+    notes = "".join(
+        f'<li class="note">{escape(each)}</li>' for each in [*problem.notes, *trial.notes]
+    )
+    return (
+        "<h2>Data</h2>"
+        + (f"<ul>{notes}</ul>" if notes else "")
+        + '<table><thead><tr><th>column</th><th>kind</th><th class="wide">because</th>'
+        '<th class="n">missing</th><th>values</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table>{rest}"
+    )
+
+
+def _again(trial: Trial) -> str:
+    spent = sum(
+        float(each.fit_seconds.sum() + each.predict_seconds.sum())
+        for each in trial.comparison.evaluations.values()
+    )
+    command = " ".join(_quoted(each) for each in ["thetahat", *sys.argv[1:]])
+    made = ", ".join(
+        f"{name} {version}" for name, version in versions().items() if name != "format"
+    )
+    fits = len(trial.models) * trial.cv
+    return (
+        f"<h2>How to do it again</h2><p>{fits} fits, {spent:.1f} s of work in all.</p>"
+        f'<pre>{escape(command)}</pre><p class="quiet">{escape(made)}</p>'
+    )
+
+
+def _figures(drawn: list[tuple[str, str, str]]) -> str:
+    inside = "".join(
+        f"<figure><h3>{escape(title)}</h3><figcaption>{escape(told)}</figcaption>{picture}</figure>"
+        for title, told, picture in drawn
+    )
+    return f'<div class="grid2">{inside}</div>' if inside else ""
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _tidy(value: float) -> str:
+    """Three digits, and 0 for what is rounding."""
+    return "0" if abs(value) < 1e-9 else f"{value:.3g}".replace("-", "−")
+
+
+def _quoted(word: str) -> str:
+    return word if word and not any(each in word for each in " '\"$&;()<>|*?") else f"'{word}'"

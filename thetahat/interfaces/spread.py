@@ -1,0 +1,76 @@
+"""The models that are tried on an unknown table, found in the catalog.
+
+An estimator says itself whether it is one to try first (`_everyday`, the name it goes by); any
+other of the catalog can be asked for by its class name. Each comes in a pipeline that turns the
+table into what it eats.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sklearn.base import is_classifier, is_regressor
+from sklearn.pipeline import Pipeline
+
+from thetahat.catalog import estimators
+from thetahat.foundation.errors import ParameterError
+from thetahat.models.preprocessing.table_vectorizer import TableVectorizer
+
+TERMS_OF_TREES = 200
+"""Words of a text column that a tree looks at: it reads every one of them in every row."""
+
+
+def pipelines(
+    task: str, kinds: Mapping[str, str], asked: Sequence[str] | None = None, seed: int = 0
+) -> dict[str, Pipeline]:
+    """Models by name, each behind the columns as it needs them."""
+    chosen = _asked_for(task, asked) if asked else everyday(task)
+    return {name: _pipeline(kind, kinds, seed) for name, kind in chosen.items()}
+
+
+def everyday(task: str) -> dict[str, type]:
+    """The estimators of the catalog to try first, in the order of their names."""
+    named = {kind._everyday: kind for kind in _of_task(task).values() if kind._everyday}
+    return dict(sorted(named.items(), key=lambda item: (not item[0].startswith("always"), item[0])))
+
+
+def _of_task(task: str) -> dict[str, Any]:
+    fits = is_classifier if task == "classification" else is_regressor
+    found = {}
+    for name, kind in estimators().items():
+        if "." not in name and hasattr(kind, "_example") and fits(kind._example()):
+            found[name] = kind
+    return found
+
+
+def _asked_for(task: str, asked: Sequence[str]) -> dict[str, type]:
+    known = _of_task(task)
+    names = {kind._everyday: name for name, kind in known.items() if kind._everyday}
+    chosen = {}
+    for name in asked:
+        name = names.get(name, name)
+        if name not in known:
+            near = difflib.get_close_matches(name, [*known, *names], n=3, cutoff=0.4)
+            hint = f" Did you mean {', '.join(near)}?" if near else ""
+            raise ParameterError(
+                f"--models {name}: no model for {task} is called so.{hint} thetahat methods lists "
+                "what there is."
+            )
+        chosen[known[name]._everyday or name] = known[name]
+    return chosen
+
+
+def _pipeline(kind: Any, kinds: Mapping[str, str], seed: int) -> Pipeline:
+    model = kind._example()
+    params = model.get_params(deep=False)
+    if "random_state" in params:
+        model.set_params(random_state=seed)
+    if "categorical_features" not in params:
+        return Pipeline([("columns", TableVectorizer(dict(kinds))), ("model", model)])
+    plain = [name for name, each in kinds.items() if each not in ("date", "text")]
+    places = [place for place, name in enumerate(plain) if kinds[name] == "categorical"]
+    model.set_params(categorical_features=places or None)
+    columns = TableVectorizer(dict(kinds), encoding="codes", max_terms=TERMS_OF_TREES)
+    return Pipeline([("columns", columns), ("model", model)])

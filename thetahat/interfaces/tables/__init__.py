@@ -1,0 +1,1 @@
+"""Files of columns: reading them, and saying what the columns are."""

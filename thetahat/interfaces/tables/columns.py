@@ -1,0 +1,262 @@
+"""What the columns of a table are: numbers, ordered or unordered categories, text, dates.
+
+Decided from all rows, said in words, and open to correction: every finding carries its reason, and
+``--kind NAME=KIND`` overrules it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import polars as pl
+
+from thetahat.foundation.errors import DataError, ParameterError
+
+KINDS = ("numeric", "ordinal", "categorical", "text", "date", "drop")
+NUMBERS_AMONG = 0.95
+"""Share of numbers from which a column is one of numbers with some entries that are none."""
+WORDS_OF_TEXT = 4
+DATE_FORMATS = (
+    "%Y-%m-%d",
+    "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%dT%H:%M:%S",
+    "%Y-%m-%d %H:%M",
+    "%Y/%m/%d",
+    "%d.%m.%Y",
+    "%m/%d/%Y",
+    "%d/%m/%Y",
+)
+ORDERED = (
+    ("very low", "low", "medium", "high", "very high"),
+    ("low", "mid", "high"),
+    ("small", "medium", "large"),
+    ("xs", "s", "m", "l", "xl", "xxl"),
+    ("never", "rarely", "sometimes", "often", "always"),
+    ("bad", "poor", "fair", "average", "good", "very good", "excellent"),
+    ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
+    ("mild", "moderate", "severe"),
+    ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
+    ("mon", "tue", "wed", "thu", "fri", "sat", "sun"),
+)
+"""Words whose order everybody knows."""
+
+
+@dataclass(frozen=True)
+class ColumnFinding:
+    """One column: its values with their types, its kind, and why."""
+
+    name: str
+    kind: str
+    values: Any
+    reason: str
+    n_missing: int
+    n_distinct: int
+    warnings: tuple[str, ...] = field(default=())
+
+
+def find_columns(table: Any, asked: Mapping[str, str] | None = None) -> list[ColumnFinding]:
+    """The kind of every column, and its values in the type of that kind."""
+    asked = dict(asked or {})
+    for name, kind in asked.items():
+        if name not in table.columns:
+            raise ParameterError(
+                f"--kind {name}={kind}: there is no column {name!r}. Columns: "
+                f"{', '.join(table.columns[:20])}."
+            )
+        if kind not in KINDS:
+            raise ParameterError(
+                f"--kind {name}={kind}: kinds are {', '.join(KINDS[:-1])}, and drop."
+            )
+    return [_find(table[name], asked.get(name)) for name in table.columns]
+
+
+def typed(findings: list[ColumnFinding]) -> Any:
+    """The table again, every column in the type of its kind; dropped columns left out."""
+    return pl.DataFrame([found.values for found in findings if found.kind != "drop"])
+
+
+def kinds_of(findings: list[ColumnFinding]) -> dict[str, str]:
+    """The kinds by name, dropped columns left out."""
+    return {found.name: found.kind for found in findings if found.kind != "drop"}
+
+
+def retyped(column: Any, kind: str, levels: tuple[str, ...] = ()) -> Any:
+    """New values of a column whose kind is known; what does not fit is missing."""
+    if kind == "numeric":
+        return _as_numbers(column)
+    if kind == "date":
+        return _as_dates(column)[0]
+    return _as_text(column)
+
+
+def _find(column: Any, asked: str | None) -> ColumnFinding:
+    missing, distinct = column.null_count(), column.drop_nulls().n_unique()
+    found = ColumnFinding(column.name, "categorical", column, "", missing, distinct)
+    if asked is not None:
+        values = retyped(column, asked)
+        lost = values.null_count() - missing
+        warnings = (_lost_values(column, values, asked),) if lost else ()
+        return replace(
+            found,
+            kind=asked,
+            values=values,
+            reason="as asked",
+            warnings=warnings,
+            n_missing=values.null_count(),
+        )
+    if distinct == 0:
+        return replace(found, kind="drop", reason="no value at all")
+    if distinct == 1 and missing == 0:
+        return replace(found, kind="drop", reason=f"always {_first(column)!r}")
+    if column.dtype == pl.String:
+        return _find_in_text(found)
+    return _find_by_type(found)
+
+
+def _find_by_type(found: ColumnFinding) -> ColumnFinding:
+    """Columns that came with a type: Parquet and Arrow files."""
+    column = found.values
+    if column.dtype.is_temporal() and column.dtype not in (pl.Time, pl.Duration):
+        return replace(found, kind="date", reason=f"type {column.dtype}")
+    if column.dtype.is_numeric() or column.dtype == pl.Boolean:
+        return _numbers_or_identifier(replace(found, values=column.cast(pl.Float64)))
+    if isinstance(column.dtype, pl.Enum):
+        return replace(found, kind="ordinal", reason="type Enum")
+    if isinstance(column.dtype, pl.Categorical):
+        return replace(
+            found, kind="categorical", values=column.cast(pl.String), reason="type Categorical"
+        )
+    return replace(found, kind="drop", reason=f"type {column.dtype} is no number, text or date")
+
+
+def _find_in_text(found: ColumnFinding) -> ColumnFinding:
+    column = _as_text(found.values)
+    present = column.drop_nulls()
+    numbers = _as_numbers(column)
+    n_numbers = len(numbers) - numbers.null_count()
+    if n_numbers == len(present):
+        return _numbers_or_identifier(replace(found, values=numbers))
+    dates, layout = _as_dates(column)
+    if dates.null_count() == column.null_count():
+        return replace(found, kind="date", values=dates, reason=f"dates written {layout}")
+    if n_numbers >= NUMBERS_AMONG * len(present):
+        warning = _lost_values(column, numbers, "numeric")
+        return replace(
+            found,
+            kind="numeric",
+            values=numbers,
+            n_missing=numbers.null_count(),
+            reason=f"{n_numbers / len(present):.1%} numbers",
+            warnings=(warning,),
+        )
+    levels = _known_order(present)
+    if levels:
+        ordered = column.cast(pl.Enum(levels))
+        return replace(
+            found, kind="ordinal", values=ordered, reason=f"the order {' < '.join(levels)}"
+        )
+    words = float(present.str.split(" ").list.len().mean())
+    if words >= WORDS_OF_TEXT and found.n_distinct > 20:
+        return replace(found, kind="text", values=column, reason=f"{words:.0f} words on average")
+    if found.n_distinct == len(present) and len(present) > 20:
+        return replace(
+            found, kind="drop", values=column, reason="looks like an identifier: all different"
+        )
+    reason = f"{found.n_distinct:,} categories"
+    return replace(found, kind="categorical", values=column, reason=reason)
+
+
+def _numbers_or_identifier(found: ColumnFinding) -> ColumnFinding:
+    """Whole numbers that count the rows, all different, tell rows apart and nothing else."""
+    numbers = found.values.drop_nulls()
+    counts = (
+        len(numbers) > 20
+        and found.n_missing == 0
+        and bool((numbers.diff().drop_nulls() == 1).all())
+    )
+    if counts:
+        return replace(found, kind="drop", reason="looks like an identifier: it counts the rows")
+    return replace(found, kind="numeric", reason=f"numbers, {found.n_distinct:,} different")
+
+
+def _as_text(column: Any) -> Any:
+    """As text, without blanks and quotes around it."""
+    if column.dtype != pl.String:
+        return column.cast(pl.String)
+    stripped = column.str.strip_chars()
+    quoted = (
+        stripped.str.starts_with("'")
+        & stripped.str.ends_with("'")
+        & (stripped.str.len_chars() >= 2)
+    )
+    if quoted.any():
+        bare = stripped.str.strip_chars("'")
+        stripped = pl.select(pl.when(quoted).then(bare).otherwise(stripped)).to_series()
+    return stripped.alias(column.name)
+
+
+def _as_numbers(column: Any) -> Any:
+    if column.dtype != pl.String:
+        return column.cast(pl.Float64, strict=False)
+    numbers = column.str.strip_chars().cast(pl.Float64, strict=False)
+    if (
+        numbers.null_count() > column.null_count()
+        and column.str.contains(r"^\s*-?\d+,\d+\s*$").any()
+    ):
+        comma = column.str.strip_chars().str.replace(",", ".", literal=True)
+        decimal = comma.cast(pl.Float64, strict=False)
+        if decimal.null_count() == column.null_count():
+            return decimal
+    return numbers
+
+
+def _as_dates(column: Any) -> tuple[Any, str]:
+    """As dates in the first way of writing them that reads all, and that way; else all missing."""
+    if column.dtype != pl.String:
+        return column.cast(pl.Datetime("ms"), strict=False), str(column.dtype)
+    sample = column.drop_nulls().head(50)
+    for layout in DATE_FORMATS:
+        if sample.str.to_datetime(layout, strict=False, time_unit="ms").null_count():
+            continue
+        dates = column.str.to_datetime(layout, strict=False, time_unit="ms")
+        if dates.null_count() == column.null_count():
+            return dates, layout
+    return pl.Series(column.name, [None] * len(column), dtype=pl.Datetime("ms")), ""
+
+
+def _known_order(present: Any) -> list[str]:
+    """The values in the order that everybody knows for them, or nothing."""
+    values = present.unique().to_list()
+    if not 2 < len(values) <= 12:
+        return []
+    for words in ORDERED:
+        place = {word: rank for rank, word in enumerate(words)}
+        if all(value.lower() in place for value in values):
+            return sorted(values, key=lambda value: place[value.lower()])
+    return []
+
+
+def _lost_values(column: Any, values: Any, kind: str) -> str:
+    """What could not be read in the kind of the column, with the first such value."""
+    lost = values.is_null() & column.is_not_null()
+    row = int(lost.arg_max())
+    what = {"numeric": "numbers", "date": "dates"}.get(kind, kind)
+    return (
+        f"{column.name}: {int(lost.sum()):,} of {len(column):,} values are no {what} (first "
+        f"{column[row]!r} in row {row + 1}) and count as missing; --kind "
+        f"{column.name}=categorical keeps them"
+    )
+
+
+def _first(column: Any) -> Any:
+    value = column.drop_nulls()[0]
+    return value if not isinstance(value, str) or len(value) < 30 else f"{value[:29]}…"
+
+
+def require_columns(findings: list[ColumnFinding]) -> None:
+    """At least one column to learn from."""
+    if not any(found.kind != "drop" for found in findings):
+        reasons = "; ".join(f"{found.name}: {found.reason}" for found in findings[:5])
+        raise DataError(f"No column is left to learn from ({reasons}).")

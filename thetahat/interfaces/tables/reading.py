@@ -1,0 +1,323 @@
+"""Tables from files: CSV, TSV, Parquet, Arrow, Excel, or CSV from standard input.
+
+Text files are read as text, every field of them; what the columns mean is decided afterwards from
+all rows (`columns`), never from the first few. Large ones come in batches of bounded size.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from thetahat.foundation.errors import DataError
+from thetahat.foundation.optional import optional_import
+
+STANDARD_INPUT = "-"
+DELIMITERS = (",", ";", "\t", "|")
+GAPS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?", "#N/A", "-nan", "<NA>")
+"""How files write that a value is missing."""
+SAMPLE = 1 << 16
+"""Bytes from which delimiter and names are read."""
+BATCH = 1 << 20
+"""Bytes of a text file in work at a time."""
+
+_PURPOSE = "Reading tables on the command line"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a text file is written."""
+
+    delimiter: str
+    encoding: str
+    names: tuple[str, ...]
+
+
+def read_table(path: str, *, delimiter: str | None = None, encoding: str = "utf-8") -> Any:
+    """The whole table as a polars DataFrame; the columns of text files are all text."""
+    polars = optional_import("polars", extra="app", purpose=_PURPOSE)
+    suffix = _suffix(path)
+    if suffix in (".parquet", ".pq", ".arrow", ".feather", ".ipc"):
+        table = polars.from_arrow(_arrow_table(path, suffix))
+    elif suffix in (".xlsx", ".xlsm"):
+        table = _excel(path)
+    else:
+        pieces = list(read_batches(path, delimiter=delimiter, encoding=encoding))
+        table = polars.concat(pieces, rechunk=True) if pieces else polars.DataFrame()
+    _require_distinct(table.columns, path)
+    if not table.height:
+        raise DataError(f"{_called(path)} has column names but no row. Give at least one row.")
+    return table
+
+
+def read_batches(
+    path: str,
+    *,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    columns: Sequence[str] | None = None,
+) -> Iterator[Any]:
+    """The table piece by piece, as polars DataFrames; of text files some megabytes at a time."""
+    polars = optional_import("polars", extra="app", purpose=_PURPOSE)
+    suffix = _suffix(path)
+    if suffix in (".parquet", ".pq"):
+        parquet = optional_import("pyarrow.parquet", extra="app", purpose=_PURPOSE)
+        with _explained(path, None), parquet.ParquetFile(path) as file:
+            _require_distinct(file.schema_arrow.names, path)
+            for batch in file.iter_batches(batch_size=1 << 14, columns=_listed(columns)):
+                yield polars.from_arrow(batch)
+        return
+    if suffix in (".arrow", ".feather", ".ipc", ".xlsx", ".xlsm"):
+        yield read_table(path) if columns is None else read_table(path).select(columns)
+        return
+    arrow_csv = optional_import("pyarrow.csv", extra="app", purpose=_PURPOSE)
+    import pyarrow
+
+    with _open(path) as stream:
+        dialect, stream = _dialect(path, stream, delimiter, encoding)
+        _require_distinct(dialect.names, path)
+        with (
+            _explained(path, dialect),
+            arrow_csv.open_csv(
+                stream,
+                read_options=arrow_csv.ReadOptions(
+                    use_threads=False, block_size=BATCH, encoding=dialect.encoding
+                ),
+                parse_options=arrow_csv.ParseOptions(
+                    delimiter=dialect.delimiter, newlines_in_values=True
+                ),
+                convert_options=arrow_csv.ConvertOptions(
+                    column_types=dict.fromkeys(dialect.names, pyarrow.string()),
+                    include_columns=_listed(columns),
+                    null_values=list(GAPS),
+                    strings_can_be_null=True,
+                    quoted_strings_can_be_null=False,
+                ),
+            ) as batches,
+        ):
+            for batch in batches:
+                yield polars.from_arrow(batch)
+
+
+def column_names(path: str, *, delimiter: str | None = None, encoding: str = "utf-8") -> list[str]:
+    """The names of the columns of a file; standard input cannot be looked at twice."""
+    suffix = _suffix(path)
+    if suffix in (".parquet", ".pq"):
+        parquet = optional_import("pyarrow.parquet", extra="app", purpose=_PURPOSE)
+        with _explained(path, None):
+            return list(parquet.read_schema(path).names)
+    if suffix in (".arrow", ".feather", ".ipc", ".xlsx", ".xlsm"):
+        return list(read_table(path).columns)
+    with _open(path) as stream:
+        return list(_dialect(path, stream, delimiter, encoding)[0].names)
+
+
+def _suffix(path: str) -> str:
+    if path == STANDARD_INPUT:
+        return ".csv"
+    place = Path(path)
+    if place.is_dir():
+        raise DataError(f"{path} is a directory. Name a file in it.")
+    if not place.exists():
+        near = sorted(each.name for each in place.parent.glob(f"*{place.suffix}"))[:5]
+        hint = f" There are: {', '.join(near)}." if near else ""
+        raise DataError(f"There is no file {path}.{hint}")
+    return place.suffix.lower()
+
+
+@contextmanager
+def _open(path: str) -> Iterator[BinaryIO]:
+    if path == STANDARD_INPUT:
+        yield sys.stdin.buffer
+        return
+    try:
+        with open(path, "rb") as file:
+            yield file
+    except PermissionError as failure:
+        raise DataError(f"{path} may not be read: {failure.strerror}.") from failure
+
+
+def _dialect(
+    path: str, stream: BinaryIO, delimiter: str | None, encoding: str
+) -> tuple[Dialect, Any]:
+    """How the text is written, from its first lines; and the stream, from its beginning."""
+    try:
+        codecs.lookup(encoding)
+    except LookupError as failure:
+        raise DataError(f"encoding {encoding!r} is not known. Use utf-8 or latin-1.") from failure
+    head = stream.read(SAMPLE)
+    while b"\n" not in head:  # the names alone may be long
+        more = stream.read(SAMPLE)
+        if not more:
+            break
+        head += more
+    if not head.strip():
+        raise DataError(f"{_called(path)} is empty. A line of column names and rows are needed.")
+    if b"\0" in head:
+        raise DataError(
+            f"{_called(path)} is no text: it holds zero bytes. CSV, TSV, Parquet (.parquet), Arrow "
+            "(.arrow) and Excel (.xlsx) files are read, by their ending."
+        )
+    text = _decoded(path, head, encoding)
+    lines = text.splitlines()
+    chosen = delimiter or _guessed_delimiter(lines if len(head) < SAMPLE else lines[:-1] or lines)
+    names = next(csv.reader(io.StringIO(text), delimiter=chosen))
+    dialect = Dialect(chosen, encoding, tuple(names))
+    return dialect, _Restarted(head, stream)
+
+
+def _decoded(path: str, head: bytes, encoding: str) -> str:
+    decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else encoding)()
+    try:
+        return decoder.decode(head)
+    except UnicodeDecodeError as failure:
+        raise DataError(_not_text(path, encoding, failure.start, head[failure.start])) from failure
+
+
+def _not_text(path: str, encoding: str, place: int, byte: int) -> str:
+    return (
+        f"{_called(path)} is no {encoding} text (byte {byte:#04x} at position {place:,}). Name its "
+        "encoding, for example --encoding latin-1, or save it as UTF-8."
+    )
+
+
+def _guessed_delimiter(lines: list[str]) -> str:
+    """The one that cuts most lines into the same number of fields, and into the most."""
+    best, most = ",", (0.0, 1)
+    for delimiter in DELIMITERS:
+        counts = Counter(len(row) for row in csv.reader(lines[:200], delimiter=delimiter) if row)
+        if not counts:
+            continue
+        width, rows = counts.most_common(1)[0]
+        if width > 1 and (rows / counts.total(), width) > most:
+            best, most = delimiter, (rows / counts.total(), width)
+    return best
+
+
+class _Restarted(io.RawIOBase):
+    """A stream that begins with bytes that were read from it before."""
+
+    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+        self._head, self._rest = head.removeprefix(codecs.BOM_UTF8), rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._head:
+            read = self._rest.read(len(buffer))
+            buffer[: len(read)] = read
+            return len(read)
+        piece, self._head = self._head[: len(buffer)], self._head[len(buffer) :]
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+@contextmanager
+def _explained(path: str, dialect: Dialect | None) -> Iterator[None]:
+    """What Arrow found wrong with a file, in one line that says what to do."""
+    import pyarrow
+
+    try:
+        yield
+    except UnicodeDecodeError as failure:
+        encoding = dialect.encoding if dialect else "utf-8"
+        raise DataError(
+            _not_text(path, encoding, failure.start, failure.object[failure.start])
+        ) from failure
+    except (pyarrow.ArrowException, OSError) as failure:
+        message = str(failure).splitlines()[0] if str(failure) else type(failure).__name__
+        if "invalid UTF8" in message:
+            message = f"{_called(path)} is no utf-8 text. Name its encoding: --encoding latin-1."
+            raise DataError(message) from failure
+        ragged = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", message)
+        if ragged and dialect is not None:
+            row, expected, got = ragged.groups()
+            raise DataError(
+                f"{_called(path)}: line {row} has {got} fields where {expected} are expected "
+                f"(fields are split at {dialect.delimiter!r}). Mend the line, or name the "
+                "delimiter with --delimiter."
+            ) from failure
+        raise DataError(f"{_called(path)} cannot be read: {message}") from failure
+
+
+def _arrow_table(path: str, suffix: str) -> Any:
+    with _explained(path, None):
+        if suffix in (".parquet", ".pq"):
+            parquet = optional_import("pyarrow.parquet", extra="app", purpose=_PURPOSE)
+            return parquet.read_table(path)
+        feather = optional_import("pyarrow.feather", extra="app", purpose=_PURPOSE)
+        return feather.read_table(path)
+
+
+def _excel(path: str) -> Any:
+    """The first sheet, every cell as text."""
+    import zipfile
+
+    import polars
+
+    openpyxl = optional_import("openpyxl", extra="app", purpose="Reading an Excel file")
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    except (zipfile.BadZipFile, KeyError, ValueError, OSError) as failure:
+        raise DataError(f"{path} is no Excel file: {failure}.") from failure
+    rows = [row for row in book.worksheets[0].iter_rows(values_only=True) if any(_filled(row))]
+    book.close()
+    if not rows:
+        raise DataError(f"The first sheet of {path} is empty. Put the table there.")
+    width = max(place for place, cell in enumerate(rows[0]) if cell is not None) + 1
+    names = [str(cell) if cell is not None else "" for cell in rows[0][:width]]
+    _require_distinct(names, path)
+    columns = zip(*(_padded(row, width) for row in rows[1:]), strict=True) if rows[1:] else ()
+    texts = [[_cell_text(cell) for cell in column] for column in columns] or [[] for _ in names]
+    return polars.DataFrame(
+        dict(zip(names, texts, strict=True)), schema=dict.fromkeys(names, polars.String)
+    )
+
+
+def _filled(row: Sequence[Any]) -> Iterator[bool]:
+    return (cell is not None for cell in row)
+
+
+def _padded(row: Sequence[Any], width: int) -> tuple[Any, ...]:
+    return (*row[:width], *(None,) * (width - len(row)))
+
+
+def _cell_text(cell: Any) -> str | None:
+    if cell is None:
+        return None
+    text = cell.isoformat(sep=" ") if hasattr(cell, "hour") else str(cell)
+    return None if text in GAPS else text
+
+
+def _require_distinct(names: Sequence[str], path: str) -> None:
+    unnamed = [place for place, name in enumerate(names) if not name.strip()]
+    if unnamed:
+        raise DataError(
+            f"Column {unnamed[0] + 1} of {_called(path)} has no name. Every column needs one, in "
+            "the first line."
+        )
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        places = [place + 1 for place, name in enumerate(names) if name == twice[0]]
+        raise DataError(
+            f"{_called(path)} has {len(places)} columns called {twice[0]!r} (columns "
+            f"{', '.join(map(str, places))}). Give each its own name."
+        )
+
+
+def _listed(columns: Sequence[str] | None) -> list[str] | None:
+    return None if columns is None else list(columns)
+
+
+def _called(path: str) -> str:
+    return "Standard input" if path == STANDARD_INPUT else path

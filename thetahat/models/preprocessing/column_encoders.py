@@ -1,0 +1,266 @@
+"""One column of a table as numbers: what each kind of column becomes.
+
+An encoder is a value, learned from the rows of `fit`. For models that weigh and sum, numbers are
+centred and scaled, gaps filled and marked, categories spread over indicators; for trees, which only
+compare, numbers and gaps stay as they are and a category is its code.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.variables import Variable, sorted_distinct
+
+Array = Any
+
+MISSING = "(missing)"
+OTHER = "(other)"
+
+
+@dataclass(frozen=True)
+class ColumnEncoder(ABC):
+    """How one column becomes some columns of numbers."""
+
+    name: str
+
+    @abstractmethod
+    def encode(self, column: Variable) -> Any:
+        """The rows of the column, (n, width): dense, or CSR for text."""
+
+    @abstractmethod
+    def names(self) -> list[str]:
+        """What the new columns are called."""
+
+    def unseen(self, column: Variable) -> dict[Any, int]:
+        """Values that were not there in `fit`, and how often each occurs."""
+        return {}
+
+
+@dataclass(frozen=True)
+class NumberEncoder(ColumnEncoder):
+    """z = (x − centre)/scale, the middle value in gaps, and a mark where there was a gap."""
+
+    fill: float
+    centre: float
+    scale: float
+    marks_gaps: bool
+    levels: tuple[Any, ...] = ()
+    """Of an ordinal column, its values in order."""
+
+    @classmethod
+    def learn(cls, name: str, column: Variable, levels: tuple[Any, ...] = ()) -> NumberEncoder:
+        x = _numbers(column, levels)
+        known = x[np.isfinite(x)]
+        fill = float(np.median(known)) if known.size else 0.0
+        filled = np.where(np.isnan(x), fill, x)
+        centre = float(filled.mean()) if np.isfinite(filled).all() else fill
+        spread = float(filled.std()) if np.isfinite(filled).all() else 0.0
+        return cls(name, fill, centre, spread or 1.0, bool(np.isnan(x).any()), levels)
+
+    def encode(self, column: Variable) -> Array:
+        x = _numbers(column, self.levels)
+        gaps = np.isnan(x)
+        z = (np.where(gaps, self.fill, x) - self.centre) / self.scale
+        return np.column_stack([z, gaps]) if self.marks_gaps else z[:, None]
+
+    def names(self) -> list[str]:
+        return [self.name, f"{self.name}={MISSING}"] if self.marks_gaps else [self.name]
+
+
+@dataclass(frozen=True)
+class PlainNumber(ColumnEncoder):
+    """The numbers as they are, NaN in gaps; those of an ordinal column are its places."""
+
+    levels: tuple[Any, ...] = ()
+
+    def encode(self, column: Variable) -> Array:
+        return _numbers(column, self.levels)[:, None]
+
+    def names(self) -> list[str]:
+        return [self.name]
+
+
+@dataclass(frozen=True)
+class Indicators(ColumnEncoder):
+    """One column per frequent category, one for all rare ones, one for gaps; 0 or 1.
+
+    Of two categories without gaps the second alone gets a column, for it says all. A category that
+    was not there in `fit` counts as rare, if there were rare ones; else it is 0 everywhere.
+    """
+
+    levels: tuple[Any, ...]
+    rare: tuple[Any, ...]
+    marks_gaps: bool
+
+    @classmethod
+    def learn(
+        cls, name: str, column: Variable, max_categories: int, min_share: float
+    ) -> Indicators:
+        values, which = column.distinct()
+        counts = np.bincount(which[which >= 0], minlength=len(values))
+        enough = max(2.0, min_share * which.size)
+        by_count = sorted(range(len(values)), key=lambda k: (-counts[k], str(values[k])))
+        kept = [k for k in by_count if counts[k] >= enough][:max_categories]
+        if len(kept) == len(values) - 1:  # one rare category is its own
+            kept = by_count[: len(values)] if len(values) <= max_categories else kept
+        held = set(kept)
+        frequent = sorted_distinct([values[k] for k in kept])
+        rare = sorted_distinct([values[k] for k in by_count if k not in held])
+        return cls(name, frequent, rare, bool((which < 0).any()))
+
+    def encode(self, column: Variable) -> Array:
+        values, which = column.distinct()
+        width = len(self.names())
+        place = {level: code for code, level in enumerate(self.levels)}
+        if self._is_one:
+            place = {self.levels[0]: width, self.levels[1]: 0}
+        other = len(self.levels) if self.rare else width
+        codes = [place.get(value, other) for value in values]
+        gap = width - 1 if self.marks_gaps else width
+        # One column more takes what is nowhere, and is cut off again.
+        rows = np.zeros((which.size, width + 1))
+        rows[np.arange(which.size), np.array([*codes, gap], dtype=np.intp)[which]] = 1.0
+        return rows[:, :width]
+
+    @property
+    def _is_one(self) -> bool:
+        return len(self.levels) == 2 and not self.rare and not self.marks_gaps
+
+    def names(self) -> list[str]:
+        if self._is_one:
+            return [f"{self.name}={self.levels[1]}"]
+        ends = [
+            *self.levels,
+            *([OTHER] if self.rare else []),
+            *([MISSING] if self.marks_gaps else []),
+        ]
+        return [f"{self.name}={end}" for end in ends]
+
+    def unseen(self, column: Variable) -> dict[Any, int]:
+        return _unseen(column, {*self.levels, *self.rare})
+
+
+@dataclass(frozen=True)
+class Codes(ColumnEncoder):
+    """The number of the category, NaN for gaps and for what was not there in `fit`."""
+
+    levels: tuple[Any, ...]
+
+    @classmethod
+    def learn(cls, name: str, column: Variable) -> Codes:
+        return cls(name, column.held())
+
+    def encode(self, column: Variable) -> Array:
+        return column.codes(self.levels)[:, None]
+
+    def names(self) -> list[str]:
+        return [self.name]
+
+    def unseen(self, column: Variable) -> dict[Any, int]:
+        return _unseen(column, set(self.levels))
+
+
+@dataclass(frozen=True)
+class Words(ColumnEncoder):
+    """Text as weights of its words: term frequency × inverse document frequency."""
+
+    vectorizer: Any
+
+    @classmethod
+    def learn(cls, name: str, column: Variable, max_terms: int) -> Words:
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        vectorizer = TfidfVectorizer(
+            max_features=max_terms, sublinear_tf=True, token_pattern=r"(?u)\b\w+\b"
+        )
+        texts = _texts(column)
+        if not any(text.split() for text in texts):
+            texts = [*texts, "nothing"]  # no word at all: a vocabulary of one that never occurs
+        return cls(name, vectorizer.fit(texts))
+
+    def encode(self, column: Variable) -> Any:
+        return self.vectorizer.transform(_texts(column))
+
+    def names(self) -> list[str]:
+        return [f"{self.name}: {word}" for word in self.vectorizer.get_feature_names_out()]
+
+
+@dataclass(frozen=True)
+class DateParts(ColumnEncoder):
+    """Days since 1970, month, weekday and, where times of day differ, the hour."""
+
+    parts: tuple[str, ...]
+    centre: Array
+    scale: Array
+    fill: Array
+    """What stands in gaps: NaN for trees, else the middle."""
+
+    @classmethod
+    def learn(cls, name: str, column: Variable, *, scaled: bool) -> DateParts:
+        when = dates_of(column)
+        known = when[~np.isnat(when)]
+        times = (known - known.astype("datetime64[D]")).astype("timedelta64[s]")
+        parts = (
+            ("days", "month", "weekday", "hour") if times.any() else ("days", "month", "weekday")
+        )
+        x = _date_parts(when, parts)
+        middle = np.array([np.median(c[~np.isnan(c)]) if known.size else 0.0 for c in x.T])
+        if not scaled:
+            nothing = np.zeros(len(parts))
+            return cls(name, parts, nothing, nothing + 1.0, np.full(len(parts), np.nan))
+        filled = np.where(np.isnan(x), middle, x)
+        spread = filled.std(axis=0)
+        return cls(name, parts, filled.mean(axis=0), np.where(spread > 0, spread, 1.0), middle)
+
+    def encode(self, column: Variable) -> Array:
+        x = _date_parts(dates_of(column), self.parts)
+        return (np.where(np.isnan(x), self.fill, x) - self.centre) / self.scale
+
+    def names(self) -> list[str]:
+        return [f"{self.name}: {part}" for part in self.parts]
+
+
+def is_date(column: Variable) -> bool:
+    """Whether the type of the column says day or time."""
+    return any(word in str(column.dtype).lower() for word in ("date", "timestamp"))
+
+
+def dates_of(column: Variable) -> Array:
+    """The column as ``datetime64[s]``, NaT in gaps."""
+    values = column.values
+    if hasattr(values, "to_numpy"):
+        is_arrow = type(values).__module__.startswith("pyarrow")
+        values = values.to_numpy(zero_copy_only=False) if is_arrow else values.to_numpy()
+    return np.asarray(values).astype("datetime64[s]")
+
+
+def _date_parts(when: Array, parts: tuple[str, ...]) -> Array:
+    days = when.astype("datetime64[D]")
+    gaps = np.isnat(when)
+    number = np.where(gaps, 0, days.astype(np.int64))
+    month = np.where(gaps, 0, when.astype("datetime64[M]").astype(np.int64) % 12 + 1)
+    hour = np.where(gaps, 0, (when - days).astype("timedelta64[h]").astype(np.int64))
+    known = {"days": number, "month": month, "weekday": (number + 3) % 7, "hour": hour}
+    rows = np.column_stack([known[part] for part in parts]).astype(np.float64)
+    rows[gaps] = np.nan
+    return rows
+
+
+def _numbers(column: Variable, levels: tuple[Any, ...]) -> Array:
+    return column.codes(levels) if levels else np.asarray(column.numbers(), dtype=np.float64)
+
+
+def _texts(column: Variable) -> list[str]:
+    values, which = column.distinct()
+    texts = [*(str(value) for value in values), ""]
+    return [texts[k] for k in which]
+
+
+def _unseen(column: Variable, known: set[Any]) -> dict[Any, int]:
+    values, which = column.distinct()
+    counts = np.bincount(which[which >= 0], minlength=len(values))
+    return {v: int(c) for v, c in zip(values, counts, strict=True) if v not in known and c}
