@@ -28,6 +28,13 @@ FAMILIES = (
     "bayes",
     "selection",
     "evaluation",
+    "adaboost",
+    "tree",
+    "density",
+    "real_data",
+    "committee",
+    "boosting",
+    "forest",
 )
 RESULTS = Path(__file__).parent / "results"
 

@@ -31,7 +31,7 @@ def seeded(model):
     return model.set_params(random_state=0) if "random_state" in model.get_params() else model
 
 
-ESTIMATORS = {name: seeded(kind()) for name, kind in estimators().items()}
+ESTIMATORS = {name: seeded(kind._example()) for name, kind in estimators().items()}
 PREDICTORS = {
     name: model for name, model in ESTIMATORS.items() if is_regressor(model) or is_classifier(model)
 }
@@ -56,7 +56,7 @@ def targets(model):
 
 def answer(model, x=X):
     """What a fitted estimator says of some rows."""
-    for method in ("decision_function", "predict", "transform"):
+    for method in ("decision_function", "predict_proba", "predict", "transform", "log_density"):
         if hasattr(model, method):
             return getattr(model, method)(x)
     raise AssertionError(f"{model} says nothing of rows")
@@ -67,6 +67,8 @@ def exact(model):
     tight = {"tol": 1e-13, "max_iter": 100_000}
     if model._visits_rows_in_order:  # a stochastic method has no optimum to come that near to
         tight = {"max_iter": 5, "tol": None}
+    if model._grows_by_steps:  # nor has one whose steps are what it is made of
+        tight = {}
     known = model.get_params()
     return clone(model).set_params(**{key: tight[key] for key in tight if key in known})
 
@@ -77,9 +79,15 @@ def fitted(model, x=X, y=None, **options):
 
 def beside_the_point(model):
     """Checks of scikit-learn that a method cannot meet by its nature, with the reason."""
-    if not getattr(model, "_visits_rows_in_order", False):
+    if getattr(model, "_may_make_no_round", False):
+        reason = "with nothing left to learn there is no round to make"
+        return {"check_non_transformer_estimators_n_iter": reason}
+    if getattr(model, "_draws_rows", False):
+        reason = "a row twice is drawn by two draws, and a row of weight two by one likelier draw"
+    elif getattr(model, "_visits_rows_in_order", False):
+        reason = "a row twice is two single steps, and a row of weight two one long step"
+    else:
         return {}
-    reason = "a row twice is two single steps, and a row of weight two one long step"
     kinds = ("dense", "sparse")
     return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}
 
@@ -130,8 +138,9 @@ def test_float32_in_float32_out(name):
     y = targets(model) if is_classifier(model) else targets(model).astype(np.float32)
     small = answer(clone(model).fit(X.astype(np.float32), y), X.astype(np.float32))
     assert small.dtype == np.float32
-    # Rounding may take a row over a kink of the loss, and single steps elsewhere from there on.
-    apart = 0.2 if model._visits_rows_in_order else 2e-3
+    # Rounding may take a row over a kink of the loss, and single steps elsewhere from there on; or
+    # one tree of many to the other of two splits that gain the same.
+    apart = 0.2 if model._visits_rows_in_order or model._draws_rows else 2e-3
     np.testing.assert_allclose(
         small, answer(clone(model).fit(X, targets(model))), rtol=2e-4, atol=apart
     )
@@ -156,7 +165,7 @@ def test_weight_two_is_a_row_twice(name):
     model = ESTIMATORS[name]
     if not has_fit_parameter(model, "sample_weight") or model._visits_rows_in_order:
         return
-    if model._splits_rows:
+    if model._splits_rows or model._draws_rows:
         return
     weight = RANDOM.integers(0, 3, 400)
     rows = np.repeat(np.arange(400), weight)
@@ -167,7 +176,8 @@ def test_weight_two_is_a_row_twice(name):
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_order_of_rows_does_not_matter(name):
-    if ESTIMATORS[name]._visits_rows_in_order or ESTIMATORS[name]._splits_rows:
+    model = ESTIMATORS[name]
+    if model._visits_rows_in_order or model._splits_rows or model._draws_rows:
         return
     order = RANDOM.permutation(500)
     expected = answer(fitted(ESTIMATORS[name], X[:500]))
@@ -225,6 +235,7 @@ def test_pickles_and_clones(name):
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.filterwarnings("ignore:.*:FutureWarning")
+@pytest.mark.filterwarnings("ignore:y contains no unlabeled samples:UserWarning")
 def test_same_parameters_as_scikit_learn(name):
     """Changing the import is the whole migration: parameters, defaults and fitted attributes."""
     peer = PEERS.get(name)
@@ -235,7 +246,15 @@ def test_same_parameters_as_scikit_learn(name):
         if default.default != "deprecated":
             assert parameter in ours
             assert ours[parameter].default == default.default, parameter
-    theirs = peer().fit(X[:300], targets(ESTIMATORS[name])[:300])
+    needed = [
+        each
+        for each, parameter in inspect.signature(peer).parameters.items()
+        if parameter.default is parameter.empty or each == "estimator"
+    ]
+    parts = {each: getattr(ESTIMATORS[name], each) for each in needed}
+    y = targets(ESTIMATORS[name])[:300]
+    y = np.unique(y, return_inverse=True)[1] if is_classifier(ESTIMATORS[name]) else y
+    theirs = peer(**parts).fit(X[:300], y)
     attributes = {a for a in vars(theirs) if a.endswith("_") and not a.startswith("_")}
     assert attributes <= set(dir(fitted(ESTIMATORS[name])))
 
@@ -247,6 +266,12 @@ def test_in_pipelines_and_searches(name):
     from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
     model = clone(ESTIMATORS[name])
+    if hasattr(model, "log_density"):
+        # Wide enough for the rows that are held out.
+        model.set_params(**({"margin": 1.0} if getattr(model, "margin", None) == 0.0 else {}))
+        search = GridSearchCV(make_pipeline(StandardScaler(), model), {}, cv=2)
+        assert search.fit(X).best_score_ > -15.0
+        return
     if name not in PREDICTORS:
         assert make_pipeline(MinMaxScaler(), model).fit_transform(X).shape[0] == N
         return
@@ -256,9 +281,10 @@ def test_in_pipelines_and_searches(name):
     step = pipeline.steps[-1][0]
     grid = {f"{step}__fit_intercept": [True, False]} if hasattr(model, "fit_intercept") else {}
     search = GridSearchCV(pipeline, grid, cv=2)
-    poor = is_classifier(model) and get_tags(model).classifier_tags.poor_score
+    tags = get_tags(model)
+    poor = (tags.classifier_tags or tags.regressor_tags).poor_score
     # One column of six explains 0.4: as much as a greedy model takes by default.
-    assert search.fit(X, targets(model)).best_score_ > (0.0 if poor else 0.3)
+    assert search.fit(X, targets(model)).best_score_ > (-0.01 if poor else 0.3)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
@@ -289,5 +315,6 @@ def test_set_output(name):
     if not hasattr(model, "transform"):
         return
     frame = pandas.DataFrame(X, columns=[f"c{j}" for j in range(D)])
-    assert isinstance(model.set_output(transform="pandas").fit_transform(frame), pandas.DataFrame)
-    assert isinstance(model.set_output(transform="polars").fit_transform(frame), polars.DataFrame)
+    y = (targets(model),) if name in PREDICTORS else ()
+    for kind, table in (("pandas", pandas.DataFrame), ("polars", polars.DataFrame)):
+        assert isinstance(model.set_output(transform=kind).fit_transform(frame, *y), table)

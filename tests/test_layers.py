@@ -70,6 +70,24 @@ def test_scikit_learn_only_through_public_modules():
                 assert not any(part.startswith("_") for part in name.split(".")), f"{path}:{line}"
 
 
+def test_scipy_linalg_is_loaded_where_its_threads_are_governed():
+    """Its BLAS is its own: loaded by the way, it would run on all cores and change the bits."""
+    for path in modules():
+        if path.parts[0] != "foundation":
+            for name, line in imported_names(ast.parse((PACKAGE / path).read_text())):
+                remedy = "use thetahat.foundation.threads.scipy_linalg()"
+                assert not name.startswith("scipy.linalg"), f"{path}:{line}: {remedy}"
+
+
+def test_a_lasso_path_needs_no_scipy():
+    code = (
+        "import sys, numpy as np, thetahat as th; th.lasso_path(np.eye(30, 40), np.arange(30.0));"
+        "print([name for name in ('sklearn', 'scipy', 'joblib') if name in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
 def test_import_is_light():
     """Measured in a new process: no scikit-learn, no SciPy, and well under 0.15 s."""
     code = (

@@ -1,0 +1,83 @@
+"""Densities: trees and forests of them, beside kernel density estimates.
+
+A call fits 100,000 rows and asks for the densities of a thousand new ones; quality is the mean
+surprise −log p(x) of those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import OURS, Call, Case, Contender, Data, Study
+
+
+def heaps(rows: int, columns: int) -> Callable[[bool], Data]:
+    """Eight heaps, each stretched along its own directions."""
+
+    def build(quick: bool) -> Data:
+        n, new = (1500, 200) if quick else (rows, 1000)
+        random = np.random.default_rng(0)
+        centres = 2.5 * random.standard_normal((8, columns))
+        shapes = 0.5 * random.standard_normal((8, columns, columns))
+        kind = random.integers(0, 8, n + new)
+        noise = random.standard_normal((n + new, columns))
+        X = centres[kind] + np.einsum("nj,njk->nk", noise, shapes[kind])
+        return {"X": X[:n], "new": X[n:]}
+
+    return build
+
+
+def describe(module: str, name: str, **parameters: Any) -> Contender:
+    """Fit a density and say how likely new rows are."""
+
+    def load() -> Callable[[Data], Call]:
+        model = getattr(import_module(module), name)
+
+        def prepare(data: Data) -> Call:
+            return lambda: model(**parameters).fit(data["X"]).score_samples(data["new"])
+
+        return prepare
+
+    return load
+
+
+def surprise(data: Data, logs: Any) -> float:
+    return -float(np.mean(logs))
+
+
+KERNEL = "scikit-learn KernelDensity"
+OPEN_GAUSSIAN = {"criterion": "entropy", "leaf": "gaussian", "margin": float("inf")}
+
+CASES = (
+    Case(
+        "DensityForest 100k×5, 50 trees",
+        heaps(100_000, 5),
+        {
+            OURS: describe("thetahat", "DensityForest", n_estimators=50, random_state=0),
+            f"{KERNEL}, Scott": describe("sklearn.neighbors", "KernelDensity", bandwidth="scott"),
+            f"{KERNEL}, 0.25": describe("sklearn.neighbors", "KernelDensity", bandwidth=0.25),
+        },
+        surprise,
+        "mean −log p of new rows",
+    ),
+    Case(
+        "DensityTree 100k×5, Gaussian leaves",
+        heaps(100_000, 5),
+        {OURS: describe("thetahat", "DensityTree", **OPEN_GAUSSIAN)},
+        surprise,
+        "mean −log p of new rows",
+    ),
+    Case(
+        "DensityTree 100k×5, uniform leaves",
+        heaps(100_000, 5),
+        {OURS: describe("thetahat", "DensityTree", criterion="uniformity", margin=0.2, tau=10)},
+        surprise,
+        "mean −log p of new rows",
+    ),
+)
+
+STUDIES: tuple[Study, ...] = ()

@@ -1,0 +1,103 @@
+"""Real data sets: those that scikit-learn and statsmodels ship, and CSV files where there are any.
+
+The files lie in the folder that the environment variable ``THETAHAT_DATA`` names (spambase.csv,
+abalone.csv, credit-g.csv, sick.csv, each with a header and the target in the last column); without
+it they are left out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+FOLDER = "THETAHAT_DATA"
+
+
+@dataclass(frozen=True)
+class RealData:
+    """A table with its targets; text columns are categories."""
+
+    name: str
+    X: Any
+    y: Any
+    is_classification: bool
+
+
+def spam() -> RealData | None:
+    """4601 messages, 57 columns; None where the file is not."""
+    return _from_file("spambase", is_classification=True)
+
+
+def tables(quick: bool) -> list[RealData]:
+    """All that can be had here; the smaller half when quick."""
+    found = [load() for load in (SMALL if quick else SMALL + LARGE)]
+    return [data for data in found if data is not None]
+
+
+def _of_scikit_learn(name: str, is_classification: bool) -> Callable[[], RealData]:
+    def load() -> RealData:
+        from sklearn import datasets
+
+        X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
+        return RealData(name, X, y, is_classification)
+
+    return load
+
+
+def _of_statsmodels(
+    name: str, target: str, is_classification: bool
+) -> Callable[[], RealData | None]:
+    def load() -> RealData | None:
+        try:
+            from statsmodels import datasets
+        except ImportError:
+            return None
+        table = getattr(datasets, name).load_pandas().data
+        y = table[target].to_numpy()
+        if is_classification:
+            y = (y > 0).astype(int)
+        return RealData(name, table.drop(columns=target), y, is_classification)
+
+    return load
+
+
+def _from_file(name: str, is_classification: bool) -> RealData | None:
+    folder = os.environ.get(FOLDER)
+    path = Path(folder or ".") / f"{name}.csv"
+    if not folder or not path.is_file():
+        return None
+    import pandas as pd
+
+    table = pd.read_csv(path).dropna(axis=1, how="all")  # scikit-learn bins no empty column
+    text = [column for column in table if not pd.api.types.is_numeric_dtype(table[column])]
+    X = table.astype(dict.fromkeys(text, "category")).iloc[:, :-1]
+    y = table.iloc[:, -1].to_numpy()
+    y = np.unique(y, return_inverse=True)[1] if is_classification else y.astype(float)
+    return RealData(name, X, y, is_classification)
+
+
+def _file(name: str, is_classification: bool) -> Callable[[], RealData | None]:
+    return lambda: _from_file(name, is_classification)
+
+
+SMALL: list[Callable[[], RealData | None]] = [
+    _of_scikit_learn("iris", True),
+    _of_scikit_learn("wine", True),
+    _of_scikit_learn("breast_cancer", True),
+    _of_scikit_learn("diabetes", False),
+    _of_statsmodels("anes96", "vote", True),
+]
+LARGE: list[Callable[[], RealData | None]] = [
+    _of_scikit_learn("digits", True),
+    _of_statsmodels("fair", "affairs", True),
+    _of_statsmodels("randhie", "mdvis", False),
+    _file("credit-g", True),
+    _file("abalone", False),
+    _file("sick", True),
+    spam,
+]
