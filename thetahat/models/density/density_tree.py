@@ -214,7 +214,7 @@ class DensityTree(CellModel):
 
         Returns
         -------
-        low, high : ndarray of shape (n_leaves_, d)
+        low, high : ndarray of shape (n_leaves, d)
             In the order of the leaves among the nodes.
         """
         from sklearn.utils.validation import check_is_fitted

@@ -262,7 +262,7 @@ class GradientBoostingRegressor(Staged, BoostedRegressor):
 
         Returns
         -------
-        array of shape (n, n_estimators_)
+        array of shape (n, n_estimators)
         """
         return super().apply(X)[:, :, 0]
 

@@ -60,7 +60,7 @@ class Staged(Boosted):
 
     @property
     def estimators_(self) -> Array:
-        """Every tree as a `DecisionTreeRegressor`, (n_estimators_, n_trees_per_iteration_).
+        """Every tree as a `DecisionTreeRegressor`, (n_estimators, n_trees_per_iteration).
 
         Their values are multiplied by the learning rate already.
         """
@@ -96,7 +96,7 @@ class Staged(Boosted):
 
         Returns
         -------
-        array of shape (n, n_estimators_, n_trees_per_iteration_)
+        array of shape (n, n_estimators, n_trees_per_iteration)
         """
         check_is_fitted(self, "_trees")
         leaves = self._packed.leaves(self._rows(X)).T
