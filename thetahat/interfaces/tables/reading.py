@@ -27,8 +27,10 @@ GAPS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?", "#N/A
 """How files write that a value is missing."""
 SAMPLE = 1 << 16
 """Bytes from which delimiter and names are read."""
-BATCH = 1 << 20
-"""Bytes of a text file in work at a time."""
+BATCH = 1 << 18
+"""Bytes of a text file in work at a time, where memory is not to grow with the file."""
+WHOLE = 1 << 22
+"""The same where the whole table is wanted."""
 
 _PURPOSE = "Reading tables on the command line"
 
@@ -40,6 +42,8 @@ class Dialect:
     delimiter: str
     encoding: str
     names: tuple[str, ...]
+    longest: int
+    """Bytes of the longest line among the first; a line must fit into a batch."""
 
 
 def read_table(path: str, *, delimiter: str | None = None, encoding: str = "utf-8") -> Any:
@@ -51,7 +55,8 @@ def read_table(path: str, *, delimiter: str | None = None, encoding: str = "utf-
     elif suffix in (".xlsx", ".xlsm"):
         table = _excel(path)
     else:
-        pieces = list(read_batches(path, delimiter=delimiter, encoding=encoding))
+        batches = read_batches(path, delimiter=delimiter, encoding=encoding, batch=WHOLE)
+        pieces = list(batches)
         table = polars.concat(pieces, rechunk=True) if pieces else polars.DataFrame()
     _require_distinct(table.columns, path)
     if not table.height:
@@ -65,16 +70,17 @@ def read_batches(
     delimiter: str | None = None,
     encoding: str = "utf-8",
     columns: Sequence[str] | None = None,
+    batch: int = BATCH,
 ) -> Iterator[Any]:
-    """The table piece by piece, as polars DataFrames; of text files some megabytes at a time."""
+    """The table piece by piece, as polars DataFrames; of text files about `batch` bytes each."""
     polars = optional_import("polars", extra="app", purpose=_PURPOSE)
     suffix = _suffix(path)
     if suffix in (".parquet", ".pq"):
         parquet = optional_import("pyarrow.parquet", extra="app", purpose=_PURPOSE)
         with _explained(path, None), parquet.ParquetFile(path) as file:
             _require_distinct(file.schema_arrow.names, path)
-            for batch in file.iter_batches(batch_size=1 << 14, columns=_listed(columns)):
-                yield polars.from_arrow(batch)
+            for piece in file.iter_batches(batch_size=1 << 14, columns=_listed(columns)):
+                yield polars.from_arrow(piece)
         return
     if suffix in (".arrow", ".feather", ".ipc", ".xlsx", ".xlsm"):
         yield read_table(path) if columns is None else read_table(path).select(columns)
@@ -90,7 +96,9 @@ def read_batches(
             arrow_csv.open_csv(
                 stream,
                 read_options=arrow_csv.ReadOptions(
-                    use_threads=False, block_size=BATCH, encoding=dialect.encoding
+                    use_threads=False,
+                    block_size=max(batch, 8 * dialect.longest),
+                    encoding=dialect.encoding,
                 ),
                 parse_options=arrow_csv.ParseOptions(
                     delimiter=dialect.delimiter, newlines_in_values=True
@@ -104,8 +112,8 @@ def read_batches(
                 ),
             ) as batches,
         ):
-            for batch in batches:
-                yield polars.from_arrow(batch)
+            for piece in batches:
+                yield polars.from_arrow(piece)
 
 
 def column_names(path: str, *, delimiter: str | None = None, encoding: str = "utf-8") -> list[str]:
@@ -171,7 +179,8 @@ def _dialect(
     lines = text.splitlines()
     chosen = delimiter or _guessed_delimiter(lines if len(head) < SAMPLE else lines[:-1] or lines)
     names = next(csv.reader(io.StringIO(text), delimiter=chosen))
-    dialect = Dialect(chosen, encoding, tuple(names))
+    longest = max(len(line) for line in head.splitlines())
+    dialect = Dialect(chosen, encoding, tuple(names), longest)
     return dialect, _Restarted(head, stream)
 
 
