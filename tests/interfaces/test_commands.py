@@ -267,6 +267,17 @@ class TestRefusals:
         assert "no such column" in one_line(capsys, *argv, "--keep", "zzz")
         assert "not part of this installation" in one_line(capsys, "lab")
 
+    def test_what_was_not_foreseen_is_one_line_too(self, capsys, houses_csv, monkeypatch):
+        def broken(*arguments, **options):
+            raise RuntimeError("a fault\nof two lines")
+
+        monkeypatch.setattr("thetahat.interfaces.problem.pose", broken)
+        argv = ["compare", houses_csv, "-t", "price"]
+        assert "RuntimeError: a fault of two lines (not foreseen" in one_line(capsys, *argv)
+        monkeypatch.setenv("THETAHAT_TRACEBACK", "1")
+        with pytest.raises(RuntimeError):
+            main(argv)
+
     def test_too_few_rows(self, capsys, tmp_path):
         path = tmp_path / "data.csv"
         path.write_text("x,y\n1,a\n2,b\n")

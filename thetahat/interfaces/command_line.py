@@ -62,6 +62,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"thetahat {arguments.command}: cannot write or read: {reason}.", file=sys.stderr)
         _let_go_of_output()
         return 1
+    except Exception as fault:
+        if os.environ.get("THETAHAT_TRACEBACK"):
+            raise
+        reason = " ".join(str(fault).split())
+        print(
+            f"thetahat {arguments.command}: {type(fault).__name__}: {reason} (not foreseen: set "
+            "THETAHAT_TRACEBACK=1 to see where)",
+            file=sys.stderr,
+        )
+        return 1
     return 0
 
 

@@ -109,6 +109,18 @@ def test_text_is_weighed_by_its_words():
     assert kept.transform(empty).nnz == 0
 
 
+def test_many_indicators_are_sparse_and_many_numbers_are_not():
+    random = np.random.default_rng(0)
+    names = [f"c{j}" for j in range(300)]
+    words = pl.DataFrame(random.choice(["a", "b", "c"], (40, 300)), schema=names)
+    matrix = th.TableVectorizer().fit_transform(words)
+    assert sp.issparse(matrix)
+    assert matrix.shape == (40, 900)
+    np.testing.assert_allclose(matrix.sum(axis=1), 300)
+    numbers = pl.DataFrame(random.standard_normal((40, 300)), schema=names)
+    assert isinstance(th.TableVectorizer().fit_transform(numbers), np.ndarray)
+
+
 def test_codes_for_trees_keep_the_places_of_the_columns():
     vectorizer = th.TableVectorizer(encoding="codes")
     matrix = vectorizer.fit_transform(polars_table().select("day", "size", "colour", "grade"))

@@ -159,11 +159,11 @@ class TableVectorizer(TransformerMixin, Estimator):
         single = all(column.is_single for column in columns.values())
         dtype = np.float32 if single else np.float64
         n, width = parts[0].shape[0], sum(part.shape[1] for part in parts)
-        has_text = any(not isinstance(part, np.ndarray) for part in parts)
-        if self.encoding == "indicators" and (has_text or width > WIDE):
+        if self.encoding == "indicators" and self._is_mostly_zero(parts):
             import scipy.sparse
 
-            return scipy.sparse.csr_array(scipy.sparse.hstack(parts, format="csr", dtype=dtype))
+            blocks = [scipy.sparse.csr_array(part) for part in parts]
+            return scipy.sparse.csr_array(scipy.sparse.hstack(blocks, format="csr", dtype=dtype))
         require_memory(
             8 * n * width, f"TableVectorizer: {n} rows of {width} columns", "Lower max_terms."
         )
@@ -190,6 +190,12 @@ class TableVectorizer(TransformerMixin, Estimator):
         """With ``encoding="codes"``, the columns of the matrix that hold codes of categories."""
         check_is_fitted(self)
         return [place for place, each in enumerate(self.encoders_) if isinstance(each, Codes)]
+
+    def _is_mostly_zero(self, parts: list[Any]) -> bool:
+        """Whether text, or very many indicators, make up the matrix."""
+        pairs = zip(self.encoders_, parts, strict=True)
+        n_indicators = sum(part.shape[1] for each, part in pairs if isinstance(each, Indicators))
+        return n_indicators > WIDE or any(not isinstance(part, np.ndarray) for part in parts)
 
     def _columns(self, X: Any, *, reset: bool) -> dict[str, Variable]:
         """The columns by name, checked against `fit` once it has been."""
