@@ -1,15 +1,14 @@
 """Snapshots of a long fit, so that one that was killed goes on where it was.
 
 A snapshot is one .npz file of plain arrays and a JSON text: the trees so far, the seed, and a
-fingerprint of rows and parameters. It is written beside and then moved into place, so there is
-always a whole one. The rounds that follow are the same, bit for bit, as if nothing had happened.
+fingerprint of rows and parameters. It is written whole or not at all. The rounds that follow are
+the same, bit for bit, as if nothing had happened.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.whole_file import whole_file
 from thetahat.models.ensemble.boosting import Rows
 from thetahat.models.tree.structure import Tree
 
@@ -73,12 +73,8 @@ class Checkpoint:
             if trees
         }
         held["facts"] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
-        beside = self.path.with_name(self.path.name + ".part")
-        with open(beside, "wb") as file:
+        with whole_file(self.path) as file:
             np.savez(file, **held)  # type: ignore[arg-type]
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, self.path)
         self.written = time.monotonic()
 
     def remove(self) -> None:
