@@ -166,6 +166,25 @@ class TestModelFiles:
         assert "size: " in err
         assert "could not be read" in err
 
+    def test_new_rows_are_read_as_the_training_rows_were_written(self, capsys, tmp_path):
+        """Days first and decimal commas, in new rows that could be read another way, or not all."""
+        random = np.random.default_rng(0)
+        day, month = random.integers(1, 29, 200), random.integers(1, 13, 200)
+        lines = ["when;size;y"]
+        for d, m in zip(day, month, strict=True):
+            lines.append(f"{d:02}/{m:02}/2024;{d},5;{m + 0.01 * d:.3f}")
+        path, model = tmp_path / "old.csv", tmp_path / "month.theta"
+        path.write_text("\n".join(lines) + "\n")
+        assert run(capsys, "fit", path, "-t", "y", "--model", "RidgeCV", "-o", model, "-q")[0] == 0
+        new = tmp_path / "new.csv"
+        new.write_text("when;size\n02/11/2024;2,5\n11/02/2024;11,5\nnever;big\n")
+        code, out, err = run(capsys, "predict", model, new)
+        assert code == 0
+        found = [float(each) for each in out.splitlines()[1:]]
+        np.testing.assert_allclose(found[:2], [11.02, 2.11], atol=0.3)
+        assert "when: 1 values could not be read" in err
+        assert "size: 1 values could not be read" in err
+
     def test_missing_columns_are_refused_by_name(self, capsys, model, houses, tmp_path):
         path, target = tmp_path / "new.csv", tmp_path / "out.csv"
         houses.drop("size", "state").write_csv(path)

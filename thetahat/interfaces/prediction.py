@@ -37,6 +37,12 @@ class Strange:
         return found
 
 
+def saved_notations(notes: Mapping[str, Any]) -> dict[str, str]:
+    """How the columns of the training rows were written, where that was not the usual way."""
+    found = notes.get("notations")
+    return {str(k): str(v) for k, v in found.items()} if isinstance(found, dict) else {}
+
+
 def saved_kinds(model: Any, notes: Mapping[str, Any]) -> dict[str, str]:
     """The columns a saved model reads, and their kinds."""
     kinds = notes.get("kinds")
@@ -62,12 +68,18 @@ def require_names(needed: Mapping[str, str], found: list[str], path: str) -> Non
         )
 
 
-def as_seen(batch: Any, kinds: Mapping[str, str], model: Any, strange: Strange) -> Any:
+def as_seen(
+    batch: Any,
+    kinds: Mapping[str, str],
+    notations: Mapping[str, str],
+    model: Any,
+    strange: Strange,
+) -> Any:
     """A batch with the columns of the model, in its order and types."""
     columns = []
     levels = _levels(model)
     for name, kind in kinds.items():
-        values = retyped(batch[name], kind)
+        values = retyped(batch[name], kind, notations.get(name, ""))
         if kind == "ordinal" and name in levels:
             values = (
                 pl.select(pl.when(values.is_in(list(levels[name]))).then(values))
@@ -89,13 +101,18 @@ def as_seen(batch: Any, kinds: Mapping[str, str], model: Any, strange: Strange) 
 
 
 def predicted(
-    model: Any, batches: Iterator[Any], kinds: Mapping[str, str], strange: Strange, name: str
+    model: Any,
+    batches: Iterator[Any],
+    kinds: Mapping[str, str],
+    notations: Mapping[str, str],
+    strange: Strange,
+    name: str,
 ) -> Iterator[Any]:
     """Tables of predictions: the target, and the probability of each class where there is one."""
     for batch in batches:
         if not batch.height:
             continue
-        rows = as_seen(batch, kinds, model, strange)
+        rows = as_seen(batch, kinds, notations, model, strange)
         columns = {name: model.predict(rows)}
         if hasattr(model, "predict_proba"):
             shares = model.predict_proba(rows)

@@ -15,6 +15,7 @@ from thetahat.interfaces.tables.columns import (
     ColumnFinding,
     find_columns,
     kinds_of,
+    notations_of,
     require_columns,
     typed,
 )
@@ -47,6 +48,10 @@ class Problem:
     @property
     def kinds(self) -> dict[str, str]:
         return kinds_of(self.columns)
+
+    @property
+    def notations(self) -> dict[str, str]:
+        return notations_of([found for found in self.columns if found.kind != "drop"])
 
     @property
     def n_rows(self) -> int:

@@ -30,7 +30,7 @@ from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.optional import optional_import
 
 _BLOCK_BYTES = 1 << 20
-_DELIMITERS = (",", ";", "\t", "|")
+DELIMITERS = (",", ";", "\t", "|")
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def _require_delimiter(
 ) -> None:
     if len(fields) > 1:
         return
-    for other in _DELIMITERS:
+    for other in DELIMITERS:
         if other != delimiter and other in first_line:
             raise DataError(
                 f"{path} has one column when split at {delimiter!r}, and its first line holds "

@@ -34,7 +34,13 @@ def run(arguments: argparse.Namespace) -> None:
     """Load, read, measure, print."""
     from thetahat.foundation.errors import DataError
     from thetahat.interfaces.explanation import explain
-    from thetahat.interfaces.prediction import Strange, as_seen, require_names, saved_kinds
+    from thetahat.interfaces.prediction import (
+        Strange,
+        as_seen,
+        require_names,
+        saved_kinds,
+        saved_notations,
+    )
     from thetahat.interfaces.problem import pose, require_target
     from thetahat.interfaces.tables.reading import read_table
     from thetahat.persistence.description import describe_file
@@ -59,7 +65,7 @@ def run(arguments: argparse.Namespace) -> None:
             "out."
         )
     strange = Strange()
-    X = as_seen(rows, kinds, model, strange)
+    X = as_seen(rows, kinds, saved_notations(notes), model, strange)
     for line in strange.lines():
         console.say(f"note: {line}")
     scoring = arguments.scoring or ("accuracy" if problem.task == "classification" else "r2")

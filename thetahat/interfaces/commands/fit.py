@@ -70,6 +70,7 @@ def run(arguments: argparse.Namespace) -> None:
         "rows": problem.n_rows,
         "score": f"{trial.metric} {score}",
         "kinds": problem.kinds,
+        "notations": problem.notations,
     }
     save(model, arguments.output, notes=notes)
     if arguments.json:

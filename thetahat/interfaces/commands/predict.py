@@ -31,7 +31,13 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Load, match the columns, and go through the file."""
-    from thetahat.interfaces.prediction import Strange, predicted, require_names, saved_kinds
+    from thetahat.interfaces.prediction import (
+        Strange,
+        predicted,
+        require_names,
+        saved_kinds,
+        saved_notations,
+    )
     from thetahat.interfaces.tables.reading import column_names, read_batches
     from thetahat.persistence.description import describe_file
     from thetahat.persistence.model_file import load
@@ -50,7 +56,8 @@ def run(arguments: argparse.Namespace) -> None:
     target = str(notes.get("predicts", "prediction"))
     with _output(arguments.output) as file:
         first = True
-        for table in predicted(model, _named(batches, kinds), kinds, strange, target):
+        named = _named(batches, kinds)
+        for table in predicted(model, named, kinds, saved_notations(notes), strange, target):
             file.write(table.write_csv(include_header=first).encode())
             first = False
     for line in strange.lines():

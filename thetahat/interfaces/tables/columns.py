@@ -13,11 +13,11 @@ from typing import Any
 import polars as pl
 
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.models.preprocessing.table_vectorizer import WORDS_OF_TEXT
 
 KINDS = ("numeric", "ordinal", "categorical", "text", "date", "drop")
 NUMBERS_AMONG = 0.95
 """Share of numbers from which a column is one of numbers with some entries that are none."""
-WORDS_OF_TEXT = 4
 DATE_FORMATS = (
     "%Y-%m-%d",
     "%Y-%m-%d %H:%M:%S",
@@ -28,6 +28,9 @@ DATE_FORMATS = (
     "%m/%d/%Y",
     "%d/%m/%Y",
 )
+DATES_TRIED = 50
+"""Values that are read as dates before a whole column is."""
+DECIMAL_COMMA = "decimal comma"
 ORDERED = (
     ("very low", "low", "medium", "high", "very high"),
     ("low", "mid", "high"),
@@ -54,6 +57,8 @@ class ColumnFinding:
     n_missing: int
     n_distinct: int
     warnings: tuple[str, ...] = field(default=())
+    written: str = ""
+    """How text says its values: the layout of dates, or decimal commas; "" for the usual way."""
 
 
 def find_columns(table: Any, asked: Mapping[str, str] | None = None) -> list[ColumnFinding]:
@@ -82,12 +87,20 @@ def kinds_of(findings: list[ColumnFinding]) -> dict[str, str]:
     return {found.name: found.kind for found in findings if found.kind != "drop"}
 
 
-def retyped(column: Any, kind: str, levels: tuple[str, ...] = ()) -> Any:
-    """New values of a column whose kind is known; what does not fit is missing."""
+def notations_of(findings: list[ColumnFinding]) -> dict[str, str]:
+    """How columns are written that are not written the usual way."""
+    return {found.name: found.written for found in findings if found.written}
+
+
+def retyped(column: Any, kind: str, written: str) -> Any:
+    """Values of a column whose kind and notation are known; what does not fit is missing.
+
+    The notation is that of the rows it was found in: a few new rows may read another way too.
+    """
     if kind == "numeric":
-        return _as_numbers(column)
+        return _as_numbers(column, written)
     if kind == "date":
-        return _as_dates(column)[0]
+        return _as_dates(column, written)
     return _as_text(column)
 
 
@@ -95,7 +108,8 @@ def _find(column: Any, asked: str | None) -> ColumnFinding:
     missing, distinct = column.null_count(), column.drop_nulls().n_unique()
     found = ColumnFinding(column.name, "categorical", column, "", missing, distinct)
     if asked is not None:
-        values = retyped(column, asked)
+        written = _notation(column, asked)
+        values = retyped(column, asked, written)
         lost = values.null_count() - missing
         warnings = (_lost_values(column, values, asked),) if lost else ()
         return replace(
@@ -103,6 +117,7 @@ def _find(column: Any, asked: str | None) -> ColumnFinding:
             kind=asked,
             values=values,
             reason="as asked",
+            written=written,
             warnings=warnings,
             n_missing=values.null_count(),
         )
@@ -134,13 +149,18 @@ def _find_by_type(found: ColumnFinding) -> ColumnFinding:
 def _find_in_text(found: ColumnFinding) -> ColumnFinding:
     column = _as_text(found.values)
     present = column.drop_nulls()
-    numbers = _as_numbers(column)
-    n_numbers = len(numbers) - numbers.null_count()
+    comma = _notation(column, "numeric")
+    numbers = _as_numbers(column, comma)
+    n_numbers = _n_read(numbers)
     if n_numbers == len(present):
-        return _numbers_or_identifier(replace(found, values=numbers))
-    dates, layout = _as_dates(column)
-    if dates.null_count() == column.null_count():
-        return replace(found, kind="date", values=dates, reason=f"dates written {layout}")
+        return _numbers_or_identifier(replace(found, values=numbers, written=comma))
+    first = present.head(DATES_TRIED)
+    if _n_read(_as_dates(first, _notation(first, "date"))) == len(first):
+        layout = _notation(column, "date")
+        dates = _as_dates(column, layout)
+        if _n_read(dates) == len(present):
+            reason = f"dates written {layout}"
+            return replace(found, kind="date", values=dates, reason=reason, written=layout)
     if n_numbers >= NUMBERS_AMONG * len(present):
         warning = _lost_values(column, numbers, "numeric")
         return replace(
@@ -150,6 +170,7 @@ def _find_in_text(found: ColumnFinding) -> ColumnFinding:
             n_missing=numbers.null_count(),
             reason=f"{n_numbers / len(present):.1%} numbers",
             warnings=(warning,),
+            written=comma,
         )
     levels = _known_order(present)
     if levels:
@@ -197,33 +218,34 @@ def _as_text(column: Any) -> Any:
     return stripped.alias(column.name)
 
 
-def _as_numbers(column: Any) -> Any:
+def _notation(column: Any, kind: str) -> str:
+    """How the values of a column of text are written: the way that reads most of them."""
+    if column.dtype != pl.String:
+        return ""
+    if kind == "numeric":
+        return max(("", DECIMAL_COMMA), key=lambda way: _n_read(_as_numbers(column, way)))
+    if kind == "date":
+        return max(DATE_FORMATS, key=lambda way: _n_read(_as_dates(column, way)))
+    return ""
+
+
+def _n_read(values: Any) -> int:
+    return len(values) - int(values.null_count())
+
+
+def _as_numbers(column: Any, written: str) -> Any:
     if column.dtype != pl.String:
         return column.cast(pl.Float64, strict=False)
-    numbers = column.str.strip_chars().cast(pl.Float64, strict=False)
-    if (
-        numbers.null_count() > column.null_count()
-        and column.str.contains(r"^\s*-?\d+,\d+\s*$").any()
-    ):
-        comma = column.str.strip_chars().str.replace(",", ".", literal=True)
-        decimal = comma.cast(pl.Float64, strict=False)
-        if decimal.null_count() == column.null_count():
-            return decimal
-    return numbers
+    text = column.str.strip_chars()
+    if written == DECIMAL_COMMA:
+        text = text.str.replace(",", ".", literal=True)
+    return text.cast(pl.Float64, strict=False)
 
 
-def _as_dates(column: Any) -> tuple[Any, str]:
-    """As dates in the first way of writing them that reads all, and that way; else all missing."""
+def _as_dates(column: Any, written: str) -> Any:
     if column.dtype != pl.String:
-        return column.cast(pl.Datetime("ms"), strict=False), str(column.dtype)
-    sample = column.drop_nulls().head(50)
-    for layout in DATE_FORMATS:
-        if sample.str.to_datetime(layout, strict=False, time_unit="ms").null_count():
-            continue
-        dates = column.str.to_datetime(layout, strict=False, time_unit="ms")
-        if dates.null_count() == column.null_count():
-            return dates, layout
-    return pl.Series(column.name, [None] * len(column), dtype=pl.Datetime("ms")), ""
+        return column.cast(pl.Datetime("ms"), strict=False)
+    return column.str.strip_chars().str.to_datetime(written, strict=False, time_unit="ms")
 
 
 def _known_order(present: Any) -> list[str]:

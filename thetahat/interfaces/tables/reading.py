@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from thetahat.data.on_disk.delimited import DELIMITERS
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.optional import optional_import
 
 STANDARD_INPUT = "-"
-DELIMITERS = (",", ";", "\t", "|")
 GAPS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?", "#N/A", "-nan", "<NA>")
 """How files write that a value is missing."""
 SAMPLE = 1 << 16
