@@ -165,6 +165,13 @@ class TestModelFiles:
         assert "colour: categories not seen in training: 'violet' (240)" in err
         assert "size: " in err
         assert "could not be read" in err
+        target = tmp_path / "out.csv"
+        code, out, err = run(capsys, "predict", model, path, "-o", target, "--json")
+        data = json.loads(out)
+        assert (code, err, data["rows"]) == (0, "", 240)
+        assert data["unseen"]["colour"] == {"violet": 240}
+        assert data["not read"]["size"] > 0
+        assert "--json needs --output" in run(capsys, "predict", model, path, "--json")[2]
 
     def test_new_rows_are_read_as_the_training_rows_were_written(self, capsys, tmp_path):
         """Days first and decimal commas, in new rows that could be read another way, or not all."""

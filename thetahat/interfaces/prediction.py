@@ -23,6 +23,14 @@ class Strange:
     lost: Counter[str] = field(default_factory=Counter)
     n_rows: int = 0
 
+    def as_data(self) -> dict[str, Any]:
+        """The same as plain values."""
+        unseen = {
+            name: {str(value): count for value, count in counts.items()}
+            for name, counts in self.unseen.items()
+        }
+        return {"rows": self.n_rows, "unseen": unseen, "not read": dict(self.lost)}
+
     def lines(self) -> list[str]:
         """One line per column that was strange."""
         found = []

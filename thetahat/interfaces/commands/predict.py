@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
+from thetahat.foundation.errors import ParameterError
 from thetahat.interfaces.commands import options
 from thetahat.interfaces.console import Console
 
@@ -24,6 +26,9 @@ def add(commands: Any) -> None:
     options.add_data(parser, target=False)
     parser.add_argument(
         "--output", "-o", default="-", metavar="FILE", help="CSV to write (default: print)"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print what was done as JSON; needs --output FILE"
     )
     parser.add_argument("--quiet", "-q", action="store_true", help="do not report strange rows")
     parser.set_defaults(run=run)
@@ -42,6 +47,8 @@ def run(arguments: argparse.Namespace) -> None:
     from thetahat.persistence.description import describe_file
     from thetahat.persistence.model_file import load
 
+    if arguments.json and arguments.output == "-":
+        raise ParameterError("--json needs --output FILE: the predictions are printed otherwise.")
     console = Console(quiet=arguments.quiet)
     notes = describe_file(arguments.model).notes
     model = load(arguments.model)
@@ -60,6 +67,9 @@ def run(arguments: argparse.Namespace) -> None:
         for table in predicted(model, named, kinds, saved_notations(notes), strange, target):
             file.write(table.write_csv(include_header=first).encode())
             first = False
+    if arguments.json:
+        console.result(json.dumps({"file": arguments.output, **strange.as_data()}, indent=2))
+        return
     for line in strange.lines():
         console.say(f"note: {line}")
     if arguments.output != "-":
