@@ -11,8 +11,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TypeVar
 
-from thetahat.foundation.config import settings
+from thetahat.foundation.config import config, settings
+
+Task = TypeVar("Task")
+Done = TypeVar("Done")
 
 
 class Verdict(Enum):
@@ -38,3 +42,15 @@ class Watch:
         if self.max_time is not None and time.monotonic() - self.started > self.max_time:
             return Verdict.OUT_OF_TIME
         return Verdict.GO_ON
+
+    def in_time(self, work: Callable[[Task], Done]) -> Callable[[Task], Done]:
+        """The same work, for fits inside a fit: it is told how much of the time is left."""
+        if self.max_time is None:
+            return work
+        end = self.started + self.max_time
+
+        def timed(task: Task) -> Done:
+            with config(max_time=max(end - time.monotonic(), 1e-3)):
+                return work(task)
+
+        return timed

@@ -61,10 +61,10 @@ def test_a_killed_fit_resumes_to_the_same_bits(tmp_path):
 
 
 def test_an_interrupt_leaves_a_snapshot(tmp_path, monkeypatch):
-    from thetahat.models.ensemble import boosting
+    from thetahat.models.ensemble import tree_rounds
 
     path = tmp_path / "fit.npz"
-    grow, calls = boosting.grow_tree, []
+    grow, calls = tree_rounds.grow_tree, []
 
     def stubborn(*arguments, **options):
         calls.append(1)
@@ -72,7 +72,7 @@ def test_an_interrupt_leaves_a_snapshot(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return grow(*arguments, **options)
 
-    monkeypatch.setattr(boosting, "grow_tree", stubborn)
+    monkeypatch.setattr(tree_rounds, "grow_tree", stubborn)
     model = th.HistGradientBoostingRegressor(max_iter=12, checkpoint=str(path))
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)

@@ -236,9 +236,9 @@ def test_time_is_kept_and_the_rounds_so_far_stay():
 
 
 def test_an_interrupted_fit_keeps_its_rounds(monkeypatch):
-    from thetahat.models.ensemble import boosting
+    from thetahat.models.ensemble import tree_rounds
 
-    grow, calls = boosting.grow_tree, []
+    grow, calls = tree_rounds.grow_tree, []
 
     def stubborn(*arguments, **options):
         calls.append(1)
@@ -246,7 +246,7 @@ def test_an_interrupted_fit_keeps_its_rounds(monkeypatch):
             raise KeyboardInterrupt
         return grow(*arguments, **options)
 
-    monkeypatch.setattr(boosting, "grow_tree", stubborn)
+    monkeypatch.setattr(tree_rounds, "grow_tree", stubborn)
     model = th.HistGradientBoostingRegressor()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)

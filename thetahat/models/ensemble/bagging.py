@@ -9,18 +9,17 @@ and leaves the bias as it was. The rows that a member did not draw (e⁻¹ ≈ 3
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.resampling import take_columns, take_rows
-from thetahat.data.tables import is_table
 from thetahat.estimator.parameters import Range, boolean, check_ranges, none, whole
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.many_fits import Failure, side_by_side
@@ -29,6 +28,7 @@ from thetahat.models.ensemble.bootstrap_draws import Draws, plan_draws
 from thetahat.models.ensemble.committee import Committee, average, precision_of
 from thetahat.models.ensemble.metadata import routed, rows_of_params, takes_weights
 from thetahat.models.ensemble.out_of_bag import LeftOut, LeftOutAnswers
+from thetahat.models.ensemble.rows_as_given import rows_as_given
 from thetahat.models.tree.packed import PackedTrees
 from thetahat.models.tree.single import SingleTree
 from thetahat.models.tree.sorted_rows import SortedRows, packed_alike
@@ -97,15 +97,17 @@ class Bagging(Committee):
         """The learner that is copied."""
         return self._default() if self.estimator is None else self.estimator
 
+    @abstractmethod
     def _default(self) -> Any:
-        raise NotImplementedError
+        """The learner where none is given."""
 
+    @abstractmethod
     def _answer_of(self, member: Any, X: Any, method: str, params: dict[str, Any]) -> Array:
         """What is averaged: by "predict", numbers, or probabilities of all classes."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _judge_left_out(self, y: Array, answers: LeftOutAnswers, weight: Array | None) -> None:
-        raise NotImplementedError
+        """Keep what the members say of rows they did not draw, and its score."""
 
     def _fit_bag(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> None:
         self._check_parameters()
@@ -164,24 +166,7 @@ class Bagging(Committee):
             )
 
     def _rows(self, X: Any, *, reset: bool) -> Any:
-        """Tables as they are, for a member may look columns up by name; else an array or CSR."""
-        if is_table(X):
-            validate_data(self, X, skip_check_array=True, reset=reset)
-            return X
-        X = validate_data(
-            self,
-            X,
-            accept_sparse=["csr", "csc"],
-            dtype=None,
-            ensure_all_finite=False,
-            reset=reset,
-        )
-        if issparse(X) and not get_tags(self._base()).input_tags.sparse:
-            raise TypeError(
-                f"{type(self).__name__}: {type(self._base()).__name__} does not take sparse input. "
-                "Use X.toarray() if it fits in memory."
-            )
-        return X
+        return rows_as_given(self, X, self._base(), reset=reset)
 
     def _seeds_after(self, fitted: int) -> list[int]:
         """The seeds of the members still to be fitted; those before keep theirs."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -24,13 +24,22 @@ from thetahat.foundation.randomness import generator
 from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.losses.base import Subdifferentiable
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
-from thetahat.models.ensemble.boosting import Boosting, Plan, Rows, Scorer, no_better
+from thetahat.models.ensemble.boosted_members import Member, SummedLearners, together
+from thetahat.models.ensemble.boosting import (
+    Boosting,
+    Learn,
+    Plan,
+    Rows,
+    Scorer,
+    no_better,
+    scores_of,
+)
 from thetahat.models.ensemble.checkpoint import Checkpoint
 from thetahat.models.ensemble.gradient_trees import TreeRules
 from thetahat.models.ensemble.reoptimised import reoptimised
+from thetahat.models.ensemble.tree_rounds import TreeRounds
 from thetahat.models.tree.learner import TreeLearner
 from thetahat.models.tree.packed import PackedTrees
-from thetahat.models.tree.structure import Tree
 
 Array = Any
 
@@ -48,8 +57,8 @@ class Stopping:
     train_scorer: Scorer | None = None
 
 
-class Boosted(Watched, TreeLearner):
-    """Trees in the order of the rounds, one for each column of raw predictions in every round."""
+class Boosted(Watched, TreeLearner, ABC):
+    """Members in the order of the rounds, one for each column of raw predictions in every round."""
 
     _grows_by_steps = True
     _ranges: ClassVar[dict[str, Range]] = {
@@ -61,8 +70,10 @@ class Boosted(Watched, TreeLearner):
         "reoptimise": one_of("last", "all"),
         "checkpoint": none | a_path,
     }
-    _trees: tuple[Tree, ...]
-    _packed: PackedTrees
+    _trees: tuple[Member, ...]
+    """Trees of the engine, or learners with their coefficients."""
+    _packed: PackedTrees | None
+    """The trees put together for prediction; None where there are none."""
     _start: Array
     """f₀, one number per column of raw predictions."""
     _seed: int
@@ -137,26 +148,29 @@ class Boosted(Watched, TreeLearner):
         """How raw predictions of some rows are scored: by default −mean loss."""
 
         def score(raw: Array) -> float:
-            z = raw if self.loss_.columns == "per class" else raw[:, 0]
-            return -rows.mean(self.loss_.value(rows.y, z))
+            return -rows.mean(self.loss_.value(rows.y, scores_of(self.loss_, raw)))
 
         return score
 
     def _first(self, rows: Rows) -> Array:
         """f₀ of every row, (n, n_columns)."""
-        return np.broadcast_to(self._start, (len(rows.X), len(self._start)))
+        return np.broadcast_to(self._start, (len(rows.y), len(self._start)))
 
     def _note(self, boosting: Boosting, out_of_bag: Array | None) -> None:
         """Keep what a face reports of a round."""
 
     def _rows_that_count(self, source: InMemory) -> Rows:
         """Rows of positive weight, in float64 targets."""
-        X, weight, y = source.X, source.weight, np.asarray(source.y, dtype=np.float64)
-        if weight is not None and not weight.all():
-            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
-        return Rows(X, y, weight)
+        weight = source.weight
+        rows = Rows(source.X, np.asarray(source.y, dtype=np.float64), weight)
+        return rows if weight is None or weight.all() else rows.take(np.flatnonzero(weight))
 
-    def _begin(self, rows: Rows, before: Sequence[Tree]) -> Boosting:
+    def _begin(self, rows: Rows, before: Sequence[Member]) -> Boosting:
+        plan = self._plan(rows)
+        return Boosting(plan, rows, self._learn(plan, rows), self._first(rows), list(before))
+
+    def _learn(self, plan: Plan, rows: Rows) -> Learn:
+        """Who learns in each round: trees of the engine."""
         bins = Bins.learn(
             rows.X,
             rows.weight,
@@ -164,9 +178,13 @@ class Boosted(Watched, TreeLearner):
             categorical=self._columns.categorical,
         )
         self._bins = bins
-        return Boosting(
-            self._plan(rows), rows, bins, bins.codes(rows.X), self._first(rows), list(before)
+        return TreeRounds(
+            plan, rows, bins, bins.codes(rows.X), self._rules(rows), **self._tree_options()
         )
+
+    def _tree_options(self) -> dict[str, Any]:
+        """What else `TreeRounds` is told."""
+        return {}
 
     def _best_constant(self, rows: Rows) -> Array:
         if self.loss_.columns == "per class":
@@ -176,7 +194,7 @@ class Boosted(Watched, TreeLearner):
             found = self.loss_.best_constant(rows.y, rows.weight)
         return np.atleast_1d(np.asarray(found, dtype=np.float64))
 
-    def _trees_to_go_on_from(self) -> Sequence[Tree]:
+    def _trees_to_go_on_from(self) -> Sequence[Member]:
         going_on = self.warm_start and hasattr(self, "_trees")
         self._seed = self._seed if going_on else int(generator(self.random_state).integers(1 << 62))
         if not going_on:
@@ -203,10 +221,7 @@ class Boosted(Watched, TreeLearner):
             random_state=np.random.RandomState(self._seed % (1 << 32)),
             stratify=rows.y if hasattr(self, "classes_") else None,
         )
-        return tuple(  # type: ignore[return-value]
-            Rows(rows.X[part], rows.y[part], None if rows.weight is None else rows.weight[part])
-            for part in (np.sort(fitted), np.sort(held))
-        )
+        return rows.take(np.sort(fitted)), rows.take(np.sort(held))
 
     def _stopping(self, boosting: Boosting, held: Rows | None) -> Stopping | None:
         patience = self._patience(boosting.rows)
@@ -224,20 +239,21 @@ class Boosted(Watched, TreeLearner):
         kept: Checkpoint | None,
     ) -> Solution:
         """Rounds until there are enough, no better ones, no more time, or Ctrl-C."""
-        raw = None if held is None else self._raw_of(held, boosting.trees)
+        raw = None if held is None else self._raw_of(held, boosting.members)
         outcome, started = Outcome.CONVERGED, time.monotonic()
+        step = watch.in_time(Boosting.step)
         try:
             while boosting.n_rounds < self._n_rounds:
                 if stopping is not None and self._no_better(boosting, raw, stopping):
                     break
-                trees = boosting.step()
+                made = step(boosting)
                 if raw is not None:
-                    PackedTrees.pack(trees).sum(held.X, raw, len(self._start))  # type: ignore[union-attr]
+                    together(made).sum(held.X, raw, len(self._start))  # type: ignore[union-attr]
                 self._note(boosting, raw)
                 self._say(boosting, started)
                 if kept is not None:
-                    kept.write_now_and_then(boosting.trees, self._seed, self._scores)
-                verdict = watch(boosting.n_rounds, tuple(boosting.trees), float("nan"))
+                    kept.write_now_and_then(boosting.members, self._seed, self._scores)
+                verdict = watch(boosting.n_rounds, tuple(boosting.members), float("nan"))
                 if verdict is not Verdict.GO_ON:
                     timed_out = verdict is Verdict.OUT_OF_TIME
                     outcome = Outcome.OUT_OF_TIME if timed_out else Outcome.INTERRUPTED
@@ -248,7 +264,7 @@ class Boosted(Watched, TreeLearner):
         except KeyboardInterrupt as interrupt:
             interrupt.solution = self._told(boosting, Outcome.INTERRUPTED)  # type: ignore[attr-defined]
             if kept is not None:
-                kept.write(boosting.trees, self._seed, self._scores)
+                kept.write(boosting.members, self._seed, self._scores)
             raise
         return self._told(boosting, outcome)
 
@@ -263,18 +279,21 @@ class Boosted(Watched, TreeLearner):
 
     def _told(self, boosting: Boosting, outcome: Outcome) -> Solution:
         return Solution(
-            theta=tuple(boosting.trees),
+            theta=tuple(boosting.members),
             outcome=outcome,
             solver="gradient boosting",
             steps=boosting.n_rounds,
         )
 
-    def _fitted_with(self, trees: Sequence[Tree]) -> dict[str, Any]:
-        """The attributes of the model that has these trees."""
-        packed = PackedTrees.pack(trees) if trees else None
-        return {"_trees": tuple(trees), "_packed": packed}
+    def _fitted_with(self, trees: Sequence[Member]) -> dict[str, Any]:
+        """The attributes of the model that has these members."""
+        packed = together(trees)
+        return {
+            "_trees": tuple(trees),
+            "_packed": packed if isinstance(packed, PackedTrees) else None,
+        }
 
-    def _rounds_of(self, trees: Sequence[Tree]) -> int:
+    def _rounds_of(self, trees: Sequence[Member]) -> int:
         return len(trees) // self.n_trees_per_iteration_
 
     def _say(self, boosting: Boosting, started: float) -> None:
@@ -311,9 +330,9 @@ class Boosted(Watched, TreeLearner):
             )
         return sums / sums.sum() if sums.any() else sums
 
-    def _raw_of(self, rows: Rows, trees: Sequence[Tree]) -> Array:
+    def _raw_of(self, rows: Rows, members: Sequence[Member]) -> Array:
         raw = np.array(self._first(rows), order="C")
-        return PackedTrees.pack(trees).sum(rows.X, raw, raw.shape[1]) if trees else raw
+        return together(members).sum(rows.X, raw, raw.shape[1])
 
     def _raw(self, X: Any) -> Array:
         """Raw predictions in float64, (n, n_columns)."""
@@ -321,13 +340,12 @@ class Boosted(Watched, TreeLearner):
             check_is_fitted(self)
         rows = self._rows(X)
         raw = self._started(rows)
-        if self._packed is not None:
-            self._packed.sum(rows, raw, raw.shape[1])
-        return raw
+        members = SummedLearners(self._trees) if self._packed is None else self._packed  # type: ignore[arg-type]
+        return members.sum(rows, raw, raw.shape[1])
 
     def _started(self, rows: Array) -> Array:
         """f₀ of rows as they were read, an array of its own."""
-        raw = np.empty((len(rows), len(self._start)))
+        raw = np.empty((rows.shape[0], len(self._start)))
         raw[:] = self._start
         return raw
 
@@ -338,8 +356,8 @@ class Boosted(Watched, TreeLearner):
         raw = self._started(rows)
         per_round = self.n_trees_per_iteration_
         for first in range(0, len(self._trees), per_round):
-            round_ = PackedTrees.pack(self._trees[first : first + per_round])
-            yield round_.sum(rows, raw, per_round)
+            made = together(self._trees[first : first + per_round])
+            yield made.sum(rows, raw, per_round)
 
     def _dtype(self, X: Any) -> Any:
         """float32 for rows of float32, else float64."""

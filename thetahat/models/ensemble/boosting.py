@@ -1,10 +1,11 @@
-"""Gradient boosting for any loss: f_m = f_{m−1} + η·tree_m, with tree_m fitted to −∂ℓ/∂f.
+"""Gradient boosting for any loss and learner: f_m = f_{m−1} + η·h_m, with h_m fitted to −∂ℓ/∂f.
 
-    f₀ = argmin_c Σ w·ℓ(y, c);    r_i = −∂ℓ(y_i, f)/∂f;    tree by least squares;    leaves anew
+    f₀ = argmin_c Σ w·ℓ(y, c);    r_i = −∂ℓ(y_i, f)/∂f;    h_m by least squares;    its size anew
 
-One tree for each column of raw predictions (each class) and round. Raw predictions are updated
-from the rows of the leaves, in the order in which `PackedTrees.sum` adds, so that going on from
-kept trees gives the same bits as never having stopped.
+One learner for each column of raw predictions (each class) and round. Who learns is a part that is
+passed in: trees of the engine (`TreeRounds`), or any regressor (`LearnerRounds`). Both add to the
+raw predictions in the order in which the kept members are summed later, so that going on from them
+gives the same bits as never having stopped.
 """
 
 from __future__ import annotations
@@ -15,35 +16,35 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.bins import Bins, Codes
+from thetahat.data.resampling import take_rows
 from thetahat.mathematics.losses.base import Curved, Subdifferentiable
 from thetahat.mathematics.losses.residual import Huber, Squared
-from thetahat.models.ensemble.gradient_trees import (
-    NO_ROWS,
-    Leaves,
-    TreeRules,
-    grow_tree,
-    with_leaf_values,
-)
-from thetahat.models.ensemble.leaf_values import newton_values, searched_values, takes_newton_steps
-from thetahat.models.tree.packed import PackedTrees
-from thetahat.models.tree.pruning import weakest_links
-from thetahat.models.tree.structure import Tree
+from thetahat.models.ensemble.boosted_members import Member, together
+from thetahat.models.ensemble.gradient_trees import NO_ROWS, Leaves
+from thetahat.models.ensemble.leaf_values import takes_newton_steps
 
 Array = Any
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows as boosting sees them: numbers with NaN for missing, targets of the loss, weights."""
+    """Rows as boosting sees them, with targets of the loss and weights.
 
-    X: Array
+    X holds numbers with NaN for missing where trees of the engine learn, else what was given.
+    """
+
+    X: Any
     y: Array
     weight: Array | None
 
     def mean(self, values: Array) -> float:
         """The weighted mean of numbers by row."""
         return float(np.average(values, weights=self.weight))
+
+    def take(self, rows: Array) -> Rows:
+        """Some of the rows, by their numbers."""
+        weight = None if self.weight is None else self.weight[rows]
+        return Rows(take_rows(self.X, rows), self.y[rows], weight)
 
 
 @dataclass(frozen=True)
@@ -52,18 +53,13 @@ class Plan:
 
     loss: Subdifferentiable
     learning_rate: float
-    rules: TreeRules
     n_columns: int = 1
     """Raw predictions per row."""
     subsample: float = 1.0
-    """Share of the rows that a round's trees are fitted on."""
+    """Share of the rows that a round's learners are fitted on."""
     leaf_update: str = "auto"
-    curved_splits: bool = True
-    """Whether splits weigh rows by their curvature; else they are least squares of the slopes."""
     huber_level: float | None = None
     """Quantile of |residual| from which Huber's loss is linear, found anew in every round."""
-    ccp_alpha: float = 0.0
-    """Price of a leaf at which every tree is pruned."""
     seed: int = 0
 
     def in_round(self, number: int) -> np.random.Generator:
@@ -71,17 +67,45 @@ class Plan:
         return np.random.default_rng([self.seed, number])
 
 
+@dataclass(frozen=True)
+class Round:
+    """What a round learns from, and the raw predictions that it adds to."""
+
+    loss: Subdifferentiable
+    slope: Array
+    """ℓ′ at the raw predictions before the round, (n, n_columns)."""
+    curvature: Array | None
+    """ℓ″ there, where Newton steps are taken; None: 1."""
+    drawn: Array
+    """The rows to fit (uint32, ascending); empty: all."""
+    before: Array
+    """The raw predictions before the round."""
+    raw: Array
+    """Those of now."""
+    random: np.random.Generator
+
+    @property
+    def left_out(self) -> Array:
+        """The rows that were not drawn, as a mask."""
+        others = np.ones(len(self.raw), dtype=bool)
+        others[self.drawn] = False
+        return others
+
+
+Learn = Callable[[Round], Sequence[Member]]
+"""Fits the members of a round, one per column, and adds what they say to its raw predictions."""
+
+
 @dataclass
 class Boosting:
-    """Boosting under way: the trees so far, and the raw predictions they make."""
+    """Boosting under way: the members so far, and the raw predictions they make."""
 
     plan: Plan
     rows: Rows
-    bins: Bins
-    codes: Codes
+    learn: Learn
     start: Array
     """f₀ of every row, (n, n_columns)."""
-    trees: list[Tree] = field(default_factory=list)
+    members: list[Member] = field(default_factory=list)
     raw: Array = field(init=False)
     loss: Subdifferentiable = field(init=False)
     """The loss of the current round; Huber's is refitted to the residuals."""
@@ -91,63 +115,34 @@ class Boosting:
     def __post_init__(self) -> None:
         self.raw = np.array(self.start, dtype=np.float64, order="C")
         self.loss = self.plan.loss
-        if self.trees:
-            PackedTrees.pack(self.trees).sum(self.rows.X, self.raw, self.plan.n_columns)
+        if self.members:
+            together(self.members).sum(self.rows.X, self.raw, self.plan.n_columns)
 
     @property
     def n_rounds(self) -> int:
-        return len(self.trees) // self.plan.n_columns
+        return len(self.members) // self.plan.n_columns
 
-    def step(self) -> Sequence[Tree]:
-        """One round: its trees, which are kept, and their values added to the predictions."""
-        plan, rows = self.plan, self.rows
-        random = plan.in_round(self.n_rounds)
+    def step(self) -> Sequence[Member]:
+        """One round: its members, which are kept, and their values added to the predictions."""
+        random = self.plan.in_round(self.n_rounds)
         self.loss = self._loss_of_round()
         slope, curvature = self._derivatives()
         drawn = self._draw(random)
-        before = self.raw.copy() if plan.n_columns > 1 or drawn.size else self.raw
-        bends = curvature if plan.curved_splits else None
-        grown = []
-        for column in range(plan.n_columns):
-            tree, leaves = grow_tree(
-                self.codes,
-                self.bins,
-                np.ascontiguousarray(slope[:, column]),
-                None if bends is None else np.ascontiguousarray(bends[:, column]),
-                rows.weight,
-                plan.rules,
-                rows=drawn,
-                seed=int(random.integers(1 << 32)),
-            )
-            if not takes_newton_steps(self.loss, plan.leaf_update):
-                found = searched_values(self.loss, leaves, rows.y, before, column, rows.weight)
-                tree = with_leaf_values(tree, leaves, self._in_bounds(tree, leaves, found))
-            elif curvature is not None and not plan.curved_splits:
-                found = newton_values(leaves, slope[:, column], curvature[:, column], rows.weight)
-                tree = with_leaf_values(tree, leaves, found)
-            tree.values[:] *= plan.learning_rate
-            if plan.ccp_alpha:
-                sequence = weakest_links(tree)
-                tree = sequence.tree_at(sequence.step_at(plan.ccp_alpha))
-                self.raw[:, column] += tree.packed.sum(rows.X)[:, 0]
-            else:
-                self._add(tree, leaves, drawn, column)
-            grown.append(tree)
+        before = self.raw.copy() if self.plan.n_columns > 1 or drawn.size else self.raw
+        now = Round(self.loss, slope, curvature, drawn, before, self.raw, random)
+        made = self.learn(now)
         if drawn.size:
-            self.left_out_losses = self._losses_of_others(drawn, before)
-        self.trees.extend(grown)
-        return grown
+            self.left_out_losses = self._losses_of_others(now)
+        self.members.extend(made)
+        return made
 
     def mean_loss(self) -> float:
         """The mean loss of the rows fitted."""
-        return self.rows.mean(self.loss.value(self.rows.y, self._scores(self.raw)))
-
-    def _scores(self, raw: Array) -> Array:
-        return raw if self.loss.columns == "per class" else raw[:, 0]
+        return self.rows.mean(self.loss.value(self.rows.y, scores_of(self.loss, self.raw)))
 
     def _derivatives(self) -> tuple[Array, Array | None]:
         """Slope and (for Newton steps) curvature, (n, n_columns)."""
-        z, y = self._scores(self.raw), self.rows.y
+        z, y = scores_of(self.loss, self.raw), self.rows.y
         shape = self.raw.shape
         if isinstance(self.loss, Squared) or not takes_newton_steps(
             self.loss, self.plan.leaf_update
@@ -176,45 +171,19 @@ class Boosting:
         chosen = random.choice(n, size=size, replace=False, shuffle=False)
         return np.sort(chosen).astype(np.uint32)
 
-    def _losses_of_others(self, drawn: Array, before: Array) -> tuple[float, float]:
-        others = np.ones(len(before), dtype=bool)
-        others[drawn] = False
-        rows = self.rows
-        part = Rows(rows.X, rows.y[others], None if rows.weight is None else rows.weight[others])
+    def _losses_of_others(self, now: Round) -> tuple[float, float]:
+        others, rows = now.left_out, self.rows
+        part = Rows(None, rows.y[others], None if rows.weight is None else rows.weight[others])
         first, last = (
-            part.mean(self.loss.value(part.y, self._scores(raw[others])))
-            for raw in (before, self.raw)
+            part.mean(self.loss.value(part.y, scores_of(self.loss, raw[others])))
+            for raw in (now.before, now.raw)
         )
         return first, last
 
-    def _in_bounds(self, tree: Tree, leaves: Leaves, found: Array) -> Array:
-        """Leaf values kept in the order that a monotonic constraint asks for."""
-        if self.plan.rules.monotonic is None:
-            return found
-        low, high = _monotone_ranges(tree, self.plan.rules.monotonic)
-        return np.clip(found, low[leaves.nodes], high[leaves.nodes])
 
-    def _add(self, tree: Tree, leaves: Leaves, drawn: Array, column: int) -> None:
-        leaves.add(np.ascontiguousarray(tree.values[leaves.nodes, 0]), self.raw, column)
-        if drawn.size:
-            left_out = np.ones(len(self.raw), dtype=bool)
-            left_out[drawn] = False
-            self.raw[left_out, column] += tree.packed.sum(self.rows.X[left_out])[:, 0]
-
-
-def _monotone_ranges(tree: Tree, monotonic: Array) -> tuple[Array, Array]:
-    """Between which values a node may answer: siblings along a directed column keep a middle."""
-    low, high = np.full(tree.node_count, -np.inf), np.full(tree.node_count, np.inf)
-    value = tree.values[:, 0]
-    for node in np.flatnonzero(tree.feature >= 0):  # parents come before children
-        left, right = tree.left[node], tree.left[node] + 1
-        low[[left, right]], high[[left, right]] = low[node], high[node]
-        direction = monotonic[tree.feature[node]]
-        if direction:
-            middle = np.clip((value[left] + value[right]) / 2, low[node], high[node])
-            (high if direction > 0 else low)[left] = middle
-            (low if direction > 0 else high)[right] = middle
-    return low, high
+def scores_of(loss: Subdifferentiable, raw: Array) -> Array:
+    """Raw predictions in the shape that the loss takes: a column per class, or one number."""
+    return raw if loss.columns == "per class" else raw[:, 0]
 
 
 def no_better(scores: Sequence[float], patience: int, tolerance: float) -> bool:

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-import time
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Any, TypeVar
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from thetahat.data.door import as_target, as_weight
 from thetahat.data.labels import LabelEncoding
-from thetahat.data.source import Source
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.watching import Watched
-from thetahat.foundation.config import config
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.many_fits import Failure, side_by_side
-from thetahat.foundation.watch import Verdict, Watch
+from thetahat.foundation.watch import Verdict
+from thetahat.models.ensemble.rows_as_given import require_rows
 
 Array = Any
 Task = TypeVar("Task")
 Done = TypeVar("Done")
 
 
-class Committee(Watched, Estimator):
+class Committee(Watched, Estimator, ABC):
     """Models that answer together: ``estimators_`` grows by one as each is fitted.
 
     Members run side by side, each on its share of the threads, and arrive in order, so that no
@@ -49,25 +47,11 @@ class Committee(Watched, Estimator):
         """X, and how many rows it has. It stays as it is, for members may take what others refuse;
         only what cannot be cut into rows becomes an array that can.
         """
-        who = type(self).__name__
-        if isinstance(X, Source):
-            raise CapabilityError(
-                f"{who} needs its rows in memory, and these are read block by block. Load them "
-                "first, or fit a model that streams, such as LinearModel."
-            )
-        if y is None:
-            raise DataError(
-                f"{who} requires y to be passed, but the target y is None. Give one target per row."
-            )
-        if not hasattr(X, "shape") and not hasattr(X, "__len__"):
-            X = np.asarray(X)
-        if issparse(X) and X.format not in ("csr", "csc"):
-            X = X.tocsr()
-        return X, int(X.shape[0]) if hasattr(X, "shape") and X.shape else len(X)
+        return require_rows(X, y, type(self).__name__)
 
+    @abstractmethod
     def _targets(self, y: Any, n_rows: int, dtype: Any = np.float64) -> Array:
         """The targets that members learn."""
-        raise NotImplementedError
 
     def _remember_columns(self, X: Any) -> None:
         validate_data(self, X, skip_check_array=True, reset=True)
@@ -93,7 +77,7 @@ class Committee(Watched, Estimator):
         done = 0
         attributes = lambda members: {"estimators_": members}  # noqa: E731
         with self._watching(len(tasks), attributes, X, y) as watch:
-            with closing(side_by_side(_in_time(work, watch), tasks)) as results:
+            with closing(side_by_side(watch.in_time(work), tasks)) as results:
                 for found in results:
                     if isinstance(found, Failure):
                         raise found.error
@@ -173,16 +157,3 @@ def precision_of(outputs: Sequence[Array]) -> Any:
     """float32 where all members answer in it, else float64."""
     single = all(getattr(each, "dtype", None) == np.float32 for each in outputs)
     return np.float32 if single else np.float64
-
-
-def _in_time(work: Callable[[Task], Done], watch: Watch) -> Callable[[Task], Done]:
-    """The same work, which is told how much of the time is left."""
-    if watch.max_time is None:
-        return work
-    end = watch.started + watch.max_time
-
-    def timed(task: Task) -> Done:
-        with config(max_time=max(end - time.monotonic(), 1e-3)):
-            return work(task)
-
-    return timed

@@ -125,6 +125,7 @@ class GradientBoostingClassifier(Staged, BoostedClassifier):
         leaf_update: str = "auto",
         reoptimise: str = "last",
         checkpoint: Any = None,
+        estimator: Any = None,
     ) -> None:
         self.loss = loss
         self.learning_rate = learning_rate
@@ -150,6 +151,7 @@ class GradientBoostingClassifier(Staged, BoostedClassifier):
         self.leaf_update = leaf_update
         self.reoptimise = reoptimise
         self.checkpoint = checkpoint
+        self.estimator = estimator
 
 
 class GradientBoostingRegressor(Staged, BoostedRegressor):
@@ -226,6 +228,7 @@ class GradientBoostingRegressor(Staged, BoostedRegressor):
         leaf_update: str = "auto",
         reoptimise: str = "last",
         checkpoint: Any = None,
+        estimator: Any = None,
     ) -> None:
         self.loss = loss
         self.learning_rate = learning_rate
@@ -251,6 +254,7 @@ class GradientBoostingRegressor(Staged, BoostedRegressor):
         self.leaf_update = leaf_update
         self.reoptimise = reoptimise
         self.checkpoint = checkpoint
+        self.estimator = estimator
 
     def apply(self, X: Any) -> Array:
         """The leaf of every row in every tree.

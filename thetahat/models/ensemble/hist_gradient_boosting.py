@@ -94,7 +94,6 @@ class Hist(Boosted):
         return Plan(
             loss=self.loss_,
             learning_rate=float(self.learning_rate),
-            rules=self._rules(rows),
             n_columns=self.n_trees_per_iteration_,
             leaf_update=self.leaf_update,
             seed=self._seed,

@@ -87,7 +87,7 @@ def searched_values(
                 bend >= all_ / 8, bend, all_
             )
         return constants
-    return _roots(slopes, len(leaves.nodes), sums(np.ones(len(y))))
+    return turning_points(slopes, len(leaves.nodes), sums(np.ones(len(y))))
 
 
 def _scattered(values: Array, rows: Array) -> Array:
@@ -97,7 +97,7 @@ def _scattered(values: Array, rows: Array) -> Array:
     return out
 
 
-def _roots(slopes: Any, n: int, weights: Array) -> Array:
+def turning_points(slopes: Any, n: int, weights: Array) -> Array:
     """Where the slope of each leaf's sum changes from negative to positive, downhill from 0.
 
     The bracket doubles until the slope turns; then secant steps that halve it at worst. Where the

@@ -5,6 +5,7 @@ P(y|x, D) = Σ P(y|x, fₘ, D) P(fₘ|D),      P(fₘ|D) ∝ P(D|fₘ) P(fₘ)
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -41,13 +42,13 @@ class ModelAveraging(NamedMembers):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "posterior_")
 
+    @abstractmethod
     def _score_fold(self, member: Any, X: Any, y: Array) -> Array:
         """What is kept of rows that a copy of a member did not see."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _log_density(self, place: int, scores: Array, y: Array, weight: Array) -> float:
         """Σ w log p(yᵢ | …) from what was kept of all rows, by the member in this place."""
-        raise NotImplementedError
 
     def _fit_models(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> None:
         check_ranges(self)

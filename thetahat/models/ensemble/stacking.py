@@ -9,6 +9,7 @@ fold); the members that answer later are fitted to all rows.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,8 +57,9 @@ class Stacking(TransformerMixin, NamedMembers):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "final_estimator_") and super().__sklearn_is_fitted__()
 
+    @abstractmethod
     def _default_final(self) -> Any:
-        raise NotImplementedError
+        """Who learns from the members where nobody is named."""
 
     def _fit_stack(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> None:
         check_ranges(self)

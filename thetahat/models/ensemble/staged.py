@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from thetahat.data.in_memory import InMemory
 from thetahat.estimator.parameters import Range, at_least, more_than, none, one_of, whole
+from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.mathematics.losses.base import Link
 from thetahat.mathematics.losses.likelihood import Logistic
 from thetahat.mathematics.losses.links import link
 from thetahat.mathematics.losses.residual import Squared
 from thetahat.models.ensemble.boosted import Boosted, inside
-from thetahat.models.ensemble.boosting import Boosting, Plan, Rows
+from thetahat.models.ensemble.boosted_members import Member
+from thetahat.models.ensemble.boosting import Boosting, Learn, Plan, Rows
 from thetahat.models.ensemble.gradient_trees import NO_LIMIT, TreeRules
+from thetahat.models.ensemble.learner_rounds import LearnerRounds
+from thetahat.models.ensemble.rows_as_given import open_as_given, rows_as_given
 from thetahat.models.tree.directions import Directions
 from thetahat.models.tree.regression import DecisionTreeRegressor
 from thetahat.models.tree.single import share
+from thetahat.models.tree.structure import Tree
 
 Array = Any
 
@@ -36,6 +44,13 @@ RANGES: dict[str, Range] = {
     "max_depth": whole(1) | none,
     "min_impurity_decrease": at_least(0),
     "init": one_of("zero") | none | Range(lambda value: hasattr(value, "fit"), "an estimator"),
+    "estimator": none
+    | Range(
+        lambda value: (
+            hasattr(value, "fit") and hasattr(value, "predict") and not is_classifier(value)
+        ),
+        "a regressor with fit and predict",
+    ),
     "max_features": whole(1) | share | one_of("sqrt", "log2") | none,
     "max_leaf_nodes": whole(2) | none,
     "validation_fraction": inside,
@@ -45,9 +60,55 @@ RANGES: dict[str, Range] = {
 
 
 class Staged(Boosted):
-    """What the two faces share."""
+    """What the two faces share: trees of the engine, or any regressor, round by round.
+
+    Trees take tables with categories and missing values; what another learner takes is its own.
+    """
 
     _ranges: ClassVar[dict[str, Range]] = {**Boosted._ranges, **RANGES}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if hasattr(self.estimator, "__sklearn_tags__"):
+            inner = get_tags(self.estimator).input_tags
+            tags.input_tags.allow_nan, tags.input_tags.sparse = inner.allow_nan, inner.sparse
+        return tags
+
+    def _open(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        supervised: bool = True,
+        check_finite: bool = False,
+    ) -> InMemory:
+        if self.estimator is None:
+            return super()._open(X, y, sample_weight, supervised=supervised)
+        if self.checkpoint is not None:
+            raise ParameterError(
+                f"{type(self).__name__}: checkpoint={self.checkpoint!r} keeps trees, and estimator="
+                f"{self.estimator!r} is boosted. Leave one of them out; warm_start=True goes on "
+                "from any learner."
+            )
+        self.__dict__.pop("_columns", None)
+        return open_as_given(self, X, y, sample_weight, self.estimator)
+
+    def _rows(self, X: Any) -> Any:
+        if "_columns" in self.__dict__:
+            return super()._rows(X)
+        check_is_fitted(self)
+        return rows_as_given(self, X, self.estimator, reset=False)
+
+    def _trees_to_go_on_from(self) -> Sequence[Member]:
+        before = super()._trees_to_go_on_from()
+        if before and isinstance(before[0], Tree) != (self.estimator is None):
+            raise ParameterError(
+                f"{type(self).__name__}: warm_start goes on from "
+                f"{'trees' if self.estimator is not None else 'another learner'}, and estimator="
+                f"{self.estimator!r} now. Set warm_start=False to begin anew."
+            )
+        return before
 
     @property
     def _n_rounds(self) -> int:
@@ -60,15 +121,40 @@ class Staged(Boosted):
 
     @property
     def estimators_(self) -> Array:
-        """Every tree as a `DecisionTreeRegressor`, (n_estimators, n_trees_per_iteration).
+        """The fitted learners, (n_estimators, n_trees_per_iteration).
 
-        Their values are multiplied by the learning rate already.
+        Trees of the engine as `DecisionTreeRegressor`, their values times the learning rate.
         """
         check_is_fitted(self, "_trees")
         held = np.empty(len(self._trees), dtype=object)
-        for place, tree in enumerate(self._trees):
-            held[place] = _as_estimator(self, tree)
+        for place, member in enumerate(self._trees):
+            is_tree = isinstance(member, Tree)
+            held[place] = _as_estimator(self, member) if is_tree else member.learner
         return held.reshape(-1, self.n_trees_per_iteration_)
+
+    @property
+    def estimator_weights_(self) -> Array:
+        """What each learner's answer is multiplied by, in the shape of ``estimators_``.
+
+        The coefficient that its loss asks for times the learning rate; 1 for trees, whose leaves
+        hold it.
+        """
+        check_is_fitted(self, "_trees")
+        weights = [getattr(member, "coefficient", 1.0) for member in self._trees]
+        return np.array(weights).reshape(-1, self.n_trees_per_iteration_)
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Shares of the gain by column; of learners that tell theirs, their mean.
+
+        A learner counts as much as it weighs.
+        """
+        check_is_fitted(self)
+        if not self._trees or isinstance(self._trees[0], Tree):
+            return super().feature_importances_
+        found = [each.feature_importances_ for each in self.estimators_.ravel()]
+        sums = np.abs(self.estimator_weights_).ravel() @ np.array(found)
+        return sums / sums.sum() if sums.any() else sums
 
     @property
     def train_score_(self) -> Array:
@@ -99,11 +185,16 @@ class Staged(Boosted):
         array of shape (n, n_estimators, n_trees_per_iteration)
         """
         check_is_fitted(self, "_trees")
+        if self._packed is None:
+            raise CapabilityError(
+                f"{type(self).__name__}: {self.estimator!r} has no leaves to name. Boost trees, "
+                "with estimator=None."
+            )
         leaves = self._packed.leaves(self._rows(X)).T
         return leaves.reshape(len(leaves), -1, self.n_trees_per_iteration_).astype(np.float64)
 
     def _rules(self, rows: Rows) -> TreeRules:
-        n, d = len(rows.y), rows.X.shape[1]
+        n, d = len(rows.y), self.n_features_in_
         total = float(n if rows.weight is None else rows.weight.sum())
         self.max_features_ = _columns_to_look_at(self.max_features, d)
 
@@ -124,15 +215,20 @@ class Staged(Boosted):
         return Plan(
             loss=self.loss_,
             learning_rate=float(self.learning_rate),
-            rules=self._rules(rows),
             n_columns=self.n_trees_per_iteration_,
             subsample=float(self.subsample),
             leaf_update=self.leaf_update,
-            curved_splits=False,
             huber_level=self._huber_level,
-            ccp_alpha=float(self.ccp_alpha),
             seed=self._seed,
         )
+
+    def _learn(self, plan: Plan, rows: Rows) -> Learn:
+        if self.estimator is None:
+            return super()._learn(plan, rows)
+        return LearnerRounds(plan, rows, self.estimator, type(self).__name__)
+
+    def _tree_options(self) -> dict[str, Any]:
+        return {"curved_splits": False, "ccp_alpha": float(self.ccp_alpha)}
 
     @property
     def _huber_level(self) -> float | None:
@@ -170,7 +266,7 @@ class Staged(Boosted):
         """Raw predictions of the model that comes first, (n, n_columns)."""
         if self._labelled_y:
             return self._raw_from_probabilities(self.init_.predict_proba(rows))
-        said = np.asarray(self.init_.predict(rows), dtype=np.float64).reshape(len(rows), 1)
+        said = np.asarray(self.init_.predict(rows), dtype=np.float64).reshape(-1, 1)
         if self.loss_.link is Link.IDENTITY:
             return said
         return np.asarray(link(self.loss_.link, said))

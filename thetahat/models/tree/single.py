@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,7 +33,7 @@ share = Range(
 )
 
 
-class SingleTree(TreeLearner):
+class SingleTree(TreeLearner, ABC):
     """Fitted ``tree_``, grown greedily on exact or random splits and pruned at ``ccp_alpha``."""
 
     _multi_output: ClassVar[bool] = True
@@ -61,11 +62,11 @@ class SingleTree(TreeLearner):
     n_outputs_: int
     _directions: Directions
 
+    @abstractmethod
     def _opened(
         self, X: Any, y: Any, sample_weight: Any = None
     ) -> tuple[InMemory, tuple[int, ...]]:
         """The rows of `fit`, and how many classes each output has (none: numbers)."""
-        raise NotImplementedError
 
     def _grow(
         self,
