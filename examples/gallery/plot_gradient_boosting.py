@@ -3,7 +3,8 @@ Gradient boosting: errors by round, and bands of quantiles
 ==========================================================
 
 Each round adds a small tree fitted to the slope of the loss. The training error falls for ever; the
-test error tells when to stop. With the quantile loss the same machine draws prediction bands.
+test error tells when to stop. With the quantile loss the same machine draws prediction bands, and
+with another learner than trees it draws other curves.
 """
 
 # %%
@@ -13,6 +14,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer
 
 import thetahat as th
 
@@ -59,5 +62,29 @@ axis.fill_between(grid[:, 0], low, high, alpha=0.3, label="5% to 95%")
 axis.plot(grid, middle, label="median")
 axis.plot(grid, mean, "--", label="mean (squared loss)")
 axis.set(xlabel="x", ylabel="y", title="Quantile bands by boosting")
+axis.legend()
+plt.show()
+
+# %%
+# Other learners than trees
+# -------------------------
+# Any regressor may be fitted to the slopes. A stiff spline is too weak alone; boosted, it bends a
+# little more in every round and stays smooth. The absolute loss keeps both curves away from the
+# wild values.
+x = np.sort(random.uniform(0, 10, 300))
+target = np.sin(x) + random.standard_normal(300) * 0.2
+target[::12] += 6.0
+spline = make_pipeline(SplineTransformer(n_knots=15), th.Ridge(alpha=30.0))
+figure, axis = plt.subplots(figsize=(7, 4))
+axis.plot(x, target, ".", color="lightgrey")
+for learner, name in (
+    (th.DecisionTreeRegressor(max_depth=2), "boosted trees"),
+    (spline, "boosted splines"),
+):
+    model = th.GradientBoostingRegressor(loss="absolute_error", estimator=learner, n_estimators=40)
+    axis.plot(grid, model.fit(x[:, None], target).predict(grid), label=name)
+alone = spline.fit(x[:, None], target)
+axis.plot(grid, alone.predict(grid), "--", color="grey", label="one spline, squared loss")
+axis.set(xlabel="x", ylabel="y", title="Absolute loss, two learners")
 axis.legend()
 plt.show()

@@ -16,11 +16,13 @@ Array = Any
 
 
 class GradientBoostingClassifier(Staged, BoostedClassifier):
-    """Gradient boosting of class scores by trees of a fixed depth, for any loss of classes.
+    """Gradient boosting of class scores for any loss of classes, by small trees or any learner.
 
     Formula: f₀ = argmin_c Σ ℓ(y, c); r = −∂ℓ/∂f; f ← f + η·tree fitted to r by least squares, its
     leaves set to argmin_c Σ ℓ(y, f + c). ``max_depth=1`` boosts stumps; ``max_leaf_nodes=J`` trees
-    of J leaves. Splits are found on at most 255 bins per column. Cost: O(rounds · n · d · depth).
+    of J leaves. Splits are found on at most 255 bins per column. Another learner h is fitted to r
+    likewise: f ← f + η·α·h, α = argmin Σ ℓ(y, f + α·h). Cost: O(rounds · n · d · depth), or that of
+    the learner's fits.
 
     Parameters
     ----------
@@ -68,16 +70,23 @@ class GradientBoostingClassifier(Staged, BoostedClassifier):
         Leaves by one Newton step, or by the minimum of the loss; "auto" takes Newton steps where
         the curvature is positive and steady.
     reoptimise : {"last", "all"}, default="last"
-        "all" fits the coefficients of all trees anew after the last round.
+        "all" fits the coefficients of all rounds anew after the last one.
     checkpoint : path or None, default=None
-        Where to keep snapshots, so that a killed fit goes on when it is called again.
+        Where to keep snapshots, so that a killed fit goes on when it is called again; of trees.
+    estimator : regressor or None, default=None
+        What is fitted to the slopes in each round, a copy per class: anything with ``fit(X, y)``
+        and ``predict(X)``. It sees X as it was given, and the weights; where it takes none,
+        weights that differ are refused. Limits of trees are then not looked at; ``leaf_update``
+        and ``reoptimise`` are of its coefficients. None: trees of the library's engine.
 
     Attributes
     ----------
     classes_ : array
         The labels in the order of their codes.
-    estimators_ : array of DecisionTreeRegressor
-        The trees, a row per round.
+    estimators_ : array of regressors
+        The trees or learners, a row per round.
+    estimator_weights_ : array
+        What each answer is multiplied by, η·α; 1 for trees, whose leaves hold it.
     n_estimators_ : int
         Rounds of the model.
     init_ : array or estimator
@@ -85,7 +94,7 @@ class GradientBoostingClassifier(Staged, BoostedClassifier):
     train_score_ : array
         The loss after each round.
     feature_importances_ : array
-        Shares of the gain by column.
+        Shares of the gain by column; the learners' own, where they tell theirs.
 
     Examples
     --------
@@ -155,11 +164,12 @@ class GradientBoostingClassifier(Staged, BoostedClassifier):
 
 
 class GradientBoostingRegressor(Staged, BoostedRegressor):
-    """Gradient boosting of numbers by trees of a fixed depth, for any loss of numbers.
+    """Gradient boosting of numbers for any loss of numbers, by small trees or any learner.
 
     Formula: f₀ = argmin_c Σ ℓ(y, c); r = −∂ℓ/∂f; f ← f + η·tree fitted to r by least squares, its
     leaves set to argmin_c Σ ℓ(y, f + c): medians for the absolute loss. Splits are found on at most
-    255 bins per column. Cost: O(rounds · n · d · depth).
+    255 bins per column. Another learner h is fitted to r likewise: f ← f + η·α·h, α = argmin
+    Σ ℓ(y, f + α·h). Cost: O(rounds · n · d · depth), or that of the learner's fits.
 
     Parameters
     ----------
@@ -175,13 +185,15 @@ class GradientBoostingRegressor(Staged, BoostedRegressor):
         which the loss is linear, found anew in every round.
     verbose, max_leaf_nodes, warm_start, validation_fraction, n_iter_no_change, tol, ccp_alpha
         As in `GradientBoostingClassifier`.
-    max_bins, leaf_update, reoptimise, checkpoint
+    max_bins, leaf_update, reoptimise, checkpoint, estimator
         As in `GradientBoostingClassifier`.
 
     Attributes
     ----------
-    estimators_ : array of DecisionTreeRegressor
-        The trees, a row per round.
+    estimators_ : array of regressors
+        The trees or learners, a row per round.
+    estimator_weights_ : array
+        What each answer is multiplied by, η·α; 1 for trees, whose leaves hold it.
     n_estimators_ : int
         Rounds of the model.
     init_ : array or estimator
@@ -189,7 +201,7 @@ class GradientBoostingRegressor(Staged, BoostedRegressor):
     train_score_ : array
         The loss after each round (squared errors without the half).
     feature_importances_ : array
-        Shares of the gain by column.
+        Shares of the gain by column; the learners' own, where they tell theirs.
 
     Examples
     --------
@@ -198,6 +210,14 @@ class GradientBoostingRegressor(Staged, BoostedRegressor):
     >>> X = np.linspace(0, 6, 100).reshape(-1, 1)
     >>> model = th.GradientBoostingRegressor().fit(X, np.sin(X[:, 0]))
     >>> bool(model.train_score_[-1] < 1e-3)
+    True
+
+    Straight lines instead of trees, boosted by absolute errors, end near the line of medians:
+
+    >>> lines = th.GradientBoostingRegressor(
+    ...     loss="absolute_error", estimator=th.LinearRegression()
+    ... ).fit(X, 2 * X[:, 0] + 1)
+    >>> bool(abs(lines.predict([[3.0]])[0] - 7.0) < 1e-2)
     True
     """
 
