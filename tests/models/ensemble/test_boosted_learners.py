@@ -163,6 +163,15 @@ def test_newton_steps_never_climb(loss):
     assert model.score(X, SIGN) > 0.85
 
 
+def test_a_newton_step_that_climbs_is_cut_short():
+    """From f = 0 the curvature e⁰ of the Poisson loss promises far too long a step."""
+    model = th.GradientBoostingRegressor(
+        loss="poisson", init="zero", estimator=SMALL_TREE, n_estimators=10, learning_rate=1.0
+    ).fit(X, np.abs(Y))
+    assert model.train_score_[0] < 1.0  # e⁰ − y·0
+    assert np.all(np.diff(model.train_score_) < 0)
+
+
 @pytest.mark.parametrize(
     "loss",
     [
