@@ -28,6 +28,7 @@ void bind_solve_cholesky(nb::module_ &module);
 void bind_walk(nb::module_ &module);
 void bind_density_tree(nb::module_ &module);
 void bind_weighted_median(nb::module_ &module);
+void bind_ranked_median(nb::module_ &module);
 void bind_forest(nb::module_ &module);
 void bind_code_bounds(nb::module_ &module);
 void bind_bins(nb::module_ &module);

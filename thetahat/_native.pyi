@@ -286,6 +286,14 @@ def gaussian_leaves(
 def weighted_median(
     values: FloatArray, weight: FloatArray, out: FloatArray, threads: int
 ) -> None: ...
+def ranked_median(
+    ranks: FloatArray,
+    weight: FloatArray,
+    column_of: FloatArray,
+    values: FloatArray,
+    out: FloatArray,
+    threads: int,
+) -> None: ...
 def quantile_cuts(sorted: FloatArray, weight: FloatArray, max_bins: int) -> FloatArray: ...
 def bin_codes(
     x: FloatArray,

@@ -10,3 +10,8 @@ def weighted_median(values, weight, out):
             if weight[row <= value].sum() >= 0.5 * weight.sum() or np.isnan(value):
                 out[i] = value
                 break
+
+
+def ranked_median(ranks, weight, values, out):
+    """As `weighted_median`, of the values that have these ranks."""
+    weighted_median(values[ranks.astype(int)], weight, out)

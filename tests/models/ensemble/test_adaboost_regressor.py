@@ -53,6 +53,19 @@ def test_as_good_as_scikit_learn(loss):
     assert np.mean(ours) > np.mean(theirs) - 3 * np.std(theirs) / np.sqrt(5)
 
 
+@pytest.mark.parametrize("depth", [2, None])
+def test_the_median_is_that_of_the_answers(depth):
+    """Of small trees by the ranks of their leaves, of large ones by their values."""
+    model = th.AdaBoostRegressor(
+        th.DecisionTreeRegressor(max_depth=depth), n_estimators=12, random_state=0
+    ).fit(X, Y)
+    assert (model._ranked is None) == (depth is None)
+    answers = np.column_stack([each.predict(X) for each in model.estimators_])
+    expected = np.empty(len(X))
+    weighted_median(answers, model.estimator_weights_[: answers.shape[1]], expected)
+    np.testing.assert_array_equal(model.predict(X), expected)
+
+
 def test_stages_end_in_the_prediction():
     model = th.AdaBoostRegressor(n_estimators=10, random_state=0).fit(X, Y)
     stages = list(model.staged_predict(X))

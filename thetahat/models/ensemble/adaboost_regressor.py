@@ -14,6 +14,7 @@ from thetahat import _native
 from thetahat.estimator.parameters import one_of
 from thetahat.foundation.threads import n_threads
 from thetahat.models.ensemble.boosting_votes import Votes
+from thetahat.models.ensemble.ranked_trees import RankedTrees
 from thetahat.models.ensemble.weight_boosting import RANGES, Record, WeightBoosting, counted_rows
 from thetahat.models.tree.regression import DecisionTreeRegressor
 from thetahat.models.tree.structure import Tree
@@ -32,7 +33,7 @@ class AdaBoostRegressor(RegressorMixin, WeightBoosting):
     α = ν·log(1/β), answer the α-weighted median of the learners. Rounds end early when ε ≥ ½ or
     ε = 0; ``stopped_`` says so.
 
-    Cost: one fit of the learner per round, plus O(n); to predict, O(T log T) a row for T learners.
+    Cost: one fit of the learner per round, plus O(n); to predict, O(T) a row for T learners.
 
     Parameters
     ----------
@@ -79,6 +80,8 @@ class AdaBoostRegressor(RegressorMixin, WeightBoosting):
 
     _draws_rows = True
     _ranges = {**RANGES, "loss": one_of("linear", "square", "exponential")}  # noqa: RUF012
+    _ranked: RankedTrees | None
+    """The learners as trees with ranks for values, if they are small trees."""
 
     def __init__(
         self,
@@ -124,7 +127,7 @@ class AdaBoostRegressor(RegressorMixin, WeightBoosting):
         return self
 
     def predict(self, X: Any) -> Array:
-        """The weighted median of the learners' answers. Cost: theirs, and O(T log T) a row.
+        """The weighted median of the learners' answers. Cost: theirs, and O(T) a row.
 
         Parameters
         ----------
@@ -136,7 +139,7 @@ class AdaBoostRegressor(RegressorMixin, WeightBoosting):
         array of shape (n,)
         """
         rows = self._rows(X)
-        return weighted_median(self._answers(rows), self._votes).astype(rows.dtype, copy=False)
+        return self._median(self._answers(rows), self._votes).astype(rows.dtype, copy=False)
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """The predictions after each round, one after the other. Cost: that of T predictions.
@@ -153,7 +156,7 @@ class AdaBoostRegressor(RegressorMixin, WeightBoosting):
         rows = self._rows(X)
         answers = self._answers(rows)
         for made in range(1, len(self.estimators_) + 1):
-            median = weighted_median(answers, self._votes[:made])
+            median = self._median(answers, self._votes[:made])
             yield median.astype(rows.dtype, copy=False)
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
@@ -187,10 +190,22 @@ class AdaBoostRegressor(RegressorMixin, WeightBoosting):
         return np.asarray(learner.predict(rows), dtype=np.float64)
 
     def _answers(self, rows: Array) -> Array:
-        """Every learner's answer to every row, (n, T)."""
+        """Every learner's answer to every row, (n, T); of small trees, its rank."""
+        if self._ranked is not None:
+            return self._ranked.ranks(rows)
         if self._walk is not None:
             return self._walk.sum(rows, n_columns=self._walk.n_trees)
         return np.column_stack([self._answer(learner, rows) for learner in self.estimators_])
+
+    def _median(self, answers: Array, votes: Array) -> Array:
+        """The median of the first answers to each row, as many as there are votes."""
+        if self._ranked is not None:
+            return self._ranked.median(answers, votes)
+        return weighted_median(answers, votes)
+
+    def _attributes(self, record: Record) -> dict[str, Any]:
+        fitted = super()._attributes(record)
+        return fitted | {"_ranked": RankedTrees.of(fitted["_walk"])}
 
     def _losses(self, answer: Array, target: Array) -> Array:
         """L of every row, in [0, 1]."""
