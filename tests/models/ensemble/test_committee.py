@@ -12,6 +12,12 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 import thetahat as th
 from thetahat.foundation.many_fits import Failure, side_by_side
 from thetahat.foundation.threads import n_threads
+from thetahat.models.ensemble.bagging import Bagging
+from thetahat.models.ensemble.committee import Committee
+from thetahat.models.ensemble.model_averaging import ModelAveraging
+from thetahat.models.ensemble.stacking import Stacking
+from thetahat.models.ensemble.weight_boosting import WeightBoosting
+from thetahat.models.tree.single import SingleTree
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((120, 3))
@@ -208,3 +214,11 @@ def test_a_source_that_streams_is_refused(kind, tmp_path):
     path.write_text("a,b\n1,2\n2,3\n3,5\n")
     with pytest.raises(th.CapabilityError, match="needs its rows in memory"):
         committees(th.Ridge())[kind].fit(th.scan(path, target="b"))
+
+
+@pytest.mark.parametrize(
+    "kind", [Bagging, Committee, ModelAveraging, SingleTree, Stacking, WeightBoosting]
+)
+def test_what_is_left_to_the_kinds_is_abstract(kind):
+    with pytest.raises(TypeError, match="abstract"):
+        kind()

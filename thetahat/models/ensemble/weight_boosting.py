@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -77,7 +77,7 @@ def counted_rows(source: InMemory) -> tuple[InMemory, Array]:
     return source, source.weight
 
 
-class WeightBoosting(Watched, TreeLearner):
+class WeightBoosting(Watched, TreeLearner, ABC):
     """Learners fitted one after the other, each on the rows as the ones before have left them.
 
     Trees take tables with categories and missing values; for other learners rows are opened as
