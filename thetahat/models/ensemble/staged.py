@@ -66,6 +66,7 @@ class Staged(Boosted):
     """
 
     _ranges: ClassVar[dict[str, Range]] = {**Boosted._ranges, **RANGES}
+    estimator: Any = None  # also of models from files that do not know of it
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
