@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import subprocess
 import sys
 import time
@@ -182,10 +183,20 @@ class ProcessFailed(Exception):
 
 
 def in_new_process(module: str, *arguments: str) -> Any:
-    """What ``python -m module`` prints as JSON in its last line."""
+    """What ``python -m module`` prints as JSON in its last line.
+
+    Compiled files are kept, as an installer leaves them, even where the caller writes none: else
+    a library that is run from its sources would be compiled anew in every process.
+    """
     command = [sys.executable, "-m", module, *arguments]
-    root = Path(__file__).parents[1]
-    run = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", cwd=root)
+    run = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=Path(__file__).parents[1],
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": ""},
+    )
     if run.returncode != 0:
         raise ProcessFailed((run.stderr.splitlines() or [f"exit code {run.returncode}"])[-1])
     return json.loads(run.stdout.splitlines()[-1])
