@@ -143,6 +143,7 @@ def correlate(x: FloatArray, r: FloatArray, out: FloatArray, first: int) -> None
 def column_squares(
     x: FloatArray, mean: FloatArray, weight: FloatArray, out: FloatArray, first: int
 ) -> None: ...
+def correlate_some(x: FloatArray, r: FloatArray, which: NDArray[Any], out: FloatArray) -> None: ...
 def correlate_sparse(
     data: FloatArray,
     indices: NDArray[Any],
