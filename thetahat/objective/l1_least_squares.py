@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
-from thetahat.data.moments import Means, Moments, means, moments
+from thetahat.data.moments import Moments, means, moments
 from thetahat.data.source import Source
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.memory import require_memory
@@ -111,9 +111,13 @@ class L1Rows:
     def _from_rows(self, source: InMemory) -> None:
         assert source.y is not None
         weight = np.ones(source.n_rows) if source.weight is None else source.weight
-        at = means(source)
-        self.total, d = at.weight, source.n_features
-        self.x_mean, self.y_mean = self._centres(at, d)
+        d = source.n_features
+        if self.intercept:
+            at = means(source)
+            self.total, self.x_mean, self.y_mean = at.weight, at.mean[:d], at.mean[d:]
+        else:  # no pass for means that are not taken off
+            self.total = float(weight.sum())
+            self.x_mean, self.y_mean = np.zeros(d), np.zeros(self.n_targets)
         root = np.sqrt(weight)
         targets = np.asarray(source.y, dtype=np.float64).reshape(source.n_rows, -1)
         self._targets = root[:, None] * (targets - self.y_mean)
@@ -159,11 +163,6 @@ class L1Rows:
             design.aim(np.ascontiguousarray(self._targets[:, k]))
             starts.append((design.start, design.target_squared))
         self._designs = [GramDesign(gram, start, squared) for start, squared in starts]
-
-    def _centres(self, at: Means, d: int) -> tuple[Array, Array]:
-        if not self.intercept:
-            return np.zeros(d), np.zeros(self.n_targets)
-        return at.mean[:d], at.mean[d:]
 
     def _design(self, target: int) -> Design:
         if self._designs:

@@ -18,27 +18,38 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.threads import one_blas_thread, ordered_map
+from thetahat.mathematics.optimizers.face import ROOM, ROWS_PER_BLOCK, Face
 from thetahat.mathematics.optimizers.gram_descent import (
     Limits,
     Progress,
     Terms,
     descend_on_gram,
 )
+from thetahat.mathematics.optimizers.known_slopes import KnownSlopes
 
 Array = Any
 
-COLUMNS_PER_BLOCK = 1024
-"""Columns whose slopes one thread works out at a time."""
+COLUMNS_PER_BLOCK, COLUMNS_IN_CACHE = 1024, 256
+"""Columns whose slopes one thread works out at a time, and those that are read twice."""
+FEW, ALMOST = 0.4, 0.999
+"""The share of columns whose slopes are worked out one by one; how near is near."""
 FEWEST_CACHED = 2000
 """Columns whose Gram matrix is kept however few rows there are."""
 
 
 class Standing(NamedTuple):
-    """Where β stands: every slope c, ‖r‖² and yᵀr."""
+    """Where β stands: every slope c, ‖r‖², yᵀr, and how far each slope may be off."""
 
     slopes: Array
     squared: float
     with_target: float
+    slack: Array | float = 0.0
+
+    def steepest(self, lower: Array) -> Array:
+        """The slopes, as far out as they can be; downwards only where β may be negative."""
+        if isinstance(self.slack, float):
+            return self.slopes
+        return self.slopes + np.where(lower == 0, self.slack, np.copysign(self.slack, self.slopes))
 
 
 class Design(ABC):
@@ -57,7 +68,7 @@ class Design(ABC):
         return len(self.squares)
 
     @abstractmethod
-    def begin(self, beta: Array) -> Standing:
+    def begin(self, beta: Array, near: Array | None = None) -> Standing:
         """Stand at β."""
 
     @abstractmethod
@@ -65,8 +76,8 @@ class Design(ABC):
         """Minimise over the columns of a working set, β in place."""
 
     @abstractmethod
-    def standing(self) -> Standing:
-        """Where the last descent ended."""
+    def standing(self, near: Array | None = None) -> Standing:
+        """Where the last descent ended; slopes that are certainly below `near` may be off."""
 
 
 class GramDesign(Design):
@@ -79,8 +90,9 @@ class GramDesign(Design):
         self.start = np.ascontiguousarray(start, dtype=np.float64)
         self.target_squared = target_squared
         self.squares = np.diagonal(self.gram).copy()
+        self._face = Face()
 
-    def begin(self, beta: Array) -> Standing:
+    def begin(self, beta: Array, near: Array | None = None) -> Standing:
         self._beta = beta
         with one_blas_thread():
             self._slopes = self.start - self.gram @ beta if beta.any() else self.start.copy()
@@ -89,11 +101,11 @@ class GramDesign(Design):
     def descend(self, beta: Array, working: Array, terms: Terms, limits: Limits) -> Progress:
         self._beta = beta
         progress, self._slopes = descend_on_gram(
-            self.gram, self.start, self.target_squared, terms, beta, limits
+            self.gram, self.start, self.target_squared, terms, beta, limits, self._face
         )
         return progress
 
-    def standing(self) -> Standing:
+    def standing(self, near: Array | None = None) -> Standing:
         explained = float(np.sum(self._beta * self.start))
         left = self.target_squared - explained - float(np.sum(self._beta * self._slopes))
         return Standing(self._slopes.copy(), max(left, 0.0), self.target_squared - explained)
@@ -106,6 +118,7 @@ class _Cache:
     columns: Array
     packed: Array
     gram: Array
+    face: Face
 
 
 class DenseDesign(Design):
@@ -127,37 +140,41 @@ class DenseDesign(Design):
 
     def __init__(self, X: Array, y: Array, mean: Array, root: Array, rounding: float = 0.0) -> None:
         self.X, self.mean, self.root = X, mean, root
-        self.squares = np.empty(X.shape[1])
-        self._each_block(
-            lambda at: _native.column_squares(
-                X[:, at : at + COLUMNS_PER_BLOCK],
-                mean[at : at + COLUMNS_PER_BLOCK],
-                root * root,
-                self.squares,
-                at,
-            )
-        )
+        self.squares, self.start = np.empty(X.shape[1]), np.empty(X.shape[1])
+        weight, rooted = root * root, root * y
+        self._centres, self._weighs = bool(mean.any()), bool((root != 1).any())
+
+        def work(at: int) -> None:  # both while the block is in the cache
+            block, end = X[:, at : at + COLUMNS_IN_CACHE], at + COLUMNS_IN_CACHE
+            _native.column_squares(block, mean[at:end], weight, self.squares, at)
+            self._correlate(at, COLUMNS_IN_CACHE, rooted, self.start)
+
+        self._each_block(work, COLUMNS_IN_CACHE)
         with np.errstate(over="ignore"):
-            noise = rounding * np.sum(root * root) * mean * mean
+            noise = rounding * np.sum(weight) * mean * mean
         self.squares[(self.squares <= noise) & np.isfinite(self.squares)] = 0.0
         self._empty_cache()
         self._whole: Array | None = None
-        self.aim(y)
+        self._aim(y, self._centred(self.start, rooted))
 
     def aim(self, y: Array) -> None:
         """Take another target, and keep what is known of the columns."""
-        self.y = y
+        self._aim(y, self._slopes_of(y))
+
+    def _aim(self, y: Array, start: Array) -> None:
+        self.y, self.start = y, start
         self.target_squared = float(np.sum(y * y))
         self._residual = y.copy()
-        self.start = self._slopes_of(y)
+        self._known = KnownSlopes(np.sqrt(self.squares), len(y))
+        self._known.learn(y, start)
 
-    def begin(self, beta: Array) -> Standing:
+    def begin(self, beta: Array, near: Array | None = None) -> Standing:
         support = np.flatnonzero(beta)
         if not support.size:
             self._residual = self.y.copy()
             return Standing(self.start.copy(), self.target_squared, self.target_squared)
         self._residual = self.y - self._fitted(support, beta[support])
-        return self.standing()
+        return self.standing(near)
 
     def descend(self, beta: Array, working: Array, terms: Terms, limits: Limits) -> Progress:
         if len(working) > max(2 * len(self.y), FEWEST_CACHED):
@@ -167,41 +184,69 @@ class DenseDesign(Design):
         part = beta[columns]
         progress, _ = descend_on_gram(
             self._cache.gram, self.start[columns], self.target_squared, terms.of(columns), part,
-            limits,
+            limits, self._cache.face,
         )  # fmt: skip
         beta[columns] = part
         with one_blas_thread():
             self._residual = self.y - part @ self._cache.packed[:count]
         return progress
 
-    def standing(self) -> Standing:
+    def standing(self, near: Array | None = None) -> Standing:
         residual = self._residual
-        return Standing(
-            self._slopes_of(residual),
-            float(np.sum(residual * residual)),
-            float(np.sum(residual * self.y)),
-        )
+        slopes, rest, slack = self._known.split(residual)
+        if near is None or self.X.strides[0] != self.X.itemsize:
+            few = None
+        else:
+            few = np.flatnonzero(np.abs(slopes) + slack >= ALMOST * near)
+        if few is None or len(few) > FEW * len(slopes):
+            left = self._slopes_of(rest)
+            self._known.learn(rest, left)
+            slopes, slack = slopes + left, 0.0
+        else:
+            slopes[few] += self._slopes_of(rest, few)[few]
+            slack[few] = 0.0
+        squared, with_target = np.sum(residual * residual), np.sum(residual * self.y)
+        return Standing(slopes, float(squared), float(with_target), slack)
 
-    def _slopes_of(self, residual: Array) -> Array:
-        out = np.empty(self.X.shape[1])
+    def _slopes_of(self, residual: Array, few: Array | None = None) -> Array:
+        """Of all columns, or right for `few` of them alone."""
+        out = np.empty(self.X.shape[1]) if few is None else np.zeros(self.X.shape[1])
         rooted = self.root * residual
-        self._each_block(
-            lambda at: _native.correlate(self.X[:, at : at + COLUMNS_PER_BLOCK], rooted, out, at)
-        )
+        if few is None:
+            self._each_block(lambda at: self._correlate(at, COLUMNS_PER_BLOCK, rooted, out))
+        else:
+            blocks = np.array_split(few, max(1, len(few) // COLUMNS_IN_CACHE))
+            for _ in ordered_map(
+                lambda block: _native.correlate_some(self.X, rooted, block, out), blocks
+            ):
+                pass
+        return self._centred(out, rooted)
+
+    def _correlate(self, at: int, size: int, rooted: Array, out: Array) -> None:
+        block = self.X[:, at : at + size]
+        if block.dtype == np.float64 and block.itemsize in block.strides:
+            with np.errstate(over="ignore", invalid="ignore"):
+                np.matmul(block.T, rooted, out=out[at : at + size])
+        else:  # in double precision, and without a copy
+            _native.correlate(block, rooted, out, at)
+
+    def _centred(self, slopes: Array, rooted: Array) -> Array:
         # Σ √w r is 0 up to rounding where there are means to take off.
         with np.errstate(over="ignore", invalid="ignore"):  # told by `squares` already
-            return np.where(self.squares > 0, out - self.mean * np.sum(rooted), 0.0)
+            return np.where(self.squares > 0, slopes - self.mean * np.sum(rooted), 0.0)
 
-    def _each_block(self, work: Any) -> None:
-        for _ in ordered_map(work, range(0, self.X.shape[1], COLUMNS_PER_BLOCK)):
+    def _each_block(self, work: Any, size: int = COLUMNS_PER_BLOCK) -> None:
+        for _ in ordered_map(work, range(0, self.X.shape[1], size)):
             pass
 
     def _packed(self, columns: Array) -> Array:
         """Centred, weighted columns, as contiguous rows."""
-        taken = np.array(self.X[:, columns].T, dtype=np.float64, order="C")
-        taken -= self.mean[columns, None]
-        taken *= self.root
-        return taken
+        taken = self.X.T[columns].astype(np.float64, copy=False)
+        if self._centres:
+            taken -= self.mean[columns, None]
+        if self._weighs:
+            taken *= self.root
+        return np.ascontiguousarray(taken)
 
     def _fitted(self, support: Array, part: Array) -> Array:
         with one_blas_thread():
@@ -209,7 +254,9 @@ class DenseDesign(Design):
 
     def _empty_cache(self) -> None:
         nothing = np.empty((0, self.X.shape[0]))
-        self._cache = _Cache(np.empty(0, dtype=np.int64), nothing, np.empty((0, 0)))
+        self._cache = _Cache(
+            np.empty(0, dtype=np.int64), nothing, np.empty((0, 0)), Face(True, len(self.X))
+        )
 
     def _extend_cache(self, working: Array) -> None:
         """Take in the columns that are new; start over when most of the old ones are idle."""
@@ -217,27 +264,36 @@ class DenseDesign(Design):
         if len(cache.columns) > 2 * len(working) + 200:
             self._empty_cache()
             cache = self._cache
-        new = np.setdiff1d(working, cache.columns)
+        known = np.zeros(self.n_columns, dtype=bool)
+        known[cache.columns] = True
+        new = working[~known[working]]
         if not new.size:
             return
         old, count = len(cache.columns), len(cache.columns) + len(new)
         if count > len(cache.gram):
-            room = count + count // 2
+            room = min(self.n_columns, max(count + count // 2, ROOM))
             packed, gram = np.empty((room, len(self.y))), np.empty((room, room))
             packed[:old], gram[:old, :old] = cache.packed[:old], cache.gram[:old, :old]
         else:
             packed, gram = cache.packed, cache.gram
         packed[old:count] = self._packed(new)
-        with one_blas_thread():
-            gram[old:count, :count] = packed[old:count] @ packed[:count].T
-        gram[:old, old:count] = gram[old:count, :old].T
-        self._cache = _Cache(np.concatenate([cache.columns, new]), packed, gram)
+        fresh = packed[old:count]
+
+        def work(at: int) -> None:
+            end = min(count, at + ROWS_PER_BLOCK)
+            gram[old:count, at:end] = fresh @ packed[at:end].T
+            gram[at : min(old, end), old:count] = gram[old:count, at : min(old, end)].T
+
+        for _ in ordered_map(work, range(0, count, ROWS_PER_BLOCK)):
+            pass
+        self._cache = _Cache(np.concatenate([cache.columns, new]), packed, gram, cache.face)
 
     def _descend_whole(self, beta: Array, working: Array, terms: Terms, limits: Limits) -> Progress:
         """A working set too large for its Gram matrix: moves are made on the residual."""
         if self._whole is None:
             self._whole = self._packed(np.arange(self.X.shape[1])).T
-        part = beta[working]
+        part, support = beta[working], np.flatnonzero(beta)
+        self._residual = self.y - self._fitted(support, beta[support])
         progress = _native.descend_dense(
             self._whole, np.zeros_like(self.mean), self.y, working, self.squares[working],
             *terms.of(working), part, self._residual, *limits,
@@ -271,27 +327,33 @@ class SparseDesign(Design):
         """Take another target, and keep what is known of the columns."""
         self.y = y
         self.target_squared = float(np.sum(y * y))
-        self._residual = np.append(y, 0.0)
+        self._residual, self._beta = np.append(y, 0.0), np.zeros(self.X.shape[1])
         self.start = self.standing().slopes
 
-    def begin(self, beta: Array) -> Standing:
-        self._residual = np.append(self.y, 0.0)
+    def begin(self, beta: Array, near: Array | None = None) -> Standing:
         if not beta.any():
+            self._beta, self._residual = beta.copy(), np.append(self.y, 0.0)
             return Standing(self.start.copy(), self.target_squared, self.target_squared)
-        self._residual[:-1] -= self.X @ beta
-        self._residual[-1] = np.sum(self.mean * beta)
-        return self.standing()
+        self._place(beta)
+        return self.standing(near)
+
+    def _place(self, beta: Array) -> None:
+        self._residual = np.append(self.y - self.X @ beta, np.sum(self.mean * beta))
+        self._beta = beta.copy()
 
     def descend(self, beta: Array, working: Array, terms: Terms, limits: Limits) -> Progress:
+        if not np.array_equal(beta, self._beta):
+            self._place(beta)
         part = beta[working]
         progress = _native.descend_sparse(
             self.X.data, self.X.indices, self.X.indptr, self.mean, self.total, self.y, working,
             self.squares[working], *terms.of(working), part, self._residual, *limits,
         )  # fmt: skip
         beta[working] = part
+        self._beta = beta.copy()
         return Progress(*progress)
 
-    def standing(self) -> Standing:
+    def standing(self, near: Array | None = None) -> Standing:
         rest, shift = self._residual[:-1], float(self._residual[-1])
         out = np.empty(self.X.shape[1])
 

@@ -1,31 +1,44 @@
-"""Sweeps and jumps on the Gram matrix: minimise ½βᵀGβ − cᵀβ + Σ_j (l1_j|β_j| + ½ l2_j β_j²).
+"""Jumps and sweeps on the Gram matrix: minimise ½βᵀGβ − cᵀβ + Σ_j (l1_j|β_j| + ½ l2_j β_j²).
 
-Sweeps of coordinate descent soon find which coefficients are not zero, and their signs s; from
-there on they creep. On that face F is a parabola, whose minimum solves
+On a face, where the signs s of some coefficients S are given and the others are zero, F is a
+parabola, whose minimum solves
 
     (G_SS + diag(l2_S)) β_S = c_S − l1_S∘s_S.
 
-A jump goes there if F falls on the way: with the coefficients that would change sign set to zero,
-or else to the first point where one does.
+A jump goes there, and is taken if F falls: coefficients that would change sign become zero, or the
+jump is cut short. Then the columns whose slopes are steeper than their l1 join the face, and so on.
+Where jumps lead nowhere (dependent columns, a start far from the optimum), sweeps of coordinate
+descent find the next face.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.mathematics.optimizers.face import SMALL, Face
 
 Array = Any
 
 SWEEPS_PER_JUMP = 5
 SWEEPS_WITHOUT_JUMPS = 100
-MOST_JUMPS = 5
-"""Jumps in a row while coefficients reach zero."""
-LARGE_FACE = 300
-"""Columns in use beyond which sweeps are cheaper than a second jump."""
+MOST_JUMPS = 20
+"""Jumps in a row."""
+FEWEST_JOIN, JOINING, FILLING = 16, 1 / 4, 1 / 6
+"""How many may join at once: at least, as a share of those in use, and of the rank that is left."""
+FEWER = 4
+"""After a jump that led nowhere, so many times fewer join."""
+SHORTER = (1.0, 0.5, 0.25)
+"""Lengths of a jump that are tried before it ends at its first zero."""
+WRONG = 1e-6
+"""The share of an aim that a step may miss before its inverse is made anew."""
+EPSILON, TINY = 1e-15, float(np.finfo(np.float64).tiny)
+"""The share of F that is no more than rounding, and the smallest number to divide by."""
 LIFTS = (1e-13, 1e-9)
 """Shares that are added to the diagonal, so that a face of dependent columns has a factor too."""
 
@@ -59,19 +72,71 @@ class Progress(NamedTuple):
     """Whether the last sweep moved nothing beyond rounding."""
 
 
+@dataclass
+class GramPoint:
+    """A point on its way down: β and its slopes c − Gβ, both changed in place."""
+
+    gram: Array
+    start: Array
+    target_squared: float
+    terms: Terms
+    beta: Array
+    slopes: Array
+
+    def value(self, beta: Array, slopes: Array) -> float:
+        """F, less what does not change."""
+        smooth = -np.sum(beta * (self.start + slopes)) / 2
+        l1, l2, _ = self.terms
+        return float(smooth + np.sum(l1 * np.abs(beta) + l2 / 2 * beta * beta))
+
+    def gap(self) -> float:
+        """The duality gap over these columns."""
+        explained = float(np.sum(self.beta * self.start))
+        left = self.target_squared - explained - float(np.sum(self.beta * self.slopes))
+        found = _native.lasso_gap(
+            self.beta, self.slopes, *self.terms, max(0.0, left), self.target_squared - explained
+        )
+        return float(found[0])
+
+    def signs(self, most: int) -> Array:
+        """Of β, and of the `most` steepest columns that would leave zero."""
+        signs = np.sign(self.beta)
+        if most:
+            l1, _, lower = self.terms
+            excess = np.where(lower == 0, self.slopes, np.abs(self.slopes)) - l1
+            eager = np.flatnonzero((excess > 0) & (signs == 0))
+            if len(eager) > most:
+                eager = eager[np.argpartition(-excess[eager], most)[:most]]
+            signs[eager] = np.sign(self.slopes[eager])
+        return signs
+
+
 def descend_on_gram(
-    gram: Array, start: Array, target_squared: float, terms: Terms, beta: Array, limits: Limits
+    gram: Array,
+    start: Array,
+    target_squared: float,
+    terms: Terms,
+    beta: Array,
+    limits: Limits,
+    face: Face,
 ) -> tuple[Progress, Array]:
     """Minimise over all of β, in place; the leading entries of `gram` are those of its columns.
 
-    Returns the progress and the slopes c − Gβ at its end.
+    `face` keeps what is known of the columns in use from one call to the next. Returns the progress
+    and the slopes c − Gβ at its end. A jump counts as a sweep.
     """
-    count, used = len(beta), 0
+    leading, used = gram[: len(beta), : len(beta)], 0
     with one_blas_thread():
-        slopes = start - gram[:count, :count] @ beta if beta.any() else start.copy()
+        slopes = start - leading @ beta if beta.any() else start.copy()
+        point = GramPoint(leading, start, target_squared, terms, beta, slopes)
         while True:
-            jumps = _jump(gram, start, terms, beta, slopes)
-            most = SWEEPS_PER_JUMP if jumps else SWEEPS_WITHOUT_JUMPS
+            jumps, gap, most = 0, np.inf, SWEEPS_PER_JUMP
+            if beta.any():  # else sweeps find a first face
+                jumps, gap = _jumps(point, face, limits, used)
+                most = SWEEPS_PER_JUMP if jumps else SWEEPS_WITHOUT_JUMPS
+            used += jumps
+            if gap <= limits.tolerance or used >= limits.sweeps:
+                return Progress(used, gap, False), slopes
             sweeps, gap, stuck = _native.descend_gram(
                 gram, start, target_squared, *terms, beta, slopes, limits.tolerance, limits.floor,
                 min(most, limits.sweeps - used),
@@ -81,40 +146,105 @@ def descend_on_gram(
                 return Progress(used, gap, stuck), slopes
 
 
-def _jump(gram: Array, start: Array, terms: Terms, beta: Array, slopes: Array) -> bool:
-    """To the minimum of the face of β, in place; False where there is no step to it."""
-    for _ in range(MOST_JUMPS):
-        face = np.flatnonzero(beta)
-        if not face.size:
-            return True
-        here = beta[face]
-        step = _step(gram, terms, face, here, slopes[face])
-        if step is None:
-            return False
-        there = here + step
-        turned = np.sign(there) != np.sign(here)
-        first = np.min(-here[turned] / step[turned], initial=1.0)
-        before, columns = _value(start, terms, beta, slopes), gram[face, : len(beta)]
-        for target in (np.where(turned, 0.0, there), _up_to(first, here, step, turned)):
-            trial, trial_slopes = beta.copy(), slopes - (target - here) @ columns
-            trial[face] = target
-            if _value(start, terms, trial, trial_slopes) < before:
-                beta[:], slopes[:] = trial, trial_slopes
+def _jumps(point: GramPoint, face: Face, limits: Limits, used: int) -> tuple[int, float]:
+    """As many as lead down: how many, and the gap after the last."""
+    jumps, gap, most = 0, np.inf, 0  # the face in use first follows its own terms
+    for attempt in range(MOST_JUMPS if len(point.beta) > SMALL else 1):  # sweeps cost less there
+        signs = point.signs(most)
+        newcomers = int(np.count_nonzero(signs) - np.count_nonzero(point.beta))
+        if _jump(point, face, signs):
+            jumps += 1
+            gap = point.gap()
+            if gap <= limits.tolerance or used + jumps >= limits.sweeps:
                 break
-        else:
-            return True
-        if not turned.any() or len(face) > LARGE_FACE:
-            return True
-    return True
+        elif attempt:
+            most = newcomers // FEWER
+            if not most:
+                break
+            continue
+        in_use = np.count_nonzero(point.beta)
+        room = min(JOINING * in_use, FILLING * (face.rank - in_use))
+        most = max(FEWEST_JOIN, int(room))
+    return jumps, gap
 
 
-def _step(gram: Array, terms: Terms, face: Array, here: Array, slopes: Array) -> Array | None:
-    """(G_SS + diag(l2))⁻¹ times the slope of F; dependent columns lead far, to the next zero."""
-    aim = slopes - terms.l1[face] * np.sign(here) - terms.l2[face] * here
+def _jump(point: GramPoint, face: Face, signs: Array) -> bool:
+    """To the minimum of the face with these signs, or towards it; False where F does not fall."""
+    for _ in range(2):
+        if not face.move_to(point.gram, point.terms.l2, signs != 0):
+            break
+        members = face.members
+        aim = _aim(point, members, signs)
+        step = face.solve(aim)
+        if _go(point, members, step, signs[members]):
+            return True
+        if _missed(point, members, step, aim) <= WRONG:
+            return False
+        face.forget()  # rounding has piled up
+    in_use = np.flatnonzero(point.beta)
+    step = _lifted_step(point, in_use)
+    return step is not None and _go(point, in_use, step, np.sign(point.beta[in_use]))
+
+
+def _go(point: GramPoint, members: Array, step: Array, sign: Array) -> bool:
+    """As far along a step as F falls; False, and nowhere, where it does not."""
+    (l1, _, lower), beta = point.terms, point.beta
+    here, bound = beta[members], (l1[members] > 0) | (lower[members] == 0)
+    before = point.value(beta, point.slopes)
+    below = before - EPSILON * abs(before)
+    for target in _targets(here, step, sign, bound):
+        trial, slopes = beta.copy(), point.slopes - _along(point, members, target - here)
+        trial[members] = target
+        if point.value(trial, slopes) < below:
+            beta[:], point.slopes[:] = trial, slopes
+            return True
+    return False
+
+
+def _targets(here: Array, step: Array, sign: Array, bound: Array) -> Iterator[Array]:
+    """Where a jump may end: those that would turn are zero, or it ends where the first is."""
+    for length in SHORTER:
+        there = here + length * step
+        turned = bound & (np.sign(there) != sign)
+        yield np.where(turned, 0.0, there)
+        if not turned.any():
+            return
+    leaves = bound & (here != 0) & (np.sign(here + step) != sign)
+    first = np.min(-here[leaves] / step[leaves], initial=1.0)
+    there = here + first * step
+    turned = bound & (np.sign(there) != sign)
+    there[turned | (leaves & (np.abs(there) <= 1e-12 * np.abs(here)))] = 0.0
+    yield there
+
+
+def _missed(point: GramPoint, members: Array, step: Array, aim: Array) -> float:
+    """The share of an aim that a step misses."""
+    met = _along(point, members, step)[members] + point.terms.l2[members] * step
+    return float(np.abs(aim - met).max(initial=0.0) / np.abs(aim).max(initial=TINY))
+
+
+def _along(point: GramPoint, members: Array, moved: Array) -> Array:
+    """How the slopes fall."""
+    whole = np.zeros_like(point.beta)
+    whole[members] = moved
+    found: Array = point.gram @ whole
+    return found
+
+
+def _aim(point: GramPoint, members: Array, signs: Array) -> Array:
+    """The slope of F on the face, downwards."""
+    l1, l2, _ = point.terms
+    here = point.beta[members]
+    return point.slopes[members] - l1[members] * signs[members] - l2[members] * here
+
+
+def _lifted_step(point: GramPoint, face: Array) -> Array | None:
+    """The same for the columns in use, by a factor; dependent columns lead far, to a zero."""
+    aim = _aim(point, face, np.sign(point.beta))
     for lift in LIFTS:
-        within = gram[np.ix_(face, face)]
+        within = point.gram[np.ix_(face, face)]
         diagonal = within.reshape(-1)[:: len(face) + 1]
-        diagonal += terms.l2[face]
+        diagonal += point.terms.l2[face]
         diagonal *= 1 + lift
         try:
             factor = np.linalg.cholesky(within)
@@ -125,15 +255,3 @@ def _step(gram: Array, terms: Terms, face: Array, here: Array, slopes: Array) ->
         if np.isfinite(step).all():
             return step
     return None
-
-
-def _up_to(first: float, here: Array, step: Array, turned: Array) -> Array:
-    """The point where the first coefficient reaches zero, exactly."""
-    target = here + first * step
-    target[turned & (np.abs(target) <= 1e-12 * np.abs(here))] = 0.0
-    return target
-
-
-def _value(start: Array, terms: Terms, beta: Array, slopes: Array) -> float:
-    smooth = -np.sum(beta * (start + slopes)) / 2
-    return float(smooth + np.sum(terms.l1 * np.abs(beta) + terms.l2 / 2 * beta * beta))

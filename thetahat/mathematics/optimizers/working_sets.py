@@ -25,6 +25,8 @@ Array = Any
 
 INNER_SHARE = 0.3
 """The gap of a working set, as a share of what the whole problem may have."""
+FEWEST_EXPECTED, FEWEST_MORE = 30, 20
+"""Fewest columns that are taken in where a path tells who is likely to join, and after that."""
 EPSILON = 1e-15
 """Moves below this share of ‖y‖ are rounding."""
 
@@ -43,6 +45,8 @@ class L1LeastSquares:
         W, the sum of the weights.
     x_mean, y_mean : array, float
         Where the columns and the target are centred; None when there is no intercept.
+    expected : array, optional
+        What the slopes are likely to be near the optimum, where that is known of a path.
     """
 
     design: Design
@@ -50,6 +54,7 @@ class L1LeastSquares:
     total: float
     x_mean: Array | None = None
     y_mean: float = 0.0
+    expected: Array | None = None
     _last: tuple[Array, Standing] | None = field(default=None, repr=False)
 
     def l1_least_squares(self) -> L1LeastSquares:
@@ -71,13 +76,14 @@ class L1LeastSquares:
         return np.append(beta, self.y_mean - np.sum(self.x_mean * beta))
 
     def stand(self, beta: Array) -> Standing:
-        """Where β stands, without a pass when the last run ended there."""
-        if self._last is not None and np.array_equal(self._last[0], beta):
-            return self._last[1]
-        return self.design.begin(beta)
+        """Where β stands, without a pass when that is known."""
+        if self._last is None or not np.array_equal(self._last[0], beta):
+            self.remember(beta, self.design.begin(beta, self.total * self.terms.l1))
+        assert self._last is not None
+        return self._last[1]
 
     def remember(self, beta: Array, standing: Standing) -> None:
-        """Keep the end of a step for the next run."""
+        """Keep where β stands for the next run that begins there."""
         self._last = (beta.copy(), standing)
 
 
@@ -150,29 +156,34 @@ class WorkingSets(Method):
         design, beta = quadratic.design, memory["beta"].copy()
         working = np.arange(design.n_columns)
         if not design.takes_all:
-            working = self._working_set(design, terms, beta, memory)
+            working = self._working_set(memory, beta)
         limits = Limits(
             INNER_SHARE * tolerance * quadratic.total,
             EPSILON * design.target_squared**0.5,
             sweeps,
         )
         progress = design.descend(beta, working, terms, limits)
-        standing = design.standing()
+        standing = design.standing(terms.l1)
         quadratic.remember(beta, standing)
         stalled = progress.stuck and progress.sweeps == 1
         return _state(quadratic, terms, beta, standing, memory["alive"], progress.sweeps, stalled)
 
-    def _working_set(
-        self, design: Design, terms: Terms, beta: Array, memory: dict[str, Any]
-    ) -> Array:
+    def _working_set(self, memory: dict[str, Any], beta: Array) -> Array:
         """The columns in use, and those nearest to being so."""
-        support = beta != 0
-        room = memory["room"]
-        idle = np.flatnonzero(memory["alive"] & ~support)
-        extra = max(self.least, int(support.sum()) // 2)
+        quadratic, terms = memory["quadratic"], memory["terms"]
+        room, alive = _room(quadratic, terms, beta, memory["standing"], memory["dual"])
+        memory["alive"] = alive if memory["alive"] is None else alive & memory["alive"]
+        idle = np.flatnonzero(memory["alive"] & (beta == 0))
+        extra = max(self.least, int(np.count_nonzero(beta)) // 2)
+        if quadratic.expected is not None:  # a path: it is known who is likely to join
+            if not memory["sweeps"]:
+                expected = quadratic.expected
+                room = terms.l1 - np.where(terms.lower == 0, expected, np.abs(expected))
+            few = FEWEST_EXPECTED if not memory["sweeps"] else FEWEST_MORE
+            extra = min(extra, max(few, int(np.count_nonzero(room[idle] <= 0))))
         if len(idle) > extra:
             idle = idle[np.argpartition(room[idle], extra)[:extra]]
-        return np.sort(np.concatenate([np.flatnonzero(support), idle]))
+        return np.sort(np.concatenate([np.flatnonzero(beta), idle]))
 
 
 def _state(
@@ -184,24 +195,37 @@ def _state(
     sweeps: int = 0,
     stalled: bool = False,
 ) -> State:
-    """The gap and value at β, and which columns may still be in use at the optimum."""
-    slopes, squared, with_target = standing
-    gap, scaled_gap, scale = _native.lasso_gap(beta, slopes, *terms, squared, with_target)
+    """The gap and value at β, and what tells which columns may still be in use at the optimum."""
+    _, squared, with_target, _ = standing
+    gap, scaled_gap, scale = _native.lasso_gap(
+        beta, standing.steepest(terms.lower), *terms, squared, with_target
+    )
     value = squared / 2 + np.sum(terms.l1 * np.abs(beta) + terms.l2 / 2 * beta * beta)
-    tilted = slopes - terms.l2 * beta
-    size = np.where(terms.lower == 0, tilted, np.abs(tilted))
-    length = np.sqrt(quadratic.design.squares + terms.l2)  # with the rows that l2 adds
-    with np.errstate(divide="ignore", invalid="ignore"):
-        room = np.where(length > 0, (terms.l1 - scale * size) / length, np.inf)
-    reach = np.sqrt(2 * scaled_gap)
-    safe = (room <= reach) | (beta != 0)
     memory = {
         "quadratic": quadratic,
         "terms": terms,
         "beta": beta,
-        "alive": safe if alive is None else safe & alive,
-        "room": room,
+        "standing": standing,
+        "dual": (scaled_gap, scale),
+        "alive": alive,
         "sweeps": sweeps,
     }
     total = quadratic.total
     return State(quadratic.pack(beta), float(value) / total, gap / total, memory, stalled)
+
+
+def _room(
+    quadratic: L1LeastSquares,
+    terms: Terms,
+    beta: Array,
+    standing: Standing,
+    dual: tuple[float, float],
+) -> tuple[Array, Array]:
+    """How far each column is from being in use, and whether it may be so at the optimum."""
+    scaled_gap, scale = dual
+    tilted = standing.steepest(terms.lower) - terms.l2 * beta
+    size = np.where(terms.lower == 0, tilted, np.abs(tilted))
+    length = np.sqrt(quadratic.design.squares + terms.l2)  # with the rows that l2 adds
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = np.where(length > 0, (terms.l1 - scale * size) / length, np.inf)
+    return room, (room <= np.sqrt(2 * scaled_gap)) | (beta != 0)

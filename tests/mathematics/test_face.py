@@ -1,0 +1,69 @@
+"""Systems that are solved while columns come and go: as if each were solved anew."""
+
+import numpy as np
+import pytest
+
+import thetahat as th
+from thetahat.mathematics.optimizers.face import Face
+
+RANDOM = np.random.default_rng(3)
+COLUMNS = RANDOM.standard_normal((300, 400))
+GRAM = COLUMNS @ COLUMNS.T
+L2 = RANDOM.random(300)
+
+
+def wander(face, changes, rounds=25):
+    """Members and solutions of a face whose columns come and go at random."""
+    random, wanted = np.random.default_rng(0), np.zeros(300, dtype=bool)
+    for _ in range(rounds):
+        some = random.permutation(300)[: random.integers(0, changes)]
+        wanted[some] = random.random(len(some)) < 0.7
+        assert face.move_to(GRAM, L2, wanted)
+        aim = random.standard_normal(np.count_nonzero(wanted))
+        yield wanted, face.members, aim, face.solve(aim)
+
+
+@pytest.mark.parametrize("changes", [3, 30, 290])
+def test_a_face_solves_its_own_system(changes):
+    """Few changes are stood aside for, more move the base, and most make it anew."""
+    for wanted, members, aim, found in wander(Face(), changes):
+        np.testing.assert_array_equal(np.sort(members), np.flatnonzero(wanted))
+        within = GRAM[np.ix_(members, members)] + np.diag(L2[members])
+        np.testing.assert_allclose(within @ found, aim, atol=1e-9)
+
+
+def test_threads_change_no_bit():
+    def results(threads):
+        with th.config(threads=threads):
+            return [found for *_, found in wander(Face(side_by_side=True), 60)]
+
+    for one, two in zip(results(1), results(2), strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_another_ridge_is_another_system():
+    face, wanted = Face(), np.arange(300) < 20
+    for l2 in (L2, L2 + 1.0):
+        face.move_to(GRAM, l2, wanted)
+        within = GRAM[:20, :20] + np.diag(l2[:20])
+        np.testing.assert_allclose(within @ face.solve(np.ones(20)), np.ones(20), atol=1e-10)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-6])
+def test_dependent_columns_are_refused_and_their_likes_taken_once_they_left(noise):
+    columns = np.concatenate([COLUMNS[:30], COLUMNS[:1] + noise * COLUMNS[40:41]])
+    gram, none = columns @ columns.T, np.zeros(31)
+    face, wanted = Face(), np.arange(31) < 30
+    assert face.move_to(gram, none, wanted)
+    assert not face.move_to(gram, none, np.ones(31, dtype=bool))
+    assert not len(face.members)
+    assert face.move_to(gram, none, wanted)
+    assert face.move_to(gram, none, np.arange(31) > 0)  # the copy in place of the first
+    met = gram[np.ix_(face.members, face.members)] @ face.solve(np.ones(30))
+    np.testing.assert_allclose(met, 1.0, atol=1e-9)
+
+
+def test_no_members():
+    face = Face()
+    assert face.move_to(GRAM, L2, np.zeros(300, dtype=bool))
+    assert face.solve(np.empty(0)).shape == (0,)
