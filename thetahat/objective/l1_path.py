@@ -14,11 +14,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.watch import Watch
+from thetahat.mathematics.optimizers.column_designs import Standing
 from thetahat.mathematics.optimizers.gram_descent import Terms
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.mathematics.optimizers.working_sets import L1LeastSquares, WorkingSets
+from thetahat.objective.path_legs import (
+    MISSED,
+    Milestone,
+    between,
+    next_length,
+    slopes_ahead,
+)
 
 Array = Any
 
@@ -92,24 +101,54 @@ def path(
     once: bool = False,
     watch: Watch | None = None,
 ) -> Path:
-    """Solve at each of some falling penalties; `once` keeps no solution for two of them."""
+    """Solve at each of some falling penalties; `once` keeps no solution for two of them.
+
+    Where a pass over the columns is dear, the path is walked in legs: first the end of a leg, then
+    the penalties between, each from the point on the line through the two ends.
+    """
     d, method = problem.design.n_columns, WorkingSets(once=once)
     theta = problem.start()
     if start is not None:
         theta[:d] = start
     tolerance = tolerance_of(problem, tol)
-    found, solutions = np.empty((len(theta), len(alphas))), []
-    for index, alpha in enumerate(alphas):
-        applied = alpha if alpha > 0 else _vanishing(problem)
-        problem = problem.with_terms(elastic_net_terms(d, applied, l1_ratio, positive))
-        solution = minimise(
-            problem, method, theta, tolerance=tolerance, max_steps=max_iter, watch=watch
+    applied = np.where(alphas > 0, alphas, _vanishing(problem))
+    found: Array = np.empty((len(alphas), len(theta)))
+    solutions: dict[int, Solution] = {}
+
+    def solve(
+        at: int, beta: Array, standing: Standing | None, expected: Array | None = None
+    ) -> Milestone:
+        penalised = problem.with_terms(elastic_net_terms(d, applied[at], l1_ratio, positive))
+        penalised.expected = expected
+        if standing is not None:
+            penalised.remember(beta, standing)
+        solutions[at] = minimise(
+            penalised,
+            method,
+            penalised.pack(beta),
+            tolerance=tolerance,
+            max_steps=max_iter,
+            watch=watch,
         )
-        theta = found[:, index] = solution.theta
-        solutions.append(solution)
+        found[at] = solutions[at].theta
+        return Milestone(at, applied[at], found[at, :d], penalised.stand(found[at, :d]))
+
+    by_one = once or problem.design.takes_all
+    with one_blas_thread():  # once for all of it
+        here, before, length = solve(0, theta[:d], None), None, 1
+        while here.place + 1 < len(alphas):
+            end, shares = min(here.place + length, len(alphas) - 1), []
+            expected = None if before is None else slopes_ahead(before, here, applied[end])
+            before, there = here, solve(end, here.beta, here.standing, expected)
+            for at in range(here.place + 1, end):
+                beta, standing = between(here, there, applied[at])
+                here = solve(at, beta, standing, standing.slopes)
+                held = not solutions[at].steps and tolerance > 0
+                shares.append(solutions[at].gap / tolerance if held else MISSED)
+            here, length = there, 1 if by_one else next_length(length, shares)
     has_intercept = problem.x_mean is not None
-    intercepts = found[d] if has_intercept else np.zeros(len(alphas))
-    return Path(alphas, found[:d], intercepts, solutions)
+    intercepts = found[:, d] if has_intercept else np.zeros(len(alphas))
+    return Path(alphas, found[:, :d].T, intercepts, [solutions[at] for at in range(len(alphas))])
 
 
 def _vanishing(problem: L1LeastSquares) -> float:

@@ -14,7 +14,6 @@ from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.objective.l1_least_squares import L1Rows
 from thetahat.objective.l1_path import alpha_grid, alpha_max, given_alphas, path
-from thetahat.objective.task_path import task_path
 
 Array = Any
 
@@ -42,7 +41,8 @@ def lasso_path(
     Formula: piecewise linear in α, and 0 above α_max = max_j |x_jᵀy|/n. For several targets the
     penalty is α Σ_j ‖B_j‖₂, which takes a column in or out for all of them at once.
 
-    Cost: about one pass over the columns per penalty, O(n d), and sweeps over those in use.
+    Cost: a pass over the columns, O(n d), for every few penalties, and O(s²) for each of the s
+    columns in use that comes or goes.
 
     Parameters
     ----------
@@ -179,6 +179,8 @@ def enet_path(
     wanted = alphas if n_alphas is None else n_alphas
     wanted = 100 if wanted is None else wanted
     if source.n_outputs:
+        from thetahat.objective.task_path import task_path
+
         _require(not positive, "positive=True is for one target; y has several columns")
         alphas, coefs, solutions = task_path(source, wanted, eps, start=coef_init, **solve)
     else:
