@@ -8,8 +8,6 @@
 // contiguous, else row by row. Every sum belongs to one column and runs over the rows in one order,
 // so blocks of columns may be given to threads by the caller without changing a bit.
 
-#include <vector>
-
 #include "dots.hpp"
 #include "kernels.hpp"
 
@@ -81,15 +79,8 @@ void column_squares(StridedMatrix<const T> x, Vector<const double> mean,
     double *sums = out.data() + first;
     nb::gil_scoped_release unlocked;
     if (down == 1) {
-        std::vector<double> deviation(n);
-        for (std::size_t j = 0; j < d; ++j) {
-            const T *column = start + static_cast<std::int64_t>(j) * across;
-            for (std::size_t i = 0; i < n; ++i) {
-                const double gap = static_cast<double>(column[i]) - centre[j];
-                deviation[i] = gap * gap;
-            }
-            sums[j] = dot(deviation.data(), w, n);
-        }
+        for (std::size_t j = 0; j < d; ++j)
+            sums[j] = squares_about(start + static_cast<std::int64_t>(j) * across, centre[j], w, n);
         return;
     }
     for (std::size_t j = 0; j < d; ++j)
