@@ -6,6 +6,8 @@ NB_MODULE(_native, module) {
     module.doc() = "Compiled kernels: pure functions on typed, contiguous arrays.";
     thetahat::bind_pack_rows(module);
     thetahat::bind_sparse_gram(module);
+    thetahat::bind_root_weighted(module);
+    thetahat::bind_rounded_kinks(module);
     thetahat::bind_coordinate_descent(module);
     thetahat::bind_leave_one_out(module);
     thetahat::bind_sgd_epoch(module);

@@ -14,6 +14,37 @@ def pack_rows(
     out: FloatArray,
     offset: int,
 ) -> None: ...
+def root_weighted(x: FloatArray, weight: FloatArray, out: FloatArray) -> int: ...
+def rounded_rows(
+    y: FloatArray,
+    z: FloatArray,
+    anchor: FloatArray,
+    weight: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    kink: float,
+    curvature: float,
+    reach: float,
+    multipliers: FloatArray,
+    pull: FloatArray,
+    bend: FloatArray,
+    sums: FloatArray,
+) -> None: ...
+def flat_step(
+    y: FloatArray,
+    z: FloatArray,
+    across: FloatArray,
+    anchor: FloatArray,
+    share: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    kink: float,
+    curvature: float,
+    reach: float,
+    level: float,
+    rise: float,
+    flat: float,
+) -> float: ...
 def sparse_gram(
     data: FloatArray,
     indices: NDArray[Any],

@@ -22,6 +22,7 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.arrays import is_device_array, like, to_host
 from thetahat.data.source import Block, Source
+from thetahat.foundation.products import product
 from thetahat.foundation.threads import scipy_linalg
 
 Array = Any
@@ -171,7 +172,7 @@ def _summarise_means(block: Block) -> Means:
     total = float(weight.sum())
     share = weight / total if total > 0 else weight
     y = np.empty((block.n_rows, 0)) if block.y is None else _as_columns(block.y)
-    return Means(total, np.concatenate([block.X.T @ share, y.T @ share]))
+    return Means(total, np.concatenate([product(block.X.T, share), product(y.T, share)]))
 
 
 def provisional_frame(source: Source) -> Frame:
@@ -243,8 +244,8 @@ def summarise_moments(block: Block, frame: Frame) -> Moments:
         return _summarise_sparse(block, frame)
     packed = packed_block(block, frame, ones=True)
     with np.errstate(over="ignore", invalid="ignore"):
-        product = to_host(packed.T @ packed)
-        return _centred(block, frame, product[:-1, :-1], product[:-1, -1], product[-1, -1])
+        square = to_host(product(packed.T, packed))
+        return _centred(block, frame, square[:-1, :-1], square[:-1, -1], square[-1, -1])
 
 
 def _summarise_sparse(block: Block, frame: Frame) -> Moments:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
+from thetahat.foundation.products import product
 from thetahat.objective.predictor import LinearPredictor, in_double
 
 Array = Any
@@ -45,13 +46,13 @@ class BiasColumn(LinearPredictor):
     def raw(self, X: Array, theta: Array) -> Array:
         """z = Xβ + s·c."""
         coef = self.split(theta)[0]
-        return in_double(X) @ coef[:-1] + self.scaling * coef[-1]
+        return product(in_double(X), coef[:-1]) + self.scaling * coef[-1]
 
     def pullback(self, X: Array, slope: Array) -> Array:
         """(Xᵀslope, s·Σ slope)."""
         total = array_namespace(slope).sum(slope, axis=0)
         return np.concatenate(
-            [(in_double(X).T @ slope).reshape(-1), np.atleast_1d(self.scaling * total)]
+            [product(in_double(X).T, slope).reshape(-1), np.atleast_1d(self.scaling * total)]
         )
 
     def gram(self, X: Array, weight: Array) -> Array:

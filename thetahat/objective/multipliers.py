@@ -10,13 +10,13 @@ with β(m) = Σ sᵢ mᵢ xᵢ/λ; at the optimum both are equal. An intercept w
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.mathematics.losses.box_dual import BoxDual, DualBox
@@ -57,7 +57,15 @@ class MultiplierForm:
         """The smooth function that touches F, its derivatives at θ, and the multipliers there."""
         multipliers, raw = np.empty_like(anchor), np.empty_like(anchor)
         smooth, loss, dual, travel, pull, bend = self.source.reduce(
-            _touch_sums, self.predictor, self.loss, theta, anchor, reach, multipliers, raw
+            _touch_sums,
+            self.predictor,
+            self._targets,
+            self._box,
+            theta,
+            anchor,
+            reach,
+            multipliers,
+            raw,
         ).means()
         intercept = self.predictor.split(theta)[1]
         weights = self._strengths
@@ -79,25 +87,25 @@ class MultiplierForm:
             raw=raw,
         )
 
-    def slope_along(
-        self, here: Touch, direction: Array, anchor: Array, reach: float
-    ) -> Callable[[float], float]:
-        """t ↦ the slope at θ + t·direction of the touching function; O(n) after one pass."""
+    def flat_step(
+        self, here: Touch, direction: Array, anchor: Array, reach: float, flat: float
+    ) -> float:
+        """t > 0 where the slope of the touching function at θ + t·direction is `flat` of that at θ.
+
+        The full step is tried first, then doubled or bracketed, then false position; compiled, O(n)
+        for each trial after one pass over the rows.
+        """
         across = self.source.map_rows(lambda block: self.predictor.raw(block.X, direction))
-        y, box = self._targets, self.loss.dual_box(self._targets)
-        gap, pull = y - here.raw + anchor / reach, self._shares * across
-        shrunk = self._strengths * direction
+        shrunk, box = self._strengths * direction, self._box
         level, rise = float(np.sum(shrunk * here.theta)), float(np.sum(shrunk * direction))
-        bent = box.curvature + 1 / reach
+        return _native.flat_step(
+            self._targets, here.raw, across, anchor, self._shares, box.lower, box.upper,
+            box.kink, box.curvature, reach, level, rise, flat,
+        )  # fmt: skip
 
-        def slope(t: float) -> float:
-            shifted = gap - t * across
-            if box.kink:
-                shifted -= np.clip(shifted, -box.kink, box.kink)
-            m = np.clip(shifted / bent, box.lower, box.upper)
-            return level + t * rise - float(np.sum(m * pull))
-
-        return slope
+    @cached_property
+    def _box(self) -> DualBox:
+        return self.loss.dual_box(self._targets)
 
     @cached_property
     def _strengths(self) -> Array:
@@ -109,7 +117,8 @@ class MultiplierForm:
 def _touch_sums(
     block: Block,
     predictor: LinearPredictor,
-    loss: BoxDual,
+    y: Array,
+    box: DualBox,
     theta: Array,
     anchor: Array,
     reach: float,
@@ -121,31 +130,21 @@ def _touch_sums(
     Blocks write disjoint pieces of `multipliers` and `raw`.
     """
     rows = slice(block.start, block.start + block.n_rows)
-    X, before = in_double(block.X), anchor[rows]
-    z = predictor.raw(X, theta)
-    y = np.asarray(block.y, dtype=np.float64)
-    box = loss.dual_box(y)
-    shifted = y - z + before / reach
-    bent = box.curvature + 1 / reach
-    free = (shifted - np.clip(shifted, -box.kink, box.kink)) / bent
-    m = np.clip(free, box.lower, box.upper)
-    multipliers[rows], raw[rows] = m, z
-    conjugate = box.kink * np.abs(m) + box.curvature / 2 * m * m
-    travel = (m - before) ** 2 / (2 * reach)
-    touching = m * (y - z) - conjugate - travel
-    inside = (free > box.lower) & (free < box.upper) & (np.abs(shifted) >= box.kink)
-    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    X, z = in_double(block.X), raw[rows]
+    z[:] = predictor.raw(X, theta)
+    weight = _NO_WEIGHT if block.weight is None else np.asarray(block.weight, dtype=np.float64)
+    pull, bend, sums = np.empty_like(z), np.empty_like(z), np.empty(4)
+    _native.rounded_rows(
+        y[rows], z, anchor[rows], weight, box.lower[rows], box.upper[rows],
+        box.kink, box.curvature, reach, multipliers[rows], pull, bend, sums,
+    )  # fmt: skip
     return Sums(
-        float(weight.sum()),
-        (
-            float(np.sum(weight * touching)),
-            float(np.sum(weight * loss.value(y, z))),
-            float(np.sum(weight * (m * y - conjugate))),
-            float(np.sum(weight * travel)),
-            predictor.pullback(X, weight * m),
-            predictor.gram(X, weight * inside / bent),
-        ),
+        float(weight.sum()) if weight.size else float(block.n_rows),
+        (*sums.tolist(), predictor.pullback(X, pull), predictor.gram(X, bend)),
     )
+
+
+_NO_WEIGHT = np.empty(0)
 
 
 @dataclass(frozen=True)

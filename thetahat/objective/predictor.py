@@ -14,6 +14,7 @@ import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj
 
 from thetahat import _native
+from thetahat.foundation.products import product
 
 Array = Any
 
@@ -88,14 +89,17 @@ class LinearPredictor:
     def raw(self, X: Array, theta: Array) -> Array:
         """z = Xβ + b, shape (n,) or (n, k)."""
         coef, intercept = self.split(theta)
-        return in_double(X) @ coef + intercept
+        return product(in_double(X), coef) + intercept
 
     def pullback(self, X: Array, slope: Array) -> Array:
         """Σ_i ∂z_i/∂θ · slope_i = (Xᵀs, Σs), flat as θ is."""
         xp = array_namespace(slope)
         X = in_double(X)
         # With few columns of slopes, BLAS is faster when X is the right factor.
-        pulled = (slope.T @ X).T if slope.ndim == 2 and is_array_api_obj(X) else X.T @ slope
+        if slope.ndim == 2 and is_array_api_obj(X):
+            pulled = product(slope.T, X).T
+        else:
+            pulled = product(X.T, slope)
         return self.pack(pulled, xp.sum(slope, axis=0))
 
     def design(self, X: Array) -> Array:
@@ -112,14 +116,29 @@ class LinearPredictor:
 
     def gram(self, X: Array, weight: Array) -> Array:
         """Σ_i weight_i x̃_i x̃_iᵀ with x̃ = (x, 1): (d, d), or one larger with an intercept."""
-        d = self.n_features
+        d, width = self.n_features, self.n_features + self.fit_intercept
+        if (rows := _root_weighted(X, weight, width)) is not None:
+            # A product of one array with its own transpose is symmetric: BLAS does half the work.
+            return product(rows.T, rows)
         xp = array_namespace(weight)
-        whole = xp.empty((d + self.fit_intercept,) * 2, dtype=weight.dtype)
+        whole = xp.empty((width, width), dtype=weight.dtype)
         whole[:d, :d] = _weighted_gram(xp, X, weight)
         if self.fit_intercept:
             whole[:d, d] = whole[d, :d] = in_double(X).T @ weight
             whole[d, d] = xp.sum(weight)
         return whole
+
+
+def _root_weighted(X: Array, weight: Array, width: int) -> Array | None:
+    """√wᵢ·(xᵢ, 1) for the rows that count, the 1 where there is room.
+
+    None if some wᵢ < 0, or for rows that are sparse or on a device.
+    """
+    if type(X) is not np.ndarray or X.dtype.char not in "df":
+        return None
+    rows = np.empty((X.shape[0], width))
+    count = _native.root_weighted(X, np.ascontiguousarray(weight, dtype=np.float64), rows)
+    return None if count < 0 else rows[:count]
 
 
 def _weighted_gram(xp: Any, X: Array, weight: Array) -> Array:

@@ -54,6 +54,8 @@ class Logistic(Curved):
         return ((1 - y) * up - y * down) / (up + down)
 
     def curvature(self, y: Array, z: Array) -> Array:
+        if is_compiled(z) and z.ndim == 1:
+            return self.gradient_and_curvature(y, z)[1]
         up, down = odds(aligned(y, z)[2])
         return up * down / (up + down) ** 2
 

@@ -10,7 +10,6 @@ rounding. It is the proximal point method on the dual.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -112,6 +111,8 @@ FARTHEST = 1e10
 """Times the first reach: beyond, rounding would be magnified into the multipliers."""
 ENOUGH = 0.05
 """A round ends when what is left to gain in it is this share of how far it has come."""
+FLAT = 0.1
+"""A step along a direction ends where the slope is this share of the slope at its start."""
 ROUNDING = 1e-14
 """Of F: differences below this share of it mean nothing."""
 
@@ -143,41 +144,9 @@ def _newton_step(this: _Round, here: Touch) -> Touch | None:
         # F can no longer tell; a full step is right if it lands on the same pieces.
         there: Touch = this.form.at(here.theta + direction, this.anchor, this.reach)
         return there if largest_entry(there.gradient) < slope / 2 else None
-    step = flat_point(this.form.slope_along(here, direction, this.anchor, this.reach))
+    step = this.form.flat_step(here, direction, this.anchor, this.reach, FLAT)
     there = this.form.at(here.theta + step * direction, this.anchor, this.reach)
     return there if there.value < here.value else None
-
-
-def flat_point(slope: Callable[[float], float], share: float = 0.1) -> float:
-    """A t > 0 at which a convex function's slope is within `share` of the size of slope(0) < 0.
-
-    The full step t = 1 is tried first, then doubled or bracketed; inside the bracket by false
-    position, with the end that stays put counted half so that both ends move.
-    """
-    first = slope(0.0)
-    enough = share * abs(first)
-    low, low_slope, high = 0.0, first, 1.0
-    high_slope = slope(high)
-    while high_slope < -enough and high < MOST_STRETCH:
-        low, low_slope, high = high, high_slope, 2 * high
-        high_slope = slope(high)
-    if abs(high_slope) <= enough:
-        return high
-    for _ in range(MOST_TRIALS):
-        t = high - high_slope * (high - low) / (high_slope - low_slope)
-        if not low < t < high:
-            t = (low + high) / 2
-        found = slope(t)
-        if abs(found) <= enough:
-            return t
-        if found < 0:
-            low, low_slope, high_slope = t, found, high_slope / 2
-        else:
-            high, high_slope, low_slope = t, found, low_slope / 2
-    return high
-
-
-MOST_STRETCH, MOST_TRIALS = 2.0**20, 60
 
 
 def _state(this: _Round, here: Touch, stalled: bool = False) -> State:
