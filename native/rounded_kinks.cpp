@@ -23,28 +23,10 @@ namespace thetahat {
 
 namespace {
 
-struct Rounding {
-    double kink, curvature, reach;
-
-    double bent() const { return curvature + 1.0 / reach; }
-    // Where the maximum would be without a box.
-    double free(double shifted) const {
-        return (shifted - std::min(std::max(shifted, -kink), kink)) / bent();
-    }
-    double conjugate(double m) const { return kink * std::abs(m) + curvature / 2 * m * m; }
-};
+// What is beyond the kink: shifted by it towards 0, and 0 within it.
+double beyond(double value, double kink) { return value - std::min(std::max(value, -kink), kink); }
 
 double boxed(double m, double lower, double upper) { return std::min(std::max(m, lower), upper); }
-
-// ℓ itself: without curvature the best multiplier is at an end of the box, or 0 on the kink.
-double loss(const Rounding &by, double residual, double lower, double upper) {
-    const double beyond = residual - std::min(std::max(residual, -by.kink), by.kink);
-    const double m = by.curvature > 0.0 ? boxed(beyond / by.curvature, lower, upper)
-                     : beyond > 0.0     ? upper
-                     : beyond < 0.0     ? lower
-                                        : beyond; // 0, or what is not a number
-    return m * residual - by.conjugate(m);
-}
 
 void rounded_rows(Vector<const double> y, Vector<const double> z, Vector<const double> anchor,
                   Vector<const double> weight, Vector<const double> lower,
@@ -65,28 +47,43 @@ void rounded_rows(Vector<const double> y, Vector<const double> z, Vector<const d
     double *m_out = multipliers.data(), *pull_out = pull.data(), *bend_out = bend.data();
 
     nb::gil_scoped_release unlocked;
-    const Rounding by{kink, curvature, reach};
+    const double bent = curvature + 1.0 / reach;
+    const bool curved = curvature > 0.0;
     PairwiseSum touching, plain, dual, travel;
-    double part[4][sum_rows];
+    // Written here first, so that the compiler knows that nothing else is at the same place.
+    double own[sum_rows], m[sum_rows], pulled[sum_rows], bends[sum_rows], part[4][sum_rows];
+    std::fill_n(own, sum_rows, 1.0);
     for (std::size_t start = 0; start < n; start += sum_rows) {
         const std::size_t size = std::min(sum_rows, n - start);
+        if (weighted)
+            std::copy_n(w + start, size, own);
         for (std::size_t k = 0; k < size; ++k) {
             const std::size_t i = start + k;
-            const double residual = target[i] - score[i];
-            const double shifted = residual + before[i] / by.reach;
-            const double free = by.free(shifted), m = boxed(free, lo[i], hi[i]);
-            const double cost = by.conjugate(m), moved = m - before[i];
-            const double far = moved * moved / (2 * by.reach);
-            const bool inside = free > lo[i] && free < hi[i] && std::abs(shifted) >= by.kink;
-            const double own = weighted ? w[i] : 1.0;
-            m_out[i] = m;
-            pull_out[i] = own * m;
-            bend_out[i] = inside ? own / by.bent() : 0.0;
-            part[0][k] = own * (m * residual - cost - far);
-            part[1][k] = own * loss(by, residual, lo[i], hi[i]);
-            part[2][k] = own * (m * target[i] - cost);
-            part[3][k] = own * far;
+            const double residual = target[i] - score[i], below = lo[i], above = hi[i];
+            const double shifted = residual + before[i] / reach;
+            const double free = beyond(shifted, kink) / bent;
+            m[k] = boxed(free, below, above);
+            const double cost = kink * std::abs(m[k]) + curvature / 2 * m[k] * m[k];
+            const double moved = m[k] - before[i], far = moved * moved / (2 * reach);
+            const bool inside = (free > below) & (free < above) & (std::abs(shifted) >= kink);
+            pulled[k] = own[k] * m[k];
+            bends[k] = inside ? own[k] / bent : 0.0;
+            part[0][k] = own[k] * (m[k] * residual - cost - far);
+            part[2][k] = own[k] * (m[k] * target[i] - cost);
+            part[3][k] = own[k] * far;
         }
+        for (std::size_t k = 0; k < size; ++k) {
+            const std::size_t i = start + k;
+            const double residual = target[i] - score[i], rest = beyond(residual, kink);
+            // ℓ itself: without curvature the best multiplier is at an end of the box.
+            const double end = rest > 0.0 ? hi[i] : rest < 0.0 ? lo[i] : rest;
+            const double best = curved ? boxed(rest / curvature, lo[i], hi[i]) : end;
+            const double cost = kink * std::abs(best) + curvature / 2 * best * best;
+            part[1][k] = own[k] * (best * residual - cost);
+        }
+        std::copy_n(m, size, m_out + start);
+        std::copy_n(pulled, size, pull_out + start);
+        std::copy_n(bends, size, bend_out + start);
         touching.add(lane_sum(part[0], size));
         plain.add(lane_sum(part[1], size));
         dual.add(lane_sum(part[2], size));
@@ -138,10 +135,10 @@ double flat_step(Vector<const double> y, Vector<const double> z, Vector<const do
     const double *lo = lower.data(), *hi = upper.data();
 
     nb::gil_scoped_release unlocked;
-    const Rounding by{kink, curvature, reach};
+    const double bent = curvature + 1.0 / reach;
     std::vector<double> gap(n), pull(n);
     for (std::size_t i = 0; i < n; ++i) {
-        gap[i] = target[i] - score[i] + before[i] / by.reach;
+        gap[i] = target[i] - score[i] + before[i] / reach;
         pull[i] = s[i] * along[i];
     }
     const auto slope = [&](double t) {
@@ -151,7 +148,8 @@ double flat_step(Vector<const double> y, Vector<const double> z, Vector<const do
             const std::size_t size = std::min(sum_rows, n - start);
             for (std::size_t k = 0; k < size; ++k) {
                 const std::size_t i = start + k;
-                part[k] = boxed(by.free(gap[i] - t * along[i]), lo[i], hi[i]) * pull[i];
+                const double free = beyond(gap[i] - t * along[i], kink) / bent;
+                part[k] = boxed(free, lo[i], hi[i]) * pull[i];
             }
             pulled.add(lane_sum(part, size));
         }

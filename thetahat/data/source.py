@@ -15,6 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from functools import reduce as fold
 from typing import Any, Protocol, TypeVar
 
@@ -113,6 +114,7 @@ class Source(ABC):
         return np.concatenate(list(ordered_map(function, self.blocks())))
 
 
+@cache
 def rows_per_block(n_features: int) -> int:
     """Rows in a block of about `BLOCK_BYTES` as float64: a function of the width alone.
 

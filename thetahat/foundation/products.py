@@ -14,7 +14,7 @@ def product(left: Array, right: Array) -> Array:
 
     NumPy's ``@`` keeps the interpreter's lock when the result is small, however long the sums are:
     for Xᵀv of few columns, fits on other threads would wait. Its ``dot`` calls the same BLAS with
-    the lock released; the bits are the same. Other kinds of arrays have their own ways.
+    the lock released. Other kinds of arrays have their own ways.
     """
     if type(left) is np.ndarray and type(right) is np.ndarray:
         return np.dot(left, right)

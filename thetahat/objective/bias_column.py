@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 
 from thetahat.foundation.products import product
 from thetahat.objective.predictor import LinearPredictor, in_double
@@ -46,11 +45,13 @@ class BiasColumn(LinearPredictor):
     def raw(self, X: Array, theta: Array) -> Array:
         """z = Xβ + s·c."""
         coef = self.split(theta)[0]
-        return product(in_double(X), coef[:-1]) + self.scaling * coef[-1]
+        z = product(in_double(X), coef[:-1])
+        z += self.scaling * coef[-1]
+        return z
 
     def pullback(self, X: Array, slope: Array) -> Array:
         """(Xᵀslope, s·Σ slope)."""
-        total = array_namespace(slope).sum(slope, axis=0)
+        total = slope.sum(axis=0)
         return np.concatenate(
             [product(in_double(X).T, slope).reshape(-1), np.atleast_1d(self.scaling * total)]
         )

@@ -345,7 +345,12 @@ class EmpiricalRisk:
         return self.predictor.pack(self.penalty.curvature(self._coef(theta)), 0.0)
 
     def _with_penalty_curvature(self, hessian: Array, theta: Array) -> Array:
-        return hessian + np.diag(self._penalty_curvature(theta))
+        bend = self._penalty_curvature(theta)
+        if type(hessian) is not np.ndarray:
+            return hessian + np.diag(bend)
+        diagonal = np.einsum("ii->i", hessian)  # in place: the matrix is nobody else's yet
+        diagonal += bend
+        return hessian
 
     @cached_property
     def _rows(self) -> Array:

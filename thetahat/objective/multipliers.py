@@ -69,6 +69,8 @@ class MultiplierForm:
         ).means()
         intercept = self.predictor.split(theta)[1]
         weights = self._strengths
+        diagonal = np.einsum("ii->i", bend)
+        diagonal += weights
         shrinkage = float(np.sum(weights * theta * theta)) / 2
         pulled, balance = self.predictor.split(pull)
         dual_value = float(dual) - float(np.sum(pulled * pulled)) / (2 * self.strength)
@@ -79,7 +81,7 @@ class MultiplierForm:
             theta=theta,
             value=float(smooth) + shrinkage,
             gradient=weights * theta - pull,
-            hessian=bend + np.diag(weights),
+            hessian=bend,
             primal=primal,
             gap=max(0.0, primal - dual_value - float(balance) * float(intercept)) + slope,
             travel=float(travel),

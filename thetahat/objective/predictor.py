@@ -89,18 +89,19 @@ class LinearPredictor:
     def raw(self, X: Array, theta: Array) -> Array:
         """z = Xβ + b, shape (n,) or (n, k)."""
         coef, intercept = self.split(theta)
-        return product(in_double(X), coef) + intercept
+        z = product(in_double(X), coef)
+        z += intercept
+        return z
 
     def pullback(self, X: Array, slope: Array) -> Array:
         """Σ_i ∂z_i/∂θ · slope_i = (Xᵀs, Σs), flat as θ is."""
-        xp = array_namespace(slope)
         X = in_double(X)
         # With few columns of slopes, BLAS is faster when X is the right factor.
         if slope.ndim == 2 and is_array_api_obj(X):
             pulled = product(slope.T, X).T
         else:
             pulled = product(X.T, slope)
-        return self.pack(pulled, xp.sum(slope, axis=0))
+        return self.pack(pulled, slope.sum(axis=0))
 
     def design(self, X: Array) -> Array:
         """[X, 1] itself, dense: ∂z/∂θ for one output."""

@@ -170,6 +170,12 @@ class SquaredHinge(Curved, BoxDual):
         xp, y, m = margins(y, z)
         return -2 * y * xp.clip(1 - m, 0, None)
 
+    def value_and_gradient(self, y: Array, z: Array) -> tuple[Array, Array]:
+        """Both at once: they share what is missing of the margin."""
+        xp, y, m = margins(y, z)
+        missing = xp.clip(1 - m, 0, None)
+        return missing * missing, -2 * y * missing
+
     def curvature(self, y: Array, z: Array) -> Array:
         xp, _, m = margins(y, z)
         return 2 * xp.astype(m < 1, m.dtype)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
+from thetahat import _native
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.mathematics.optimizers.gap import largest_entry
 from thetahat.mathematics.optimizers.line_search import Point, backtrack
@@ -67,12 +68,21 @@ SINGULAR = 1e-11
 """Curvatures of the scaled Hessian below this share of the largest count as zero."""
 
 
+FEW_PARAMETERS = 64
+"""Up to here one compiled call beats the several calls of LAPACK."""
+
+
 def newton_direction(hessian: Array, gradient: Array) -> Array:
     """−H⁻¹g; of least norm where H is singular, with |eigenvalues| where it is indefinite.
 
     H is scaled to a unit diagonal first, so that the units of the parameters do not matter. Cost:
     O(d³), by Cholesky where H is safely positive definite and by eigenvalues where it is not.
     """
+    if type(hessian) is np.ndarray and len(gradient) <= FEW_PARAMETERS:
+        direction = np.array(gradient, dtype=np.float64)
+        in_rows = np.ascontiguousarray(hessian, dtype=np.float64)
+        if _native.newton_direction(in_rows, direction, SINGULAR):
+            return direction
     xp = array_namespace(hessian, gradient)
     size = xp.sqrt(xp.abs(xp.linalg.diagonal(hessian)))
     scale = _filled(xp, size, size > 0)
@@ -85,7 +95,9 @@ def newton_direction(hessian: Array, gradient: Array) -> Array:
         # merely singular, and real when F is linear: the largest curvature is right for both.
         curvature = xp.abs(curvature)
         curvature = _filled(xp, curvature, curvature > SINGULAR * xp.max(curvature))
-        return -(axes @ ((axes.T @ slope) / curvature)) / scale
+        direction = -(axes @ ((axes.T @ slope) / curvature)) / scale
+    # What F does not see at all stays where it is, to the last digit.
+    return xp.where((size == 0) & (gradient == 0), xp.zeros_like(direction), direction)
 
 
 def _filled(xp: Any, values: Array, usable: Array) -> Array:

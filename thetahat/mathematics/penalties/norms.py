@@ -66,6 +66,9 @@ class L2(Coordinatewise, SmoothPenalty):
     def terms(self, shape: tuple[int, ...]) -> CoordinateTerms:
         return CoordinateTerms(l2=self.alpha)
 
+    def value(self, theta: Array) -> float:
+        return self.alpha / 2 * float((theta * theta).sum())
+
     def gradient(self, theta: Array) -> Array:
         return self.alpha * theta
 

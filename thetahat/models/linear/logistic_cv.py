@@ -196,9 +196,8 @@ class LogisticRegressionCV(LogisticClassifier):
                 path = self._path(weighed.take(train), ratio)
                 held = rows.take(test)
                 options = {} if held.weight is None else {"sample_weight": held.weight}
-                scores = [
-                    scorer(model, held.X, labels[test], **options) for model in self._models(path)
-                ]
+                seen, told = held if by_accuracy else held.X, labels[test]
+                scores = [scorer(model, seen, told, **options) for model in self._models(path)]
             return replace(path, scores=np.array(scores, dtype=float))
 
         tasks = [(train, test, ratio) for train, test in folds for ratio in ratios]
@@ -312,9 +311,9 @@ class FoldPath:
     scores: Array
 
 
-def _accuracy(model: Any, X: Any, y: Array, sample_weight: Array | None = None) -> float:
+def _accuracy(model: Any, rows: InMemory, y: Array, sample_weight: Array | None = None) -> float:
     """The share of rows told right; what passed the door is not checked again for every C."""
-    return float(np.average(model.predict(X) == y, weights=sample_weight))
+    return float(np.average(model.predict(rows) == y, weights=sample_weight))
 
 
 def _is_given(ratios: Any) -> bool:
