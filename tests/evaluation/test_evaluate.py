@@ -60,6 +60,31 @@ def test_scores_are_those_of_scikit_learn():
     np.testing.assert_allclose(found.predictions, cross_val_predict(th.Ridge(), X, Y, cv=folds))
 
 
+class InColumn(NearestMean):
+    """Answers in a column, as some libraries do."""
+
+    def predict(self, X):
+        return super().predict(X)[:, None]
+
+
+class Harsh(NearestMean):
+    """Has a score of its own."""
+
+    def score(self, X, y):
+        return super().score(X, y) - 1.0
+
+
+@pytest.mark.parametrize(
+    "model", [NearestMean(), InColumn(), Harsh()], ids=lambda m: type(m).__name__
+)
+def test_without_a_metric_the_score_is_the_models_own(model):
+    signs = np.sign(Y)
+    folds = KFold(4, shuffle=True, random_state=3)
+    found = th.evaluate(model, X, signs, cv=folds, interval="t")
+    expected = cross_val_score(model, X, signs, cv=folds)
+    np.testing.assert_allclose(found.scores["accuracy"], expected)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_the_same_for_any_number_of_threads(threads):
     expected = th.evaluate(GaussianNB(), X, LABELS, scoring=["accuracy", "roc_auc"])

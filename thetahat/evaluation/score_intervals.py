@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.evaluation.cross_fitting import FoldFit
+from thetahat.evaluation.folds import none_twice
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval
 from thetahat.evaluation.statistics.ranking_quality import delong
@@ -114,8 +115,7 @@ def ranking(fit: FoldFit) -> Array:
 
 
 def _rows_held_once(fits: Sequence[FoldFit]) -> bool:
-    held = np.concatenate([fit.rows for fit in fits])
-    return np.unique(held).size == held.size
+    return none_twice([fit.rows for fit in fits])
 
 
 def _ranks_two_classes(fits: Sequence[FoldFit], y: Array) -> bool:
