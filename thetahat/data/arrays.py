@@ -9,6 +9,15 @@ import numpy as np
 Array = Any
 
 
+def namespace(values: Array) -> Any:
+    """The functions for these values; NumPy's own, found at once, for NumPy's arrays."""
+    if type(values) is np.ndarray:
+        return np
+    from array_api_compat import array_namespace
+
+    return array_namespace(values)
+
+
 def is_device_array(X: Any) -> bool:
     """Whether X is an array of torch or CuPy, whatever device it is on."""
     if type(X).__module__.partition(".")[0] not in ("torch", "cupy"):

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.arrays import namespace
 from thetahat.foundation.products import product
 from thetahat.objective.predictor import LinearPredictor, in_double
 
@@ -51,7 +52,7 @@ class BiasColumn(LinearPredictor):
 
     def pullback(self, X: Array, slope: Array) -> Array:
         """(Xᵀslope, s·Σ slope)."""
-        total = slope.sum(axis=0)
+        total = namespace(slope).sum(slope, axis=0)
         return np.concatenate(
             [product(in_double(X).T, slope).reshape(-1), np.atleast_1d(self.scaling * total)]
         )

@@ -14,6 +14,7 @@ import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj
 
 from thetahat import _native
+from thetahat.data.arrays import namespace
 from thetahat.foundation.products import product
 
 Array = Any
@@ -71,7 +72,7 @@ class LinearPredictor:
     def pack(self, coef: Array, intercept: Array) -> Array:
         """θ from β and b; b is left out without an intercept."""
         size = self.n_features * max(1, self.n_outputs)
-        xp = np if type(coef) is np.ndarray else array_namespace(coef)
+        xp = namespace(coef)
         theta = xp.empty(self.n_parameters, dtype=coef.dtype)
         theta[:size] = coef.reshape(-1)
         if self.fit_intercept:
@@ -101,7 +102,7 @@ class LinearPredictor:
             pulled = product(slope.T, X).T
         else:
             pulled = product(X.T, slope)
-        return self.pack(pulled, slope.sum(axis=0))
+        return self.pack(pulled, namespace(slope).sum(slope, axis=0))
 
     def design(self, X: Array) -> Array:
         """[X, 1] itself, dense: ∂z/∂θ for one output."""

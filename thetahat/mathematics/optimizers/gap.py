@@ -10,17 +10,20 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from thetahat.data.arrays import namespace
+
 Array = Any
 
 
 def largest_entry(gradient: Array) -> float:
     """‖gradient‖∞; 0 for an empty one."""
-    return float(abs(gradient).max()) if math.prod(gradient.shape) else 0.0
+    xp = namespace(gradient)
+    return float(xp.max(xp.abs(gradient))) if math.prod(gradient.shape) else 0.0
 
 
 def inner(left: Array, right: Array) -> float:
     """⟨left, right⟩, whatever their common shape."""
-    return float((left * right).sum())
+    return float(namespace(left).sum(left * right))
 
 
 def value_and_gap(problem: Any, theta: Array) -> tuple[float, float]:

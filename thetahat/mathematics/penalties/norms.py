@@ -7,6 +7,7 @@ from typing import Any
 
 from array_api_compat import array_namespace
 
+from thetahat.data.arrays import namespace
 from thetahat.mathematics.parts import require_number
 from thetahat.mathematics.penalties.base import SmoothPenalty
 from thetahat.mathematics.penalties.coordinatewise import CoordinateTerms, Coordinatewise
@@ -67,13 +68,13 @@ class L2(Coordinatewise, SmoothPenalty):
         return CoordinateTerms(l2=self.alpha)
 
     def value(self, theta: Array) -> float:
-        return self.alpha / 2 * float((theta * theta).sum())
+        return self.alpha / 2 * float(namespace(theta).sum(theta * theta))
 
     def gradient(self, theta: Array) -> Array:
         return self.alpha * theta
 
     def curvature(self, theta: Array) -> Array:
-        return array_namespace(theta).full_like(theta, self.alpha)
+        return namespace(theta).full_like(theta, self.alpha)
 
 
 @dataclass(frozen=True)
