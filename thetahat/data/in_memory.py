@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.mapped import release_rows
-from thetahat.data.source import Block, S, Source, rows_per_block
-from thetahat.foundation.threads import blocks_in_flight, one_blas_thread
+from thetahat.data.source import Block, Source, rows_per_block
+from thetahat.foundation.threads import blocks_in_flight
 
 Array = Any
 
@@ -57,13 +57,6 @@ class InMemory(Source):
                 weight=None if self.weight is None else self.weight[rows],
                 start=start,
             )
-
-    def reduce(self, summarise: Callable[..., S], *params: Any) -> S:
-        """As for every source; few rows are one block, and done at once."""
-        if self.n_rows > self.block_rows:
-            return super().reduce(summarise, *params)
-        with one_blas_thread():
-            return summarise(next(self.blocks()), *params)
 
     @property
     def block_rows(self) -> int:
