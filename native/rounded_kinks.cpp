@@ -6,9 +6,9 @@
 // (hinge, squared hinge, ε-insensitive and its square). φ has a continuous slope −m_i, and where
 // m_i is inside its box and off the kink it bends by 1/(curvature + 1/reach).
 //
-//     rounded_rows   m, w·m and w·φ″ of every row; Σ w·φ, Σ w·ℓ, Σ w·(m·y − …) and Σ w·(m −
-//     anchor)²/… flat_step      a step t along a direction at which the slope of φ's mean is nearly
-//     0
+//     rounded_rows   m, w·m and w·φ″ of every row; the sums of w·φ, of w·ℓ, of the dual's terms
+//                    w·(m·y − kink·|m| − curvature·m²/2), and of w·(m − anchor)²/(2·reach)
+//     flat_step      a step along a direction at which the mean of φ has nearly no slope
 //
 // Every row is computed on its own. Sums are over chunks of rows in order, chunks added in pairs:
 // one thread does it all, and blocks of rows are spread over threads by the caller.

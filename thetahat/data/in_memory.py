@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.mapped import release_rows
+from thetahat.data.resampling import take_rows
 from thetahat.data.source import Block, Source, rows_per_block
 from thetahat.foundation.threads import blocks_in_flight
 
@@ -39,7 +40,7 @@ class InMemory(Source):
         """Some of the rows, in the order given."""
         return replace(
             self,
-            X=self.X[rows],
+            X=take_rows(self.X, rows),
             y=None if self.y is None else self.y[rows],
             weight=None if self.weight is None else self.weight[rows],
         )

@@ -16,6 +16,7 @@ from thetahat.evaluation.cross_fitting import (
     Progress,
     Scorer,
     cross_fit,
+    told_right,
     where_they_ran,
 )
 from thetahat.evaluation.folds import Fold, are_a_partition, folds_of, rows_in
@@ -263,17 +264,6 @@ def scorers_for(model: Any, scoring: Any) -> dict[str, Scorer]:
     if callable(scoring):
         return {getattr(scoring, "__name__", "score"): scoring}
     return {each: get_scorer(each) for each in scoring}
-
-
-def told_right(model: Any, X: Any, y: Any) -> float:
-    """What a classifier's own ``score`` says: the share of rows whose label is told right.
-
-    Labels were checked when the model learned; to check them again takes longer than to predict.
-    """
-    told, truth = np.asarray(model.predict(X)), np.asarray(y)
-    if told.shape != truth.shape or truth.ndim != 1:
-        return float(model.score(X, y))
-    return float(np.mean(told == truth))
 
 
 def _evaluation(

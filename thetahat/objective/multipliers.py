@@ -134,7 +134,7 @@ def _touch_sums(
     rows = slice(block.start, block.start + block.n_rows)
     X, z = in_double(block.X), raw[rows]
     z[:] = predictor.raw(X, theta)
-    weight = _NO_WEIGHT if block.weight is None else np.asarray(block.weight, dtype=np.float64)
+    weight = _NO_WEIGHT if block.weight is None else np.ascontiguousarray(block.weight, float)
     pull, bend, sums = np.empty_like(z), np.empty_like(z), np.empty(4)
     _native.rounded_rows(
         y[rows], z, anchor[rows], weight, box.lower[rows], box.upper[rows],
