@@ -47,7 +47,7 @@ class InMemory(Source):
 
     def blocks(self) -> Iterator[Block]:
         n, step = self.n_rows, self.block_rows
-        behind = step * blocks_in_flight()
+        behind = step * blocks_in_flight() if n > step else n
         for start in range(0, n, step):
             if start >= behind:
                 release_rows(self.X, start - behind, start - behind + step)

@@ -124,13 +124,15 @@ def ordered_map(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterat
     At most twice as many results as threads are alive at once, so memory stays bounded however
     many items there are. ``work`` must not call `ordered_map`.
     """
-    size = n_threads()
     remaining = iter(items)
     # A single piece runs here: no pool is worth waking for it.
     head = list(islice(remaining, 2))
-    items = chain(head, remaining)
     with one_blas_thread():
-        if size == 1 or len(head) < 2:
+        if len(head) < 2:
+            yield from map(work, head)
+            return
+        size, items = n_threads(), chain(head, remaining)
+        if size == 1:
             yield from map(work, items)
             return
         pool = thread_pool(size)

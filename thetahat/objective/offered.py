@@ -35,14 +35,18 @@ class OfferedMethod(Generic[P, R]):
         self, method: Callable[Concatenate[Any, P], R], conditions: tuple[Condition, ...]
     ) -> None:
         self.method, self.conditions = method, conditions
+        self.name: str = method.__name__
         update_wrapper(self, method)  # type: ignore[arg-type]
 
     def __get__(self, instance: Any, owner: type | None = None) -> Callable[P, R]:
         if instance is None:
             return self  # type: ignore[return-value]
-        for condition in self.conditions:
-            lack = condition(instance)
-            if lack is not None:
-                raise MissingCapability(lack)
+        met: set[str] = instance.__dict__.setdefault("_met", set())
+        if self.name not in met:  # asked once: parts never change
+            for condition in self.conditions:
+                lack = condition(instance)
+                if lack is not None:
+                    raise MissingCapability(lack)
+            met.add(self.name)
         bound: Callable[P, R] = self.method.__get__(instance, owner)
         return bound
