@@ -19,6 +19,7 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
+from thetahat.foundation.products import product
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.newton import Newton, newton_direction
 from thetahat.objective.predictor import LinearPredictor, in_double
@@ -178,7 +179,7 @@ def _row_sums(
     sides = np.empty((block.n_rows, 2))
     sides[:, 0] = np.where(inner, weight * residual, 0.0)
     sides[:, 1] = np.where(inner, 0.0, weight * np.sign(residual))
-    pulls = in_double(block.X).T @ sides
+    pulls = product(in_double(block.X).T, sides)
     if predictor.fit_intercept:
         pulls = np.vstack([pulls, sides.sum(axis=0)])
     outer_weight = np.where(inner, 0.0, weight)
