@@ -5,10 +5,12 @@
 //
 // Both read L row after row, each entry once: O(k²). One thread, so the bits are always the same.
 //
-// newton_direction finds L itself: x in place of g with H x = −g, by H = S L Lᵀ S where S² is the
-// diagonal of H, so that units do not matter; O(k³). Where a pivot L_ii² is not above `least` it
-// says false and leaves g alone. It reads the lower triangle of H. For a few dozen columns: it is
-// done before the interpreter's lock could have changed hands, and so keeps it.
+// newton_direction factors H itself: x in place of g with H x = −g, by H = S L D Lᵀ S with S powers
+// of two near the roots of the diagonal, so that units do not matter and nothing is rounded by
+// them; a diagonal H is solved exactly. O(k³), in a fixed order. Where a pivot D_i is not above
+// `least` of the diagonal it says false and leaves g alone. It reads the lower triangle of H. For a
+// few dozen columns: it is done before the interpreter's lock could have changed hands, and so
+// keeps it.
 
 #include <cmath>
 #include <vector>
@@ -19,7 +21,14 @@ namespace thetahat {
 
 namespace {
 
-void substitute(const double *l, double *v, std::size_t k) {
+void solve_cholesky(Matrix<const double> factor, Vector<double> x) {
+    const std::size_t k = x.shape(0);
+    require(factor.shape(0) == k && factor.shape(1) == k,
+            "factor must be square, x as long as its side");
+    const double *l = factor.data();
+    double *v = x.data();
+
+    nb::gil_scoped_release unlocked;
     for (std::size_t i = 0; i < k; ++i) {
         const double *row = l + i * k;
         double sums[4] = {0.0, 0.0, 0.0, 0.0};
@@ -39,47 +48,45 @@ void substitute(const double *l, double *v, std::size_t k) {
     }
 }
 
-void solve_cholesky(Matrix<const double> factor, Vector<double> x) {
-    const std::size_t k = x.shape(0);
-    require(factor.shape(0) == k && factor.shape(1) == k,
-            "factor must be square, x as long as its side");
-    const double *l = factor.data();
-    double *v = x.data();
-
-    nb::gil_scoped_release unlocked;
-    substitute(l, v, k);
-}
-
 bool newton_direction(Matrix<const double> hessian, Vector<double> gradient, double least) {
     const std::size_t k = gradient.shape(0);
     require(hessian.shape(0) == k && hessian.shape(1) == k,
             "hessian must be square, gradient as long as its side");
     const double *h = hessian.data();
     double *g = gradient.data();
-    std::vector<double> scale(k), factor(k * k);
+    std::vector<double> scale(k), factor(k * k), pivot(k), scaled(k);
     for (std::size_t i = 0; i < k; ++i) {
-        scale[i] = std::sqrt(h[i * k + i]);
-        if (!(scale[i] > 0.0))
+        const double diagonal = h[i * k + i];
+        if (!(diagonal > 0.0 && std::isfinite(diagonal)))
             return false;
+        scale[i] = std::ldexp(1.0, std::ilogb(diagonal) / 2);
     }
     for (std::size_t i = 0; i < k; ++i) {
         double *row = factor.data() + i * k;
-        for (std::size_t j = 0; j <= i; ++j) {
-            double entry = h[i * k + j] / scale[j] / scale[i];
+        const double diagonal = h[i * k + i] / scale[i] / scale[i];
+        pivot[i] = diagonal;
+        for (std::size_t j = 0; j < i; ++j) { // scaled = row · D, while the row grows
             const double *other = factor.data() + j * k;
+            scaled[j] = h[i * k + j] / scale[i] / scale[j];
             for (std::size_t m = 0; m < j; ++m)
-                entry -= row[m] * other[m];
-            if (j < i)
-                row[j] = entry / other[j];
-            else if (entry > least)
-                row[i] = std::sqrt(entry);
-            else
-                return false;
+                scaled[j] -= scaled[m] * other[m];
+            row[j] = scaled[j] / pivot[j];
+            pivot[i] -= scaled[j] * row[j];
         }
+        if (!(pivot[i] > least * diagonal))
+            return false;
+    }
+    for (std::size_t i = 0; i < k; ++i) {
+        const double *row = factor.data() + i * k;
+        g[i] /= -scale[i];
+        for (std::size_t j = 0; j < i; ++j)
+            g[i] -= row[j] * g[j];
     }
     for (std::size_t i = 0; i < k; ++i)
-        g[i] /= -scale[i];
-    substitute(factor.data(), g, k);
+        g[i] /= pivot[i];
+    for (std::size_t i = k; i-- > 0;)
+        for (std::size_t j = 0; j < i; ++j)
+            g[j] -= factor[i * k + j] * g[i];
     for (std::size_t i = 0; i < k; ++i)
         g[i] /= scale[i];
     return true;
