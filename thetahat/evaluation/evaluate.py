@@ -294,8 +294,10 @@ def _in_order(fits: list[FoldFit], parts: list[Any]) -> Array | None:
     """Values of held-back rows in the order of the rows; None when their shapes differ."""
     if len({part.shape[1:] for part in parts}) > 1:
         return None
-    order = np.argsort(np.concatenate([fit.rows for fit in fits]))
-    return np.concatenate(parts)[order]
+    values = np.concatenate(parts)
+    ordered = np.empty_like(values)
+    ordered[np.concatenate([fit.rows for fit in fits])] = values
+    return ordered
 
 
 def _teller(progress: bool | Progress) -> Progress | None:

@@ -76,9 +76,10 @@ def _smallest_class(y: Any) -> int:
 
 def _require_two_classes(folds: list[Fold], y: Array) -> None:
     for number, (train, _) in enumerate(folds):
-        classes = np.unique(y[train])
-        if classes.size < 2:
+        labels = y[train]
+        if (labels == labels[:1]).all():
+            only = np.unique(labels).tolist()
             raise DataError(
-                f"Fold {number} would train on a single class, {classes.tolist()[0]!r}. Use fewer "
+                f"Fold {number} would train on a single class, {only[0]!r}. Use fewer "
                 "folds, stratified ones, or more rows of the other classes."
             )
