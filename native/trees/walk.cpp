@@ -4,15 +4,19 @@
 //     out[i, t mod C] += values[leaf_t(x_i), 0]       trees that stand for one column each
 //
 // Rows walk one tree in small groups, a step each in turn, so that the waits for memory of one row
-// are hidden behind the others; a row that has arrived makes room for the next. Blocks of rows are
+// are hidden behind the others; a row that has arrived makes room for the next. Of small trees,
+// leaves are crossed out instead (small_trees.hpp). Blocks of rows are
 // spread over threads. Each entry of `out` is summed by one thread in the order of the trees, so
 // the bits do not depend on their number.
 
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <vector>
 
 #include "../kernels.hpp"
 #include "../parallel.hpp"
+#include "small_trees.hpp"
 #include "walk.hpp"
 
 namespace thetahat {
@@ -23,7 +27,8 @@ using namespace trees;
 
 constexpr std::size_t group = 8;         // rows that walk at a time
 constexpr std::int64_t small_tree = 512; // nodes
-constexpr std::size_t block = 1024;      // rows of a piece of work: their columns stay in cache
+constexpr std::size_t many_nodes = 1 << 14;
+constexpr std::size_t block = 1024; // rows of a piece of work: they stay in cache
 
 struct Trees {
     const PackedNode *nodes;
@@ -125,6 +130,58 @@ void descend(const Trees &trees, std::size_t tree, const T *x, std::size_t d, st
         rest(row[k], at[k]);
 }
 
+// How the rows of a call go from the roots to the leaves: whichever way suits trees of their size.
+class Walk {
+  public:
+    Walk(const Trees &trees, std::size_t n, std::size_t d, int threads) : trees_(trees) {
+        const auto n_nodes = static_cast<std::size_t>(trees.roots[trees.n_trees]);
+        if (n >= block / 8 && n_nodes >= d && all_small()) {
+            small_.emplace(trees.nodes, trees.roots, trees.n_trees);
+            const std::size_t fit = near_bytes / (sizeof(double) * std::max<std::size_t>(d, 1));
+            rows_per_piece_ = std::clamp(fit / group * group, 2 * group, block);
+        } else if (n_nodes > many_nodes) {
+            // The nodes are what must stay in cache: many rows pass one tree before the next, yet
+            // every thread gets its share.
+            const std::size_t share = n / static_cast<std::size_t>(std::max(1, threads)) + 1;
+            rows_per_piece_ = std::clamp(share, block, 32 * block);
+        }
+    }
+    std::size_t rows_per_piece() const { return rows_per_piece_; }
+    std::size_t n_pieces(std::size_t n) const {
+        return (n + rows_per_piece_ - 1) / rows_per_piece_;
+    }
+
+    // visit(t, leaves) for every tree in turn, with the nodes at which n rows end.
+    template <typename T, typename Visit>
+    void over(const T *x, std::size_t d, std::size_t n, const Visit &visit) const {
+        std::vector<std::int32_t> leaves(n);
+        ColumnsOfRows columns;
+        if (small_)
+            columns.take(x, d, n);
+        for (std::size_t t = 0; t < trees_.n_trees; ++t) {
+            if (small_)
+                small_->descend(t, columns, n, leaves.data());
+            else
+                descend(trees_, t, x, d, n, leaves.data());
+            visit(t, leaves.data());
+        }
+    }
+
+  private:
+    static constexpr std::size_t near_bytes = 1 << 15;
+
+    bool all_small() const {
+        bool small = trees_.words == 0;
+        for (std::size_t t = 0; small && t < trees_.n_trees; ++t)
+            small = trees_.roots[t + 1] - trees_.roots[t] <= SmallTrees::most_nodes;
+        return small;
+    }
+
+    const Trees &trees_;
+    std::optional<SmallTrees> small_{};
+    std::size_t rows_per_piece_ = block;
+};
+
 using Nodes = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 Trees view(const Nodes &nodes, const Vector<const std::int64_t> &roots,
@@ -179,11 +236,11 @@ void sum_of_trees(Matrix<const T> x, Nodes nodes, Vector<const std::int64_t> roo
     double *sums = out.data();
 
     nb::gil_scoped_release unlocked;
-    for_each_piece((n + block - 1) / block, threads, [&](std::size_t piece) {
-        const std::size_t first = piece * block, count = std::min(block, n - first);
-        std::int32_t leaves[block];
-        for (std::size_t t = 0; t < trees.n_trees; ++t) {
-            descend(trees, t, rows + first * d, d, count, leaves);
+    const Walk walk(trees, n, d, threads);
+    for_each_piece(walk.n_pieces(n), threads, [&](std::size_t piece) {
+        const std::size_t first = piece * walk.rows_per_piece(),
+                          count = std::min(walk.rows_per_piece(), n - first);
+        walk.over(rows + first * d, d, count, [&](std::size_t t, const std::int32_t *leaves) {
             const PackedNode *tree = trees.nodes + trees.roots[t];
             for (std::size_t i = 0; i < count; ++i) {
                 const double *from =
@@ -195,7 +252,7 @@ void sum_of_trees(Matrix<const T> x, Nodes nodes, Vector<const std::int64_t> roo
                 else
                     to[t % c] += *from;
             }
-        }
+        });
     });
 }
 
@@ -216,11 +273,11 @@ void sum_of_left_out(Matrix<const T> x, Nodes nodes, Vector<const std::int64_t> 
     const T *rows = x.data();
 
     nb::gil_scoped_release unlocked;
-    for_each_piece((n + block - 1) / block, threads, [&](std::size_t piece) {
-        const std::size_t first = piece * block, count = std::min(block, n - first);
-        std::int32_t leaves[block];
-        for (std::size_t t = 0; t < trees.n_trees; ++t) {
-            descend(trees, t, rows + first * d, d, count, leaves);
+    const Walk walk(trees, n, d, threads);
+    for_each_piece(walk.n_pieces(n), threads, [&](std::size_t piece) {
+        const std::size_t first = piece * walk.rows_per_piece(),
+                          count = std::min(walk.rows_per_piece(), n - first);
+        walk.over(rows + first * d, d, count, [&](std::size_t t, const std::int32_t *leaves) {
             const PackedNode *tree = trees.nodes + trees.roots[t];
             for (std::size_t i = 0; i < count; ++i) {
                 if (grown_on.data()[t * n + first + i])
@@ -230,7 +287,7 @@ void sum_of_left_out(Matrix<const T> x, Nodes nodes, Vector<const std::int64_t> 
                     out.data()[(first + i) * width + k] += values.data()[row * width + k];
                 ++votes.data()[first + i];
             }
-        }
+        });
     });
 }
 
@@ -247,11 +304,13 @@ void leaves_of_trees(Matrix<const T> x, Nodes nodes, Vector<const std::int64_t> 
     std::int32_t *leaf = out.data();
 
     nb::gil_scoped_release unlocked;
-    const std::size_t pieces = (n + block - 1) / block;
-    for_each_piece(pieces * trees.n_trees, threads, [&](std::size_t piece) {
-        const std::size_t first = piece % pieces * block, count = std::min(block, n - first);
-        const std::size_t t = piece / pieces;
-        descend(trees, t, rows + first * d, d, count, leaf + t * n + first);
+    const Walk walk(trees, n, d, threads);
+    for_each_piece(walk.n_pieces(n), threads, [&](std::size_t piece) {
+        const std::size_t first = piece * walk.rows_per_piece(),
+                          count = std::min(walk.rows_per_piece(), n - first);
+        walk.over(rows + first * d, d, count, [&](std::size_t t, const std::int32_t *leaves) {
+            std::copy_n(leaves, count, leaf + t * n + first);
+        });
     });
 }
 

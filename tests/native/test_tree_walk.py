@@ -77,6 +77,21 @@ def test_leaves_of_trees():
         np.testing.assert_array_equal(leaves[tree], expected)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n_splits", [0, 1, 2, 63, 64, 300])
+@pytest.mark.parametrize("missing", [False, True])
+def test_trees_of_every_size_without_categories(dtype, n_splits, missing):
+    """Up to 64 leaves they are crossed out, up to 512 nodes rows walk in step, then one by one."""
+    trees, x = random_trees(n_trees=9, n_sets=0, n_splits=n_splits), rows(300, dtype=dtype)
+    x = x if missing else np.nan_to_num(x)
+    expected = twin.sum_of_trees(x, trees.nodes, trees.roots, trees.sets, trees.values, 2)
+    np.testing.assert_array_equal(trees.sum(x, n_columns=2), expected)
+    np.testing.assert_array_equal(
+        trees.leaves(x)[3],
+        [twin.leaf(trees.nodes[trees.roots[3] : trees.roots[4]], trees.sets, row) for row in x],
+    )
+
+
 def test_any_column_order_is_read():
     trees, x = random_trees(), rows(50)
     np.testing.assert_array_equal(trees.sum(np.asfortranarray(x)), trees.sum(x))
