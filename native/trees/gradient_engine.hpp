@@ -9,37 +9,15 @@
 #include <algorithm>
 #include <numeric>
 
+#include "gradient_rules.hpp"
 #include "gradient_split.hpp"
 #include "histograms.hpp"
+#include "ordered_rows.hpp"
 #include "tree.hpp"
 
 namespace thetahat::trees {
 
-constexpr std::size_t rows_per_chunk = 1u << 14; // of a partition by several threads
-constexpr double noise = 1e-9;                   // of a leaf's own term: a gain must exceed it
-
-struct BinTable {
-    const double *cuts;
-    const std::int64_t *cut_offsets;
-    const std::uint8_t *lookup;
-    const std::int64_t *lookup_offsets;
-    std::vector<std::size_t> n_bins{}; // per column; the code of missing values
-
-    bool categorical(std::size_t j) const { return lookup_offsets[j + 1] > lookup_offsets[j]; }
-    double threshold(std::size_t j, std::uint32_t code) const {
-        return code + 1 < n_bins[j] ? cuts[cut_offsets[j] + code]
-                                    : std::numeric_limits<double>::infinity();
-    }
-};
-
-struct GradientRules {
-    double min_split, min_rows, min_hessian, min_gain, l2;
-    std::size_t max_features;
-    std::uint32_t seed;
-    const std::int8_t *monotonic; // null: no column has a direction
-    const std::uint8_t *groups;   // n_groups × d: columns that may meet on a path; null: all
-    std::size_t n_groups;
-};
+constexpr double noise = 1e-9; // of a leaf's own term: a gain must exceed it
 
 struct ClosedLeaf {
     std::int32_t node;
@@ -65,7 +43,7 @@ class GradientEngine {
                    const PackedGradients &packed, const GradientRules &rules,
                    std::vector<std::uint32_t> &order, int threads)
         : codes_(codes), bins_(bins), gradients_(gradients), packed_(packed), rules_(rules),
-          order_(order), beside_(order.size()), threads_(threads),
+          order_(order), rows_(order, threads), threads_(threads),
           pool_(codes.d, 1 + *std::max_element(bins.n_bins.begin(), bins.n_bins.end())),
           found_{std::vector<Found>(codes.d), std::vector<Found>(codes.d)} {
         const double s_h = packed.hessian_scale;
@@ -125,7 +103,9 @@ class GradientEngine {
         else
             std::fill(goes_left, goes_left + parent.split.code + 1, std::uint8_t{1});
         goes_left[bins_.n_bins[j]] = parent.split.missing_left;
-        const std::size_t middle = partition(parent, codes_.by_column + j * codes_.n, goes_left);
+        const std::uint8_t *column = codes_.by_column + j * codes_.n;
+        const std::size_t middle = rows_.part(
+            parent.begin, parent.end, [&](std::uint32_t row) { return goes_left[column[row]]; });
         left.begin = parent.begin, left.end = right.begin = middle, right.end = parent.end;
         left.state.total = parent.state.left;
         right.state.total = parent.state.total - parent.state.left;
@@ -401,52 +381,13 @@ class GradientEngine {
         (rules_.monotonic[j] > 0 ? right : left).state.bounds.lower = middle;
     }
 
-    // Rows that go left first, each side in ascending order; where the right side begins.
-    std::size_t partition(const Open &leaf, const std::uint8_t *column,
-                          const std::uint8_t *goes_left) {
-        const std::size_t n = leaf.n_rows();
-        const std::size_t chunks = threads_ > 1 ? (n + rows_per_chunk - 1) / rows_per_chunk : 1;
-        const std::size_t length = chunks > 1 ? rows_per_chunk : n;
-        std::uint32_t *rows = order_.data() + leaf.begin, *beside = beside_.data() + leaf.begin;
-        std::vector<std::size_t> lefts(chunks + 1, 0);
-        for_each_piece(chunks, threads_, [&](std::size_t chunk) {
-            // Lefts move up within their chunk, rights wait beside.
-            const std::size_t first = chunk * length, last = std::min(n, first + length);
-            std::size_t l = first, r = first;
-            for (std::size_t i = first; i < last; ++i) {
-                const std::uint32_t row = rows[i];
-                const std::size_t left = goes_left[column[row]];
-                rows[l] = row;
-                beside[r] = row;
-                l += left;
-                r += 1 - left;
-            }
-            lefts[chunk + 1] = l - first;
-        });
-        std::size_t middle = 0;
-        for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-            const std::size_t first = chunk * length;
-            if (middle != first)
-                std::copy(rows + first, rows + first + lefts[chunk + 1], rows + middle);
-            middle += lefts[chunk + 1];
-        }
-        std::size_t to = middle;
-        for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-            const std::size_t first = chunk * length, last = std::min(n, first + length);
-            const std::size_t rights = last - first - lefts[chunk + 1];
-            std::copy(beside + first, beside + first + rights, rows + to);
-            to += rights;
-        }
-        return leaf.begin + middle;
-    }
-
     const CodeRows &codes_;
     const BinTable &bins_;
     const Gradients &gradients_;
     const PackedGradients &packed_;
     const GradientRules &rules_;
-    std::vector<std::uint32_t> &order_;
-    std::vector<std::uint32_t> beside_;
+    const std::vector<std::uint32_t> &order_;
+    OrderedRows rows_;
     int threads_;
     HistogramPool pool_;
     std::vector<Found> found_[2];

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "bounds.hpp"
 #include "packed_gradients.hpp"
 
 namespace thetahat::trees {
@@ -28,12 +29,6 @@ struct SplitRules {
     double l2 = 0.0;
     std::int64_t least_hessian = 1; // of each side
     double support = 0.0;           // hessian that a category needs to be moved, and s
-};
-
-struct Bounds {
-    double lower = -std::numeric_limits<double>::infinity();
-    double upper = std::numeric_limits<double>::infinity();
-    bool any() const { return std::isfinite(lower) || std::isfinite(upper); }
 };
 
 // The best split of a column: codes ≤ code go left, or the first `code` + 1 of `order`.

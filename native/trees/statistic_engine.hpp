@@ -17,23 +17,10 @@
 #include "random_split.hpp"
 #include "scan.hpp"
 #include "sorted_columns.hpp"
+#include "statistic_settings.hpp"
 #include "tree.hpp"
 
 namespace thetahat::trees {
-
-struct Settings {
-    std::size_t min_split = 2, min_leaf = 1;
-    double min_weight = 0.0;
-    double min_decrease = 0.0; // of impurity, for a unit of the root's weight
-    double min_gain = 0.0;     // the same for a unit of the node's weight
-    std::size_t max_features = 0;
-    bool at_values = false;       // thresholds are values of the column, else midpoints
-    bool category_subsets = true; // else one category against the others
-    bool random_ties = false;     // of columns that gain alike any one is taken, else the first
-    std::vector<std::int8_t> monotone{};
-    std::uint64_t seed = 0;
-    int threads = 1;
-};
 
 // Rows × columns below which one thread grows a whole subtree.
 constexpr std::size_t shared_work = std::size_t{1} << 17;

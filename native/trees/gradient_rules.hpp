@@ -1,0 +1,34 @@
+// What a tree on gradients is grown by: the bins of its columns, and when a leaf may be divided.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace thetahat::trees {
+
+struct BinTable {
+    const double *cuts;
+    const std::int64_t *cut_offsets;
+    const std::uint8_t *lookup;
+    const std::int64_t *lookup_offsets;
+    std::vector<std::size_t> n_bins{}; // per column; the code of missing values
+
+    bool categorical(std::size_t j) const { return lookup_offsets[j + 1] > lookup_offsets[j]; }
+    double threshold(std::size_t j, std::uint32_t code) const {
+        return code + 1 < n_bins[j] ? cuts[cut_offsets[j] + code]
+                                    : std::numeric_limits<double>::infinity();
+    }
+};
+
+struct GradientRules {
+    double min_split, min_rows, min_hessian, min_gain, l2;
+    std::size_t max_features;
+    std::uint32_t seed;
+    const std::int8_t *monotonic; // null: no column has a direction
+    const std::uint8_t *groups;   // n_groups × d: columns that may meet on a path; null: all
+    std::size_t n_groups;
+};
+
+} // namespace thetahat::trees
