@@ -17,6 +17,7 @@ NAMESPACES = {
 _BY_MODULE = {
     "thetahat.foundation.config": ("config",),
     "thetahat.data.labels": ("LabelEncoding",),
+    "thetahat.data.missing": ("MissingMask", "missing_mask"),
     "thetahat.data.on_disk.scan": ("scan",),
     "thetahat.data.schema": ("Kind",),
     "thetahat.data.tables": ("infer_schema",),

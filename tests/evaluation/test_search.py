@@ -2,7 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.decomposition import PCA
 from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
 
 import thetahat as th
 from thetahat.evaluation.folds import RESAMPLES, folds_of
@@ -73,8 +76,6 @@ def test_bootstrap_trains_on_drawn_rows_and_scores_the_others():
 
 
 def test_classifiers_pipelines_metrics_and_weights():
-    from sklearn.pipeline import make_pipeline
-
     model = make_pipeline(th.Standardizer(), th.LogisticRegression())
     grid = {"logisticregression__C": [1e-4, 1.0]}
     found = th.search(model, grid, X, LABELS, scoring="roc_auc", refit=False)
@@ -100,6 +101,36 @@ def test_tree_depth_and_pruning_level():
     cut = th.search(th.DecisionTreeClassifier(random_state=0), pruned, X, noisy, cv="bootstrap")
     assert cut.best == {"ccp_alpha": 0.02}
     assert cut.model.get_n_leaves() < 30
+
+
+class MeanOfNearest(RegressorMixin, BaseEstimator):
+    """Somebody's own model: the mean of the k nearest rows by distances of order p."""
+
+    def __init__(self, k=1, p=2.0):
+        self.k = k
+        self.p = p
+
+    def fit(self, X, y):
+        self.rows_, self.targets_ = X, y
+        return self
+
+    def predict(self, X):
+        apart = (np.abs(X[:, None] - self.rows_) ** self.p).sum(axis=2)
+        return self.targets_[np.argsort(apart, axis=1)[:, : self.k]].mean(axis=1)
+
+
+def test_any_parameter_of_any_model():
+    """Neighbours, components and rates of models from anywhere, also inside a pipeline."""
+    grid = {"k": [1, 10], "p": [1.0, 2.0]}
+    near = th.search(MeanOfNearest(), grid, X, Y, cv=3)
+    assert near.best["k"] == 10
+    assert len(near.evaluations) == 4
+    pipeline = make_pipeline(PCA(), th.Ridge())
+    parts = th.search(pipeline, {"pca__n_components": [1, 6]}, X, Y, cv="bootstrap")
+    assert parts.best == {"pca__n_components": 6}
+    rates = {"learning_rate": [1e-4, 0.1], "n_estimators": [20]}
+    boosted = th.search(th.GradientBoostingRegressor(random_state=0), rates, X, Y, cv=3)
+    assert boosted.best["learning_rate"] == 0.1
 
 
 def test_values_that_print_alike_stay_apart():
