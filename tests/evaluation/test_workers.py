@@ -1,5 +1,7 @@
 """Fits in worker processes: the same as on threads, whatever goes wrong on the way."""
 
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -174,3 +176,13 @@ def test_the_longest_fits_go_first():
     assert next(tasks) == ("c", 1)  # not done yet, so it seems to be long
     seconds["c"] = 0.5
     assert list(tasks) == [("b", 1), ("b", 2), ("a", 1), ("a", 2), ("c", 2)]
+
+
+def test_workers_of_a_process_that_has_ended_leave_quietly():
+    script = (
+        "from thetahat.evaluation.workers import Worker; import os; Worker(); Worker(); os._exit(0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True
+    )  # returns when the last of them has closed its streams
+    assert done.stderr == ""

@@ -28,14 +28,13 @@ def serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks
     answers, questions = os.fdopen(os.dup(1), "wb"), sys.stdin.buffer
     os.dup2(2, 1)  # what models print must not mix with answers
-    send(answers, b"ready")
-    with one_blas_thread():
-        while _is_asked(questions):
-            try:
-                question = receive(questions)
-            except EOFError:
-                return
-            send(answers, _answer(*pickle.loads(question)))
+    try:
+        send(answers, b"ready")
+        with one_blas_thread():
+            while _is_asked(questions):
+                send(answers, _answer(*pickle.loads(receive(questions))))
+    except (EOFError, BrokenPipeError):  # the process that asked has ended
+        os._exit(0)  # nobody reads what is left to be written
 
 
 def _is_asked(questions: BinaryIO) -> bool:
