@@ -57,7 +57,7 @@ def test_not_a_number_names_column_row_and_remedy():
 def test_columns_are_named_by_their_names():
     import pandas
 
-    frame = pandas.DataFrame(X, columns=["age", "income"])
+    frame = pandas.DataFrame(X.copy(), columns=["age", "income"])
     frame.loc[3, "income"] = np.nan
     refused("column 'income'.*row 3", frame, Y)
 

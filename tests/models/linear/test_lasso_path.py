@@ -194,3 +194,16 @@ def test_multi_task_path_and_refusals():
         TALL, TALL[:, :2] @ [[1, 2], [0, 1]]
     )
     np.testing.assert_allclose(free.coef_[:, :2], [[1, 0], [2, 1]], atol=1e-6)
+
+
+def test_positive_paths_have_no_negative_coefficient():
+    """Near copies of columns tempt a jump to the far side of zero."""
+    random = np.random.default_rng(5)
+    for _ in range(40):
+        n, d = random.integers(5, 60), random.integers(2, 120)
+        x = random.standard_normal((n, d))
+        x[:, ::2] = x[:, [0]] + 0.1 * x[:, ::2]
+        y = x @ random.standard_normal(d) + random.standard_normal(n)
+        for tol in (1e-4, 1e-8):
+            coefs = th.lasso_path(x, y, positive=True, alphas=30, tol=tol)[1]
+            assert coefs.min() >= 0.0
