@@ -32,7 +32,7 @@ void bind_density_tree(nb::module_ &module);
 void bind_weighted_median(nb::module_ &module);
 void bind_ranked_median(nb::module_ &module);
 void bind_forest(nb::module_ &module);
-void bind_code_bounds(nb::module_ &module);
+void bind_forest_columns(nb::module_ &module);
 void bind_bins(nb::module_ &module);
 void bind_class_slopes(nb::module_ &module);
 void bind_gradient_tree(nb::module_ &module);

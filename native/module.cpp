@@ -27,9 +27,9 @@ NB_MODULE(_native, module) {
     thetahat::bind_walk(module);
     thetahat::bind_density_tree(module);
     thetahat::bind_weighted_median(module);
+    thetahat::bind_forest_columns(module);
     thetahat::bind_ranked_median(module);
     thetahat::bind_forest(module);
-    thetahat::bind_code_bounds(module);
     thetahat::bind_bins(module);
     thetahat::bind_class_slopes(module);
     thetahat::bind_gradient_tree(module);

@@ -379,13 +379,22 @@ def leaf_quantiles(
     out: FloatArray,
     threads: int,
 ) -> None: ...
+
+class ForestColumns:
+    n_rows: int
+    n_columns: int
+
+def binned_columns(
+    x: FloatArray, codes: FloatArray, n_codes: FloatArray, categorical: FloatArray
+) -> ForestColumns: ...
+def ranked_columns(
+    x: FloatArray, n_categories: FloatArray, categorical: FloatArray, threads: int
+) -> ForestColumns: ...
+def value_columns(
+    x: FloatArray, n_categories: FloatArray, categorical: FloatArray, threads: int
+) -> ForestColumns: ...
 def grow_forest(
-    codes: FloatArray,
-    n_codes: FloatArray,
-    first: FloatArray,
-    lowest: FloatArray,
-    highest: FloatArray,
-    categorical: FloatArray,
+    columns: ForestColumns,
     monotone: FloatArray,
     y: FloatArray,
     weight: FloatArray,
@@ -397,7 +406,7 @@ def grow_forest(
     max_features: int,
     features_per_tree: int,
     max_candidates: int,
-    random_thresholds: bool,
+    exact_rows: int,
     max_depth: int,
     max_leaves: int,
     min_split: int,
@@ -456,12 +465,3 @@ def stump_bins(columns: SortedColumns, classes: FloatArray, threads: int) -> Stu
 def grow_stump(
     columns: SortedColumns, bins: StumpBins, weight: FloatArray, left: FloatArray, threads: int
 ) -> tuple[FloatArray, ...]: ...
-def code_bounds(
-    x: FloatArray,
-    codes: FloatArray,
-    weight: FloatArray,
-    first: FloatArray,
-    lowest: FloatArray,
-    highest: FloatArray,
-    threads: int,
-) -> None: ...

@@ -1,32 +1,108 @@
-// Columns as codes 0, 1, 2, …, with what the codes mean in the units of the data.
+// Columns as codes 0, 1, 2, …, beside the values they stand for.
 //
 // Codes keep the order of the values. A code is a bin of near values, or, when splits are exact,
 // one value each: nothing else differs. The code after the last means that the value is missing.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "given_rows.hpp"
+#include "node_block.hpp"
+#include "node_sums.hpp"
+#include "tree.hpp"
 
 namespace thetahat::trees {
-
-template <typename Code> struct CodedColumns {
-    const Code *codes; // column after column
-    std::size_t n_rows, n_columns;
-    const std::uint32_t *n_codes;
-    const std::int64_t *first;      // of each column, where its values begin below
-    const double *lowest, *highest; // of each code, bounds of the values that have it
-    const std::uint8_t *categorical;
-
-    const Code *column(std::uint32_t j) const { return codes + j * n_rows; }
-    double low(std::uint32_t j, std::uint32_t code) const { return lowest[first[j] + code]; }
-    double high(std::uint32_t j, std::uint32_t code) const { return highest[first[j] + code]; }
-};
 
 // A number in [low, high), midway where rounding and infinities let it.
 inline double midway(double low, double high) {
     const double middle = low + (high / 2 - low / 2);
     return middle >= low && middle < high ? middle : low;
 }
+
+// Ranks that 16 bits hold, and one code more for missing values.
+constexpr std::size_t most_ranks = 0xFFFF;
+
+template <typename Code> struct CodedColumns {
+    // Of bins there are few. Ranks are many, and those of a block's rows are fewer: counted anew
+    // there, half the bytes hold them, and histograms over them stay in cache.
+    static constexpr bool ranked = sizeof(Code) > 1, by_row = false;
+    using LocalCell = std::conditional_t<ranked, std::uint16_t, Code>;
+    static constexpr auto block_sizes = [] {
+        constexpr std::size_t any = std::numeric_limits<std::size_t>::max();
+        if constexpr (ranked)
+            return std::array<BlockSize, 3>{
+                {{most_ranks, 1 << 23}, {8192, 1 << 21}, {any, 1 << 15}}};
+        else
+            return std::array<BlockSize, 1>{{{any, 1 << 15}}};
+    }();
+
+    const Code *codes; // column after column
+    std::size_t n_rows, n_columns;
+    const std::uint32_t *n_codes;
+    const std::uint8_t *categorical;
+    GivenRows given;
+
+    const Code *column(std::uint32_t j) const { return codes + j * n_rows; }
+    // use(cell, n_codes) with neighbouring codes of column j taken together, so that there are few.
+    template <typename Use>
+    void with_groups(std::uint32_t j, const std::uint32_t *number, const Use &use) const {
+        constexpr std::uint32_t most = 1 << 14;
+        std::uint32_t shift = 0;
+        while (n_codes[j] >> shift >= most)
+            ++shift;
+        const std::uint32_t n_groups = (n_codes[j] >> shift) + 1;
+        use(
+            [=, column = column(j), missing = n_codes[j]](std::size_t i) {
+                const std::uint32_t code = column[number[i]];
+                return code == missing ? n_groups : code >> shift;
+            },
+            n_groups);
+    }
+
+    // Whether the categories have codes that a block can hold.
+    bool fits_blocks() const {
+        for (std::size_t j = 0; j < n_columns; ++j)
+            if (categorical[j] && n_codes[j] > std::numeric_limits<LocalCell>::max())
+                return false;
+        return true;
+    }
+
+    // use(goes_left) with which cells a split sends left.
+    template <typename Use>
+    static void with_rule(const Split &split, std::uint32_t missing, const Use &use) {
+        if (split.categorical)
+            use([&](std::uint32_t code) {
+                return code == missing ? split.missing_left : split.left.holds(code);
+            });
+        else if (split.missing_left)
+            use([=, last = split.code](std::uint32_t code) {
+                return code <= last || code == missing;
+            });
+        else
+            use([last = split.code](std::uint32_t code) { return code <= last; });
+    }
+
+    // Midway between the values of the node's rows on both sides.
+    template <typename CellOf, typename RowOf>
+    double threshold(std::uint32_t j, const Candidate &best, std::size_t n, const CellOf &cell,
+                     const RowOf &row) const {
+        if (std::isinf(best.threshold)) // nothing but missing values on the right
+            return best.threshold;
+        double below = -std::numeric_limits<double>::infinity(), above = -below;
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::uint32_t code = cell(i);
+            if (code == best.last_left)
+                below = std::max(below, given.at(row(i), j));
+            else if (code == best.first_right)
+                above = std::min(above, given.at(row(i), j));
+        }
+        return midway(below, above);
+    }
+};
 
 } // namespace thetahat::trees

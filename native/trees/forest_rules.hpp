@@ -11,7 +11,7 @@ struct ForestRules {
     std::uint32_t max_features;      // looked at per node, more while all are constant there
     std::uint32_t features_per_tree; // drawn once, of which the nodes draw theirs
     std::uint32_t max_candidates;    // thresholds tried per feature, drawn anew; 0: all
-    bool random_thresholds;          // one threshold per feature, uniform over the node's range
+    std::size_t exact_rows;          // in nodes of more, near ranks are taken together
     std::size_t min_split, min_leaf; // rows
     double min_weight_share;         // of the tree's weight, in every leaf
     double min_decrease;             // of impurity, per unit of the tree's weight

@@ -2,39 +2,55 @@
 //
 // The rows of a node lie side by side, with their weights and targets, and are parted stably, so
 // they stay in ascending order. Trees of forests are grown until their leaves are pure: most nodes
-// hold few rows. Once a node is small its codes are copied, column by column, into a block that the
-// nearest cache holds, and the whole subtree is grown from it (depth first: no other node is open
-// meanwhile that would need the block). One thread grows the tree; all random numbers are its own.
+// hold few rows. Once a node is small its cells are copied, column by column, into a block that a
+// near cache holds, and the whole subtree is grown from it (depth first: no other node is open
+// meanwhile that would need the block); where cells are wide in steps, each from the block before.
+// One thread grows the tree; all random numbers are its own.
+//
+// Columns are codes, searched for the best split (split_search.hpp), or values, of which a random
+// one is drawn (random_search.hpp): `Search` says which.
 #pragma once
 
 #include <bit>
+#include <numeric>
 
 #include "leaf_answers.hpp"
-#include "split_search.hpp"
+#include "local_ranks.hpp"
+#include "node_block.hpp"
+#include "random.hpp"
 #include "walk.hpp"
 
 namespace thetahat::trees {
 
-template <typename Code, typename Statistics, typename Criterion, typename Answer>
-class ForestTree {
+template <typename Search, typename Answer> class ForestTree {
   public:
+    using Columns = typename Search::Columns;
+    using Statistics = typename Search::Statistics;
+    using Cell = typename Columns::LocalCell; // of blocks
     using Row = typename Statistics::Row;
+    using Rows = typename Statistics::Rows;
     struct State {
-        bool copied = false;
+        std::size_t n_copies = 0; // in turn: the last of so many blocks holds the cells
         Bounds bounds{};
     };
     using Open = Leaf<State>;
 
-    ForestTree(const CodedColumns<Code> &columns, const Statistics &statistics,
-               const Criterion &criterion, const Answer &answer, const ForestRules &rules)
+    template <typename Criterion>
+    ForestTree(const Columns &columns, const Statistics &statistics, const Criterion &criterion,
+               const Answer &answer, const ForestRules &rules)
         : columns_(columns), statistics_(statistics), answer_(answer), rules_(rules),
-          search_(columns, statistics, criterion, rules) {
-        const std::size_t width = rules.features_per_tree * sizeof(Code);
-        const std::size_t most = block_bytes / std::max<std::size_t>(width, 1);
-        // Worth it when the levels below read more codes than the copy does.
-        const bool pays = rules.max_features * static_cast<std::size_t>(std::bit_width(most)) >
-                          rules.features_per_tree;
-        small_ = rules.growth.best_first || !pays ? 0 : most;
+          search_(columns, statistics, criterion, rules),
+          ranks_(Columns::ranked
+                     ? 1 + *std::max_element(columns.n_codes, columns.n_codes + columns.n_columns)
+                     : 0) {
+        const std::size_t width = std::max<std::size_t>(rules.features_per_tree * sizeof(Cell), 1);
+        for (const BlockSize &size : Columns::block_sizes)
+            blocks_.push_back({std::min(size.rows, size.bytes / width), {}});
+        // Worth it when the levels below read more cells than the copy does.
+        const bool pays =
+            rules.max_features * std::bit_width(blocks_.back().most_rows) > rules.features_per_tree;
+        if (rules.growth.best_first || !pays || !columns.fits_blocks())
+            blocks_.clear();
     }
 
     // Grow on rows given with their weights, those of weight 0 left out.
@@ -42,16 +58,17 @@ class ForestTree {
         random_ = Random{seed};
         draw_features();
         numbers_.clear();
-        rows_.clear();
         total_ = 0.0;
         for (std::uint32_t i = 0; i < weights.size(); ++i)
             if (weights[i] > 0.0) {
                 numbers_.push_back(i);
-                rows_.push_back(statistics_.row(i, weights[i]));
                 total_ += weights[i];
             }
         spare_numbers_.resize(numbers_.size());
-        spare_rows_.resize(rows_.size());
+        spare_rows_.resize(numbers_.size());
+        rows_.resize(numbers_.size());
+        for (std::size_t i = 0; i < numbers_.size(); ++i)
+            rows_.put(i, statistics_.row(numbers_[i], weights[numbers_[i]]));
         grown_ = GrownTree{};
         grown_.gains.assign(columns_.n_columns, 0.0);
         closed_.clear();
@@ -74,8 +91,9 @@ class ForestTree {
         if (m < rules_.min_split || m < 2 * rules_.min_leaf)
             return;
         const double min_weight = rules_.min_weight_share * total_;
-        if (!search_.open({rows_.data() + leaf.begin, m}, min_weight, leaf.state.bounds) ||
-            search_.sums()[0] < 2.0 * min_weight)
+        auto &node = search_.node();
+        if (!node.open(rows_.stretch(leaf.begin, m), min_weight, leaf.state.bounds) ||
+            node.weight() < 2.0 * min_weight)
             return;
         Candidate best;
         bool some_vary = false;
@@ -84,16 +102,14 @@ class ForestTree {
             const auto rest = static_cast<std::uint32_t>(features_.size() - k);
             std::swap(features_[k], features_[k + random_.below(rest)]);
             const std::uint32_t j = features_[k];
-            const Code *column = column_of(leaf, j);
-            const std::uint32_t *number = numbers_.data() + leaf.begin;
-            some_vary |= search_.consider(
-                j, [=](std::size_t i) -> std::uint32_t { return column[number[i]]; }, random_,
-                best);
-            if (best.feature != none && search_.unbeatable(best))
+            with_cells(leaf, j, [&](const auto &cell, std::uint32_t n_codes) {
+                some_vary |= search_.consider(j, n_codes, cell, random_, best);
+            });
+            if (best.exists() && node.unbeatable(best))
                 break;
         }
         const double least = rules_.min_decrease * total_;
-        if (best.feature != none && best.gain + 1e-12 * total_ >= least)
+        if (best.exists() && best.gain + 1e-12 * total_ >= least)
             settle(leaf, best);
     }
 
@@ -103,26 +119,20 @@ class ForestTree {
     }
 
     void divide(Tree &, Open &parent, Open &left, Open &right) {
-        if (!parent.state.copied && parent.n_rows() <= small_)
-            copy_block(parent);
         const Split &split = parent.split;
         const auto j = static_cast<std::uint32_t>(split.feature);
-        const Code *column = column_of(parent, j);
-        const std::uint32_t missing = columns_.n_codes[j];
-        std::size_t middle;
-        if (split.categorical)
-            middle = part(parent, [&](std::uint32_t number) {
-                const std::uint32_t code = column[number];
-                return code == missing ? split.missing_left : split.left.holds(code);
+        std::size_t middle = parent.begin;
+        with_cells(parent, j, [&](const auto &cell, std::uint32_t n_codes) {
+            Columns::with_rule(split, n_codes, [&](const auto &goes_left) {
+                middle = part(parent, [=](std::size_t i) { return goes_left(cell(i)); });
             });
-        else if (split.missing_left)
-            middle = part(parent, [=, last = split.code](std::uint32_t number) {
-                return column[number] <= last || column[number] == missing;
-            });
-        else
-            middle = part(parent, [=, last = split.code](std::uint32_t number) {
-                return column[number] <= last;
-            });
+        });
+        // Only now: the split was found in the cells there were.
+        for (std::size_t k = blocks_.size(); k > parent.state.n_copies; --k)
+            if (parent.n_rows() <= blocks_[k - 1].most_rows) {
+                copy_to(blocks_[k - 1].block, parent);
+                parent.state.n_copies = k;
+            }
         left.begin = parent.begin;
         left.end = right.begin = middle;
         right.end = parent.end;
@@ -133,13 +143,11 @@ class ForestTree {
     }
 
     void close(Tree &, Open &leaf) {
-        const std::span<const Row> rows{rows_.data() + leaf.begin, leaf.n_rows()};
+        const auto rows = rows_.stretch(leaf.begin, leaf.n_rows());
         closed_.emplace_back(leaf.node, answer_.of(rows, leaf.state.bounds, grown_.values));
     }
 
   private:
-    static constexpr std::size_t block_bytes = 1 << 15;
-
     void draw_features() {
         features_.resize(columns_.n_columns);
         std::iota(features_.begin(), features_.end(), 0u);
@@ -148,93 +156,109 @@ class ForestTree {
                 features_[k],
                 features_[k + random_.below(static_cast<std::uint32_t>(features_.size()) - k)]);
         features_.resize(rules_.features_per_tree);
+        drawn_ = features_;
         place_.assign(columns_.n_columns, 0);
-        for (std::uint32_t k = 0; k < features_.size(); ++k)
-            place_[features_[k]] = k;
+        for (std::uint32_t k = 0; k < drawn_.size(); ++k)
+            place_[drawn_[k]] = k;
     }
 
-    const Code *column_of(const Open &leaf, std::uint32_t j) const {
-        return leaf.state.copied ? block_.data() + place_[j] * block_rows_ : columns_.column(j);
+    // What holds the cells of a leaf; null: the columns do.
+    const NodeBlock<Cell> *block_of(const Open &leaf) const {
+        return leaf.state.n_copies ? &blocks_[leaf.state.n_copies - 1].block : nullptr;
     }
 
-    // The codes of a small node's rows; from here on its rows are numbered within the block.
-    void copy_block(Open &leaf) {
-        block_rows_ = leaf.n_rows();
-        block_.resize(features_.size() * block_rows_);
-        std::uint32_t *numbers = numbers_.data() + leaf.begin;
-        for (const std::uint32_t j : features_) {
-            const Code *from = columns_.column(j);
-            Code *to = block_.data() + place_[j] * block_rows_;
-            for (std::size_t i = 0; i < block_rows_; ++i)
-                to[i] = from[numbers[i]];
+    // use(cell, n_codes) with the cells of the leaf's rows in column j.
+    template <typename Use> void with_cells(const Open &leaf, std::uint32_t j, const Use &use) {
+        const std::uint32_t *number = numbers_.data() + leaf.begin;
+        const auto of = [&](const auto *column, std::uint32_t n_codes) {
+            use([=](std::size_t i) { return column[number[i]]; }, n_codes);
+        };
+        if (const NodeBlock<Cell> *block = block_of(leaf)) {
+            of(block->column(place_[j]), block->n_codes[place_[j]]);
+            return;
         }
-        std::iota(numbers, numbers + block_rows_, 0u);
-        leaf.state.copied = true;
+        if constexpr (Columns::ranked)
+            if (leaf.n_rows() > rules_.exact_rows && !columns_.categorical[j]) {
+                columns_.with_groups(j, number, use);
+                return;
+            }
+        of(columns_.column(j), columns_.n_codes[j]);
+    }
+
+    // The number in the data of a leaf's row i.
+    std::uint32_t row_of(const Open &leaf, std::size_t i) const {
+        const std::uint32_t number = numbers_[leaf.begin + i];
+        const NodeBlock<Cell> *block = block_of(leaf);
+        return block ? block->rows[number] : number;
+    }
+
+    // From here on the rows of the leaf are numbered within the block.
+    void copy_to(NodeBlock<Cell> &block, Open &leaf) {
+        const std::size_t n = leaf.n_rows();
+        block.resize(n, drawn_.size());
+        for (std::size_t i = 0; i < n; ++i)
+            block.rows[i] = row_of(leaf, i);
+        const bool from_rows = Columns::by_row && !block_of(leaf);
+        if (from_rows)
+            columns_.given.copy(block.rows, drawn_, block.cells.data());
+        for (std::size_t k = 0; k < drawn_.size(); ++k)
+            with_cells(leaf, drawn_[k], [&](const auto &cell, std::uint32_t n_codes) {
+                block.n_codes[k] = n_codes;
+                Cell *to = block.column(k);
+                if (Columns::ranked && !columns_.categorical[drawn_[k]])
+                    block.n_codes[k] = ranks_.of(n, n_codes, cell, to);
+                else if (!from_rows)
+                    for (std::size_t i = 0; i < n; ++i)
+                        to[i] = static_cast<Cell>(cell(i));
+            });
+        std::iota(numbers_.begin() + static_cast<std::ptrdiff_t>(leaf.begin),
+                  numbers_.begin() + static_cast<std::ptrdiff_t>(leaf.end), 0u);
     }
 
     // Rows for which `goes_left` holds first, each side in its old order; returns where they meet.
     template <typename GoesLeft> std::size_t part(const Open &leaf, const GoesLeft &goes_left) {
         std::uint32_t *numbers = numbers_.data() + leaf.begin, *later = spare_numbers_.data();
-        Row *rows = rows_.data() + leaf.begin, *later_rows = spare_rows_.data();
         std::size_t n_left = 0, n_right = 0;
         for (std::size_t i = 0; i < leaf.n_rows(); ++i) {
             const std::uint32_t number = numbers[i];
-            const Row row = rows[i];
-            const bool left = goes_left(number);
+            const Row row = rows_[leaf.begin + i];
+            const bool left = goes_left(i);
             numbers[n_left] = number; // written to both, kept by one: no branch to mispredict
-            rows[n_left] = row;
+            rows_.put(leaf.begin + n_left, row);
             later[n_right] = number;
-            later_rows[n_right] = row;
+            spare_rows_.put(n_right, row);
             n_left += left;
             n_right += !left;
         }
         std::copy_n(later, n_right, numbers + n_left);
-        std::copy_n(later_rows, n_right, rows + n_left);
+        rows_.put(leaf.begin + n_left, spare_rows_, n_right);
         return leaf.begin + n_left;
     }
 
-    void settle(Open &leaf, Candidate &best) {
+    void settle(Open &leaf, const Candidate &best) {
         Split &split = leaf.split;
         const auto j = static_cast<std::uint32_t>(best.feature);
         split.gain = std::max(best.gain, 0.0);
         split.feature = best.feature;
-        const bool heavier_left = 2.0 * best.weight_left > search_.sums()[0];
+        const bool heavier_left = 2.0 * best.weight_left > search_.node().weight();
         split.missing_left = best.has_missing ? best.missing_left : heavier_left;
         split.categorical = columns_.categorical[j];
         if (split.categorical) {
-            for (const std::uint32_t code : best.left)
+            const Sides &sides = search_.sides();
+            for (const std::uint32_t code : sides.left)
                 split.left.add(code);
             if (heavier_left) // categories that no row of this node has go the way of most rows
                 for (std::uint32_t code = 0; code < columns_.n_codes[j]; ++code)
-                    if (std::find(best.right.begin(), best.right.end(), code) == best.right.end())
+                    if (std::find(sides.right.begin(), sides.right.end(), code) ==
+                        sides.right.end())
                         split.left.add(code);
             return;
         }
         split.code = best.last_left;
-        if (rules_.random_thresholds && !std::isinf(best.threshold))
-            narrow(leaf, j, best);
-        split.threshold = std::isnan(best.threshold) ? midway(columns_.high(j, best.last_left),
-                                                              columns_.low(j, best.first_right))
-                                                     : best.threshold;
-    }
-
-    // The codes of the node on both sides of a drawn threshold, which is kept if it lies between.
-    void narrow(const Open &leaf, std::uint32_t j, Candidate &best) const {
-        const Code *column = column_of(leaf, j);
-        const std::uint32_t cut = best.last_left;
-        std::uint32_t below = 0, above = columns_.n_codes[j];
-        for (std::size_t i = leaf.begin; i < leaf.end; ++i) {
-            const std::uint32_t code = column[numbers_[i]];
-            if (code <= cut)
-                below = std::max(below, code);
-            else
-                above = std::min(above, code);
-        }
-        best.last_left = below;
-        best.first_right = above;
-        const double from = columns_.high(j, below), to = columns_.low(j, above);
-        if (!(best.threshold >= from && best.threshold < to))
-            best.threshold = std::numeric_limits<double>::quiet_NaN();
+        with_cells(leaf, j, [&](const auto &cell, std::uint32_t) {
+            split.threshold = columns_.threshold(j, best, leaf.n_rows(), cell,
+                                                 [&](std::size_t i) { return row_of(leaf, i); });
+        });
     }
 
     void bound(const Open &parent, Open &left, Open &right) const {
@@ -282,19 +306,23 @@ class ForestTree {
         grown_.sets = tree.sets;
     }
 
-    const CodedColumns<Code> &columns_;
+    const Columns &columns_;
     const Statistics &statistics_;
     const Answer &answer_;
     const ForestRules &rules_;
-    SplitSearch<Code, Statistics, Criterion> search_;
+    Search search_;
     Random random_{0};
-    std::size_t small_ = 0;
+    LocalRanks ranks_;
     double total_ = 0.0;
-    std::vector<std::uint32_t> features_{}, place_{}; // drawn for the tree; where in the block
+    std::vector<std::uint32_t> drawn_{}, place_{}; // columns of the tree; where in the block
+    std::vector<std::uint32_t> features_{};        // the same, as the nodes shuffle them
     std::vector<std::uint32_t> numbers_{}, spare_numbers_{};
-    std::vector<Row> rows_{}, spare_rows_{};
-    std::vector<Code> block_{};
-    std::size_t block_rows_ = 0;
+    Rows rows_{}, spare_rows_{};
+    struct SizedBlock {
+        std::size_t most_rows;
+        NodeBlock<Cell> block;
+    };
+    std::vector<SizedBlock> blocks_{}; // from large to small
     std::vector<std::pair<std::int32_t, LeafAnswer>> closed_{};
     GrownTree grown_{};
 };

@@ -10,8 +10,9 @@
 #include <span>
 #include <vector>
 
+#include "node_sums.hpp"
 #include "row_statistics.hpp"
-#include "split_search.hpp"
+#include "tree.hpp"
 #include "walk.hpp"
 
 namespace thetahat::trees {
@@ -33,10 +34,10 @@ struct LeafAnswer {
     double impurity;
 };
 
-template <typename Row> LeafAnswer counted(std::span<const Row> rows) {
+template <typename Stretch> LeafAnswer counted(const Stretch &rows) {
     LeafAnswer answer{0, static_cast<std::uint32_t>(rows.size()), 0.0, 0.0};
-    for (const Row &row : rows)
-        answer.weight += row.w;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        answer.weight += rows[i].w;
     return answer;
 }
 
@@ -52,21 +53,22 @@ struct MeanOfOne {
     const OneSum &statistics;
     bool poisson;
 
-    LeafAnswer of(std::span<const OneSum::Row> rows, const Bounds &bounds,
+    LeafAnswer of(const OneSum::Stretch &rows, const Bounds &bounds,
                   std::vector<double> &values) const {
         LeafAnswer answer = counted(rows);
         bool same = true;
         double sums[2] = {};
-        for (const OneSum::Row &row : rows) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const OneSum::Row row = rows[i];
             same &= statistics.same(row, rows[0]);
             statistics.add(sums, row);
         }
         const double mean = same ? rows[0].y : statistics.centre + sums[1] / sums[0];
-        if (!same)
-            for (const OneSum::Row &row : rows)
-                answer.impurity +=
-                    row.w / answer.weight *
-                    (poisson ? x_log_share(row.y, mean) : (row.y - mean) * (row.y - mean));
+        for (std::size_t i = 0; !same && i < rows.size(); ++i) {
+            const double y = rows[i].y, apart = y - mean;
+            answer.impurity +=
+                rows[i].w / answer.weight * (poisson ? x_log_share(y, mean) : apart * apart);
+        }
         const double value[1] = {
             std::clamp(mean, statistics.centre + bounds.lower, statistics.centre + bounds.upper)};
         answer.row = own_row(values, value);
@@ -79,12 +81,12 @@ struct SharesOfTwo {
     static constexpr bool has_impurity = false;
     const OneSum &statistics;
 
-    LeafAnswer of(std::span<const OneSum::Row> rows, const Bounds &bounds,
+    LeafAnswer of(const OneSum::Stretch &rows, const Bounds &bounds,
                   std::vector<double> &values) const {
         LeafAnswer answer = counted(rows);
         double sums[2] = {};
-        for (const OneSum::Row &row : rows)
-            statistics.add(sums, row);
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            statistics.add(sums, rows[i]);
         const double share = std::clamp(sums[1] / sums[0], bounds.lower, bounds.upper);
         const double shares[2] = {1.0 - share, share};
         answer.row = share == 0.0 ? 0 : share == 1.0 ? 1 : own_row(values, shares);
@@ -98,13 +100,14 @@ struct MeansOfMany {
     const ManySums &statistics;
     bool poisson;
 
-    LeafAnswer of(std::span<const ManySums::Row> rows, const Bounds &,
+    LeafAnswer of(const ManySums::Stretch &rows, const Bounds &,
                   std::vector<double> &values) const {
         LeafAnswer answer = counted(rows);
         const std::size_t outputs = statistics.outputs;
         std::vector<double> sums(statistics.stride(), 0.0);
         bool same = true;
-        for (const ManySums::Row &row : rows) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const ManySums::Row row = rows[i];
             same &= statistics.same(row, rows[0]);
             statistics.add(sums.data(), row);
         }
@@ -115,7 +118,8 @@ struct MeansOfMany {
         for (std::size_t k = 0; k < outputs; ++k) {
             means[k] = same ? target(rows[0], k) : sums[1 + k] / sums[0];
             if (!same)
-                for (const ManySums::Row &row : rows) {
+                for (std::size_t i = 0; i < rows.size(); ++i) {
+                    const ManySums::Row row = rows[i];
                     const double y = target(row, k), apart = y - means[k];
                     answer.impurity += row.w / answer.weight / static_cast<double>(outputs) *
                                        (poisson ? x_log_share(y, means[k]) : apart * apart);
@@ -131,12 +135,13 @@ struct SharesOfMany {
     static constexpr bool has_impurity = false;
     const ManySums &statistics;
 
-    LeafAnswer of(std::span<const ManySums::Row> rows, const Bounds &,
+    LeafAnswer of(const ManySums::Stretch &rows, const Bounds &,
                   std::vector<double> &values) const {
         LeafAnswer answer = counted(rows);
         std::vector<double> sums(statistics.stride(), 0.0);
         bool same = true;
-        for (const ManySums::Row &row : rows) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const ManySums::Row row = rows[i];
             same &= statistics.same(row, rows[0]);
             statistics.add(sums.data(), row);
         }

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <span>
 #include <vector>
 
 #include "occupied.hpp"
@@ -17,7 +16,7 @@
 namespace thetahat::trees {
 
 template <typename Code, typename Statistics> struct NodeGroups {
-    using Row = typename Statistics::Row;
+    using Stretch = typename Statistics::Stretch;
 
     std::size_t n = 0;                // groups
     std::vector<std::uint32_t> codes; // of each
@@ -34,7 +33,7 @@ template <typename Code, typename Statistics> struct NodeGroups {
 
     // The groups of a column whose codes of the node's rows are `code(i)`; n_codes means missing.
     template <typename CodeOf>
-    void count(std::span<const Row> of, std::uint32_t n_codes, const CodeOf &code) {
+    void count(const Stretch &of, std::uint32_t n_codes, const CodeOf &code) {
         double *bins = bins_.data();
         const bool crowded = of.size() >= n_codes; // then every bin is worth a look
         for (std::size_t i = 0; i < of.size(); ++i) {

@@ -19,7 +19,9 @@ class Random {
     // Uniform in [0, 1).
     double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
     // One of 0, …, n − 1.
-    std::size_t below(std::size_t n) { return static_cast<std::size_t>(next() % n); }
+    std::size_t below(std::size_t n) {
+        return static_cast<std::size_t>((next() >> 32) * n >> 32); // n < 2^32
+    }
 
   private:
     std::uint64_t state;

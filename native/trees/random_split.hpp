@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "random.hpp"
+#include "random_rules.hpp"
 #include "sorted_columns.hpp"
 #include "tree.hpp"
 
@@ -19,31 +19,6 @@ struct DrawnRows {
     std::vector<std::uint32_t> codes{}, rows{};
     std::size_t n_left = 0;
 };
-
-// One of the categories goes left and one right, the others by chance.
-inline CategorySet draw_categories(Random &random, const std::vector<std::uint8_t> &seen,
-                                   const std::vector<double> &values) {
-    std::vector<std::uint32_t> codes;
-    for (std::uint32_t code = 0; code < seen.size(); ++code)
-        if (seen[code])
-            codes.push_back(static_cast<std::uint32_t>(values[code]));
-    for (std::size_t i = 0; i + 1 < codes.size() && i < 2; ++i)
-        std::swap(codes[i], codes[i + random.below(codes.size() - i)]);
-    CategorySet left;
-    left.add(codes[0]);
-    for (std::size_t i = 2; i < codes.size(); ++i)
-        if (random.next() & 1)
-            left.add(codes[i]);
-    return left;
-}
-
-// A threshold t with values[least] ≤ t < values[most].
-inline double draw_threshold(Random &random, double least, double most) {
-    constexpr double huge = std::numeric_limits<double>::max();
-    const double share = random.uniform();
-    const double drawn = (1.0 - share) * std::max(least, -huge) + share * std::min(most, huge);
-    return drawn >= least && drawn < most ? drawn : least;
-}
 
 // A random split of the rows along column j, which is not constant there; `drawn` holds the rows
 // that go left.
@@ -72,7 +47,11 @@ inline Split draw_split(Random &random, const SortedColumns &columns, std::size_
         for (std::size_t i = 0; i < n; ++i)
             if (codes[i] != missing)
                 seen[codes[i]] = 1;
-        split.left = draw_categories(random, seen, values);
+        std::vector<std::uint32_t> categories;
+        for (std::uint32_t code = 0; code < missing; ++code)
+            if (seen[code])
+                categories.push_back(static_cast<std::uint32_t>(values[code]));
+        split.left = draw_categories(random, std::move(categories));
         split.code = least;
     } else if (least == most) {
         split.code = most;

@@ -5,10 +5,11 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <limits>
-#include <span>
+#include <vector>
+
+#include "four.hpp"
 
 namespace thetahat::trees {
 
@@ -17,6 +18,36 @@ struct OneSum {
     struct Row {
         double w, y;
     };
+    // Some rows one after the other, weights and targets each in an array of their own.
+    struct Stretch {
+        const double *w, *y;
+        std::size_t n;
+
+        std::size_t size() const { return n; }
+        Row operator[](std::size_t i) const { return {w[i], y[i]}; }
+    };
+    struct Rows {
+        std::vector<double> w{}, y{};
+
+        void resize(std::size_t n) {
+            w.resize(n);
+            y.resize(n);
+        }
+        Row operator[](std::size_t i) const { return {w[i], y[i]}; }
+        void put(std::size_t i, const Row &row) {
+            w[i] = row.w;
+            y[i] = row.y;
+        }
+        // The first n of `from`, from place i on.
+        void put(std::size_t i, const Rows &from, std::size_t n) {
+            std::copy_n(from.w.data(), n, w.data() + i);
+            std::copy_n(from.y.data(), n, y.data() + i);
+        }
+        Stretch stretch(std::size_t begin, std::size_t n) const {
+            return {w.data() + begin, y.data() + begin, n};
+        }
+    };
+
     const double *y;
     double centre; // subtracted from y in sums, so that a large mean does not swamp the rest
 
@@ -28,34 +59,45 @@ struct OneSum {
     }
     bool same(const Row &a, const Row &b) const { return a.y == b.y; }
 
-    // The sums of the rows i for which `counts(i)`; in four strands, so that additions do not wait
-    // for one another; without branches, for sides of splits cannot be foreseen.
+    void total(const Stretch &rows, double *sums) const {
+        total(rows, rows.y, sums, [](const auto &y) { return y == y; });
+    }
+
+    // The sums of the rows i with `counts(values[i])`, of one number or of four at once. Without
+    // branches, for sides of splits cannot be foreseen; in eight strands, so that additions do not
+    // wait for one another.
     template <typename Counts>
-    void total(std::span<const Row> rows, double *sums, const Counts &counts) const {
-        std::array<double, 4> w{}, s{};
+    void total(const Stretch &rows, const double *values, double *sums,
+               const Counts &counts) const {
+        Four w[2] = {}, s[2] = {};
+        constexpr Four nothing = {};
         std::size_t i = 0;
-        for (; i + 4 <= rows.size(); i += 4)
-            for (std::size_t k = 0; k < 4; ++k) {
-                const double weight = rows[i + k].w * static_cast<double>(counts(i + k));
-                w[k] += weight;
-                s[k] += weight * (rows[i + k].y - centre);
+        for (; i + 8 <= rows.n; i += 8)
+            for (std::size_t half = 0; half < 2; ++half) {
+                const std::size_t at = i + 4 * half;
+                const Four weight = counts(four_at(values + at)) ? four_at(rows.w + at) : nothing;
+                w[half] += weight;
+                s[half] += weight * (four_at(rows.y + at) - centre);
             }
-        for (; i < rows.size(); ++i) {
-            const double weight = rows[i].w * static_cast<double>(counts(i));
-            w[0] += weight;
-            s[0] += weight * (rows[i].y - centre);
+        double last_w = 0.0, last_s = 0.0;
+        for (; i < rows.n; ++i) {
+            const double weight = counts(values[i]) ? rows.w[i] : 0.0;
+            last_w += weight;
+            last_s += weight * (rows.y[i] - centre);
         }
-        sums[0] = (w[0] + w[1]) + (w[2] + w[3]);
-        sums[1] = (s[0] + s[1]) + (s[2] + s[3]);
+        sums[0] = sum_of(w[0] + w[1]) + last_w;
+        sums[1] = sum_of(s[0] + s[1]) + last_s;
     }
 
     // Σ w·(y − mean)² of few rows, the mean counted from the centre; more than enough of many.
-    double spread(std::span<const Row> rows, double mean) const {
-        if (rows.size() > few)
+    double spread(const Stretch &rows, double mean) const {
+        if (rows.n > few)
             return std::numeric_limits<double>::infinity();
         double sum = 0.0;
-        for (const Row &row : rows)
-            sum += row.w * ((row.y - centre) - mean) * ((row.y - centre) - mean);
+        for (std::size_t i = 0; i < rows.n; ++i) {
+            const double apart = (rows.y[i] - centre) - mean;
+            sum += rows.w[i] * apart * apart;
+        }
         return sum;
     }
     static constexpr std::size_t few = 64;
@@ -67,6 +109,25 @@ struct ManySums {
         double w;
         std::uint32_t at;
     };
+    struct Stretch {
+        const Row *rows;
+        std::size_t n;
+
+        std::size_t size() const { return n; }
+        const Row &operator[](std::size_t i) const { return rows[i]; }
+    };
+    struct Rows {
+        std::vector<Row> rows{};
+
+        void resize(std::size_t n) { rows.resize(n); }
+        const Row &operator[](std::size_t i) const { return rows[i]; }
+        void put(std::size_t i, const Row &row) { rows[i] = row; }
+        void put(std::size_t i, const Rows &from, std::size_t n) {
+            std::copy_n(from.rows.data(), n, rows.data() + i);
+        }
+        Stretch stretch(std::size_t begin, std::size_t n) const { return {rows.data() + begin, n}; }
+    };
+
     const std::uint32_t *slots; // of each row and output; null: a regression
     const double *y;            // of each row and output
     std::size_t outputs, n_sums;
@@ -89,11 +150,17 @@ struct ManySums {
                 return false;
         return true;
     }
-    template <typename Counts>
-    void total(std::span<const Row> rows, double *sums, const Counts &counts) const {
+    void total(const Stretch &rows, double *sums) const {
         std::fill(sums, sums + stride(), 0.0);
-        for (std::size_t i = 0; i < rows.size(); ++i)
-            if (counts(i))
+        for (std::size_t i = 0; i < rows.n; ++i)
+            add(sums, rows[i]);
+    }
+    template <typename Counts>
+    void total(const Stretch &rows, const double *values, double *sums,
+               const Counts &counts) const {
+        std::fill(sums, sums + stride(), 0.0);
+        for (std::size_t i = 0; i < rows.n; ++i)
+            if (counts(values[i]))
                 add(sums, rows[i]);
     }
 };

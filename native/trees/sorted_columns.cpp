@@ -90,9 +90,14 @@ void write_column(SortedColumns &columns, std::size_t j, const std::vector<Key> 
     values.shrink_to_fit();
 }
 
+} // namespace
+
+namespace trees {
+
 template <typename T>
-SortedColumns sorted_columns(StridedMatrix<const T> x, Vector<const std::uint8_t> categorical,
-                             bool ordered, int threads) {
+SortedColumns sort_columns(const StridedMatrix<const T> &x,
+                           const Vector<const std::uint8_t> &categorical, bool ordered,
+                           int threads) {
     SortedColumns columns;
     const std::size_t n = x.shape(0), d = x.shape(1);
     require(n >= 1 && d >= 1, "x must have rows and columns");
@@ -149,8 +154,17 @@ SortedColumns sorted_columns(StridedMatrix<const T> x, Vector<const std::uint8_t
     return columns;
 }
 
+template SortedColumns sort_columns(const StridedMatrix<const float> &,
+                                    const Vector<const std::uint8_t> &, bool, int);
+template SortedColumns sort_columns(const StridedMatrix<const double> &,
+                                    const Vector<const std::uint8_t> &, bool, int);
+
+} // namespace trees
+
+namespace {
+
 template <typename T> void bind(nb::module_ &module) {
-    module.def("sorted_columns", &sorted_columns<T>, nb::arg("x").noconvert(),
+    module.def("sorted_columns", &trees::sort_columns<T>, nb::arg("x").noconvert(),
                nb::arg("categorical"), nb::arg("ordered"), nb::arg("threads"));
 }
 

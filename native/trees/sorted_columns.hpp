@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "../views.hpp"
+
 namespace thetahat::trees {
 
 struct Entry {
@@ -30,5 +32,11 @@ struct SortedColumns {
         return static_cast<std::uint32_t>(values[j].size());
     }
 };
+
+// Sort every column of x; with categories given as whole numbers.
+template <typename T>
+SortedColumns sort_columns(const StridedMatrix<const T> &x,
+                           const Vector<const std::uint8_t> &categorical, bool ordered,
+                           int threads);
 
 } // namespace thetahat::trees

@@ -6,7 +6,7 @@ import pytest
 from tests.reference import forest as reference
 from thetahat import _native
 from thetahat.models.ensemble.grown_forest import GrownForest
-from thetahat.models.tree.codes import ColumnCodes
+from thetahat.models.tree.codes import column_codes, plain_values
 from thetahat.models.tree.columns import TreeColumns
 
 RANDOM = np.random.default_rng(0)
@@ -19,16 +19,12 @@ def grow(rows=X, y=Y, splits="exact", categorical=None, **changed):
     """Trees of squared errors on codes of the rows, all columns at every node unless changed."""
     columns = TreeColumns.learn(rows, categorical)
     rows = columns.read(rows)
-    codes = ColumnCodes.learn(rows, None, columns, splits)
     y = np.ascontiguousarray(y, dtype=float).reshape(len(rows), -1)
     n_classes = changed.get("n_classes", 0)
     settings = {
-        "codes": codes.codes,
-        "n_codes": codes.n_codes,
-        "first": codes.first,
-        "lowest": codes.lowest,
-        "highest": codes.highest,
-        "categorical": codes.categorical,
+        "columns": plain_values(rows, columns)
+        if splits == "random"
+        else column_codes(rows, None, columns, splits),
         "monotone": np.empty(0, dtype=np.int8),
         "y": y,
         "weight": np.empty(0),
@@ -40,7 +36,7 @@ def grow(rows=X, y=Y, splits="exact", categorical=None, **changed):
         "max_features": rows.shape[1],
         "features_per_tree": rows.shape[1],
         "max_candidates": 0,
-        "random_thresholds": False,
+        "exact_rows": 65_535,
         "max_depth": 1000,
         "max_leaves": 0,
         "min_split": 2,
@@ -79,13 +75,13 @@ def test_trees_on_all_columns_are_the_best_by_brute_force(weighted, splits):
         np.testing.assert_allclose(got, expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("extra", [False, True])
+@pytest.mark.parametrize("splits", ["exact", "histogram", "random"])
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
-def test_threads_change_no_bit(extra, n_classes):
+def test_threads_change_no_bit(splits, n_classes):
     y = RANDOM.integers(0, n_classes, N) if n_classes else Y
     one, two = (
         grow(
-            y=y, n_classes=n_classes, random_thresholds=extra, draws=N, max_features=1,
+            y=y, n_classes=n_classes, splits=splits, draws=N, max_features=1,
             threads=threads, seeds=np.arange(9, dtype=np.uint64),
         )
         for threads in (1, 2)
@@ -95,12 +91,9 @@ def test_threads_change_no_bit(extra, n_classes):
     np.testing.assert_array_equal(one.gains, two.gains)
 
 
-@pytest.mark.parametrize("extra", [False, True])
-def test_bins_of_one_value_each_are_exact(extra):
+def test_bins_of_one_value_each_are_exact():
     rows = RANDOM.integers(0, 12, (N, D)).astype(float)
-    exact, bins = (
-        grow(rows, splits=splits, random_thresholds=extra) for splits in ("exact", "histogram")
-    )
+    exact, bins = (grow(rows, splits=splits) for splits in ("exact", "histogram"))
     np.testing.assert_array_equal(exact.packed.nodes["feature"], bins.packed.nodes["feature"])
     np.testing.assert_allclose(exact.packed.sum(rows), bins.packed.sum(rows))
 
@@ -131,18 +124,16 @@ def test_missing_against_all_others():
     assert forest.packed.nodes.shape[0] == 3
 
 
-@pytest.mark.parametrize("extra", [False, True])
+@pytest.mark.parametrize("splits", ["exact", "histogram", "random"])
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
-def test_categories_are_divided_by_sets(extra, n_classes):
+def test_categories_are_divided_by_sets(splits, n_classes):
     rows = np.column_stack([np.arange(40) % 8, RANDOM.standard_normal(40)]).astype(float)
     y = np.isin(rows[:, 0], (1, 4, 6)).astype(float) + (n_classes == 3) * (rows[:, 0] == 2)
-    forest = grow(
-        rows, y, categorical=[0], n_classes=n_classes, random_thresholds=extra, max_features=1
-    )
+    forest = grow(rows, y, splits, [0], n_classes=n_classes, max_features=1)
     told = forest.packed.sum(rows)
     told = told.argmax(axis=1) if n_classes else told[:, 0] / 3
     np.testing.assert_allclose(told, y)
-    if not extra and n_classes != 3:
+    if splits != "random" and n_classes != 3:
         alone = grow(rows[:, :1], y, categorical=[0], n_classes=n_classes)
         assert alone.packed.nodes.shape[0] == 3 * 3  # one split: the best subset, at once
 
@@ -183,7 +174,6 @@ def test_sums_of_rows_left_out():
         ({"max_features": 0}, "one column"),
         ({"features_per_tree": D + 1}, "none twice"),
         ({"weight": np.ones(3)}, "match the rows"),
-        ({"n_codes": np.ones(D, dtype=np.uint32)}, "exceed"),
         ({"criterion": "gini"}, "must match"),
         ({"n_classes": 2, "y": np.full((N, 1), 2.0)}, "codes"),
         ({"monotone": np.zeros(1, dtype=np.int8)}, "every column"),
@@ -192,3 +182,50 @@ def test_sums_of_rows_left_out():
 def test_sizes_are_checked_at_the_boundary(wrong, rule):
     with pytest.raises(ValueError, match=rule):
         grow(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("make", "rule"),
+    [
+        (lambda: _native.binned_columns(X, CODES, np.zeros(D, np.uint32), PLAIN), "exceed"),
+        (lambda: _native.binned_columns(X, CODES[:, 1:], CODED, PLAIN), "match"),
+        (lambda: _native.ranked_columns(X, CODED, PLAIN[1:], 1), "every column"),
+        (lambda: _native.ranked_columns(np.abs(X) // 1, 0 * CODED, 1 + PLAIN, 1), "their codes"),
+        (lambda: _native.value_columns(X, CODED, 1 + PLAIN, 1), "their codes"),
+        (lambda: _native.value_columns(X[:0], CODED, PLAIN, 1), "some"),
+    ],
+)
+def test_columns_are_checked_at_the_boundary(make, rule):
+    with pytest.raises(ValueError, match=rule):
+        make()
+
+
+CODES = np.ones((D, N), dtype=np.uint8)
+CODED, PLAIN = np.ones(D, dtype=np.uint32), np.zeros(D, dtype=np.uint8)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_blocks_of_every_size_hold_the_same_cells(missing):
+    """From all rows through the blocks of 65,535 and of 8,192 rows to the smallest ones."""
+    rows = RANDOM.integers(0, 50_000, (70_000, 1)) / 7.0
+    y = np.floor(rows[:, 0] / 40.0) + RANDOM.integers(0, 3, 70_000)
+    if missing:
+        rows[RANDOM.random(rows.shape) < 0.1] = np.nan
+    one = {"seeds": np.zeros(1, dtype=np.uint64), "min_leaf": 3}
+    in_blocks = grow(rows, y, exact_rows=70_000, **one)
+    without = grow(rows, y, exact_rows=70_000, max_leaves=70_000, **one)  # best first: none
+    np.testing.assert_array_equal(in_blocks.packed.sum(rows), without.packed.sum(rows))
+
+
+def test_large_nodes_are_split_between_groups_of_values():
+    rows = np.arange(40_000.0)[RANDOM.permutation(40_000)][:, None]
+    y = (rows[:, 0] >= 20_003).astype(float)
+    one = {"seeds": np.zeros(1, dtype=np.uint64), "max_depth": 1}
+    exact, grouped = (
+        grow(rows, y, exact_rows=exact_rows, **one).packed.nodes["threshold"][0]
+        for exact_rows in (40_000, 39_999)
+    )
+    assert exact == 20_002.5
+    # Of 40,000 values four are taken together.
+    assert grouped % 4 == 3.5
+    assert abs(grouped - exact) < 4

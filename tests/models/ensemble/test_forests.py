@@ -239,7 +239,8 @@ def test_categories_and_missing_values_without_encoding():
         assert model.score(frame[300:], y[300:]) > 0.99
         unseen = frame[300:].assign(colour="violet")
         assert np.isfinite(np.asarray(answer(model, unseen), dtype=float)).all()
-        assert set(model.estimators_[0].tree_.feature[:1]) == {0}
+        if name.startswith("Random"):  # else splits are drawn, and the first may be a poor one
+            assert set(model.estimators_[0].tree_.feature[:1]) == {0}
 
 
 def test_more_categories_than_bins():

@@ -65,8 +65,8 @@ class ExtraTreesClassifier(ForestClassifier):
         Thresholds tried per column and node, drawn among all; None: all (random thresholds:
         one, whatever is said here).
     splits : {"auto", "histogram", "exact"}, default="auto"
-        Thresholds between 255 bins of a column, or between any two values; auto: exact up to
-        10,000 rows.
+        As of random forests; random thresholds are drawn among all numbers, whatever is said
+        here.
     categorical_features : array-like, optional
         Columns to be read as categories, besides those that are by their type.
 
@@ -206,8 +206,8 @@ default="squared_error"
         Thresholds tried per column and node, drawn among all; None: all (random thresholds:
         one, whatever is said here).
     splits : {"auto", "histogram", "exact"}, default="auto"
-        Thresholds between 255 bins of a column, or between any two values; auto: exact up to
-        10,000 rows.
+        As of random forests; random thresholds are drawn among all numbers, whatever is said
+        here.
     categorical_features : array-like, optional
         Columns to be read as categories, besides those that are by their type.
 

@@ -25,7 +25,7 @@ from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.models.ensemble.forest_growing import ForestPlan, RowDraws, grow_forest
 from thetahat.models.ensemble.forest_members import ForestMembers
 from thetahat.models.ensemble.grown_forest import GrownForest
-from thetahat.models.tree.codes import ColumnCodes
+from thetahat.models.tree.codes import EXACT_ROWS, column_codes, plain_values
 from thetahat.models.tree.constraints import directions, require_one_number
 from thetahat.models.tree.directions import Directions
 from thetahat.models.tree.learner import TreeLearner
@@ -151,9 +151,7 @@ class Forest(Watched, TreeLearner):
             )
         return ForestPlan(
             X=source.X,
-            codes=None
-            if absolute
-            else ColumnCodes.learn(source.X, weight, self._columns, self.splits),
+            columns=None if absolute else self._columns_to_grow_on(source.X, weight),
             categorical=self._columns.is_categorical,
             y=np.ascontiguousarray(source.y, dtype=np.float64).reshape(source.n_rows, -1),
             weight=weight,
@@ -164,6 +162,7 @@ class Forest(Watched, TreeLearner):
             max_features=min(columns_to_draw(self.max_features, d), per_tree),
             features_per_tree=per_tree,
             max_candidates=self.max_candidates or 0,
+            exact_rows=source.n_rows if self.splits == "exact" else EXACT_ROWS,
             random_thresholds=self._random_thresholds,
             max_depth=self.max_depth,
             max_leaves=self.max_leaf_nodes,
@@ -175,6 +174,11 @@ class Forest(Watched, TreeLearner):
             ccp_alpha=float(self.ccp_alpha),
             threads=self._n_threads(n_rows),
         )
+
+    def _columns_to_grow_on(self, X: Array, weight: Array | None) -> Any:
+        if self._random_thresholds:
+            return plain_values(X, self._columns)
+        return column_codes(X, weight, self._columns, self.splits)
 
     def _n_draws(self, n_rows: int, weight: Array | None) -> int:
         """Rows drawn for a tree; 0 without ``bootstrap``: all are taken."""

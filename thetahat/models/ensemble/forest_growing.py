@@ -13,7 +13,6 @@ from thetahat import _native
 from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.ensemble.grown_forest import OF_CLASSES, GrownForest
-from thetahat.models.tree.codes import ColumnCodes
 from thetahat.models.tree.growing import UNBOUNDED, grow_tree, sorted_columns
 from thetahat.models.tree.pruning import weakest_links
 
@@ -48,8 +47,9 @@ class ForestPlan:
 
     X: Array
     """Rows as trees read them; NaN for missing values."""
-    codes: ColumnCodes | None
-    """The same as codes; none for absolute errors, whose medians are found on sorted columns."""
+    columns: _native.ForestColumns | None
+    """The same as codes, or as columns of values; none for absolute errors, whose medians are found
+    on sorted columns."""
     categorical: Array
     y: Array
     """(n, outputs): numbers, or codes of classes (float64)."""
@@ -63,6 +63,8 @@ class ForestPlan:
     max_features: int
     features_per_tree: int
     max_candidates: int
+    exact_rows: int
+    """Rows of a node up to which it is split exactly; near values are taken together beyond."""
     random_thresholds: bool
     max_depth: int | None
     max_leaves: int | None
@@ -85,7 +87,7 @@ def grow_forest(plan: ForestPlan, seeds: Array, watch: Watch) -> Solution:
     On Ctrl-C the trees grown so far travel on the exception. Cost: O(√d·n log n) per tree with the
     square root of d columns per node.
     """
-    growing = _OnSortedColumns(plan) if plan.codes is None else _OnCodes(plan, plan.codes)
+    growing = _OnSortedColumns(plan) if plan.columns is None else _OnColumns(plan, plan.columns)
     done, outcome = 0, Outcome.EXACT
 
     def solution(outcome: Outcome) -> Solution:
@@ -138,22 +140,17 @@ def _pruned(forest: GrownForest, alpha: float) -> GrownForest:
     return forest.of_trees(trees, forest.seeds)
 
 
-class _OnCodes:
-    """Batches of trees, each grown by one thread on codes."""
+class _OnColumns:
+    """Batches of trees, each grown by one thread."""
 
-    def __init__(self, plan: ForestPlan, codes: ColumnCodes) -> None:
+    def __init__(self, plan: ForestPlan, columns: _native.ForestColumns) -> None:
         self._start = plan.empty()
         self._batches: list[tuple[Array, ...]] = []
         self._n_values = self._start.packed.values.shape[0]
         self._n_sets = 0
         self._threads = plan.threads
         self._parts = {
-            "codes": codes.codes,
-            "n_codes": codes.n_codes,
-            "first": codes.first,
-            "lowest": codes.lowest,
-            "highest": codes.highest,
-            "categorical": codes.categorical,
+            "columns": columns,
             "monotone": np.asarray([] if plan.monotone is None else plan.monotone, dtype=np.int8),
             "y": plan.y,
             "weight": np.empty(0) if plan.weight is None else plan.weight,
@@ -164,7 +161,7 @@ class _OnCodes:
             "max_features": plan.max_features,
             "features_per_tree": plan.features_per_tree,
             "max_candidates": plan.max_candidates,
-            "random_thresholds": plan.random_thresholds,
+            "exact_rows": plan.exact_rows,
             "max_depth": UNBOUNDED if plan.max_depth is None else min(plan.max_depth, UNBOUNDED),
             "max_leaves": plan.max_leaves or 0,
             "min_split": plan.min_split,
