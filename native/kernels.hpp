@@ -31,6 +31,7 @@ void bind_walk(nb::module_ &module);
 void bind_density_tree(nb::module_ &module);
 void bind_weighted_median(nb::module_ &module);
 void bind_ranked_median(nb::module_ &module);
+void bind_leaf_constants(nb::module_ &module);
 void bind_forest(nb::module_ &module);
 void bind_forest_columns(nb::module_ &module);
 void bind_bins(nb::module_ &module);
@@ -38,7 +39,5 @@ void bind_class_slopes(nb::module_ &module);
 void bind_gradient_tree(nb::module_ &module);
 void bind_sorted_columns(nb::module_ &module);
 void bind_statistic_tree(nb::module_ &module);
-void bind_bins(nb::module_ &module);
-void bind_gradient_tree(nb::module_ &module);
 
 } // namespace thetahat

@@ -29,6 +29,7 @@ NB_MODULE(_native, module) {
     thetahat::bind_weighted_median(module);
     thetahat::bind_forest_columns(module);
     thetahat::bind_ranked_median(module);
+    thetahat::bind_leaf_constants(module);
     thetahat::bind_forest(module);
     thetahat::bind_bins(module);
     thetahat::bind_class_slopes(module);

@@ -379,6 +379,15 @@ def leaf_quantiles(
     out: FloatArray,
     threads: int,
 ) -> None: ...
+def leaf_hubers(
+    order: FloatArray,
+    bounds: FloatArray,
+    values: FloatArray,
+    weight: FloatArray,
+    delta: float,
+    out: FloatArray,
+    threads: int,
+) -> None: ...
 
 class ForestColumns:
     n_rows: int

@@ -17,14 +17,13 @@
 #include "../parallel.hpp"
 #include "arrays.hpp"
 #include "gradient_engine.hpp"
+#include "leaf_bounds.hpp"
 
 namespace thetahat {
 
 namespace {
 
 using namespace trees;
-
-constexpr double tie = 1e-12; // cumulative weights as near as this share of the total are equal
 
 struct LeafSums {
     double gradient = 0, hessian = 0, weight = 0, squares = 0;
@@ -190,19 +189,6 @@ nb::tuple grow_gradient_tree(Bytes by_row, Bytes by_column, Vector<const double>
                           owned(std::move(bounds), {n_leaves + 1}));
 }
 
-// The rows of leaves, as `grow_gradient_tree` gives them, checked.
-std::vector<std::int64_t> checked_bounds(const Vector<const std::uint32_t> &order,
-                                         const Vector<const std::int64_t> &bounds, std::size_t n) {
-    require(bounds.shape(0) >= 1 && bounds.data()[0] == 0 &&
-                bounds.data()[bounds.shape(0) - 1] == static_cast<std::int64_t>(order.shape(0)),
-            "bounds must go from 0 to the number of ordered rows");
-    for (std::size_t leaf = 0; leaf + 1 < bounds.shape(0); ++leaf)
-        require(bounds.data()[leaf] <= bounds.data()[leaf + 1], "bounds must ascend");
-    for (std::size_t i = 0; i < order.shape(0); ++i)
-        require(order.data()[i] < n, "order must hold numbers of rows");
-    return {bounds.data(), bounds.data() + bounds.shape(0)};
-}
-
 void add_to_leaves(Vector<const std::uint32_t> order, Vector<const std::int64_t> bounds,
                    Vector<const double> values, Matrix<double> out, std::size_t column,
                    int threads) {
@@ -223,76 +209,6 @@ void add_to_leaves(Vector<const std::uint32_t> order, Vector<const std::int64_t>
     });
 }
 
-// The middle of all c with Σ_{x<c} w ≤ level·Σw ≤ Σ_{x≤c} w, as the best constant of that loss.
-double quantile(std::vector<double> &values, double level) {
-    const auto n = static_cast<double>(values.size());
-    const double at = level * n, slack = tie * n;
-    const auto last = values.size() - 1;
-    // Of ranks counted from 1, those that reach the level, and the next above.
-    const auto low = static_cast<std::size_t>(
-        std::clamp(std::ceil(at - slack) - 1.0, 0.0, static_cast<double>(last)));
-    const auto high = static_cast<std::size_t>(
-        std::clamp(std::floor(at + slack), 0.0, static_cast<double>(last)));
-    std::nth_element(values.begin(), values.begin() + low, values.end());
-    const double lower = values[low];
-    if (high <= low)
-        return lower;
-    const double upper = *std::min_element(values.begin() + low + 1, values.end());
-    return lower + (upper - lower) / 2;
-}
-
-double quantile(std::vector<std::pair<double, double>> &weighted, double level) {
-    std::sort(weighted.begin(), weighted.end());
-    double total = 0.0;
-    for (const auto &[value, weight] : weighted)
-        total += weight;
-    double below = 0.0, lower = weighted.back().first;
-    bool reached = false;
-    for (const auto &[value, weight] : weighted) {
-        if (reached && weight > 0.0)
-            return below <= (level + tie) * total ? lower + (value - lower) / 2 : lower;
-        below += weight;
-        if (!reached && below >= (level - tie) * total && weight > 0.0) {
-            lower = value;
-            reached = true;
-        }
-    }
-    return lower;
-}
-
-void leaf_quantiles(Vector<const std::uint32_t> order, Vector<const std::int64_t> bounds,
-                    Vector<const double> values, Vector<const double> weight, double level,
-                    Vector<double> out, int threads) {
-    const std::vector<std::int64_t> ends = checked_bounds(order, bounds, values.shape(0));
-    require(out.shape(0) + 1 == ends.size(), "out must have one entry per leaf");
-    require(weight.shape(0) == 0 || weight.shape(0) == values.shape(0),
-            "weight must be empty or have one entry per row");
-    require(level >= 0.0 && level <= 1.0, "level must lie between 0 and 1");
-    const std::uint32_t *rows = order.data();
-    const double *value = values.data(), *w = weight.shape(0) ? weight.data() : nullptr;
-    double *found = out.data();
-
-    nb::gil_scoped_release unlocked;
-    for_each_piece(ends.size() - 1, threads, [&](std::size_t leaf) {
-        const auto begin = static_cast<std::size_t>(ends[leaf]);
-        const auto end = static_cast<std::size_t>(ends[leaf + 1]);
-        found[leaf] = 0.0;
-        if (begin == end)
-            return;
-        if (w) {
-            std::vector<std::pair<double, double>> own(end - begin);
-            for (std::size_t k = begin; k < end; ++k)
-                own[k - begin] = {value[rows[k]], w[rows[k]]};
-            found[leaf] = quantile(own, level);
-        } else {
-            std::vector<double> own(end - begin);
-            for (std::size_t k = begin; k < end; ++k)
-                own[k - begin] = value[rows[k]];
-            found[leaf] = quantile(own, level);
-        }
-    });
-}
-
 } // namespace
 
 void bind_gradient_tree(nb::module_ &module) {
@@ -307,9 +223,6 @@ void bind_gradient_tree(nb::module_ &module) {
     module.def("add_to_leaves", &add_to_leaves, nb::arg("order").noconvert(), nb::arg("bounds"),
                nb::arg("values").noconvert(), nb::arg("out").noconvert(), nb::arg("column"),
                nb::arg("threads"));
-    module.def("leaf_quantiles", &leaf_quantiles, nb::arg("order").noconvert(), nb::arg("bounds"),
-               nb::arg("values").noconvert(), nb::arg("weight").noconvert(), nb::arg("level"),
-               nb::arg("out").noconvert(), nb::arg("threads"));
 }
 
 } // namespace thetahat

@@ -127,6 +127,23 @@ def test_leaf_quantiles_are_best_constants(level, weighted):
         assert got[k] == pytest.approx(float(weighted_quantile(values[part], w, level)))
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("delta", [0.05, 1.0, 100.0])
+def test_leaf_hubers_are_best_constants(delta, weighted):
+    values = RANDOM.standard_cauchy(300)
+    weight = RANDOM.integers(0, 3, 300).astype(float) if weighted else None
+    order = RANDOM.permutation(300).astype(np.uint32)
+    leaves = Leaves(order, np.arange(3), np.array([0, 90, 92, 300]))
+    got = leaves.huber_constants(values, weight, delta)
+    for k in range(3):
+        part = order[leaves.bounds[k] : leaves.bounds[k + 1]]
+        w = np.ones(part.size) if weight is None else weight[part]
+        slope = th.losses.Huber(delta).gradient(values[part], np.full(part.size, got[k]))
+        assert abs(w @ slope) <= 1e-9 * delta * max(w.sum(), 1.0)
+    with pytest.raises(ValueError, match="delta"):
+        leaves.huber_constants(values, weight, 0.0)
+
+
 def test_values_are_added_to_the_rows_of_leaves():
     order = np.array([3, 0, 1, 2], dtype=np.uint32)
     out = np.zeros((4, 2))

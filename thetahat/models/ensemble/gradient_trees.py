@@ -67,6 +67,13 @@ class Leaves:
         _native.leaf_quantiles(self.order, self.bounds, values, held, level, out, n_threads())
         return out
 
+    def huber_constants(self, values: Array, weight: Array | None, delta: float) -> Array:
+        """Of numbers by row, within each leaf the constant of least Huber loss."""
+        out = np.empty(len(self.nodes))
+        held = NO_NUMBERS if weight is None else weight
+        _native.leaf_hubers(self.order, self.bounds, values, held, delta, out, n_threads())
+        return out
+
 
 def grow_tree(
     codes: Codes,

@@ -5,8 +5,8 @@
 
 Losses whose curvature is positive and steady (squared, logistic, softmax, Poisson, exponential)
 take Newton steps. All others, with kinks, flat parts or negative curvature among them, are
-searched: absolute and quantile loss by selecting the quantile, Huber's from the median, the rest
-by bracketing the root of the slope.
+searched: absolute and quantile loss by selecting the quantile, Huber's by Newton steps from the
+median, the rest by bracketing the root of the slope.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ Array = Any
 STEADY = (Squared, Logistic, SignLogistic, Poisson, Exponential, SoftmaxCrossEntropy)
 DOUBLINGS = 60
 HALVINGS = 60
-HUBER_STEPS = 3
 
 
 def takes_newton_steps(loss: Loss, leaf_update: str) -> bool:
@@ -59,6 +58,8 @@ def searched_values(
     if isinstance(loss, Absolute | Quantile):
         level = loss.level if isinstance(loss, Quantile) else 0.5
         return leaves.quantiles(y - raw[:, 0], weight, level)
+    if isinstance(loss, Huber):
+        return leaves.huber_constants(y - raw[:, 0], weight, loss.delta)
     rows, of_rows = leaves.order, leaves.of_rows
     y, raw = y[rows], raw[rows]
     w = None if weight is None else weight[rows]
@@ -77,24 +78,7 @@ def searched_values(
         slope = loss.gradient(y, moved(constants))
         return sums(slope[:, column] if slope.ndim == 2 else slope)
 
-    if isinstance(loss, Huber):
-        constants = leaves.quantiles(_scattered(y - raw[:, 0], rows), weight, 0.5)
-        for _ in range(HUBER_STEPS):
-            z = moved(constants)
-            # A step of curvature 1 never overshoots; where enough rows are near, Newton's is exact.
-            bend, all_ = sums(loss.curvature(y, z)), sums(np.ones(len(y)))
-            constants = constants - sums(loss.gradient(y, z)) / np.where(
-                bend >= all_ / 8, bend, all_
-            )
-        return constants
     return turning_points(slopes, len(leaves.nodes), sums(np.ones(len(y))))
-
-
-def _scattered(values: Array, rows: Array) -> Array:
-    """Numbers of ordered rows, back at the places of the rows."""
-    out = np.zeros(int(rows.max()) + 1)
-    out[rows] = values
-    return out
 
 
 def turning_points(slopes: Any, n: int, weights: Array) -> Array:
