@@ -27,7 +27,7 @@ class Done(Generic[Item, Result]):
 
 
 def as_free(work: Callable[[Item], Result], items: Iterator[Item]) -> Iterator[Done[Item, Result]]:
-    """Yield items as they are done; the next is asked for only when a thread is free for it.
+    """Yield items as they are done; the next is asked for only when one is done.
 
     So the caller may choose the next by what the others have shown. On several threads, items go
     to worker processes when there are any (see `workers`).
@@ -49,7 +49,8 @@ def as_free(work: Callable[[Item], Result], items: Iterator[Item]) -> Iterator[D
     with one_blas_thread():
         try:
             while True:
-                while len(running) < size and (item := next(items, NOT_DONE)) is not NOT_DONE:
+                # One waits in line, so that no thread has to wait for the caller.
+                while len(running) <= size and (item := next(items, NOT_DONE)) is not NOT_DONE:
                     running.add(pool.submit(anywhere, item))  # type: ignore[arg-type]
                 if not running:
                     return
