@@ -58,6 +58,11 @@ def test_hidden_entries_were_known_and_are_drawn_alike():
     assert np.isnan(X).sum() == mask.n_missing  # the rows given are left as they were
 
 
+def test_no_rows_have_no_gaps():
+    mask = th.missing_mask(np.empty((0, 3)))
+    assert (mask.n_missing, mask.share, mask.patterns()) == (0, 0.0, [])
+
+
 def test_whole_numbers_become_floating_point():
     X = np.arange(6).reshape(3, 2)
     harder = th.missing_mask(X).hide(0.5, random_state=0)

@@ -61,8 +61,8 @@ class MissingMask:
 
     @property
     def share(self) -> float:
-        """The share of the entries that is missing."""
-        return float(np.mean(self.missing))
+        """The share of the entries that is missing; 0 of no entries."""
+        return float(self.n_missing / max(self.missing.size, 1))
 
     @property
     def per_column(self) -> Array:

@@ -64,9 +64,9 @@ class RandomForestClassifier(ForestClassifier):
     max_candidates : int, optional
         Thresholds tried per column and node, drawn among all; None: all.
     splits : {"auto", "histogram", "exact"}, default="auto"
-        Thresholds between any two values of a column, or between 255 bins: three times as fast,
-        and a little less accurate where many columns are noise. auto: exact in nodes of up to
-        65,535 rows, between 16,384 groups of values in larger ones.
+        Thresholds between any two values of a column, or between 255 bins: more than twice as
+        fast, and a little less accurate where many columns are noise. auto: exact in nodes of up
+        to 65,535 rows, between up to 16,384 groups of values in larger ones.
     categorical_features : array-like, optional
         Columns to be read as categories, besides those that are by their type.
 
@@ -208,9 +208,9 @@ default="squared_error"
     max_candidates : int, optional
         Thresholds tried per column and node, drawn among all; None: all.
     splits : {"auto", "histogram", "exact"}, default="auto"
-        Thresholds between any two values of a column, or between 255 bins: three times as fast,
-        and a little less accurate where many columns are noise. auto: exact in nodes of up to
-        65,535 rows, between 16,384 groups of values in larger ones.
+        Thresholds between any two values of a column, or between 255 bins: more than twice as
+        fast, and a little less accurate where many columns are noise. auto: exact in nodes of up
+        to 65,535 rows, between up to 16,384 groups of values in larger ones.
     categorical_features : array-like, optional
         Columns to be read as categories, besides those that are by their type.
 
