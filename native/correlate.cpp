@@ -2,8 +2,6 @@
 //
 //     slopes_j = Σ_i x_ij r_i,      squares_j = Σ_i w_i (x_ij − mean_j)²
 //
-// The slopes of some columns alone are worked out where columns are contiguous.
-//
 // Dense arrays are read in place whatever their order: column by column where columns are
 // contiguous, else row by row. Every sum belongs to one column and runs over the rows in one order,
 // so blocks of columns may be given to threads by the caller without changing a bit.
@@ -43,27 +41,6 @@ void correlate(StridedMatrix<const T> x, Vector<const double> r, Vector<double> 
             for (std::size_t j = 0; j < d; ++j)
                 sums[j] += scale * static_cast<double>(row[static_cast<std::int64_t>(j) * across]);
     }
-}
-
-// out[j] = Σ_i x_ij r_i for the columns j of `which`, and no others.
-template <typename T>
-void correlate_some(StridedMatrix<const T> x, Vector<const double> r,
-                    Vector<const std::int64_t> which, Vector<double> out) {
-    const std::size_t n = x.shape(0), d = x.shape(1), k = which.shape(0);
-    require(x.stride(0) == 1 || n <= 1, "columns must be contiguous");
-    require(r.shape(0) == n, "r must have one entry per row");
-    require(out.shape(0) == d, "out must have one entry per column");
-    const std::int64_t *column = which.data();
-    for (std::size_t a = 0; a < k; ++a)
-        require(column[a] >= 0 && static_cast<std::size_t>(column[a]) < d,
-                "a column is out of range");
-    const T *start = x.data();
-    const std::int64_t across = x.stride(1);
-    const double *residual = r.data();
-    double *sums = out.data();
-    nb::gil_scoped_release unlocked;
-    for (std::size_t a = 0; a < k; ++a)
-        sums[column[a]] = dot(start + column[a] * across, residual, n);
 }
 
 template <typename T>
@@ -129,8 +106,6 @@ void correlate_sparse(Vector<const T> data, Vector<const Index> indices, Vector<
 template <typename T> void bind(nb::module_ &module) {
     module.def("correlate", &correlate<T>, nb::arg("x").noconvert(), nb::arg("r"),
                nb::arg("out").noconvert(), nb::arg("first"));
-    module.def("correlate_some", &correlate_some<T>, nb::arg("x").noconvert(), nb::arg("r"),
-               nb::arg("which").noconvert(), nb::arg("out").noconvert());
     module.def("column_squares", &column_squares<T>, nb::arg("x").noconvert(), nb::arg("mean"),
                nb::arg("weight"), nb::arg("out").noconvert(), nb::arg("first"));
 }

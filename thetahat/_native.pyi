@@ -175,7 +175,30 @@ def correlate(x: FloatArray, r: FloatArray, out: FloatArray, first: int) -> None
 def column_squares(
     x: FloatArray, mean: FloatArray, weight: FloatArray, out: FloatArray, first: int
 ) -> None: ...
-def correlate_some(x: FloatArray, r: FloatArray, which: NDArray[Any], out: FloatArray) -> None: ...
+def survey_columns(
+    x: FloatArray,
+    mean: FloatArray,
+    weight: FloatArray,
+    r: FloatArray,
+    first: int,
+    last: int,
+    squares: FloatArray,
+    slopes: FloatArray,
+    steps: FloatArray,
+    levels: NDArray[Any],
+) -> None: ...
+def slopes_near(
+    x: FloatArray,
+    mean: FloatArray,
+    levels: NDArray[Any],
+    steps: FloatArray,
+    r: FloatArray,
+    near: FloatArray,
+    first: int,
+    last: int,
+    slopes: FloatArray,
+    slack: FloatArray,
+) -> None: ...
 def correlate_sparse(
     data: FloatArray,
     indices: NDArray[Any],

@@ -399,19 +399,6 @@ def test_correlate_and_column_squares(dtype, order):
     np.testing.assert_allclose(sparse, columns.T @ r, rtol=1e-6)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("rows", [150, 1])
-def test_correlate_some(dtype, rows):
-    x = np.asfortranarray(RANDOM.standard_normal((rows, 70)).astype(dtype))[:, 5:]
-    r, which = RANDOM.standard_normal(rows), np.array([64, 0, 7])
-    out, all_of_them = np.full(65, 7.0), np.empty(65)
-    _native.correlate_some(x, r, which, out)
-    _native.correlate(x, r, all_of_them, 0)
-    np.testing.assert_array_equal(out[which], all_of_them[which])
-    np.testing.assert_allclose(out[which], x.astype(float).T[which] @ r, rtol=1e-10, atol=1e-12)
-    assert (np.delete(out, which) == 7.0).all()
-
-
 @pytest.mark.parametrize("nonnegative", [False, True])
 @pytest.mark.parametrize("l2", [0.0, 0.7])
 def test_lasso_gap(nonnegative, l2):
@@ -512,16 +499,6 @@ def test_descents_refuse_wrong_sizes():
         )  # fmt: skip
     with pytest.raises(ValueError, match="no room"):
         _native.correlate(x, np.ones(3), two.copy(), 1)
-    tall, where = np.ones((3, 2), order="F"), np.array([0])
-    for wrong in (-1, 2):
-        with pytest.raises(ValueError, match="column is out of range"):
-            _native.correlate_some(tall, np.ones(3), np.array([wrong]), two.copy())
-    with pytest.raises(ValueError, match="columns must be contiguous"):
-        _native.correlate_some(np.ones((3, 2)), np.ones(3), where, two.copy())
-    with pytest.raises(ValueError, match="one entry per row"):
-        _native.correlate_some(tall, np.ones(2), where, two.copy())
-    with pytest.raises(ValueError, match="one entry per column"):
-        _native.correlate_some(tall, np.ones(3), where, np.ones(3))
     with pytest.raises(ValueError, match="row indices"):
         _native.correlate_sparse(
             one, np.full(1, 9, np.int32), np.array([0, 1], np.int32), np.ones(3), two.copy(), 0

@@ -11,7 +11,7 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.moments import means
 from thetahat.foundation.threads import one_blas_thread, ordered_map
-from thetahat.mathematics.optimizers.column_designs import COLUMNS_PER_BLOCK
+from thetahat.mathematics.optimizers.column_slopes import COLUMNS_PER_BLOCK
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.mathematics.optimizers.task_descent import TaskDescent, TaskLeastSquares

@@ -18,6 +18,11 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.threads import one_blas_thread, ordered_map
+from thetahat.mathematics.optimizers.column_slopes import (
+    COLUMNS_PER_BLOCK,
+    CoarseSlopes,
+    PlainSlopes,
+)
 from thetahat.mathematics.optimizers.face import ROOM, ROWS_PER_BLOCK, Face
 from thetahat.mathematics.optimizers.gram_descent import (
     Limits,
@@ -25,14 +30,11 @@ from thetahat.mathematics.optimizers.gram_descent import (
     Terms,
     descend_on_gram,
 )
-from thetahat.mathematics.optimizers.known_slopes import KnownSlopes
 
 Array = Any
 
-COLUMNS_PER_BLOCK, COLUMNS_IN_CACHE = 1024, 256
-"""Columns whose slopes one thread works out at a time, and those that are read twice."""
-FEW, ALMOST = 0.4, 0.999
-"""The share of columns whose slopes are worked out one by one; how near is near."""
+ALMOST = 0.999
+"""The share of a threshold below which a slope need not be exact."""
 FEWEST_CACHED = 2000
 """Columns whose Gram matrix is kept however few rows there are."""
 
@@ -140,33 +142,25 @@ class DenseDesign(Design):
 
     def __init__(self, X: Array, y: Array, mean: Array, root: Array, rounding: float = 0.0) -> None:
         self.X, self.mean, self.root = X, mean, root
-        self.squares, self.start = np.empty(X.shape[1]), np.empty(X.shape[1])
-        weight, rooted = root * root, root * y
+        self._columns = (CoarseSlopes if CoarseSlopes.suits(X) else PlainSlopes)(X, mean)
+        weight = root * root
         self._centres, self._weighs = bool(mean.any()), bool((root != 1).any())
-
-        def work(at: int) -> None:  # both while the block is in the cache
-            block, end = X[:, at : at + COLUMNS_IN_CACHE], at + COLUMNS_IN_CACHE
-            _native.column_squares(block, mean[at:end], weight, self.squares, at)
-            self._correlate(at, COLUMNS_IN_CACHE, rooted, self.start)
-
-        self._each_block(work, COLUMNS_IN_CACHE)
+        self.squares, start = self._columns.survey(weight, root * y)
         with np.errstate(over="ignore"):
             noise = rounding * np.sum(weight) * mean * mean
         self.squares[(self.squares <= noise) & np.isfinite(self.squares)] = 0.0
         self._empty_cache()
         self._whole: Array | None = None
-        self._aim(y, self._centred(self.start, rooted))
+        self._aim(y, np.where(self.squares > 0, start, 0.0))
 
     def aim(self, y: Array) -> None:
         """Take another target, and keep what is known of the columns."""
-        self._aim(y, self._slopes_of(y))
+        self._aim(y, self._slopes_of(y)[0])
 
     def _aim(self, y: Array, start: Array) -> None:
         self.y, self.start = y, start
         self.target_squared = float(np.sum(y * y))
         self._residual = y.copy()
-        self._known = KnownSlopes(np.sqrt(self.squares), len(y))
-        self._known.learn(y, start)
 
     def begin(self, beta: Array, near: Array | None = None) -> Standing:
         support = np.flatnonzero(beta)
@@ -193,51 +187,13 @@ class DenseDesign(Design):
 
     def standing(self, near: Array | None = None) -> Standing:
         residual = self._residual
-        slopes, rest, slack = self._known.split(residual)
-        if near is None or self.X.strides[0] != self.X.itemsize:
-            few = None
-        else:
-            few = np.flatnonzero(np.abs(slopes) + slack >= ALMOST * near)
-        if few is None or len(few) > FEW * len(slopes):
-            left = self._slopes_of(rest)
-            self._known.learn(rest, left)
-            slopes, slack = slopes + left, 0.0
-        else:
-            slopes[few] += self._slopes_of(rest, few)[few]
-            slack[few] = 0.0
+        slopes, slack = self._slopes_of(residual, None if near is None else ALMOST * near)
         squared, with_target = np.sum(residual * residual), np.sum(residual * self.y)
         return Standing(slopes, float(squared), float(with_target), slack)
 
-    def _slopes_of(self, residual: Array, few: Array | None = None) -> Array:
-        """Of all columns, or right for `few` of them alone."""
-        out = np.empty(self.X.shape[1]) if few is None else np.zeros(self.X.shape[1])
-        rooted = self.root * residual
-        if few is None:
-            self._each_block(lambda at: self._correlate(at, COLUMNS_PER_BLOCK, rooted, out))
-        else:
-            blocks = np.array_split(few, max(1, len(few) // COLUMNS_IN_CACHE))
-            for _ in ordered_map(
-                lambda block: _native.correlate_some(self.X, rooted, block, out), blocks
-            ):
-                pass
-        return self._centred(out, rooted)
-
-    def _correlate(self, at: int, size: int, rooted: Array, out: Array) -> None:
-        block = self.X[:, at : at + size]
-        if block.dtype == np.float64 and block.itemsize in block.strides:
-            with np.errstate(over="ignore", invalid="ignore"):
-                np.matmul(block.T, rooted, out=out[at : at + size])
-        else:  # in double precision, and without a copy
-            _native.correlate(block, rooted, out, at)
-
-    def _centred(self, slopes: Array, rooted: Array) -> Array:
-        # Σ √w r is 0 up to rounding where there are means to take off.
-        with np.errstate(over="ignore", invalid="ignore"):  # told by `squares` already
-            return np.where(self.squares > 0, slopes - self.mean * np.sum(rooted), 0.0)
-
-    def _each_block(self, work: Any, size: int = COLUMNS_PER_BLOCK) -> None:
-        for _ in ordered_map(work, range(0, self.X.shape[1], size)):
-            pass
+    def _slopes_of(self, residual: Array, near: Array | None = None) -> tuple[Array, Array | float]:
+        slopes, slack = self._columns.near(self.root * residual, near)
+        return np.where(self.squares > 0, slopes, 0.0), slack
 
     def _packed(self, columns: Array) -> Array:
         """Centred, weighted columns, as contiguous rows."""
