@@ -24,6 +24,7 @@ struct Gap {
     double gap;    // the smaller one
     double scaled; // the gap of `scale`·r, which is feasible, so that spheres about it are safe
     double scale;
+    double penalty;
 };
 
 // The smaller of two gaps, both 0 at the optimum. The first scales (r, −√l2 β) until it is feasible
@@ -51,7 +52,7 @@ Gap duality_gap(const double *beta, Terms terms, std::size_t k, double rr, doubl
         }
     }
     constexpr double infinite = std::numeric_limits<double>::infinity();
-    Gap found{infinite, infinite, 0.0};
+    Gap found{infinite, infinite, 0.0, absolute + 0.5 * square};
     if (scalable) {
         const double length = rr + square;
         const double most = steepest > 0.0 ? 1.0 / steepest : 1.0;
@@ -62,7 +63,7 @@ Gap duality_gap(const double *beta, Terms terms, std::size_t k, double rr, doubl
         found.gap = found.scaled = std::max(apart, 0.0);
     }
     if (payable) {
-        const double paid = rr - yr + absolute + 0.5 * square + excess;
+        const double paid = rr - yr + found.penalty + excess;
         found.gap = std::min(found.gap, paid);
     }
     found.gap = std::max(found.gap, 0.0);

@@ -199,6 +199,9 @@ def slopes_near(
     slopes: FloatArray,
     slack: FloatArray,
 ) -> None: ...
+def combine_rows(
+    matrix: FloatArray, rows: NDArray[Any], weights: FloatArray, out: FloatArray
+) -> None: ...
 def correlate_sparse(
     data: FloatArray,
     indices: NDArray[Any],
@@ -256,12 +259,13 @@ def descend_gram(
 def lasso_gap(
     beta: FloatArray,
     slopes: FloatArray,
+    slack: FloatArray,
     l1: FloatArray,
     l2: FloatArray,
     lower: FloatArray,
     rr: float,
     yr: float,
-) -> tuple[float, float, float]: ...
+) -> tuple[float, float, float, float]: ...
 def descend_tasks(
     gram: FloatArray,
     start: FloatArray,

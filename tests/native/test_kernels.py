@@ -406,8 +406,11 @@ def test_lasso_gap(nonnegative, l2):
         beta, slopes = RANDOM.standard_normal((2, 6)) * (RANDOM.random((2, 6)) < 0.6)
         beta = np.abs(beta) if nonnegative else beta
         terms = RANDOM.random(6) + 0.1, np.full(6, l2), np.full(6, 0.0 if nonnegative else -np.inf)
-        got = _native.lasso_gap(beta, slopes, *terms, 3.0, 2.0)
-        np.testing.assert_allclose(got, twin.lasso_gap(beta, slopes, *terms, 3.0, 2.0), rtol=1e-12)
+        for slack in (np.zeros(1), RANDOM.random(6)):
+            given = beta, slopes, slack, *terms, 3.0, 2.0
+            np.testing.assert_allclose(
+                _native.lasso_gap(*given), twin.lasso_gap(*given), rtol=1e-12
+            )
 
 
 @pytest.mark.parametrize("nonnegative", [False, True])

@@ -63,7 +63,7 @@ def duality_gap(beta, l1, l2, positive):
     terms = (np.full(900, n * term) for term in (l1, l2))
     lower = np.full(900, 0.0 if positive else -np.inf)
     squares = residual @ residual, Y @ residual
-    return twin.lasso_gap(beta, X.T @ residual, *terms, lower, *squares)[0] / n
+    return twin.lasso_gap(beta, X.T @ residual, 0.0, *terms, lower, *squares)[0] / n
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -298,9 +298,10 @@ def softmax_rows(y, z, value, slope):
     slope[:] = np.exp(z - total[:, None]) - np.eye(z.shape[1])[right]
 
 
-def lasso_gap(beta, slopes, l1, l2, lower, rr, yr):
-    """The smaller of two duality gaps, the scaled one alone, and its scale."""
+def lasso_gap(beta, slopes, slack, l1, l2, lower, rr, yr):
+    """The smaller of two duality gaps, the scaled one alone and its scale; and F."""
     nonnegative = lower == 0
+    slopes = slopes + np.where(nonnegative, slack, np.copysign(slack, slopes))
     tilted = slopes - l2 * beta
     size = np.where(nonnegative, np.maximum(tilted, 0), np.abs(tilted))
     over = np.maximum(np.where(nonnegative, np.maximum(slopes, 0), np.abs(slopes)) - l1, 0)
@@ -314,7 +315,7 @@ def lasso_gap(beta, slopes, l1, l2, lower, rr, yr):
     if (over[l2 == 0] == 0).all():
         excess = (over[l2 > 0] ** 2 / (2 * l2[l2 > 0])).sum()
         paid = max(0.0, rr - yr + absolute + (l2 * beta**2).sum() / 2 + excess)
-    return min(scaled, paid), scaled, scale
+    return min(scaled, paid), scaled, scale, rr / 2 + absolute + (l2 * beta**2).sum() / 2
 
 
 def descend_gram(gram, start, l1, l2, lower, beta, sweeps):

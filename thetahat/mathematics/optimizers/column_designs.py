@@ -20,10 +20,11 @@ from thetahat import _native
 from thetahat.foundation.threads import one_blas_thread, ordered_map
 from thetahat.mathematics.optimizers.column_slopes import (
     COLUMNS_PER_BLOCK,
+    EXACT,
     CoarseSlopes,
     PlainSlopes,
 )
-from thetahat.mathematics.optimizers.face import ROOM, ROWS_PER_BLOCK, Face
+from thetahat.mathematics.optimizers.face import ROWS_PER_BLOCK, Face
 from thetahat.mathematics.optimizers.gram_descent import (
     Limits,
     Progress,
@@ -45,13 +46,12 @@ class Standing(NamedTuple):
     slopes: Array
     squared: float
     with_target: float
-    slack: Array | float = 0.0
+    slack: Array = EXACT
 
     def steepest(self, lower: Array) -> Array:
         """The slopes, as far out as they can be; downwards only where β may be negative."""
-        if isinstance(self.slack, float):
-            return self.slopes
-        return self.slopes + np.where(lower == 0, self.slack, np.copysign(self.slack, self.slopes))
+        outwards: Array = np.where(lower == 0, self.slack, np.copysign(self.slack, self.slopes))
+        return self.slopes + outwards
 
 
 class Design(ABC):
@@ -174,15 +174,16 @@ class DenseDesign(Design):
         if len(working) > max(2 * len(self.y), FEWEST_CACHED):
             return self._descend_whole(beta, working, terms, limits)
         self._extend_cache(working)
-        columns, count = self._cache.columns, len(self._cache.columns)
+        columns = self._cache.columns
         part = beta[columns]
         progress, _ = descend_on_gram(
             self._cache.gram, self.start[columns], self.target_squared, terms.of(columns), part,
             limits, self._cache.face,
         )  # fmt: skip
         beta[columns] = part
-        with one_blas_thread():
-            self._residual = self.y - part @ self._cache.packed[:count]
+        support, fitted = np.flatnonzero(part), np.empty_like(self.y)
+        _native.combine_rows(self._cache.packed, support, part[support], fitted)
+        self._residual = self.y - fitted
         return progress
 
     def standing(self, near: Array | None = None) -> Standing:
@@ -191,18 +192,20 @@ class DenseDesign(Design):
         squared, with_target = np.sum(residual * residual), np.sum(residual * self.y)
         return Standing(slopes, float(squared), float(with_target), slack)
 
-    def _slopes_of(self, residual: Array, near: Array | None = None) -> tuple[Array, Array | float]:
+    def _slopes_of(self, residual: Array, near: Array | None = None) -> tuple[Array, Array]:
         slopes, slack = self._columns.near(self.root * residual, near)
         return np.where(self.squares > 0, slopes, 0.0), slack
 
-    def _packed(self, columns: Array) -> Array:
+    def _packed(self, columns: Array, out: Array | None = None) -> Array:
         """Centred, weighted columns, as contiguous rows."""
-        taken = self.X.T[columns].astype(np.float64, copy=False)
+        taken: Array = np.empty((len(columns), len(self.y))) if out is None else out
+        for row, column in zip(taken, columns, strict=True):
+            row[:] = self.X[:, column]
         if self._centres:
             taken -= self.mean[columns, None]
         if self._weighs:
             taken *= self.root
-        return np.ascontiguousarray(taken)
+        return taken
 
     def _fitted(self, support: Array, part: Array) -> Array:
         with one_blas_thread():
@@ -227,17 +230,16 @@ class DenseDesign(Design):
             return
         old, count = len(cache.columns), len(cache.columns) + len(new)
         if count > len(cache.gram):
-            room = min(self.n_columns, max(count + count // 2, ROOM))
+            room = min(self.n_columns, max(count + count // 2, FEWEST_CACHED))
             packed, gram = np.empty((room, len(self.y))), np.empty((room, room))
             packed[:old], gram[:old, :old] = cache.packed[:old], cache.gram[:old, :old]
         else:
             packed, gram = cache.packed, cache.gram
-        packed[old:count] = self._packed(new)
-        fresh = packed[old:count]
+        fresh = self._packed(new, packed[old:count])
 
         def work(at: int) -> None:
             end = min(count, at + ROWS_PER_BLOCK)
-            gram[old:count, at:end] = fresh @ packed[at:end].T
+            np.matmul(fresh, packed[at:end].T, out=gram[old:count, at:end])
             gram[at : min(old, end), old:count] = gram[old:count, at : min(old, end)].T
 
         for _ in ordered_map(work, range(0, count, ROWS_PER_BLOCK)):

@@ -26,6 +26,9 @@ Array = Any
 COLUMNS_PER_BLOCK, COLUMNS_IN_CACHE = 1024, 256
 """Columns whose slopes one thread works out at a time, and those that are read twice."""
 
+EXACT: Array = np.zeros(1)
+"""The slack of slopes that are what they say."""
+
 
 class ColumnSlopes(ABC):
     """Dense columns, read in place and in blocks that threads share."""
@@ -38,7 +41,7 @@ class ColumnSlopes(ABC):
         """Σ w (x_j − x̄_j)² and the slopes of a first ρ, in one pass."""
 
     @abstractmethod
-    def near(self, rooted: Array, thresholds: Array | None) -> tuple[Array, Array | float]:
+    def near(self, rooted: Array, thresholds: Array | None) -> tuple[Array, Array]:
         """Slopes, and how far each may be off: not at all unless it is certainly below."""
 
     def _each_block(self, work: Callable[[int], None], size: int = COLUMNS_PER_BLOCK) -> None:
@@ -66,7 +69,7 @@ class CoarseSlopes(ColumnSlopes):
         )  # fmt: skip
         return squares, slopes
 
-    def near(self, rooted: Array, thresholds: Array | None) -> tuple[Array, Array | float]:
+    def near(self, rooted: Array, thresholds: Array | None) -> tuple[Array, Array]:
         d = self.X.shape[1]
         slopes, slack = np.empty(d), np.empty(d)
         least = np.zeros(d) if thresholds is None else thresholds
@@ -93,10 +96,10 @@ class PlainSlopes(ColumnSlopes):
         self._each_block(work, COLUMNS_IN_CACHE)
         return squares, self._centred(slopes, rooted)
 
-    def near(self, rooted: Array, thresholds: Array | None) -> tuple[Array, Array | float]:
+    def near(self, rooted: Array, thresholds: Array | None) -> tuple[Array, Array]:
         slopes = np.empty(self.X.shape[1])
         self._each_block(lambda at: self._correlate(at, COLUMNS_PER_BLOCK, rooted, slopes))
-        return self._centred(slopes, rooted), 0.0
+        return self._centred(slopes, rooted), EXACT
 
     def _correlate(self, at: int, size: int, rooted: Array, out: Array) -> None:
         block = self.X[:, at : at + size]

@@ -96,22 +96,23 @@ class Face:
             _native.solve_cholesky(self._factor, found)
             return found
         stays, left, took = self._stays, self._left, self._took
-        count, joined = len(self._base), len(self._took)
-        H = self._inverse[:count, :count]
-        if not len(left) and not joined:
-            return H @ aim
+        count, known, joined = len(self._base), len(self._K), len(self._took)
+        H, Z = self._inverse[:count, :count], self._Z[:known]
         whole = np.zeros(count)
         whole[stays] = aim[: len(stays)]
         h = H @ whole
-        Z, gone = self._Z[took], H[left]
-        across = Z[:, left]
+        if not len(left) and not joined:
+            return h
+        across = Z[took[:, None], left]
         system = np.empty((joined + len(left), joined + len(left)))
         system[:joined, :joined] = self._K[took[:, None], took]
         system[:joined, joined:], system[joined:, :joined] = -across, -across.T
-        system[joined:, joined:] = -gone[:, left]
-        aims = np.concatenate([aim[len(stays) :] - self._shared[took] @ h, -h[left]])
-        found = np.linalg.solve(system, aims)
-        h -= found[:joined] @ Z + found[joined:] @ gone
+        system[joined:, joined:] = -H[left[:, None], left]
+        unmet = aim[len(stays) :] - (self._shared[:known] @ h)[took]
+        found = np.linalg.solve(system, np.concatenate([unmet, -h[left]]))
+        for rows, which, share in ((Z, took, found[:joined]), (H, left, found[joined:])):
+            _native.combine_rows(rows, which, share, whole)
+            h -= whole
         return np.concatenate([h[stays], found[:joined]])
 
     def _factor_anew(self, gram: Array, l2: Array, members: Array) -> bool:

@@ -21,6 +21,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.mathematics.optimizers.column_slopes import EXACT
 from thetahat.mathematics.optimizers.face import SMALL, Face
 
 Array = Any
@@ -35,6 +36,8 @@ FEWER = 4
 """After a jump that led nowhere, so many times fewer join."""
 SHORTER = (1.0, 0.5, 0.25)
 """Lengths of a jump that are tried before it ends at its first zero."""
+RESTING = 1e-9
+"""The share of its l1 by which a column in use may miss its slope and still be at rest."""
 WRONG = 1e-6
 """The share of an aim that a step may miss before its inverse is made anew."""
 EPSILON, TINY = 1e-15, float(np.finfo(np.float64).tiny)
@@ -94,9 +97,16 @@ class GramPoint:
         explained = float(np.sum(self.beta * self.start))
         left = self.target_squared - explained - float(np.sum(self.beta * self.slopes))
         found = _native.lasso_gap(
-            self.beta, self.slopes, *self.terms, max(0.0, left), self.target_squared - explained
-        )
+            self.beta, self.slopes, EXACT, *self.terms, max(0.0, left),
+            self.target_squared - explained,
+        )  # fmt: skip
         return float(found[0])
+
+    def rests(self) -> bool:
+        """Whether the columns in use are as good as they can be without others."""
+        l1, l2, _ = self.terms
+        pull = np.abs(self.slopes - l2 * self.beta - l1 * np.sign(self.beta))
+        return bool((pull <= RESTING * l1)[self.beta != 0].all())
 
     def signs(self, most: int) -> Array:
         """Of β, and of the `most` steepest columns that would leave zero."""
@@ -148,8 +158,10 @@ def descend_on_gram(
 
 def _jumps(point: GramPoint, face: Face, limits: Limits, used: int) -> tuple[int, float]:
     """As many as lead down: how many, and the gap after the last."""
-    jumps, gap, most = 0, np.inf, 0  # the face in use first follows its own terms
-    for attempt in range(MOST_JUMPS if len(point.beta) > SMALL else 1):  # sweeps cost less there
+    jumps, gap = 0, np.inf
+    # The face in use first follows its own terms, unless it has done so.
+    most = _most_to_join(point, face) if point.rests() else 0
+    for _ in range(MOST_JUMPS if len(point.beta) > SMALL else 1):  # sweeps cost less there
         signs = point.signs(most)
         newcomers = int(np.count_nonzero(signs) - np.count_nonzero(point.beta))
         if _jump(point, face, signs):
@@ -157,15 +169,18 @@ def _jumps(point: GramPoint, face: Face, limits: Limits, used: int) -> tuple[int
             gap = point.gap()
             if gap <= limits.tolerance or used + jumps >= limits.sweeps:
                 break
-        elif attempt:
+        elif most:
             most = newcomers // FEWER
             if not most:
                 break
             continue
-        in_use = np.count_nonzero(point.beta)
-        room = min(JOINING * in_use, FILLING * (face.rank - in_use))
-        most = max(FEWEST_JOIN, int(room))
+        most = _most_to_join(point, face)
     return jumps, gap
+
+
+def _most_to_join(point: GramPoint, face: Face) -> int:
+    in_use = np.count_nonzero(point.beta)
+    return max(FEWEST_JOIN, int(min(JOINING * in_use, FILLING * (face.rank - in_use))))
 
 
 def _jump(point: GramPoint, face: Face, signs: Array) -> bool:
@@ -224,10 +239,9 @@ def _missed(point: GramPoint, members: Array, step: Array, aim: Array) -> float:
 
 
 def _along(point: GramPoint, members: Array, moved: Array) -> Array:
-    """How the slopes fall."""
-    whole = np.zeros_like(point.beta)
-    whole[members] = moved
-    found: Array = point.gram @ whole
+    """How the slopes fall; G is symmetric."""
+    found = np.empty_like(point.beta)
+    _native.combine_rows(point.gram, members, moved, found)
     return found
 
 

@@ -196,11 +196,10 @@ def _state(
     stalled: bool = False,
 ) -> State:
     """The gap and value at β, and what tells which columns may still be in use at the optimum."""
-    _, squared, with_target, _ = standing
-    gap, scaled_gap, scale = _native.lasso_gap(
-        beta, standing.steepest(terms.lower), *terms, squared, with_target
+    slopes, squared, with_target, slack = standing
+    gap, scaled_gap, scale, value = _native.lasso_gap(
+        beta, slopes, slack, *terms, squared, with_target
     )
-    value = squared / 2 + np.sum(terms.l1 * np.abs(beta) + terms.l2 / 2 * beta * beta)
     memory = {
         "quadratic": quadratic,
         "terms": terms,
@@ -211,7 +210,7 @@ def _state(
         "sweeps": sweeps,
     }
     total = quadratic.total
-    return State(quadratic.pack(beta), float(value) / total, gap / total, memory, stalled)
+    return State(quadratic.pack(beta), value / total, gap / total, memory, stalled)
 
 
 def _room(
