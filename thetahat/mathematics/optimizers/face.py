@@ -172,38 +172,42 @@ class Face:
     def _move_base(self) -> None:
         """The members become the base."""
         count, stay, new = len(self._base), len(self._stays), len(self.members)
-        took, order = self._took, self._put_last()
+        Z = self._Z[self._took]
+        self._put_last(Z)
         self._make_room(new)
-        H, Z, l2 = self._inverse, self._Z[took][:, order].T, self._all_l2
-        B = H[:stay, stay:count].copy()
-        U = np.linalg.solve(H[stay:count, stay:count], np.concatenate([B.T, Z[stay:]], axis=1))
-        U, within = U[:, :stay], U[:, stay:]
-        corner = self._K[took[:, None], took] + Z[stay:].T @ within
-        Z = Z[:stay] - B @ within
+        H, gone = self._inverse, count - stay
+        # H gains factorsᵀ @ shares, of which those who left are the first rows.
+        factors, shares = np.empty((2, gone + len(Z), stay))
+        factors[:gone], factors[gone:] = H[stay:count, :stay], Z[:, :stay]
+        corner = self._K[self._took[:, None], self._took]
+        if gone:
+            aims = np.concatenate([factors[:gone], Z[:, stay:].T], axis=1)
+            U = np.linalg.solve(H[stay:count, stay:count], aims)
+            shares[:gone] = -U[:, :stay]
+            factors[gone:] -= U[:, stay:].T @ factors[:gone]
+            corner += Z[:, stay:] @ U[:, stay:]
         inverse = np.linalg.inv(corner)
-        V = inverse @ Z.T
-        left, right = np.concatenate([B, Z], axis=1), np.concatenate([-U, V])
+        np.matmul(inverse, factors[gone:], out=shares[gone:])
 
-        def update(at: slice) -> None:
-            H[at, :stay] += left[at] @ right
+        def update(at: slice) -> None:  # one half, and the other like it
+            H[at, : at.stop] += factors[:, at].T @ shares[:, : at.stop]
+            H[: at.start, at] = H[at, : at.start].T
 
         self._each_block(stay, update)
-        H[:stay, stay:new], H[stay:new, :stay] = -V.T, -V
+        H[stay:new, :stay] = -shares[gone:]
+        H[:stay, stay:new] = H[stay:new, :stay].T
         H[stay:new, stay:new] = inverse
-        self._base, self._l2 = self.members, l2[self.members]
+        self._base, self._l2 = self.members, self._all_l2[self.members]
         self._clear()
 
-    def _put_last(self) -> Array:
-        """Those who left the base change places with the last who stay; the order it has now."""
-        H, count, stay = self._inverse, len(self._base), len(self._stays)
-        order = np.arange(count)
+    def _put_last(self, Z: Array) -> None:
+        """Those who left the base change places with the last who stay."""
+        H, base, stay = self._inverse[: len(self._base)], self._base.copy(), len(self._stays)
         holes, movers = self._left[self._left < stay], self._stays[self._stays >= stay]
-        for one, other in zip(holes, movers, strict=True):
-            H[[one, other], :count] = H[[other, one], :count]
-            H[:count, [one, other]] = H[:count, [other, one]]
-            order[[one, other]] = order[[other, one]]
-        self.members = np.concatenate([self._base[order[:stay]], self.members[stay:]])
-        return order
+        to, source = np.concatenate([holes, movers]), np.concatenate([movers, holes])
+        H[to], base[to], Z[:, to] = H[source], base[source], Z[:, source]
+        H[:, to] = H[:, source]
+        self.members = np.concatenate([base[:stay], self.members[stay:]])
 
     def _each_block(self, rows: int, work: Callable[[slice], None]) -> None:
         blocks = [

@@ -137,8 +137,9 @@ def descend_on_gram(
     """
     leading, used = gram[: len(beta), : len(beta)], 0
     with one_blas_thread():
-        slopes = start - leading @ beta if beta.any() else start.copy()
-        point = GramPoint(leading, start, target_squared, terms, beta, slopes)
+        point = GramPoint(leading, start, target_squared, terms, beta, start.copy())
+        support = np.flatnonzero(beta)
+        point.slopes -= _along(point, support, beta[support])
         while True:
             jumps, gap, most = 0, np.inf, SWEEPS_PER_JUMP
             if beta.any():  # else sweeps find a first face
@@ -146,14 +147,14 @@ def descend_on_gram(
                 most = SWEEPS_PER_JUMP if jumps else SWEEPS_WITHOUT_JUMPS
             used += jumps
             if gap <= limits.tolerance or used >= limits.sweeps:
-                return Progress(used, gap, False), slopes
+                return Progress(used, gap, False), point.slopes
             sweeps, gap, stuck = _native.descend_gram(
-                gram, start, target_squared, *terms, beta, slopes, limits.tolerance, limits.floor,
-                min(most, limits.sweeps - used),
+                gram, start, target_squared, *terms, beta, point.slopes, limits.tolerance,
+                limits.floor, min(most, limits.sweeps - used),
             )  # fmt: skip
             used += sweeps
             if gap <= limits.tolerance or stuck or used >= limits.sweeps:
-                return Progress(used, gap, stuck), slopes
+                return Progress(used, gap, stuck), point.slopes
 
 
 def _jumps(point: GramPoint, face: Face, limits: Limits, used: int) -> tuple[int, float]:
