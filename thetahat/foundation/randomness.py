@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
-RandomState = int | np.integer | np.random.Generator | np.random.RandomState | None
+# In quotes: NumPy loads its generators when they are first named, and many fits draw nothing.
+RandomState: TypeAlias = "int | np.integer | np.random.Generator | np.random.RandomState | None"
 
 
 def generator(random_state: RandomState = None) -> np.random.Generator:

@@ -34,8 +34,9 @@ SMALL = 100
 """Members up to which a factor made anew costs less than to keep an inverse."""
 JOIN_AT_ONCE, ROWS_PER_BLOCK = 192, 256
 """Columns that join the base in one product, and rows per block of it."""
-ROOM = 1024
-"""Columns that there is room for at once; memory that is not used yet costs nothing."""
+ROOM, ROWS_HELD = 1024, 256
+"""Columns that there is room for at once, and rows of so many; memory that is not used yet costs
+nothing, and memory that is used again is not asked for again."""
 FEWEST_CHANGES, CHANGES, ANEW = 24, 0.25, 0.6
 """How many may have come and gone before the base moves, at least and as a share of it; and the
 share beyond which it is made anew."""
@@ -55,6 +56,7 @@ class Face:
     def __init__(self, side_by_side: bool = False, rank: float = np.inf) -> None:
         self.side_by_side, self.rank = side_by_side, rank
         self._inverse: Array = np.empty((0, 0))
+        self._held: Array = np.empty((2, 2, 0))
         self.forget()
 
     def forget(self) -> None:
@@ -96,8 +98,8 @@ class Face:
             _native.solve_cholesky(self._factor, found)
             return found
         stays, left, took = self._stays, self._left, self._took
-        count, known, joined = len(self._base), len(self._K), len(self._took)
-        H, Z = self._inverse[:count, :count], self._Z[:known]
+        count, joined = len(self._base), len(self._took)
+        H, Z = self._inverse[:count, :count], self._Z
         whole = np.zeros(count)
         whole[stays] = aim[: len(stays)]
         h = H @ whole
@@ -108,7 +110,7 @@ class Face:
         system[:joined, :joined] = self._K[took[:, None], took]
         system[:joined, joined:], system[joined:, :joined] = -across, -across.T
         system[joined:, joined:] = -H[left[:, None], left]
-        unmet = aim[len(stays) :] - (self._shared[:known] @ h)[took]
+        unmet = aim[len(stays) :] - (self._shared @ h)[took]
         found = np.linalg.solve(system, np.concatenate([unmet, -h[left]]))
         for rows, which, share in ((Z, took, found[:joined]), (H, left, found[joined:])):
             _native.combine_rows(rows, which, share, whole)
@@ -126,8 +128,9 @@ class Face:
     def _clear(self) -> None:
         count, none = len(self._base), np.empty(0, dtype=np.intp)
         self._stays, self._left, self._took, self._fresh = np.arange(count), none, none, none
-        self._shared, self._Z = np.empty((2, 0, count))
+        self._shared, self._Z = self._pair(0, 0, count)
         self._K, self._sizes = np.empty((0, 0)), np.empty(0)
+        self._sound = np.empty(0, dtype=bool)
 
     def _stand_aside(self, gram: Array, l2: Array, left: Array, joins: Array) -> bool:
         """Note who has left the base, by place, and who has joined; False if they are dependent."""
@@ -143,22 +146,24 @@ class Face:
         self.members = np.concatenate([self._base[self._stays], joins])
         self._all_l2 = l2
         took = self._took
-        return _factor(self._K[took[:, None], took], self._sizes[took]) is not None
+        if not self._sound[took].all():  # some of those that are independent are so too
+            if _factor(self._K[took[:, None], took], self._sizes[took]) is None:
+                return False
+            self._sound[:] = False
+            self._sound[took] = True
+        return True
 
     def _learn(self, gram: Array, l2: Array, joins: Array) -> None:
         """Zᵀ and K for columns that the base has not met; H is symmetric."""
         rows = gram[joins]  # whole rows first: they are contiguous
         H, count, old, new = self._inverse, len(self._base), len(self._K), len(self._K) + len(joins)
-        if new > len(self._Z):
-            larger = np.empty((2, 2 * new, count))
-            larger[:, :old] = self._shared[:old], self._Z[:old]
-            self._shared, self._Z = larger
-        shared, Z = self._shared[old:new], self._Z[old:new]
-        rows.take(self._base, axis=1, out=shared)
+        self._shared, self._Z = self._pair(0, new, count)
+        shared, Z = self._shared[old:], self._Z[old:]
+        rows.take(self._base, axis=1, out=shared, mode="clip")
         corner = rows.take(joins, axis=1)
 
         def explain(at: slice) -> None:
-            Z[:, at] = shared @ H[:count, at]
+            np.matmul(shared, H[:count, at], out=Z[:, at])
 
         self._each_block(count, explain)
         corner.reshape(-1)[:: len(joins) + 1] += l2[joins]
@@ -168,6 +173,7 @@ class Face:
         K[old:, :old] = rows.take(self._fresh, axis=1) - Z @ self._shared[:old].T
         K[:old, old:] = K[old:, :old].T
         self._K, self._fresh = K, np.concatenate([self._fresh, joins])
+        self._sound = np.concatenate([self._sound, np.zeros(len(joins), dtype=bool)])
 
     def _move_base(self) -> None:
         """The members become the base."""
@@ -177,7 +183,7 @@ class Face:
         self._make_room(new)
         H, gone = self._inverse, count - stay
         # H gains factorsᵀ @ shares, of which those who left are the first rows.
-        factors, shares = np.empty((2, gone + len(Z), stay))
+        factors, shares = self._pair(1, gone + len(Z), stay)
         factors[:gone], factors[gone:] = H[stay:count, :stay], Z[:, :stay]
         corner = self._K[self._took[:, None], self._took]
         if gone:
@@ -215,6 +221,16 @@ class Face:
         ]
         for _ in ordered_map(work, blocks) if self.side_by_side else map(work, blocks):
             pass
+
+    def _pair(self, which: int, rows: int, columns: int) -> Array:
+        """Memory for one of two pairs of matrices; what their first rows held, they hold."""
+        size, held = rows * columns, self._held.shape[2]
+        if size > held:
+            least = ROWS_HELD * ROOM if self.side_by_side else 0
+            larger = np.empty((2, 2, max(2 * size, least)))
+            larger[:, :, :held] = self._held
+            self._held = larger
+        return self._held[which, :, :size].reshape(2, rows, columns)
 
     def _make_room(self, count: int) -> None:
         if count > len(self._inverse):
