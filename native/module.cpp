@@ -23,6 +23,7 @@ NB_MODULE(_native, module) {
     thetahat::bind_coarse_columns(module);
     thetahat::bind_combine_rows(module);
     thetahat::bind_working_sets(module);
+    thetahat::bind_lasso_gap(module);
     thetahat::bind_task_descent(module);
     thetahat::bind_stump(module);
     thetahat::bind_solve_cholesky(module);

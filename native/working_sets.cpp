@@ -322,25 +322,6 @@ Progress descend_gram(Matrix<const double> gram, Vector<const double> start, dou
         {l1.data(), l2.data(), lower.data()}, beta.data(), tolerance, floor, max_sweeps);
 }
 
-// The gap, the scaled one and its scale, and F itself, where each slope may be further out by its
-// slack, or by one that all share; downwards only where β may be negative.
-std::tuple<double, double, double, double>
-lasso_gap(Vector<const double> beta, Vector<const double> slopes, Vector<const double> slack,
-          Vector<const double> l1, Vector<const double> l2, Vector<const double> lower, double rr,
-          double yr) {
-    const std::size_t k = beta.shape(0);
-    require(slopes.shape(0) == k && l1.shape(0) == k && l2.shape(0) == k && lower.shape(0) == k,
-            "slopes, l1, l2 and lower must have the size of beta");
-    require(slack.shape(0) == k || slack.shape(0) == 1, "slack must have the size of beta, or one");
-    const double *c = slopes.data(), *off = slack.data(), *low = lower.data();
-    const std::size_t next = slack.shape(0) == k ? 1 : 0;
-    const auto steepest = [=](std::size_t a) {
-        return c[a] + (low[a] == 0.0 ? off[a * next] : std::copysign(off[a * next], c[a]));
-    };
-    const Gap found = duality_gap(beta.data(), {l1.data(), l2.data(), low}, k, rr, yr, steepest);
-    return {found.gap, found.scaled, found.scale, 0.5 * rr + found.penalty};
-}
-
 template <typename T> void bind_dense(nb::module_ &module) {
     module.def("descend_dense", &descend_dense<T>, nb::arg("x").noconvert(), nb::arg("mean"),
                nb::arg("y"), nb::arg("working"), nb::arg("squares"), nb::arg("l1"), nb::arg("l2"),
@@ -370,8 +351,6 @@ void bind_working_sets(nb::module_ &module) {
                nb::arg("yy"), nb::arg("l1"), nb::arg("l2"), nb::arg("lower"),
                nb::arg("beta").noconvert(), nb::arg("slopes").noconvert(), nb::arg("tolerance"),
                nb::arg("floor"), nb::arg("max_sweeps"));
-    module.def("lasso_gap", &lasso_gap, nb::arg("beta"), nb::arg("slopes"), nb::arg("slack"),
-               nb::arg("l1"), nb::arg("l2"), nb::arg("lower"), nb::arg("rr"), nb::arg("yr"));
 }
 
 } // namespace thetahat

@@ -266,6 +266,17 @@ def lasso_gap(
     rr: float,
     yr: float,
 ) -> tuple[float, float, float, float]: ...
+def lasso_room(
+    beta: FloatArray,
+    slopes: FloatArray,
+    slack: FloatArray,
+    squares: FloatArray,
+    l1: FloatArray,
+    l2: FloatArray,
+    lower: FloatArray,
+    scale: float,
+    out: FloatArray,
+) -> None: ...
 def descend_tasks(
     gram: FloatArray,
     start: FloatArray,

@@ -401,16 +401,19 @@ def test_correlate_and_column_squares(dtype, order):
 
 @pytest.mark.parametrize("nonnegative", [False, True])
 @pytest.mark.parametrize("l2", [0.0, 0.7])
-def test_lasso_gap(nonnegative, l2):
+def test_lasso_gap_and_room(nonnegative, l2):
     for _ in range(20):
         beta, slopes = RANDOM.standard_normal((2, 6)) * (RANDOM.random((2, 6)) < 0.6)
         beta = np.abs(beta) if nonnegative else beta
+        squares, room = RANDOM.random(6) * (RANDOM.random(6) < 0.8), np.empty(6)
         terms = RANDOM.random(6) + 0.1, np.full(6, l2), np.full(6, 0.0 if nonnegative else -np.inf)
         for slack in (np.zeros(1), RANDOM.random(6)):
             given = beta, slopes, slack, *terms, 3.0, 2.0
-            np.testing.assert_allclose(
-                _native.lasso_gap(*given), twin.lasso_gap(*given), rtol=1e-12
-            )
+            found, expected = _native.lasso_gap(*given), twin.lasso_gap(*given)
+            np.testing.assert_allclose(found, expected, rtol=1e-12)
+            given = beta, slopes, slack, squares, *terms, 0.7
+            _native.lasso_room(*given, room)
+            np.testing.assert_allclose(room, twin.lasso_room(*given), rtol=1e-12)
 
 
 @pytest.mark.parametrize("nonnegative", [False, True])

@@ -298,10 +298,21 @@ def softmax_rows(y, z, value, slope):
     slope[:] = np.exp(z - total[:, None]) - np.eye(z.shape[1])[right]
 
 
+def _steepest(slopes, slack, lower):
+    return slopes + np.where(lower == 0, slack, np.copysign(slack, slopes))
+
+
+def lasso_room(beta, slopes, slack, squares, l1, l2, lower, scale):
+    """How far each column is from being in use."""
+    tilted = _steepest(slopes, slack, lower) - l2 * beta
+    size = np.where(lower == 0, tilted, np.abs(tilted))
+    length = np.sqrt(squares + l2)
+    return np.where(length > 0, (l1 - scale * size) / np.where(length > 0, length, 1), np.inf)
+
+
 def lasso_gap(beta, slopes, slack, l1, l2, lower, rr, yr):
     """The smaller of two duality gaps, the scaled one alone and its scale; and F."""
-    nonnegative = lower == 0
-    slopes = slopes + np.where(nonnegative, slack, np.copysign(slack, slopes))
+    nonnegative, slopes = lower == 0, _steepest(slopes, slack, lower)
     tilted = slopes - l2 * beta
     size = np.where(nonnegative, np.maximum(tilted, 0), np.abs(tilted))
     over = np.maximum(np.where(nonnegative, np.maximum(slopes, 0), np.abs(slopes)) - l1, 0)

@@ -48,11 +48,6 @@ class Standing(NamedTuple):
     with_target: float
     slack: Array = EXACT
 
-    def steepest(self, lower: Array) -> Array:
-        """The slopes, as far out as they can be; downwards only where β may be negative."""
-        outwards: Array = np.where(lower == 0, self.slack, np.copysign(self.slack, self.slopes))
-        return self.slopes + outwards
-
 
 class Design(ABC):
     """X and y as a working-set method needs them."""

@@ -222,9 +222,8 @@ def _room(
 ) -> tuple[Array, Array]:
     """How far each column is from being in use, and whether it may be so at the optimum."""
     scaled_gap, scale = dual
-    tilted = standing.steepest(terms.lower) - terms.l2 * beta
-    size = np.where(terms.lower == 0, tilted, np.abs(tilted))
-    length = np.sqrt(quadratic.design.squares + terms.l2)  # with the rows that l2 adds
-    with np.errstate(divide="ignore", invalid="ignore"):
-        room = np.where(length > 0, (terms.l1 - scale * size) / length, np.inf)
+    room = np.empty_like(beta)
+    _native.lasso_room(
+        beta, standing.slopes, standing.slack, quadratic.design.squares, *terms, scale, room
+    )
     return room, (room <= np.sqrt(2 * scaled_gap)) | (beta != 0)
