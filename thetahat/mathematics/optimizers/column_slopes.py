@@ -19,7 +19,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.memory import available_memory
-from thetahat.foundation.threads import ordered_map
+from thetahat.foundation.threads import n_threads, ordered_map
 
 Array = Any
 
@@ -44,8 +44,10 @@ class ColumnSlopes(ABC):
     def near(self, rooted: Array, thresholds: Array | None) -> tuple[Array, Array]:
         """Slopes, and how far each may be off: not at all unless it is certainly below."""
 
-    def _each_block(self, work: Callable[[int], None], size: int = COLUMNS_PER_BLOCK) -> None:
-        for _ in ordered_map(work, range(0, self.X.shape[1], size)):
+    def _each_block(self, work: Callable[[slice], None], size: int) -> None:
+        """Every sum belongs to one column, so blocks of any size give the same bits."""
+        d = self.X.shape[1]
+        for _ in ordered_map(work, [slice(at, min(d, at + size)) for at in range(0, d, size)]):
             pass
 
 
@@ -61,10 +63,10 @@ class CoarseSlopes(ColumnSlopes):
         n, d = self.X.shape
         squares, slopes, self._steps = np.empty(d), np.empty(d), np.empty(d)
         self._levels = np.empty((d, n), dtype=np.int8)
-        self._each_block(
-            lambda at: _native.survey_columns(
-                self.X, self.mean, weight, rooted, at, min(d, at + COLUMNS_PER_BLOCK),
-                squares, slopes, self._steps, self._levels,
+        self._each_share(
+            lambda some: _native.survey_columns(
+                self.X, self.mean, weight, rooted, some.start, some.stop, squares, slopes,
+                self._steps, self._levels,
             )
         )  # fmt: skip
         return squares, slopes
@@ -73,13 +75,17 @@ class CoarseSlopes(ColumnSlopes):
         d = self.X.shape[1]
         slopes, slack = np.empty(d), np.empty(d)
         least = np.zeros(d) if thresholds is None else thresholds
-        self._each_block(
-            lambda at: _native.slopes_near(
-                self.X, self.mean, self._levels, self._steps, rooted, least, at,
-                min(d, at + COLUMNS_PER_BLOCK), slopes, slack,
+        self._each_share(
+            lambda some: _native.slopes_near(
+                self.X, self.mean, self._levels, self._steps, rooted, least, some.start,
+                some.stop, slopes, slack,
             )
         )  # fmt: skip
         return slopes, slack
+
+    def _each_share(self, work: Callable[[slice], None]) -> None:
+        """One for each thread: the kernels need no small blocks."""
+        self._each_block(work, max(COLUMNS_PER_BLOCK, -(-self.X.shape[1] // n_threads())))
 
 
 class PlainSlopes(ColumnSlopes):
@@ -88,26 +94,25 @@ class PlainSlopes(ColumnSlopes):
     def survey(self, weight: Array, rooted: Array) -> tuple[Array, Array]:
         squares, slopes = np.empty((2, self.X.shape[1]))
 
-        def work(at: int) -> None:  # both while the block is in the cache
-            block, end = self.X[:, at : at + COLUMNS_IN_CACHE], at + COLUMNS_IN_CACHE
-            _native.column_squares(block, self.mean[at:end], weight, squares, at)
-            self._correlate(at, COLUMNS_IN_CACHE, rooted, slopes)
+        def work(some: slice) -> None:  # both while the block is in the cache
+            _native.column_squares(self.X[:, some], self.mean[some], weight, squares, some.start)
+            self._correlate(some, rooted, slopes)
 
         self._each_block(work, COLUMNS_IN_CACHE)
         return squares, self._centred(slopes, rooted)
 
     def near(self, rooted: Array, thresholds: Array | None) -> tuple[Array, Array]:
         slopes = np.empty(self.X.shape[1])
-        self._each_block(lambda at: self._correlate(at, COLUMNS_PER_BLOCK, rooted, slopes))
+        self._each_block(lambda some: self._correlate(some, rooted, slopes), COLUMNS_PER_BLOCK)
         return self._centred(slopes, rooted), EXACT
 
-    def _correlate(self, at: int, size: int, rooted: Array, out: Array) -> None:
-        block = self.X[:, at : at + size]
+    def _correlate(self, some: slice, rooted: Array, out: Array) -> None:
+        block = self.X[:, some]
         if block.dtype == np.float64 and block.itemsize in block.strides:
             with np.errstate(over="ignore", invalid="ignore"):
-                np.matmul(block.T, rooted, out=out[at : at + size])
+                np.matmul(block.T, rooted, out=out[some])
         else:  # in double precision, and without a copy
-            _native.correlate(block, rooted, out, at)
+            _native.correlate(block, rooted, out, some.start)
 
     def _centred(self, slopes: Array, rooted: Array) -> Array:
         # Σ √w r is 0 up to rounding where there are means to take off.

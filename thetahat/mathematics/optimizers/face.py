@@ -32,7 +32,7 @@ LEAST_NEW = 1e-9
 """The least share of a column's square that the others must leave unexplained when it joins."""
 SMALL = 100
 """Members up to which a factor made anew costs less than to keep an inverse."""
-JOIN_AT_ONCE, ROWS_PER_BLOCK = 192, 256
+JOIN_AT_ONCE, ROWS_PER_BLOCK = 192, 512
 """Columns that join the base in one product, and rows per block of it."""
 ROOM, ROWS_HELD = 1024, 256
 """Columns that there is room for at once, and rows of so many; memory that is not used yet costs
