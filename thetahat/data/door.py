@@ -7,18 +7,20 @@ names the rule, the column or row, the value and the remedy.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thetahat.data.arrays import is_device_array, like, to_host
 from thetahat.data.finite import describe_non_finite
 from thetahat.data.in_memory import InMemory
-from thetahat.data.on_device import OnDevice
 from thetahat.data.schema import Schema
 from thetahat.data.source import Source
 from thetahat.data.tables import is_table, table_to_numpy
 from thetahat.foundation.errors import DataError
+
+if TYPE_CHECKING:
+    from thetahat.data.on_device import OnDevice
 
 Array = Any
 
@@ -70,6 +72,8 @@ def as_source(
 
 def _on_device(X: Any, y: Any, sample_weight: Any, who: str, multi_output: bool) -> OnDevice:
     """Rows of torch or CuPy, left on their device; targets and weights are checked on the host."""
+    from thetahat.data.on_device import OnDevice
+
     X = as_device_features(X, who)
     n, dtype = int(X.shape[0]), np.dtype(str(X.dtype).rpartition(".")[2])
     target = None if y is None else as_target(to_host(y), n, dtype, who, multi_output)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, replace
-from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -104,6 +103,8 @@ def part_named(kind: str, given: str | P, base: type[P], parts: Mapping[str, typ
         )
     known = {name: part for part in parts.values() for name in (part.name, *part.aliases)}
     if given not in known:
+        from difflib import get_close_matches
+
         close = get_close_matches(given.lower(), known, n=1)
         raise ParameterError(
             f"{kind}={given!r} is not known."

@@ -8,12 +8,11 @@ read where they are, and only those of working sets are taken out.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
-from thetahat.data.moments import Moments, means, moments
 from thetahat.data.source import Source
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.memory import require_memory
@@ -25,6 +24,9 @@ from thetahat.mathematics.optimizers.column_designs import (
 )
 from thetahat.mathematics.optimizers.gram_descent import Terms
 from thetahat.mathematics.optimizers.working_sets import L1LeastSquares
+
+if TYPE_CHECKING:
+    from thetahat.data.moments import Moments
 
 Array = Any
 
@@ -54,6 +56,8 @@ class L1Rows:
         self.n_features, self.n_targets = source.n_features, max(1, source.n_outputs)
         given = None if isinstance(precompute, bool | str) else precompute
         if given is None and self._wants_gram(source, precompute):
+            from thetahat.data.moments import moments  # many columns do without
+
             sparse = isinstance(source, InMemory) and source.is_sparse
             self._from_moments(moments(_within_memory(source)), sparse=sparse)
             return
@@ -113,6 +117,8 @@ class L1Rows:
         weight = np.ones(source.n_rows) if source.weight is None else source.weight
         d = source.n_features
         if self.intercept:
+            from thetahat.data.moments import means
+
             at = means(source)
             self.total, self.x_mean, self.y_mean = at.weight, at.mean[:d], at.mean[d:]
         else:  # no pass for means that are not taken off
