@@ -27,25 +27,39 @@ constexpr std::size_t EXACT = 512;        // 127 · 32767 · 512 is still below 
 constexpr double ROUNDING = 1e-9;         // more than the share that bounds lose to rounding
 constexpr double SMALLEST_LEVEL = 1e-290; // below, 1/t is not a number
 
-double largest_about(const auto *a, double centre, std::size_t n) {
-    constexpr std::size_t LANES = 32;
-    double most[LANES] = {};
-    std::size_t i = 0;
-    const auto heed = [&](std::size_t lane, std::size_t at) {
-        const double size = std::abs(static_cast<double>(a[at]) - centre);
+struct Survey {
+    double squares, slope, most;
+};
+
+// Σ w (a − centre)², Σ a r and max |a − centre|, in one sweep and with partial sums.
+Survey survey_of(const auto *a, double centre, const double *w, const double *r, std::size_t n) {
+    constexpr std::size_t LANES = 16;
+    double squares[LANES] = {}, slopes[LANES] = {}, most[LANES] = {};
+    const auto heed = [&](std::size_t lane, std::size_t i) {
+        const double entry = static_cast<double>(a[i]), apart = entry - centre;
+        const double size = std::abs(apart);
+        squares[lane] += apart * apart * w[i];
+        slopes[lane] += entry * r[i];
         most[lane] = size > most[lane] ? size : most[lane];
     };
+    std::size_t i = 0;
     for (; i + LANES <= n; i += LANES)
         for (std::size_t l = 0; l < LANES; ++l)
             heed(l, i + l);
     for (std::size_t l = 0; i < n; ++i, ++l)
         heed(l, i);
-    return *std::max_element(most, most + LANES);
+    for (std::size_t half = LANES / 2; half > 0; half /= 2)
+        for (std::size_t l = 0; l < half; ++l) {
+            squares[l] += squares[l + half];
+            slopes[l] += slopes[l + half];
+            most[l] = std::max(most[l], most[l + half]);
+        }
+    return {squares[0], slopes[0], most[0]};
 }
 
 // The nearest integers to scale·(a_i − centre), which are at most `most` in size.
 template <typename Level>
-void round_to_levels(const auto *a, double centre, double scale, double most, Level *out,
+void round_to_levels(const auto *a, double centre, double scale, double most, Level *__restrict out,
                      std::size_t n) {
     const double up = most + 1.5; // the cast cuts towards zero: all are above it first
     const auto down = static_cast<std::int32_t>(most + 1.0);
@@ -95,11 +109,11 @@ void survey_columns(StridedMatrix<const T> x, Vector<const double> mean,
     for (std::size_t j = first; j < last; ++j) {
         const T *column = start + static_cast<std::int64_t>(j) * across;
         const double centre = mean.data()[j];
-        squares.data()[j] = squares_about(column, centre, weight.data(), n);
-        slopes.data()[j] = dot(column, residual, n) - centre * sum;
-        const double most = largest_about(column, centre, n);
+        const auto [square, slope, most] = survey_of(column, centre, weight.data(), residual, n);
+        squares.data()[j] = square;
+        slopes.data()[j] = slope - centre * sum;
         // Infinite entries and those that are no numbers show in the squares.
-        const bool usable = most > SMALLEST_LEVEL && std::isfinite(squares.data()[j]);
+        const bool usable = most > SMALLEST_LEVEL && std::isfinite(square);
         steps.data()[j] = usable ? most / LEVELS : 0.0;
         std::int8_t *row = levels.data() + j * n;
         if (usable)
@@ -127,7 +141,10 @@ void slopes_near(StridedMatrix<const T> x, Vector<const double> mean,
     const auto entry = [residual](std::size_t i) { return residual[i]; };
     const double sum = sum_in_lanes(n, entry);
     const double sizes = sum_in_lanes(n, [&](std::size_t i) { return std::abs(entry(i)); });
-    const double most = largest_about(residual, 0.0, n), step = most / FINE_LEVELS;
+    double most = 0.0;
+    for (std::size_t i = 0; i < n; ++i)
+        most = std::max(most, std::abs(residual[i]));
+    const double step = most / FINE_LEVELS;
     const bool usable = most > SMALLEST_LEVEL && std::isfinite(sizes);
     std::vector<std::int16_t> fine(usable ? n : 0);
     if (usable)
