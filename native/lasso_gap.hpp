@@ -40,9 +40,10 @@ Gap duality_gap(const double *beta, Terms terms, std::size_t k, double rr, doubl
         const double over = (terms.lower[a] == 0.0 ? std::max(c, 0.0) : std::abs(c)) - l1;
         absolute += l1 * std::abs(b);
         square += l2 * b * b;
-        if (l1 > 0.0)
-            steepest = std::max(steepest, size / l1);
-        else if (size > 0.0)
+        if (l1 > 0.0) {
+            if (size > steepest * l1) // which is rare: divisions are dear
+                steepest = size / l1;
+        } else if (size > 0.0)
             scalable = false;
         if (over > 0.0) {
             if (l2 > 0.0)

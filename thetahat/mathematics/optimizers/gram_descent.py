@@ -85,6 +85,8 @@ class GramPoint:
     terms: Terms
     beta: Array
     slopes: Array
+    height: float | None = None
+    """F here, less what does not change, where that is known."""
 
     def value(self, beta: Array, slopes: Array) -> float:
         """F, less what does not change."""
@@ -152,7 +154,7 @@ def descend_on_gram(
                 gram, start, target_squared, *terms, beta, point.slopes, limits.tolerance,
                 limits.floor, min(most, limits.sweeps - used),
             )  # fmt: skip
-            used += sweeps
+            used, point.height = used + sweeps, None
             if gap <= limits.tolerance or stuck or used >= limits.sweeps:
                 return Progress(used, gap, stuck), point.slopes
 
@@ -206,13 +208,14 @@ def _go(point: GramPoint, members: Array, step: Array, sign: Array) -> bool:
     """As far along a step as F falls; False, and nowhere, where it does not."""
     (l1, _, lower), beta = point.terms, point.beta
     here, bound = beta[members], (l1[members] > 0) | (lower[members] == 0)
-    before = point.value(beta, point.slopes)
+    before = point.value(beta, point.slopes) if point.height is None else point.height
     below = before - EPSILON * abs(before)
     for target in _targets(here, step, sign, bound):
         trial, slopes = beta.copy(), point.slopes - _along(point, members, target - here)
         trial[members] = target
-        if point.value(trial, slopes) < below:
-            beta[:], point.slopes[:] = trial, slopes
+        height = point.value(trial, slopes)
+        if height < below:
+            beta[:], point.slopes[:], point.height = trial, slopes, height
             return True
     return False
 

@@ -130,9 +130,10 @@ class WorkingSets(Method):
         quadratic = problem.l1_least_squares()
         l1, l2, lower = quadratic.terms
         terms = Terms(l1 * quadratic.total, l2 * quadratic.total, lower)
-        beta = np.array(theta[: quadratic.design.n_columns], dtype=np.float64)
-        beta = np.maximum(beta, terms.lower)
-        beta[(quadratic.design.squares <= 0) & (terms.l1 + terms.l2 > 0)] = 0.0
+        given = np.asarray(theta[: quadratic.design.n_columns], dtype=np.float64)
+        beta, empty = np.maximum(given, terms.lower), quadratic.design.squares <= 0
+        if empty.any():
+            beta[empty & (terms.l1 + terms.l2 > 0)] = 0.0
         state = _state(quadratic, terms, beta, quadratic.stand(beta))
         if self.once:
             state.gap = np.inf
