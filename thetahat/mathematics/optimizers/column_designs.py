@@ -232,12 +232,14 @@ class DenseDesign(Design):
             packed, gram = cache.packed, cache.gram
         fresh = self._packed(new, packed[old:count])
 
-        def work(at: int) -> None:
-            end = min(count, at + ROWS_PER_BLOCK)
-            np.matmul(fresh, packed[at:end].T, out=gram[old:count, at:end])
-            gram[at : min(old, end), old:count] = gram[old:count, at : min(old, end)].T
+        def work(some: slice) -> None:
+            np.matmul(fresh, packed[some].T, out=gram[old:count, some])
+            if some.stop <= old:
+                gram[some, old:count] = gram[old:count, some].T
 
-        for _ in ordered_map(work, range(0, count, ROWS_PER_BLOCK)):
+        # Those that are new among themselves apart: half of that product is enough for BLAS.
+        ends = [*range(0, old, ROWS_PER_BLOCK), old, count]
+        for _ in ordered_map(work, map(slice, ends, ends[1:])):
             pass
         self._cache = _Cache(np.concatenate([cache.columns, new]), packed, gram, cache.face)
 
