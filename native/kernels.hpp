@@ -25,6 +25,7 @@ void bind_class_scores(nb::module_ &module);
 void bind_correlate(nb::module_ &module);
 void bind_coarse_columns(nb::module_ &module);
 void bind_combine_rows(nb::module_ &module);
+void bind_follow_step(nb::module_ &module);
 void bind_working_sets(nb::module_ &module);
 void bind_lasso_gap(nb::module_ &module);
 void bind_task_descent(nb::module_ &module);

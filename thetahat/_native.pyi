@@ -202,6 +202,18 @@ def slopes_near(
 def combine_rows(
     matrix: FloatArray, rows: NDArray[Any], weights: FloatArray, out: FloatArray
 ) -> None: ...
+def follow_step(
+    gram: FloatArray,
+    members: NDArray[Any],
+    step: FloatArray,
+    sign: FloatArray,
+    start: FloatArray,
+    l1: FloatArray,
+    l2: FloatArray,
+    lower: FloatArray,
+    beta: FloatArray,
+    slopes: FloatArray,
+) -> bool: ...
 def correlate_sparse(
     data: FloatArray,
     indices: NDArray[Any],

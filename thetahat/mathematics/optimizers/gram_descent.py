@@ -13,7 +13,6 @@ descent find the next face.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -34,14 +33,12 @@ FEWEST_JOIN, JOINING, FILLING = 16, 1 / 4, 1 / 6
 """How many may join at once: at least, as a share of those in use, and of the rank that is left."""
 FEWER = 4
 """After a jump that led nowhere, so many times fewer join."""
-SHORTER = (1.0, 0.5, 0.25)
-"""Lengths of a jump that are tried before it ends at its first zero."""
 RESTING = 1e-9
 """The share of its l1 by which a column in use may miss its slope and still be at rest."""
 WRONG = 1e-6
 """The share of an aim that a step may miss before its inverse is made anew."""
-EPSILON, TINY = 1e-15, float(np.finfo(np.float64).tiny)
-"""The share of F that is no more than rounding, and the smallest number to divide by."""
+TINY = float(np.finfo(np.float64).tiny)
+"""The smallest number to divide by."""
 LIFTS = (1e-13, 1e-9)
 """Shares that are added to the diagonal, so that a face of dependent columns has a factor too."""
 
@@ -85,14 +82,6 @@ class GramPoint:
     terms: Terms
     beta: Array
     slopes: Array
-    height: float | None = None
-    """F here, less what does not change, where that is known."""
-
-    def value(self, beta: Array, slopes: Array) -> float:
-        """F, less what does not change."""
-        smooth = -np.sum(beta * (self.start + slopes)) / 2
-        l1, l2, _ = self.terms
-        return float(smooth + np.sum(l1 * np.abs(beta) + l2 / 2 * beta * beta))
 
     def gap(self) -> float:
         """The duality gap over these columns."""
@@ -154,7 +143,7 @@ def descend_on_gram(
                 gram, start, target_squared, *terms, beta, point.slopes, limits.tolerance,
                 limits.floor, min(most, limits.sweeps - used),
             )  # fmt: skip
-            used, point.height = used + sweeps, None
+            used += sweeps
             if gap <= limits.tolerance or stuck or used >= limits.sweeps:
                 return Progress(used, gap, stuck), point.slopes
 
@@ -206,34 +195,9 @@ def _jump(point: GramPoint, face: Face, signs: Array) -> bool:
 
 def _go(point: GramPoint, members: Array, step: Array, sign: Array) -> bool:
     """As far along a step as F falls; False, and nowhere, where it does not."""
-    (l1, _, lower), beta = point.terms, point.beta
-    here, bound = beta[members], (l1[members] > 0) | (lower[members] == 0)
-    before = point.value(beta, point.slopes) if point.height is None else point.height
-    below = before - EPSILON * abs(before)
-    for target in _targets(here, step, sign, bound):
-        trial, slopes = beta.copy(), point.slopes - _along(point, members, target - here)
-        trial[members] = target
-        height = point.value(trial, slopes)
-        if height < below:
-            beta[:], point.slopes[:], point.height = trial, slopes, height
-            return True
-    return False
-
-
-def _targets(here: Array, step: Array, sign: Array, bound: Array) -> Iterator[Array]:
-    """Where a jump may end: those that would turn are zero, or it ends where the first is."""
-    for length in SHORTER:
-        there = here + length * step
-        turned = bound & (np.sign(there) != sign)
-        yield np.where(turned, 0.0, there)
-        if not turned.any():
-            return
-    leaves = bound & (here != 0) & (np.sign(here + step) != sign)
-    first = np.min(-here[leaves] / step[leaves], initial=1.0)
-    there = here + first * step
-    turned = bound & (np.sign(there) != sign)
-    there[turned | (leaves & (np.abs(there) <= 1e-12 * np.abs(here)))] = 0.0
-    yield there
+    return _native.follow_step(
+        point.gram, members, step, sign, point.start, *point.terms, point.beta, point.slopes
+    )
 
 
 def _missed(point: GramPoint, members: Array, step: Array, aim: Array) -> float:
