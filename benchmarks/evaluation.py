@@ -65,7 +65,7 @@ def cost_of_comparison(quick: bool, say: Callable[[str], None]) -> Finding:
     both = [(fits(), compare()) for _ in range(rounds)]
     say("the same with worker processes")
     processes.START_SECONDS = 0.0
-    processes.workers().note_threads(0.0, cores)
+    processes.workers().note_waits(0.0, cores)
     processes.workers().wait_until_ready()
     compare()  # workers read models and rows for the first time
     later = [(fits(), compare()) for _ in range(rounds)]

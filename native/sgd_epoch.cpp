@@ -21,23 +21,11 @@
 #include <vector>
 
 #include "kernels.hpp"
+#include "losses.hpp"
 
 namespace thetahat {
 
 namespace {
-
-enum Loss : int {
-    hinge,
-    squared_hinge,
-    logistic,
-    class_huber,
-    perceptron,
-    squared,
-    huber,
-    epsilon_insensitive,
-    squared_epsilon_insensitive,
-    n_losses
-};
 
 enum Rule : int { plain, passive_aggressive_1, passive_aggressive_2, n_rules };
 
@@ -57,51 +45,9 @@ template <typename T> void ask_for(const T *begin, std::size_t count) {
 #endif
 }
 
-struct Value {
-    double loss, slope;
-};
-
-// ℓ(y, z) and ∂ℓ/∂z; y is ±1 for the losses of the margin m = y·z. `knee` is δ or ε.
 Value evaluate(int loss, double knee, double y, double z) {
-    switch (loss) {
-    case hinge: {
-        const double lack = 1.0 - y * z;
-        return lack > 0.0 ? Value{lack, -y} : Value{0.0, 0.0};
-    }
-    case squared_hinge: {
-        const double lack = std::max(1.0 - y * z, 0.0);
-        return {lack * lack, -2.0 * y * lack};
-    }
-    case logistic: {
-        const double margin = y * z, tail = std::exp(-std::abs(margin));
-        const double wrong = margin > 0.0 ? tail / (1.0 + tail) : 1.0 / (1.0 + tail);
-        return {std::max(-margin, 0.0) + std::log1p(tail), -y * wrong};
-    }
-    case class_huber: {
-        const double margin = y * z, lack = std::clamp(1.0 - margin, 0.0, 2.0);
-        return {lack * lack + 4.0 * std::max(-1.0 - margin, 0.0), -2.0 * y * lack};
-    }
-    case perceptron: {
-        const double margin = y * z; // 0 is a mistake: from w = 0 the first row must teach
-        return margin > 0.0 ? Value{0.0, 0.0} : Value{-margin, -y};
-    }
-    case squared: {
-        const double r = z - y;
-        return {r * r / 2.0, r};
-    }
-    case huber: {
-        const double r = z - y, core = std::min(std::abs(r), knee);
-        return {core * (std::abs(r) - core / 2.0), std::copysign(core, r)};
-    }
-    case epsilon_insensitive: {
-        const double r = z - y, excess = std::abs(r) - knee;
-        return excess > 0.0 ? Value{excess, std::copysign(1.0, r)} : Value{0.0, 0.0};
-    }
-    default: {
-        const double r = z - y, excess = std::max(std::abs(r) - knee, 0.0);
-        return {excess * excess / 2.0, std::copysign(excess, r)};
-    }
-    }
+    return with_loss(
+        loss, [&](auto known) { return loss_at<decltype(known)::value, OneByOne>(knee, y, z); });
 }
 
 template <typename T> struct DenseRows {

@@ -15,6 +15,35 @@ def pack_rows(
     offset: int,
 ) -> None: ...
 def root_weighted(x: FloatArray, weight: FloatArray, out: FloatArray) -> int: ...
+def loss_sums(
+    x: FloatArray,
+    y: FloatArray,
+    weight: FloatArray,
+    theta: FloatArray,
+    loss: int,
+    knee: float,
+    slope: FloatArray,
+) -> float: ...
+def curved_gram(
+    x: FloatArray,
+    y: FloatArray,
+    weight: FloatArray,
+    theta: FloatArray,
+    loss: int,
+    knee: float,
+    entries: NDArray[Any],
+    out: FloatArray,
+) -> None: ...
+def curved_rows(
+    x: FloatArray,
+    y: FloatArray,
+    weight: FloatArray,
+    theta: FloatArray,
+    loss: int,
+    knee: float,
+    entries: NDArray[Any],
+    out: FloatArray,
+) -> int: ...
 def rounded_rows(
     y: FloatArray,
     z: FloatArray,

@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "four.hpp"
+#include "../four.hpp"
 
 namespace thetahat::trees {
 

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "four.hpp"
+#include "../four.hpp"
 #include "walk.hpp"
 
 namespace thetahat::trees {

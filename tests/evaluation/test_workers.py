@@ -50,12 +50,12 @@ class Keeper:
 
 @pytest.fixture(scope="module")
 def one_worker():
-    """One process, started as `note_threads` starts it: after enough seconds on threads."""
+    """One process, started as `note_waits` starts it: after enough seconds of waiting."""
     found = module.workers()
     found.leave()
-    found.note_threads(module.START_SECONDS / 2, threads=1)
+    found.note_waits(module.START_SECONDS / 2, threads=1)
     assert found.wait_until_ready() == 0
-    found.note_threads(module.START_SECONDS / 2, threads=1)
+    found.note_waits(module.START_SECONDS / 2, threads=1)
     assert found.wait_until_ready() == 1
     yield found
     found.leave()
@@ -131,7 +131,7 @@ def test_a_worker_that_dies_costs_nothing(one_worker, no_more):
 def test_no_workers_where_there_is_no_room_for_them():
     found = module.Workers()
     with th.config(memory=module.WORKER_BYTES - 1):
-        found.note_threads(2 * module.START_SECONDS, threads=4)
+        found.note_waits(2 * module.START_SECONDS, threads=4)
     assert found.wait_until_ready() == 0
 
 
@@ -145,7 +145,7 @@ def test_where_processes_fail_it_is_not_tried_again(monkeypatch):
     monkeypatch.setattr(module, "Worker", fail)
     found = module.Workers()
     for _ in range(3):
-        found.note_threads(2 * module.START_SECONDS, threads=1)
+        found.note_waits(2 * module.START_SECONDS, threads=1)
         assert found.wait_until_ready() == 0
     assert len(tried) == 1
 
@@ -153,7 +153,7 @@ def test_where_processes_fail_it_is_not_tried_again(monkeypatch):
 def test_a_program_with_python_inside_is_not_started_again(monkeypatch):
     monkeypatch.setattr(module.sys, "frozen", True, raising=False)
     found = module.Workers()
-    found.note_threads(2 * module.START_SECONDS, threads=1)
+    found.note_waits(2 * module.START_SECONDS, threads=1)
     assert found.wait_until_ready() == 0
 
 

@@ -19,11 +19,14 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Done(Generic[Item, Result]):
-    """An item, what came of it, and whether a worker process did it."""
+    """An item, what came of it, and where it was done."""
 
     item: Item
     result: Result | Failure
     by_worker: bool = False
+    """Whether a worker process did it."""
+    waited: float = 0.0
+    """Seconds that a thread of this process had it in hand and could not go on with it."""
 
 
 def as_free(work: Callable[[Item], Result], items: Iterator[Item]) -> Iterator[Done[Item, Result]]:
@@ -41,9 +44,12 @@ def as_free(work: Callable[[Item], Result], items: Iterator[Item]) -> Iterator[D
 
     def anywhere(item: Item) -> Done[Item, Result]:
         found = workers().do(shared, item)
-        if found is NOT_DONE:
-            return Done(item, alone(item))
-        return Done(item, found, by_worker=True)
+        if found is not NOT_DONE:
+            return Done(item, found, by_worker=True)
+        begun, worked = time.perf_counter(), time.thread_time()
+        result = alone(item)
+        seconds, worked = time.perf_counter() - begun, time.thread_time() - worked
+        return Done(item, result, waited=max(0.0, seconds - worked))
 
     running: set[Future[Done[Item, Result]]] = set()
     with one_blas_thread():
@@ -54,11 +60,11 @@ def as_free(work: Callable[[Item], Result], items: Iterator[Item]) -> Iterator[D
                     running.add(pool.submit(anywhere, item))  # type: ignore[arg-type]
                 if not running:
                     return
-                begun, several = time.perf_counter(), len(running) > 1
+                several = len(running) > 1
                 done, running = wait(running, return_when=FIRST_COMPLETED)
                 found = [each.result() for each in done]
-                if several and not all(each.by_worker for each in found):
-                    workers().note_threads(time.perf_counter() - begun, size)
+                if several:
+                    workers().note_waits(sum(each.waited for each in found), size)
                 yield from found
         finally:
             for future in running:

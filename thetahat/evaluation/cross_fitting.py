@@ -81,7 +81,7 @@ def where_they_ran(fits: Sequence[FoldFit]) -> str:
     """One line: how many fits ran in worker processes, and why."""
     sent = sum(fit.by_worker for fit in fits)
     if not sent:
-        return f"{len(fits)} fits on threads: too short so far to pay for starting workers."
+        return f"{len(fits)} fits on threads: they waited too little to pay for starting workers."
     return f"{sent} of {len(fits)} fits in worker processes, where none waits for another's lock."
 
 

@@ -141,7 +141,8 @@ def evaluate(
     Formula: s̄ = (1/k) Σ score(f_{−fold}, fold); the interval depends on the score: Wilson for
     accuracy, DeLong for the area under the ROC curve, otherwise s̄ ± t·s·√(1/k + n_test/n_train),
     corrected for overlapping training sets. Cost: k fits, side by side on the threads there are;
-    once such fits have taken seconds, in worker processes, with the same results.
+    once such fits have waited for each other for seconds, in worker processes, with the same
+    results.
 
     Parameters
     ----------

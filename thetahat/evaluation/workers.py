@@ -2,9 +2,10 @@
 
 Threads start at once, but fits made of many short array operations take turns for the lock of the
 interpreter. A worker is a process of its own and waits for nobody, but needs seconds to start: to
-import what models are made of. So fits run on threads first. Once threads have been used for as
-long as a start takes, workers are started in the background, for this call and those to come;
-whatever follows, that costs at most twice what it would have cost to know beforehand.
+import what models are made of. So fits run on threads first, and are watched: once threads have
+waited for each other for as long as a start takes, workers are started in the background, for this
+call and those to come. Whatever follows, that costs at most twice what it would have cost to know
+beforehand. Fits that let each other run, as compiled ones do, never start any.
 
 Each thread hands its item to a worker that is free, and waits for the answer; without one it does
 the item itself. So does it with work that cannot be sent, or when a worker dies. What comes out is
@@ -29,7 +30,7 @@ from thetahat.evaluation.shared_work import SharedWork
 from thetahat.foundation.memory import available_memory
 
 START_SECONDS = 3.0
-"""Seconds on threads after which workers are started: about what a start takes."""
+"""Seconds of waiting after which workers are started: about what a start takes."""
 WORKER_BYTES = 512 << 20
 """Memory that has to be free for each worker: its imports, and copies of some rows."""
 
@@ -73,19 +74,19 @@ class Worker:
 
 
 class Workers:
-    """The workers of this process, and the time that fits have spent on threads instead."""
+    """The workers of this process, and the time that fits have waited on threads instead."""
 
     def __init__(self) -> None:
         self._lock, self._free, self._all = threading.Lock(), list[Worker](), list[Worker]()
-        self._on_threads, self._starting = 0.0, list[threading.Thread]()
+        self._waited, self._starting = 0.0, list[threading.Thread]()
 
-    def note_threads(self, seconds: float, threads: int) -> None:
-        """Count time on threads; start workers, once it is as long as that would take."""
+    def note_waits(self, seconds: float, threads: int) -> None:
+        """Count time that threads waited; start workers, once it is as long as that takes."""
         with self._lock:
-            self._on_threads += seconds
+            self._waited += seconds
             self._starting = [each for each in self._starting if each.is_alive()]
             short = threads - len(self._all) - len(self._starting)
-            if self._on_threads < START_SECONDS or short <= 0 or not _can_start():
+            if self._waited < START_SECONDS or short <= 0 or not _can_start():
                 return
             for _ in range(min(short, available_memory() // WORKER_BYTES)):
                 self._starting.append(threading.Thread(target=self._start, daemon=True))
@@ -113,7 +114,7 @@ class Workers:
 
     def _give_up(self) -> None:
         """No processes here: threads will do."""
-        self._on_threads = -math.inf
+        self._waited = -math.inf
 
     def do(self, shared: SharedWork, item: Any) -> Any:
         """What a free worker answers, or `NOT_DONE`."""
@@ -140,7 +141,7 @@ class Workers:
         """End all of them."""
         with self._lock:
             everyone, self._all, self._free = self._all, [], []
-            self._on_threads = 0.0
+            self._waited = 0.0
         for worker in everyone:
             worker.leave()
 

@@ -10,18 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.mathematics.losses.base import Loss, Targets
-from thetahat.mathematics.losses.likelihood import Logistic
-from thetahat.mathematics.losses.margin import SignLogistic
+from thetahat.mathematics.losses.compiled import compiled
 from thetahat.mathematics.penalties.norms import L2
-from thetahat.objective.stochastic_steps import Steps, Walk, compiled, take
+from thetahat.objective.stochastic_steps import Steps, Walk, take
 
 Array = Any
 
 
 def steps_compiled(risk: Any) -> str | None:
     """A condition for `offered`: the kernel has the risk's loss and penalty."""
-    if compiled(_for_signs(risk.loss)) is None:
+    if compiled(risk.loss) is None:
         return f"a loss that the compiled steps know; {type(risk.loss).__name__} is none"
     return None
 
@@ -36,16 +34,14 @@ def sample_epoch(risk: Any, theta: Array, rows: Array, rates: Array) -> tuple[Ar
         return _one_by_one(risk, theta, rows, rates)
     source = risk.source
     steps = Steps(
-        _for_signs(risk.loss),
+        risk.loss,
         l2=alpha,
         fit_intercept=risk.predictor.fit_intercept,
         multiplier=1.0 if source.weight is None else risk.n_terms / risk._total_weight,
     )
     coef, intercept = risk.predictor.split(theta)
     walk = Walk(coef.copy(), float(intercept), averages=True)
-    total = take(
-        steps, walk, risk._rows, _signs(risk.loss, source.y), _double(source.weight), rows, rates
-    )
+    total = take(steps, walk, risk._rows, _double(source.y), _double(source.weight), rows, rates)
     if not np.isfinite(total):
         return np.full_like(theta, np.nan), np.full_like(theta, np.nan)
     pack = risk.predictor.pack
@@ -58,15 +54,6 @@ def _one_by_one(risk: Any, theta: Array, rows: Array, rates: Array) -> tuple[Arr
         theta = theta - rate * risk.sample_gradient(theta, row[None])
         total += theta
     return theta, total / len(rows)
-
-
-def _for_signs(loss: Loss) -> Any:
-    return SignLogistic() if isinstance(loss, Logistic) else loss
-
-
-def _signs(loss: Loss, y: Array) -> Array:
-    y = _double(y)
-    return 2 * y - 1 if loss.targets is Targets.BINARY else y
 
 
 def _double(values: Array | None) -> Array:

@@ -12,17 +12,8 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
-from thetahat.mathematics.losses.base import Loss, Subdifferentiable
-from thetahat.mathematics.losses.margin import (
-    ClassHuber,
-    Hinge,
-    Perceptron,
-    SignLogistic,
-    SquaredHinge,
-)
-from thetahat.mathematics.losses.pinball import Absolute
-from thetahat.mathematics.losses.residual import Huber, Squared
-from thetahat.mathematics.losses.tube import EpsilonInsensitive, SquaredEpsilonInsensitive
+from thetahat.mathematics.losses.base import Subdifferentiable
+from thetahat.mathematics.losses.compiled import compiled
 
 Array = Any
 
@@ -31,32 +22,6 @@ RULES = {"pa1": 1, "pa2": 2}
 STEEPEST = 1e12
 """A slope beyond it is cut, in the kernel too: one step cannot overflow β."""
 NOTHING = np.empty(0)
-
-
-def compiled(loss: Loss) -> tuple[int, float] | None:
-    """The kernel's number of a loss and its δ or ε; None when the kernel does not have it."""
-    match loss:
-        case Hinge():
-            return 0, 0.0
-        case SquaredHinge():
-            return 1, 0.0
-        case SignLogistic():
-            return 2, 0.0
-        case ClassHuber():
-            return 3, 0.0
-        case Perceptron():
-            return 4, 0.0
-        case Squared():
-            return 5, 0.0
-        case Huber(delta=delta):
-            return 6, delta
-        case EpsilonInsensitive(epsilon=epsilon):
-            return 7, epsilon
-        case SquaredEpsilonInsensitive(epsilon=epsilon):
-            return 8, epsilon
-        case Absolute():
-            return 7, 0.0
-    return None
 
 
 @dataclass(frozen=True)

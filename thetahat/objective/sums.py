@@ -15,6 +15,7 @@ from thetahat.data.source import Block
 from thetahat.foundation.errors import DataError
 from thetahat.mathematics.losses.base import Curved, Loss, Reweightable
 from thetahat.objective.predictor import LinearPredictor
+from thetahat.objective.row_losses import curved_gram, loss_and_slope
 
 Array = Any
 
@@ -59,6 +60,8 @@ def value_sums(block: Block, predictor: LinearPredictor, loss: Loss, theta: Arra
 
 def gradient_sums(block: Block, predictor: LinearPredictor, loss: Any, theta: Array) -> Sums:
     """Σ wℓ and Σ w∇ℓ."""
+    if (found := loss_and_slope(block, predictor, loss, theta)) is not None:
+        return Sums(_total_weight(block), found)
     with _quiet():
         z = predictor.raw(block.X, theta)
         value, slope = loss.value_and_gradient(block.y, z)
@@ -76,6 +79,8 @@ def gradient_sum(block: Block, predictor: LinearPredictor, loss: Any, theta: Arr
 
 def hessian_sums(block: Block, predictor: LinearPredictor, loss: Curved, theta: Array) -> Sums:
     """Σ w∇²ℓ, for all pairs of columns of z."""
+    if (gram := curved_gram(block, predictor, loss, theta)) is not None:
+        return Sums(_total_weight(block), (gram,))
     with _quiet():
         z = predictor.raw(block.X, theta)
         return _hessian_at(block, block.X, predictor, loss, z)
@@ -104,6 +109,8 @@ def hessian_block_sums(
     k, d = max(1, predictor.n_outputs), predictor.n_features
     if len(coordinates) == predictor.n_parameters:
         return hessian_sums(block, predictor, loss, theta)
+    if (gram := curved_gram(block, predictor, loss, theta, coordinates)) is not None:
+        return Sums(_total_weight(block), (gram,))
     # Entry (j, c) of θ is number j·k + c; row d is the intercept's.
     columns = np.unique(coordinates // k)
     used = columns[columns < d]

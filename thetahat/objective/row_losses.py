@@ -1,0 +1,72 @@
+"""Sums over rows of one output in a single compiled pass: scores, losses and what is made of them.
+
+What `predictor.raw`, `loss.value_and_gradient` and `predictor.pullback` do one after another, with
+X read once and the interpreter free for other threads meanwhile.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thetahat import _native
+from thetahat.data.source import Block
+from thetahat.foundation.products import product
+from thetahat.mathematics.losses.base import Loss
+from thetahat.mathematics.losses.compiled import compiled
+from thetahat.objective.predictor import LinearPredictor
+
+Array = Any
+
+FEW = 40
+"""Entries of θ up to which one compiled pass takes less time than rows written out for BLAS."""
+NO_WEIGHTS = np.empty(0)
+ALL = np.empty(0, dtype=np.int64)
+"""Stands for all entries of θ."""
+
+
+def loss_and_slope(
+    block: Block, predictor: LinearPredictor, loss: Loss, theta: Array
+) -> tuple[float, Array] | None:
+    """Σ wℓ and Σ w∇ℓ; None where the kernel does not know the rows or the loss."""
+    known = _known(block, predictor, loss)
+    if known is None:
+        return None
+    slope = np.empty(predictor.n_parameters)
+    return _native.loss_sums(*_rows(block), _double(theta), *known, slope), slope
+
+
+def curved_gram(
+    block: Block, predictor: LinearPredictor, loss: Loss, theta: Array, entries: Array = ALL
+) -> Array | None:
+    """Σ w∇²ℓ for all entries of θ or for some, where the kernel knows the rows and the loss."""
+    known = _known(block, predictor, loss)
+    if known is None:
+        return None
+    size = len(entries) or predictor.n_parameters
+    if size <= FEW:
+        gram = np.empty((size, size))
+        _native.curved_gram(*_rows(block), _double(theta), *known, entries, gram)
+        return gram
+    rows = np.empty((block.n_rows, size))
+    count = _native.curved_rows(*_rows(block), _double(theta), *known, entries, rows)
+    # A product of one array with its own transpose is symmetric: BLAS does half the work.
+    return product(rows[:count].T, rows[:count])
+
+
+def _known(block: Block, predictor: LinearPredictor, loss: Loss) -> tuple[int, float] | None:
+    X = block.X
+    if predictor.n_outputs or type(X) is not np.ndarray or X.dtype.char not in "df":
+        return None
+    in_rows = X.shape[1] <= 1 or X.strides[1] == X.itemsize
+    return compiled(loss) if in_rows else None
+
+
+def _rows(block: Block) -> tuple[Array, Array, Array]:
+    weight = NO_WEIGHTS if block.weight is None else _double(block.weight)
+    return block.X, _double(block.y), weight
+
+
+def _double(values: Array) -> Array:
+    return np.ascontiguousarray(values, dtype=np.float64)
