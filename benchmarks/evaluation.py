@@ -59,7 +59,7 @@ def cost_of_comparison(quick: bool, say: Callable[[str], None]) -> Finding:
         return time.perf_counter() - begun
 
     say("the first compare of this process, then on threads and the same fits alone, in turn")
-    cores, rounds = n_threads(), 1 if quick else 3
+    cores, rounds = n_threads(), 1 if quick else 5
     first = compare()
     processes.START_SECONDS = math.inf  # no workers yet
     both = [(fits(), compare()) for _ in range(rounds)]
@@ -69,7 +69,7 @@ def cost_of_comparison(quick: bool, say: Callable[[str], None]) -> Finding:
     processes.workers().wait_until_ready()
     compare()  # workers read models and rows for the first time
     later = [(fits(), compare()) for _ in range(rounds)]
-    alone = min(seconds for seconds, _ in both + later)
+    # The least of as many runs on either side, taken in turn.
     rows = [
         {
             "compare": how,
@@ -78,10 +78,10 @@ def cost_of_comparison(quick: bool, say: Callable[[str], None]) -> Finding:
             "compare (s)": seconds,
             "compare / (fits / cores)": seconds / (alone / cores),
         }
-        for how, seconds in (
-            ("first", first),
-            ("on threads", min(first, *(seconds for _, seconds in both))),
-            ("by workers", min(seconds for _, seconds in later)),
+        for how, alone, seconds in (
+            ("first", min(fits for fits, _ in both), first),
+            ("on threads", *(min(each) for each in zip(*both, strict=True))),
+            ("by workers", *(min(each) for each in zip(*later, strict=True))),
         )
     ]
     bars: list[Judged] = [

@@ -50,7 +50,7 @@ inline constexpr double largest_exponent = 354.891356446692;
 template <Loss loss, typename Functions> inline Value loss_at(double knee, double y, double z) {
     if constexpr (loss == hinge) {
         const double lack = 1.0 - y * z;
-        return {lack > 0.0 ? lack : 0.0, lack > 0.0 ? -y : 0.0, 0.0};
+        return {std::max(lack, 0.0), lack > 0.0 ? -y : 0.0, 0.0};
     } else if constexpr (loss == squared_hinge) {
         const double lack = std::max(1.0 - y * z, 0.0);
         return {lack * lack, -2.0 * y * lack, lack > 0.0 ? 2.0 : 0.0};
@@ -75,7 +75,7 @@ template <Loss loss, typename Functions> inline Value loss_at(double knee, doubl
                 std::abs(r) <= knee ? 1.0 : 0.0};
     } else if constexpr (loss == epsilon_insensitive) {
         const double r = z - y, excess = std::abs(r) - knee;
-        return {excess > 0.0 ? excess : 0.0, excess > 0.0 ? std::copysign(1.0, r) : 0.0, 0.0};
+        return {std::max(excess, 0.0), excess > 0.0 ? std::copysign(1.0, r) : 0.0, 0.0};
     } else if constexpr (loss == squared_epsilon_insensitive) {
         const double r = z - y, excess = std::max(std::abs(r) - knee, 0.0);
         return {excess * excess / 2.0, std::copysign(excess, r), std::abs(r) >= knee ? 1.0 : 0.0};

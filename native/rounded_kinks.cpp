@@ -8,6 +8,8 @@
 //
 //     rounded_rows   m, w·m and w·φ″ of every row; the sums of w·φ, of w·ℓ, of the dual's terms
 //                    w·(m·y − kink·|m| − curvature·m²/2), and of w·(m − anchor)²/(2·reach)
+//     rounded_sums   the same for z = x̃ᵀθ, x̃ = (x, constant), in one pass: z and m of every row,
+//                    the sums, Σ w·m·x̃ and Σ w·φ″·x̃ x̃ᵀ
 //     flat_step      a step along a direction at which the mean of φ has nearly no slope
 //
 // Every row is computed on its own. Sums are over chunks of rows in order, chunks added in pairs:
@@ -16,7 +18,8 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels.hpp"
+#include "gram_tiles.hpp"
+#include "linear_rows.hpp"
 #include "pairwise_sum.hpp"
 
 namespace thetahat {
@@ -28,70 +31,140 @@ double beyond(double value, double kink) { return value - std::min(std::max(valu
 
 double boxed(double m, double lower, double upper) { return std::min(std::max(m, lower), upper); }
 
-void rounded_rows(Vector<const double> y, Vector<const double> z, Vector<const double> anchor,
-                  Vector<const double> weight, Vector<const double> lower,
-                  Vector<const double> upper, double kink, double curvature, double reach,
-                  Vector<double> multipliers, Vector<double> pull, Vector<double> bend,
-                  Vector<double> sums) {
-    const std::size_t n = y.shape(0);
-    require(z.shape(0) == n && anchor.shape(0) == n && lower.shape(0) == n && upper.shape(0) == n,
-            "z, anchor, lower and upper must have one entry per row");
-    require(weight.shape(0) == 0 || weight.shape(0) == n,
-            "weight must be empty or have one entry per row");
-    require(multipliers.shape(0) == n && pull.shape(0) == n && bend.shape(0) == n,
-            "multipliers, pull and bend must have one entry per row");
-    require(sums.shape(0) == 4, "sums must have four entries");
-    const double *target = y.data(), *score = z.data(), *before = anchor.data();
-    const double *lo = lower.data(), *hi = upper.data(), *w = weight.data();
-    const bool weighted = weight.shape(0) != 0;
-    double *m_out = multipliers.data(), *pull_out = pull.data(), *bend_out = bend.data();
+// The rows of either kernel: what is known of each before its score.
+struct Rounding {
+    const double *y, *anchor, *weight, *lower, *upper; // no weights: null
+    double kink, curvature, reach;
 
-    nb::gil_scoped_release unlocked;
-    const double bent = curvature + 1.0 / reach;
-    const bool curved = curvature > 0.0;
-    PairwiseSum touching, plain, dual, travel;
-    // Written here first, so that the compiler knows that nothing else is at the same place.
-    double own[sum_rows], m[sum_rows], pulled[sum_rows], bends[sum_rows], part[4][sum_rows];
-    std::fill_n(own, sum_rows, 1.0);
-    for (std::size_t start = 0; start < n; start += sum_rows) {
-        const std::size_t size = std::min(sum_rows, n - start);
-        if (weighted)
-            std::copy_n(w + start, size, own);
+    Rounding(std::size_t n, Vector<const double> targets, Vector<const double> anchors,
+             Vector<const double> weights, Vector<const double> lowest,
+             Vector<const double> highest, double kink, double curvature, double reach)
+        : y(targets.data()), anchor(anchors.data()),
+          weight(weights.shape(0) ? weights.data() : nullptr), lower(lowest.data()),
+          upper(highest.data()), kink(kink), curvature(curvature), reach(reach) {
+        require(targets.shape(0) == n && anchors.shape(0) == n && lowest.shape(0) == n &&
+                    highest.shape(0) == n,
+                "y, anchor, lower and upper must have one entry per row");
+        require(weights.shape(0) == 0 || weights.shape(0) == n,
+                "weight must be empty or have one entry per row");
+    }
+};
+
+// Up to `sum_rows` rows: written here, so that the compiler knows that nothing else is there.
+struct RoundedChunk {
+    double z[sum_rows], m[sum_rows], pull[sum_rows], bend[sum_rows];
+    PairwiseSum sums[4];
+
+    // From the scores z of `size` rows from `start` on.
+    void take(const Rounding &of, std::size_t start, std::size_t size) {
+        const double bent = of.curvature + 1.0 / of.reach;
+        const bool curved = of.curvature > 0.0;
+        double own[sum_rows], part[4][sum_rows];
+        if (of.weight != nullptr)
+            std::copy_n(of.weight + start, size, own);
+        else
+            std::fill_n(own, size, 1.0);
         for (std::size_t k = 0; k < size; ++k) {
             const std::size_t i = start + k;
-            const double residual = target[i] - score[i], below = lo[i], above = hi[i];
-            const double shifted = residual + before[i] / reach;
-            const double free = beyond(shifted, kink) / bent;
+            const double residual = of.y[i] - z[k], below = of.lower[i], above = of.upper[i];
+            const double shifted = residual + of.anchor[i] / of.reach;
+            const double free = beyond(shifted, of.kink) / bent;
             m[k] = boxed(free, below, above);
-            const double cost = kink * std::abs(m[k]) + curvature / 2 * m[k] * m[k];
-            const double moved = m[k] - before[i], far = moved * moved / (2 * reach);
-            const bool inside = (free > below) & (free < above) & (std::abs(shifted) >= kink);
-            pulled[k] = own[k] * m[k];
-            bends[k] = inside ? own[k] / bent : 0.0;
+            const double cost = of.kink * std::abs(m[k]) + of.curvature / 2 * m[k] * m[k];
+            const double moved = m[k] - of.anchor[i], far = moved * moved / (2 * of.reach);
+            const bool inside = (free > below) & (free < above) & (std::abs(shifted) >= of.kink);
+            pull[k] = own[k] * m[k];
+            bend[k] = inside ? own[k] / bent : 0.0;
             part[0][k] = own[k] * (m[k] * residual - cost - far);
-            part[2][k] = own[k] * (m[k] * target[i] - cost);
+            part[2][k] = own[k] * (m[k] * of.y[i] - cost);
             part[3][k] = own[k] * far;
         }
         for (std::size_t k = 0; k < size; ++k) {
             const std::size_t i = start + k;
-            const double residual = target[i] - score[i], rest = beyond(residual, kink);
+            const double residual = of.y[i] - z[k], rest = beyond(residual, of.kink);
             // ℓ itself: without curvature the best multiplier is at an end of the box.
-            const double end = rest > 0.0 ? hi[i] : rest < 0.0 ? lo[i] : rest;
-            const double best = curved ? boxed(rest / curvature, lo[i], hi[i]) : end;
-            const double cost = kink * std::abs(best) + curvature / 2 * best * best;
+            const double end = rest > 0.0 ? of.upper[i] : rest < 0.0 ? of.lower[i] : rest;
+            const double best = curved ? boxed(rest / of.curvature, of.lower[i], of.upper[i]) : end;
+            const double cost = of.kink * std::abs(best) + of.curvature / 2 * best * best;
             part[1][k] = own[k] * (best * residual - cost);
         }
-        std::copy_n(m, size, m_out + start);
-        std::copy_n(pulled, size, pull_out + start);
-        std::copy_n(bends, size, bend_out + start);
-        touching.add(lane_sum(part[0], size));
-        plain.add(lane_sum(part[1], size));
-        dual.add(lane_sum(part[2], size));
-        travel.add(lane_sum(part[3], size));
+        for (std::size_t each = 0; each < 4; ++each)
+            sums[each].add(lane_sum(part[each], size));
     }
-    double *out = sums.data();
-    out[0] = touching.total(), out[1] = plain.total();
-    out[2] = dual.total(), out[3] = travel.total();
+
+    void write_sums(double *out) const {
+        for (std::size_t each = 0; each < 4; ++each)
+            out[each] = sums[each].total();
+    }
+};
+
+void rounded_rows(Vector<const double> z, Vector<const double> y, Vector<const double> anchor,
+                  Vector<const double> weight, Vector<const double> lower,
+                  Vector<const double> upper, double kink, double curvature, double reach,
+                  Vector<double> multipliers, Vector<double> pull, Vector<double> bend,
+                  Vector<double> sums) {
+    const std::size_t n = z.shape(0);
+    const Rounding of(n, y, anchor, weight, lower, upper, kink, curvature, reach);
+    require(multipliers.shape(0) == n && pull.shape(0) == n && bend.shape(0) == n,
+            "multipliers, pull and bend must have one entry per row");
+    require(sums.shape(0) == 4, "sums must have four entries");
+    const double *score = z.data();
+    double *m = multipliers.data(), *pulled = pull.data(), *bent = bend.data(), *to = sums.data();
+
+    nb::gil_scoped_release unlocked;
+    RoundedChunk chunk;
+    for (std::size_t start = 0; start < n; start += sum_rows) {
+        const std::size_t size = std::min(sum_rows, n - start);
+        std::copy_n(score + start, size, chunk.z);
+        chunk.take(of, start, size);
+        std::copy_n(chunk.m, size, m + start);
+        std::copy_n(chunk.pull, size, pulled + start);
+        std::copy_n(chunk.bend, size, bent + start);
+    }
+    chunk.write_sums(to);
+}
+
+template <typename T>
+void rounded_sums(StridedMatrix<const T> x, Vector<const double> theta, double constant,
+                  Vector<const double> y, Vector<const double> anchor, Vector<const double> weight,
+                  Vector<const double> lower, Vector<const double> upper, double kink,
+                  double curvature, double reach, Vector<double> z, Vector<double> multipliers,
+                  Vector<double> sums, Vector<double> pull, Matrix<double> gram) {
+    const LinearRows<T> rows(x, theta.shape(0), constant);
+    const Rounding of(rows.n, y, anchor, weight, lower, upper, kink, curvature, reach);
+    require(z.shape(0) == rows.n && multipliers.shape(0) == rows.n,
+            "z and multipliers must have one entry per row");
+    require(sums.shape(0) == 4, "sums must have four entries");
+    require(pull.shape(0) == rows.size && gram.shape(0) == rows.size && gram.shape(1) == rows.size,
+            "pull and gram must have the size of theta");
+    const double *t = theta.data();
+    double *score = z.data(), *m = multipliers.data(), *to = sums.data();
+    double *total = pull.data(), *bent = gram.data();
+
+    nb::gil_scoped_release unlocked;
+    RoundedChunk chunk;
+    GramTiles tiles(rows.size);
+    std::vector<double> part(rows.size);
+    std::fill(total, total + rows.size, 0.0);
+    const std::size_t step = std::min(rows.chunk(), sum_rows);
+    for (std::size_t start = 0; start < rows.n; start += step) {
+        const std::size_t size = std::min(step, rows.n - start);
+        rows.scores(start, size, t, chunk.z);
+        chunk.take(of, start, size);
+        std::copy_n(chunk.z, size, score + start);
+        std::copy_n(chunk.m, size, m + start);
+        std::fill(part.begin(), part.end(), 0.0);
+        rows.pull_back(start, size, chunk.pull, part.data());
+        for (std::size_t j = 0; j < rows.size; ++j)
+            total[j] += part[j];
+        for (std::size_t k = 0; k < size; ++k)
+            if (chunk.bend[k] != 0.0) {
+                rows.scaled(start + k, std::sqrt(chunk.bend[k]), tiles.next());
+                tiles.add();
+            }
+    }
+    chunk.write_sums(to);
+    tiles.write(bent);
 }
 
 // The full step is tried first, then doubled or bracketed; inside the bracket by false position,
@@ -158,10 +231,22 @@ double flat_step(Vector<const double> y, Vector<const double> z, Vector<const do
     return flat_point(slope, flat);
 }
 
+template <typename T> void bind(nb::module_ &module) {
+    module.def("rounded_sums", &rounded_sums<T>, nb::arg("x").noconvert(),
+               nb::arg("theta").noconvert(), nb::arg("constant"), nb::arg("y").noconvert(),
+               nb::arg("anchor").noconvert(), nb::arg("weight").noconvert(),
+               nb::arg("lower").noconvert(), nb::arg("upper").noconvert(), nb::arg("kink"),
+               nb::arg("curvature"), nb::arg("reach"), nb::arg("z").noconvert(),
+               nb::arg("multipliers").noconvert(), nb::arg("sums").noconvert(),
+               nb::arg("pull").noconvert(), nb::arg("gram").noconvert());
+}
+
 } // namespace
 
 void bind_rounded_kinks(nb::module_ &module) {
-    module.def("rounded_rows", &rounded_rows, nb::arg("y").noconvert(), nb::arg("z").noconvert(),
+    bind<double>(module);
+    bind<float>(module);
+    module.def("rounded_rows", &rounded_rows, nb::arg("z").noconvert(), nb::arg("y").noconvert(),
                nb::arg("anchor").noconvert(), nb::arg("weight").noconvert(),
                nb::arg("lower").noconvert(), nb::arg("upper").noconvert(), nb::arg("kink"),
                nb::arg("curvature"), nb::arg("reach"), nb::arg("multipliers").noconvert(),

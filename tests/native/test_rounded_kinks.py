@@ -5,6 +5,7 @@ import pytest
 
 import thetahat as th
 from tests.reference import rounded_kinks as twin
+from tests.reference.row_losses import design
 from thetahat import _native
 
 LOSSES = {
@@ -36,12 +37,40 @@ def test_rounded_rows(name, n, weighted):
     results = []
     for kernel in (_native.rounded_rows, twin.rounded_rows):
         out = [np.empty(n), np.empty(n), np.empty(n), np.empty(4)]
-        kernel(y, z, anchor, weight, box.lower, box.upper, box.kink, box.curvature, 0.7, *out)
+        kernel(z, y, anchor, weight, box.lower, box.upper, box.kink, box.curvature, 0.7, *out)
         results.append(out)
     for got, expected in zip(*results, strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
     own = weight if weighted else np.ones(n)
     assert results[0][3][1] == pytest.approx(float(np.sum(own * loss.value(y, z))), rel=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (15, 4), (129, 9), (1000, 31), (60, 700)])
+@pytest.mark.parametrize("name", LOSSES)
+def test_rounded_sums(name, n, d, weighted, dtype):
+    loss = LOSSES[name]
+    y, _, anchor, weight, box = rows(loss, n, weighted)
+    random = np.random.default_rng(d)
+    x = random.standard_normal((n, d + 2)).astype(dtype)[:, 1 : d + 1]
+    theta = random.standard_normal(d + 1) / np.sqrt(d + 1)
+    given = (y, anchor, weight, box.lower, box.upper, box.kink, box.curvature, 0.7)
+    for parameters, constant in ((theta, 1.0), (theta, 3.0), (theta[:d], 1.0)):
+        size = len(parameters)
+        got = [np.full(n, np.nan), np.full(n, np.nan), np.full(4, np.nan)]
+        pull, gram = np.full(size, np.nan), np.full((size, size), np.nan)
+        _native.rounded_sums(x, parameters, constant, *given, *got, pull, gram)
+        whole = design(x, size, constant)
+        z, expected = whole @ parameters, [np.empty(n), np.empty(n), np.empty(n), np.empty(4)]
+        np.testing.assert_allclose(got[0], z, rtol=1e-12, atol=1e-12)
+        twin.rounded_rows(got[0], *given, *expected)
+        np.testing.assert_allclose(got[1], expected[0], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(got[2], expected[3], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(pull, whole.T @ expected[1], rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(
+            gram, whole.T @ (expected[2][:, None] * whole), rtol=1e-10, atol=1e-10
+        )
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -65,7 +94,7 @@ def test_what_is_not_a_number_stays_so():
     z = np.array([0.0, np.nan, 0.5])
     box = th.losses.Hinge().dual_box(np.ones(3))
     _native.rounded_rows(
-        np.ones(3), z, np.zeros(3), np.empty(0), box.lower, box.upper, 0.0, 0.0, 1.0, *out
+        z, np.ones(3), np.zeros(3), np.empty(0), box.lower, box.upper, 0.0, 0.0, 1.0, *out
     )
     assert np.isnan(out[0]).tolist() == [False, True, False]
     assert np.isnan(out[3]).all()
@@ -87,3 +116,13 @@ def test_sizes_are_checked():
         )
     with pytest.raises(ValueError, match="one entry per row"):
         _native.flat_step(three, three, two, three, three, three, three, 0, 0, 1, 0, 0, 0.1)
+    x, square, more = np.ones((3, 2)), np.empty((2, 2)), np.empty((3, 3))
+    given = (three, three, np.empty(0), three, three, 0.0, 0.0, 1.0)
+    for parameters, z, pull, gram, rule in (
+        (four, three, four, more, "theta must have"),
+        (two, two, two, square, "z and multipliers"),
+        (two, three, three, square, "size of theta"),
+        (two, three, two, more, "size of theta"),
+    ):
+        with pytest.raises(ValueError, match=rule):
+            _native.rounded_sums(x, parameters, 1.0, *given, z, three, four, pull, gram)

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def rounded_rows(
-    y, z, anchor, weight, lower, upper, kink, curvature, reach, multipliers, pull, bend, sums
+    z, y, anchor, weight, lower, upper, kink, curvature, reach, multipliers, pull, bend, sums
 ):
     """Multipliers of the rounded loss, what they pull, where it bends, and four sums."""
     w = weight if weight.size else np.ones(len(y))

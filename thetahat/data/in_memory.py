@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.mapped import release_rows
 from thetahat.data.resampling import take_rows
-from thetahat.data.source import Block, Source, rows_per_block
-from thetahat.foundation.threads import blocks_in_flight
+from thetahat.data.source import Block, S, Source, rows_per_block
+from thetahat.foundation.threads import blocks_in_flight, one_blas_thread
 
 Array = Any
 
@@ -44,6 +45,19 @@ class InMemory(Source):
             y=None if self.y is None else self.y[rows],
             weight=None if self.weight is None else self.weight[rows],
         )
+
+    def reduce(self, summarise: Callable[..., S], *params: Any) -> S:
+        """As `Source.reduce`; rows of a single block cost no more than `summarise` itself."""
+        if self.n_rows > self.block_rows:
+            return super().reduce(summarise, *params)
+        with one_blas_thread():
+            return summarise(self._whole, *params)
+
+    @cached_property
+    def _whole(self) -> Block:
+        """All rows, as one block."""
+        X = self.X if self.is_sparse else np.asarray(self.X)
+        return Block(X=X, y=self.y, weight=self.weight)
 
     def blocks(self) -> Iterator[Block]:
         n, step = self.n_rows, self.block_rows

@@ -43,6 +43,11 @@ class BiasColumn(LinearPredictor):
     fit_intercept: bool = False
     scaling: float = 1.0
 
+    @property
+    def constant(self) -> float:
+        """s."""
+        return self.scaling
+
     def raw(self, X: Array, theta: Array) -> Array:
         """z = Xβ + s·c."""
         coef = self.split(theta)[0]

@@ -23,6 +23,7 @@ from thetahat.mathematics.losses.box_dual import BoxDual, DualBox
 from thetahat.mathematics.optimizers.augmented_lagrangian import Touch
 from thetahat.objective.bias_column import BiasColumn
 from thetahat.objective.predictor import LinearPredictor, in_double
+from thetahat.objective.row_losses import FEW, in_rows
 from thetahat.objective.sums import Sums
 
 Array = Any
@@ -132,18 +133,23 @@ def _touch_sums(
     Blocks write disjoint pieces of `multipliers` and `raw`.
     """
     rows = slice(block.start, block.start + block.n_rows)
-    X, z = in_double(block.X), raw[rows]
-    z[:] = predictor.raw(X, theta)
+    z, m, sums = raw[rows], multipliers[rows], np.empty(4)
     weight = _NO_WEIGHT if block.weight is None else np.ascontiguousarray(block.weight, float)
-    pull, bend, sums = np.empty_like(z), np.empty_like(z), np.empty(4)
-    _native.rounded_rows(
-        y[rows], z, anchor[rows], weight, box.lower[rows], box.upper[rows],
-        box.kink, box.curvature, reach, multipliers[rows], pull, bend, sums,
-    )  # fmt: skip
-    return Sums(
-        float(weight.sum()) if weight.size else float(block.n_rows),
-        (*sums.tolist(), predictor.pullback(X, pull), predictor.gram(X, bend)),
-    )
+    given = y[rows], anchor[rows], weight, box.lower[rows], box.upper[rows]
+    how = box.kink, box.curvature, reach
+    if in_rows(block.X) and len(theta) <= FEW:
+        pulled, gram = np.empty_like(theta), np.empty((len(theta), len(theta)))
+        _native.rounded_sums(
+            block.X, theta, predictor.constant, *given, *how, z, m, sums, pulled, gram
+        )
+    else:
+        X = in_double(block.X)
+        z[:] = predictor.raw(X, theta)
+        pull, bend = np.empty_like(z), np.empty_like(z)
+        _native.rounded_rows(z, *given, *how, m, pull, bend, sums)
+        pulled, gram = predictor.pullback(X, pull), predictor.gram(X, bend)
+    total = float(weight.sum()) if weight.size else float(block.n_rows)
+    return Sums(total, (*sums.tolist(), pulled, gram))
 
 
 _NO_WEIGHT = np.empty(0)

@@ -55,6 +55,11 @@ class LinearPredictor:
         """The size of θ."""
         return (self.n_features + self.fit_intercept) * max(1, self.n_outputs)
 
+    @property
+    def constant(self) -> float:
+        """The entry of the last column, which θ has one more for where there is one."""
+        return 1.0
+
     def zeros(self) -> Array:
         """θ = 0."""
         return np.zeros(self.n_parameters)

@@ -40,27 +40,34 @@ def loss_and_slope(
 def curved_gram(
     block: Block, predictor: LinearPredictor, loss: Loss, theta: Array, entries: Array = ALL
 ) -> Array | None:
-    """Σ w∇²ℓ for all entries of θ or for some, where the kernel knows the rows and the loss."""
+    """Σ w∇²ℓ for all entries of θ or for few; None where the kernels cannot tell."""
     known = _known(block, predictor, loss)
-    if known is None:
-        return None
     size = len(entries) or predictor.n_parameters
+    if known is None or len(entries) > FEW:
+        return None
     if size <= FEW:
         gram = np.empty((size, size))
         _native.curved_gram(*_rows(block), _double(theta), *known, entries, gram)
         return gram
     rows = np.empty((block.n_rows, size))
-    count = _native.curved_rows(*_rows(block), _double(theta), *known, entries, rows)
+    count = _native.curved_rows(*_rows(block), _double(theta), *known, rows)
     # A product of one array with its own transpose is symmetric: BLAS does half the work.
     return product(rows[:count].T, rows[:count])
 
 
-def _known(block: Block, predictor: LinearPredictor, loss: Loss) -> tuple[int, float] | None:
-    X = block.X
-    if predictor.n_outputs or type(X) is not np.ndarray or X.dtype.char not in "df":
+def in_rows(X: Array) -> bool:
+    """Whether X is laid out as the kernels read it: dense, the entries of a row side by side."""
+    if type(X) is not np.ndarray or X.dtype.char not in "df":
+        return False
+    return X.shape[1] <= 1 or X.strides[1] == X.itemsize
+
+
+def _known(block: Block, predictor: LinearPredictor, loss: Loss) -> tuple[float, int, float] | None:
+    """The entry of the constant column, the number of the loss, and its δ or ε."""
+    if predictor.n_outputs or not in_rows(block.X):
         return None
-    in_rows = X.shape[1] <= 1 or X.strides[1] == X.itemsize
-    return compiled(loss) if in_rows else None
+    found = compiled(loss)
+    return None if found is None else (predictor.constant, *found)
 
 
 def _rows(block: Block) -> tuple[Array, Array, Array]:

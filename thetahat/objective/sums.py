@@ -52,7 +52,9 @@ def weight_sums(block: Block) -> Sums:
 
 
 def value_sums(block: Block, predictor: LinearPredictor, loss: Loss, theta: Array) -> Sums:
-    """Σ wℓ."""
+    """Σ wℓ: to the last bit that of `gradient_sums`."""
+    if (found := loss_and_slope(block, predictor, loss, theta)) is not None:
+        return Sums(_total_weight(block), found[:1])
     with _quiet():
         z = predictor.raw(block.X, theta)
         return Sums(_total_weight(block), (_weighted_value(block, loss, z),))

@@ -1,0 +1,150 @@
+"""Sums of losses over rows in one pass, against their plain twins."""
+
+import numpy as np
+import pytest
+
+import thetahat as th
+from tests.reference import row_losses as twin
+from thetahat import _native
+from thetahat.mathematics.losses.base import Curved, Targets
+from thetahat.mathematics.losses.compiled import NUMBERS, compiled
+
+LOSSES = {kind.__name__: kind() for kind in NUMBERS}
+CURVED = {name: loss for name, loss in LOSSES.items() if isinstance(loss, Curved)}
+ALL = np.empty(0, dtype=np.int64)
+SHAPES = [(1, 1), (3, 0), (4, 2), (5, 8), (130, 9), (257, 31), (1000, 3), (700, 40), (40, 600)]
+
+
+def rows(loss, n, d, *, weighted=False, dtype=np.float64):
+    """x as a slice of wider rows, y of the loss's kind, and weights, some of them 0."""
+    random = np.random.default_rng(n + d)
+    x = random.standard_normal((n, d + 3)).astype(dtype)[:, 1 : d + 1]
+    match loss.targets:
+        case Targets.SIGNS:
+            y = random.choice([-1.0, 1.0], n)
+        case Targets.BINARY:
+            y = random.integers(0, 2, n).astype(float)
+        case Targets.NONNEGATIVE:
+            y = random.poisson(2.0, n).astype(float)
+        case _:
+            y = random.standard_normal(n)
+    weight = random.integers(0, 3, n).astype(float) if weighted else np.empty(0)
+    return x, y, weight, random.standard_normal(d + 1) / np.sqrt(d + 1)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("n", "d"), SHAPES)
+@pytest.mark.parametrize("name", LOSSES)
+def test_loss_sums(name, n, d, weighted, dtype):
+    loss = LOSSES[name]
+    x, y, weight, theta = rows(loss, n, d, weighted=weighted, dtype=dtype)
+    for parameters, constant in ((theta, 1.0), (theta, 2.5), (theta[:d], 1.0)):
+        slope = np.full(len(parameters), np.nan)
+        value = _native.loss_sums(x, y, weight, parameters, constant, *compiled(loss), slope)
+        expected = twin.loss_sums(x, y, weight, parameters, constant, loss)
+        assert value == pytest.approx(expected[0], rel=1e-12, abs=1e-12)
+        np.testing.assert_allclose(slope, expected[1], rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("n", "d"), SHAPES)
+@pytest.mark.parametrize("name", CURVED)
+def test_curved_gram_and_rows(name, n, d, weighted):
+    loss = CURVED[name]
+    x, y, weight, theta = rows(loss, n, d, weighted=weighted)
+    for parameters, constant in ((theta, 1.0), (theta, 2.5), (theta[:d], 1.0)):
+        size = len(parameters)
+        given = (x, y, weight, parameters, constant, *compiled(loss))
+        expected = twin.curved_gram(x, y, weight, parameters, constant, loss)
+        gram, factor = np.full((size, size), np.nan), np.full((n, size), np.nan)
+        _native.curved_gram(*given, ALL, gram)
+        count = _native.curved_rows(*given, factor)
+        np.testing.assert_allclose(gram, expected, rtol=1e-10, atol=1e-10)
+        np.testing.assert_array_equal(gram, gram.T)
+        np.testing.assert_allclose(
+            factor[:count].T @ factor[:count], expected, rtol=1e-10, atol=1e-10
+        )
+        if size:
+            some = np.array([size - 1, 0, size // 2])
+            part = np.empty((3, 3))
+            _native.curved_gram(*given, some, part)
+            np.testing.assert_allclose(part, expected[np.ix_(some, some)], rtol=1e-10, atol=1e-10)
+
+
+def test_rows_without_curvature_are_left_out():
+    x, y = np.ones((3, 1)), np.array([1.0, 1.0, -1.0])
+    out = np.empty((3, 1))
+    loss = th.losses.SquaredHinge()
+    count = _native.curved_rows(
+        x, y, np.empty(0), np.array([2.0]), 1.0, *compiled(loss), out
+    )  # the margins are 2, 2 and −2
+    assert count == 1
+    assert out[0, 0] == pytest.approx(np.sqrt(2))
+
+
+def one_row(loss, y, z):
+    slope = np.empty(1)
+    value = _native.loss_sums(
+        np.ones((1, 1)), np.array([y]), np.empty(0), np.array([z]), 1.0, *compiled(loss), slope
+    )
+    return value, slope[0]
+
+
+def test_small_losses_keep_their_digits():
+    loss = th.losses.Logistic()
+    for z in np.concatenate([np.linspace(-700, 700, 1401), np.linspace(-1, 1, 301)]):
+        for y in (0.0, 1.0):
+            value, slope = one_row(loss, y, z)
+            assert value == pytest.approx(float(loss.value(y, np.array(z))), rel=4e-15, abs=0)
+            assert slope == pytest.approx(float(loss.gradient(y, np.array(z))), rel=4e-15, abs=0)
+
+
+@pytest.mark.parametrize("z", [-1e308, -1000.0, 354.0, 355.0, 1000.0, 1e100])
+@pytest.mark.parametrize("name", ["Logistic", "SignLogistic", "Poisson"])
+def test_large_scores_stay_finite(name, z):
+    loss = LOSSES[name]
+    value, slope = one_row(loss, 1.0, z)
+    with np.errstate(over="ignore"):
+        assert value == pytest.approx(float(loss.value(1.0, np.array(z))), rel=1e-13)
+        assert slope == pytest.approx(float(loss.gradient(1.0, np.array(z))), rel=1e-13)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_what_is_not_a_number_stays_so(name):
+    assert np.isnan(one_row(LOSSES[name], 1.0, np.nan)[0])
+
+
+def test_a_derived_loss_is_not_taken_for_its_base():
+    class Doubled(th.losses.Squared):
+        def value(self, y, z):
+            return 2 * super().value(y, z)
+
+    assert compiled(Doubled()) is None
+
+
+def test_sizes_are_checked():
+    x, y, none, theta = np.ones((3, 2)), np.ones(3), np.empty(0), np.ones(3)
+
+    def sums(x=x, y=y, weight=none, theta=theta, loss=5, slope=theta):
+        return _native.loss_sums(x, y, weight, theta, 1.0, loss, 0.0, slope.copy())
+
+    with pytest.raises(ValueError, match="follow one another"):
+        sums(x=np.asfortranarray(np.ones((3, 2))))
+    with pytest.raises(ValueError, match="y must have one entry per row"):
+        sums(y=np.ones(2))
+    with pytest.raises(ValueError, match="weight must be empty"):
+        sums(weight=np.ones(2))
+    with pytest.raises(ValueError, match="theta must have"):
+        sums(theta=np.ones(4))
+    with pytest.raises(ValueError, match="no loss"):
+        sums(loss=len(set(NUMBERS.values())))
+    with pytest.raises(ValueError, match="slope must have"):
+        sums(slope=np.ones(2))
+    given = (x, y, none, theta, 1.0, 5, 0.0)
+    with pytest.raises(ValueError, match="a row and a column for each entry"):
+        _native.curved_gram(*given, ALL, np.empty((2, 2)))
+    with pytest.raises(ValueError, match="entries must be those of theta"):
+        _native.curved_gram(*given, np.array([3]), np.empty((1, 1)))
+    with pytest.raises(ValueError, match="the rows of x and a column"):
+        _native.curved_rows(*given, np.empty((3, 2)))
