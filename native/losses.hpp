@@ -94,13 +94,34 @@ template <Loss loss, typename Functions> inline Value loss_at(double knee, doubl
     }
 }
 
-// call(number) with the number of a loss as a constant of the compiler.
-template <int first = 0, typename Call> auto with_loss(int loss, const Call &call) {
-    if constexpr (first + 1 < n_losses) {
-        if (loss != first)
-            return with_loss<first + 1>(loss, call);
+// call(known), with the number of a loss as a constant of the compiler.
+template <Loss loss> using Known = std::integral_constant<Loss, loss>;
+
+template <typename Call> auto with_loss(int loss, const Call &call) {
+    switch (loss) {
+    case hinge:
+        return call(Known<hinge>{});
+    case squared_hinge:
+        return call(Known<squared_hinge>{});
+    case sign_logistic:
+        return call(Known<sign_logistic>{});
+    case class_huber:
+        return call(Known<class_huber>{});
+    case perceptron:
+        return call(Known<perceptron>{});
+    case squared:
+        return call(Known<squared>{});
+    case huber:
+        return call(Known<huber>{});
+    case epsilon_insensitive:
+        return call(Known<epsilon_insensitive>{});
+    case squared_epsilon_insensitive:
+        return call(Known<squared_epsilon_insensitive>{});
+    case logistic:
+        return call(Known<logistic>{});
+    default:
+        return call(Known<poisson>{});
     }
-    return call(std::integral_constant<Loss, static_cast<Loss>(first)>{});
 }
 
 } // namespace thetahat

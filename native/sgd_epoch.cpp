@@ -45,9 +45,15 @@ template <typename T> void ask_for(const T *begin, std::size_t count) {
 #endif
 }
 
-Value evaluate(int loss, double knee, double y, double z) {
-    return with_loss(
-        loss, [&](auto known) { return loss_at<decltype(known)::value, OneByOne>(knee, y, z); });
+struct Pull {
+    double loss, slope;
+};
+
+Pull evaluate(int loss, double knee, double y, double z) {
+    return with_loss(loss, [&](auto known) {
+        const Value at = loss_at<decltype(known)::value, OneByOne>(knee, y, z);
+        return Pull{at.loss, at.slope};
+    });
 }
 
 template <typename T> struct DenseRows {
@@ -215,7 +221,7 @@ double walk(const Rows &rows, Vector<const double> targets, Vector<const double>
             total = std::numeric_limits<double>::quiet_NaN();
             break;
         }
-        Value at = evaluate(set.loss, set.knee, y[row], z);
+        Pull at = evaluate(set.loss, set.knee, y[row], z);
         at.slope = std::clamp(at.slope, -steepest, steepest);
         total += mass * at.loss;
         double step = -eta * mass * at.slope;
