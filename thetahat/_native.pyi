@@ -304,6 +304,22 @@ def descend_sparse(
     floor: float,
     max_sweeps: int,
 ) -> tuple[int, float, bool]: ...
+def gram_path(
+    gram: FloatArray,
+    start: FloatArray,
+    yy: float,
+    l1: FloatArray,
+    l2: FloatArray,
+    lower: float,
+    first: FloatArray,
+    tolerance: float,
+    most_steps: int,
+    once: bool,
+    betas: FloatArray,
+    values: FloatArray,
+    gaps: FloatArray,
+    steps: NDArray[Any],
+) -> int: ...
 def descend_gram(
     gram: FloatArray,
     start: FloatArray,

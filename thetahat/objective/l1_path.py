@@ -15,12 +15,12 @@ import numpy as np
 
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.threads import one_blas_thread
-from thetahat.foundation.watch import Watch
-from thetahat.mathematics.optimizers.column_designs import Standing
+from thetahat.mathematics.optimizers.column_designs import GramDesign, Standing
 from thetahat.mathematics.optimizers.gram_descent import Terms
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.mathematics.optimizers.working_sets import L1LeastSquares, WorkingSets
+from thetahat.objective.gram_path import gram_path
 from thetahat.objective.path_legs import (
     MISSED,
     Milestone,
@@ -99,12 +99,12 @@ def path(
     max_iter: int,
     start: Array | None = None,
     once: bool = False,
-    watch: Watch | None = None,
 ) -> Path:
     """Solve at each of some falling penalties; `once` keeps no solution for two of them.
 
-    Where a pass over the columns is dear, the path is walked in legs: first the end of a leg, then
-    the penalties between, each from the point on the line through the two ends.
+    On a Gram matrix the path is compiled (`gram_path`). Where a pass over the columns is dear, it
+    is walked in legs: first the end of a leg, then the penalties between, each from the point on
+    the line through the two ends.
     """
     d, method = problem.design.n_columns, WorkingSets(once=once)
     theta = problem.start()
@@ -128,13 +128,23 @@ def path(
             penalised.pack(beta),
             tolerance=tolerance,
             max_steps=max_iter,
-            watch=watch,
         )
         found[at] = solutions[at].theta
         return Milestone(at, applied[at], found[at, :d], penalised.stand(found[at, :d]))
 
-    by_one = once or problem.design.takes_all
-    with one_blas_thread():  # once for all of it
+    def from_face_to_face() -> None:
+        at, beta = 0, theta[:d]
+        while at < len(alphas):
+            for solution in gram_path(
+                problem, applied[at:], l1_ratio=l1_ratio, positive=positive, tolerance=tolerance,
+                max_iter=max_iter, beta=beta, once=once,
+            ):  # fmt: skip
+                solutions[at], found[at], at = solution, solution.theta, at + 1
+                beta = solution.theta[:d]
+            if at < len(alphas):
+                beta, at = solve(at, beta, None).beta, at + 1
+
+    def in_legs() -> None:
         here, before, length = solve(0, theta[:d], None), None, 1
         while here.place + 1 < len(alphas):
             end, shares = min(here.place + length, len(alphas) - 1), []
@@ -145,7 +155,13 @@ def path(
                 here = solve(at, beta, standing, standing.slopes)
                 held = not solutions[at].steps and tolerance > 0
                 shares.append(solutions[at].gap / tolerance if held else MISSED)
-            here, length = there, 1 if by_one else next_length(length, shares)
+            here, length = there, 1 if once else next_length(length, shares)
+
+    with one_blas_thread():  # once for all of it
+        if isinstance(problem.design, GramDesign):
+            from_face_to_face()
+        else:
+            in_legs()
     has_intercept = problem.x_mean is not None
     intercepts = found[:, d] if has_intercept else np.zeros(len(alphas))
     return Path(alphas, found[:, :d].T, intercepts, [solutions[at] for at in range(len(alphas))])
