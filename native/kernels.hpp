@@ -11,6 +11,7 @@ void bind_pack_rows(nb::module_ &module);
 void bind_sparse_gram(nb::module_ &module);
 void bind_root_weighted(nb::module_ &module);
 void bind_row_losses(nb::module_ &module);
+void bind_huber_sums(nb::module_ &module);
 void bind_gram_path(nb::module_ &module);
 void bind_rounded_kinks(nb::module_ &module);
 void bind_coordinate_descent(nb::module_ &module);

@@ -8,6 +8,7 @@ NB_MODULE(_native, module) {
     thetahat::bind_sparse_gram(module);
     thetahat::bind_root_weighted(module);
     thetahat::bind_row_losses(module);
+    thetahat::bind_huber_sums(module);
     thetahat::bind_gram_path(module);
     thetahat::bind_rounded_kinks(module);
     thetahat::bind_coordinate_descent(module);

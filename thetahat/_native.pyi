@@ -36,6 +36,19 @@ def curved_gram(
     entries: NDArray[Any],
     out: FloatArray,
 ) -> None: ...
+def huber_sums(
+    x: FloatArray,
+    theta: FloatArray,
+    constant: float,
+    y: FloatArray,
+    weight: FloatArray,
+    reach: float,
+    known: NDArray[Any],
+    inside: NDArray[Any],
+    sums: FloatArray,
+    pulls: FloatArray,
+    gram: FloatArray,
+) -> int: ...
 def curved_rows(
     x: FloatArray,
     y: FloatArray,

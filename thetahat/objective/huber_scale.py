@@ -17,12 +17,14 @@ from typing import Any
 
 import numpy as np
 
+from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.foundation.products import product
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.newton import Newton, newton_direction
 from thetahat.objective.predictor import LinearPredictor, in_double
+from thetahat.objective.row_losses import FEW, in_rows, rows_of
 from thetahat.objective.sums import Sums
 
 Array = Any
@@ -36,6 +38,7 @@ SMALLEST_SCALE = 1e-10
 """Scales below this share of that of y count as 0: more rows fit exactly than ε leaves room for."""
 ROUNDING = 1e-14
 """Residuals below this share of the size of y are those of sums in floating point."""
+NONE = np.empty(0, dtype=bool)
 TO_NORMAL = 1.482602218505602
 """The median of |r| times this is the standard deviation of normal noise."""
 
@@ -109,18 +112,18 @@ class HuberWithScale:
         found = self.source.reduce(
             _row_sums, self.predictor, linear, epsilon * sigma, known, inside
         )
-        squares, beyond, sizes, pulls, gram, changes = found.parts
+        squares, beyond, sizes, near, far, gram, changes = found.parts
         if known is None:  # this point is the one that the next are told apart from
             self._seen.update(inside=inside, gram=gram, is_near=True)
         else:
             gram = self._seen["gram"] + gram
             self._seen["is_near"] = changes <= MOST_CHANGES * len(inside)
-        self._seen.update(theta=theta.copy(), squares=squares, pull=pulls[:, 0], inner=gram)
+        self._seen.update(theta=theta.copy(), squares=squares, pull=near, inner=gram)
         total = self.total.weight
         coef = self.predictor.split(linear)[0]
         kept = 1.0 - epsilon**2 * beyond / total
         value = sigma * kept + (squares / sigma + 2 * epsilon * sizes) / total
-        slope = -2 / total * (pulls[:, 0] / sigma + epsilon * pulls[:, 1])
+        slope = -2 / total * (near / sigma + epsilon * far)
         slope += self.predictor.pack(2 * self.penalty * coef, 0.0)
         value += self.penalty * float(np.sum(coef * coef))
         return float(value), np.append(slope, kept - squares / total / sigma**2)
@@ -172,6 +175,10 @@ def _row_sums(
     Where the rows that were inside at some other point are known, the matrix is the change since.
     """
     rows = slice(block.start, block.start + block.n_rows)
+    if in_rows(block.X) and predictor.n_parameters <= FEW:
+        return _compiled_sums(
+            block, predictor, linear, reach, NONE if known is None else known[rows], inside[rows]
+        )
     residual, weight = block.y - predictor.raw(block.X, linear), block.row_weights
     size = abs(residual)
     inner = size <= reach
@@ -196,11 +203,31 @@ def _row_sums(
             float(np.sum(sides[:, 0] * residual)),
             float(np.sum(outer_weight)),
             float(np.sum(outer_weight * size)),
-            pulls,
+            pulls[:, 0],
+            pulls[:, 1],
             gram,
             changes,
         ),
     )
+
+
+def _compiled_sums(
+    block: Block,
+    predictor: LinearPredictor,
+    linear: Array,
+    reach: float,
+    known: Array,
+    inside: Array,
+) -> Sums:
+    """The same in one compiled pass, for few columns."""
+    size = predictor.n_parameters
+    sums, pulls, gram = np.empty(3), np.empty((2, size)), np.empty((size, size))
+    X, y, weight = rows_of(block)
+    changes = _native.huber_sums(
+        X, np.ascontiguousarray(linear), predictor.constant, y, weight, reach,
+        known, inside, sums, pulls, gram,
+    )  # fmt: skip
+    return Sums(0.0, (*sums.tolist(), *pulls, gram, changes if known.size else 0))
 
 
 def _gram_of(block: Block, predictor: LinearPredictor, weight: Array, chosen: Array) -> Array:

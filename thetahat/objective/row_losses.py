@@ -34,7 +34,7 @@ def loss_and_slope(
     if known is None:
         return None
     slope = np.empty(predictor.n_parameters)
-    return _native.loss_sums(*_rows(block), _double(theta), *known, slope), slope
+    return _native.loss_sums(*rows_of(block), _double(theta), *known, slope), slope
 
 
 def curved_gram(
@@ -47,10 +47,10 @@ def curved_gram(
         return None
     if size <= FEW:
         gram = np.empty((size, size))
-        _native.curved_gram(*_rows(block), _double(theta), *known, entries, gram)
+        _native.curved_gram(*rows_of(block), _double(theta), *known, entries, gram)
         return gram
     rows = np.empty((block.n_rows, size))
-    count = _native.curved_rows(*_rows(block), _double(theta), *known, rows)
+    count = _native.curved_rows(*rows_of(block), _double(theta), *known, rows)
     # A product of one array with its own transpose is symmetric: BLAS does half the work.
     return product(rows[:count].T, rows[:count])
 
@@ -62,17 +62,18 @@ def in_rows(X: Array) -> bool:
     return X.shape[1] <= 1 or X.strides[1] == X.itemsize
 
 
+def rows_of(block: Block) -> tuple[Array, Array, Array]:
+    """X, y and the weights (empty where all count alike) as the kernels read them."""
+    weight = NO_WEIGHTS if block.weight is None else _double(block.weight)
+    return block.X, _double(block.y), weight
+
+
 def _known(block: Block, predictor: LinearPredictor, loss: Loss) -> tuple[float, int, float] | None:
     """The entry of the constant column, the number of the loss, and its δ or ε."""
     if predictor.n_outputs or not in_rows(block.X):
         return None
     found = compiled(loss)
     return None if found is None else (predictor.constant, *found)
-
-
-def _rows(block: Block) -> tuple[Array, Array, Array]:
-    weight = NO_WEIGHTS if block.weight is None else _double(block.weight)
-    return block.X, _double(block.y), weight
 
 
 def _double(values: Array) -> Array:
