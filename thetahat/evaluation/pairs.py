@@ -149,14 +149,14 @@ def _pair(
 
 def _rows_needed(test: HypothesisTest, difference: Interval, n: int) -> float:
     """Rows beyond the n there are, so that this difference is found with probability `POWER`."""
-    from scipy import stats
+    from scipy.special import ndtri
 
     if difference.estimate == 0 or not np.isfinite(difference.high):
         return np.inf
     half = (difference.high - difference.low) / 2
-    critical = stats.norm.isf(test.significance / 2)
+    critical = -ndtri(test.significance / 2)
     error = half / critical
-    wanted = abs(difference.estimate) / (critical + stats.norm.ppf(POWER))
+    wanted = abs(difference.estimate) / (critical + ndtri(POWER))
     return max(1.0, n * (error / wanted) ** 2 - n)
 
 

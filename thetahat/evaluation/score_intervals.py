@@ -53,13 +53,13 @@ def score_interval(
 
 def fold_interval(scores: Array, overlap: float, level: float) -> Interval:
     """s̄ ± t·s·√(1/k + overlap); one fold alone says nothing of its spread."""
-    from scipy import stats
+    from scipy.special import stdtrit
 
     k, mean = scores.size, float(scores.mean())
     if k < 2:
         return Interval(mean, -np.inf, np.inf, level, "one fold: unknown")
     error = scores.std(ddof=1) * np.sqrt(1 / k + overlap)
-    half = float(stats.t.isf((1 - level) / 2, k - 1) * error)
+    half = float(-stdtrit(k - 1, (1 - level) / 2) * error)
     method = "corrected t over folds" if overlap else "t over folds"
     return Interval(mean, mean - half, mean + half, level, method)
 
@@ -90,12 +90,12 @@ def _of_area(fits: Sequence[FoldFit], metric: str, y: Array, level: float) -> In
             "interval='delong' is for roc_auc of two classes and models with scores; this is "
             f"{metric!r}. Use interval='corrected_t'."
         )
-    from scipy import stats
+    from scipy.special import ndtri
 
     found = [delong(y[fit.rows] == np.unique(y)[1], [ranking(fit)]) for fit in fits]
     mean = float(np.mean([areas[0] for areas, _ in found]))
     variance = float(np.sum([covariance[0, 0] for _, covariance in found])) / len(found) ** 2
-    half = float(stats.norm.isf((1 - level) / 2)) * np.sqrt(variance)
+    half = -float(ndtri((1 - level) / 2)) * np.sqrt(variance)
     return Interval(mean, max(0.0, mean - half), min(1.0, mean + half), level, "DeLong over folds")
 
 

@@ -154,7 +154,7 @@ def proportion_interval(
     >>> print(th.statistics.proportion_interval(0, 20, method="clopper_pearson"))
     0, 95% interval 0 to 0.1684 (Clopper-Pearson)
     """
-    from scipy import stats
+    from scipy.special import betainccinv, betaincinv, ndtri
 
     require_level(level)
     if not (trials > 0 and 0 <= successes <= trials):
@@ -164,7 +164,7 @@ def proportion_interval(
         )
     share, tail = successes / trials, (1 - level) / 2
     if method == "wilson":
-        z2 = float(stats.norm.isf(tail)) ** 2
+        z2 = float(ndtri(tail)) ** 2
         centre = (share + z2 / (2 * trials)) / (1 + z2 / trials)
         root = np.sqrt(share * (1 - share) / trials + z2 / (4 * trials**2))
         half = np.sqrt(z2) * root / (1 + z2 / trials)
@@ -173,8 +173,8 @@ def proportion_interval(
         return Interval(share, low, high, level, "Wilson")
     if method == "clopper_pearson":
         failures = trials - successes
-        low = float(stats.beta.ppf(tail, successes, failures + 1)) if successes else 0.0
-        high = float(stats.beta.isf(tail, successes + 1, failures)) if failures else 1.0
+        low = float(betaincinv(successes, failures + 1, tail)) if successes else 0.0
+        high = float(betainccinv(successes + 1, failures, tail)) if failures else 1.0
         return Interval(share, low, high, level, "Clopper-Pearson")
     raise ParameterError(
         f"proportion_interval: method={method!r} must be 'wilson' or 'clopper_pearson'."

@@ -226,7 +226,7 @@ def mcnemar(
 def _t_of_differences(
     d: Array, share: float, name: str, assumptions: tuple[str, ...], significance: float
 ) -> HypothesisTest:
-    from scipy import stats
+    from scipy.special import stdtr, stdtrit
 
     require_level(significance, "significance")
     mean, spread = float(d.mean()), float(d.std(ddof=1))
@@ -235,13 +235,13 @@ def _t_of_differences(
         statistic = float(np.divide(mean, error)) if mean else 0.0
         effect = float(np.divide(mean, spread)) if mean else 0.0
     degrees = d.size - 1
-    half = float(stats.t.isf(significance / 2, degrees) * error)
+    half = float(-stdtrit(degrees, significance / 2) * error)
     return HypothesisTest(
         name=name,
         hypothesis=NO_DIFFERENCE,
         statistic=statistic,
         degrees_of_freedom=(float(degrees),),
-        p=float(2 * stats.t.sf(abs(statistic), degrees)),
+        p=float(2 * stdtr(degrees, -abs(statistic))),
         significance=significance,
         assumptions=assumptions,
         interval=Interval(mean, mean - half, mean + half, 1 - significance, name),
