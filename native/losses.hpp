@@ -47,7 +47,9 @@ struct SideBySide {
 // Beyond z ≈ 354, where e^{2z} ends, `poisson` goes on as its second-order expansion.
 inline constexpr double largest_exponent = 354.891356446692;
 
-template <Loss loss, typename Functions> inline Value loss_at(double knee, double y, double z) {
+// Always inline: only then is a loop over it done several rows at once, and without what it leaves.
+template <Loss loss, typename Functions>
+[[gnu::always_inline]] inline Value loss_at(double knee, double y, double z) {
     if constexpr (loss == hinge) {
         const double lack = 1.0 - y * z;
         return {std::max(lack, 0.0), lack > 0.0 ? -y : 0.0, 0.0};

@@ -39,25 +39,32 @@ template <typename T> struct LossRows {
 
     // visit(i, √(w_i ∂²ℓ/∂z²)) for the rows where that is not 0, in order.
     template <typename Visit> void each_curved(const Visit &visit) const {
+        std::array<double, most_rows> root;
+        const std::size_t step = rows.chunk();
+        for (std::size_t first = 0; first < rows.n; first += step) {
+            const std::size_t count = std::min(step, rows.n - first);
+            rows.scores(first, count, theta, root.data());
+            roots(first, count, root.data());
+            for (std::size_t i = 0; i < count; ++i)
+                if (root[i] != 0.0)
+                    visit(first + i, root[i]);
+        }
+    }
+
+  private:
+    // From the scores of some rows, in their place: √(w ∂²ℓ/∂z²).
+    void roots(std::size_t first, std::size_t count, double *z) const {
+        // Written here first, so that the compiler knows that nothing else is at the same place.
+        double bend[most_rows];
         with_loss(loss, [&](auto known) {
-            std::array<double, most_rows> root;
-            const std::size_t step = rows.chunk();
-            for (std::size_t first = 0; first < rows.n; first += step) {
-                const std::size_t count = std::min(step, rows.n - first);
-                rows.scores(first, count, theta, root.data());
-                for (std::size_t i = 0; i < count; ++i)
-                    root[i] =
-                        loss_at<decltype(known)::value, SideBySide>(knee, y[first + i], root[i])
-                            .curvature;
-                for (std::size_t i = 0; weight != nullptr && i < count; ++i)
-                    root[i] *= weight[first + i];
-                for (std::size_t i = 0; i < count; ++i)
-                    root[i] = std::sqrt(root[i]);
-                for (std::size_t i = 0; i < count; ++i)
-                    if (root[i] != 0.0)
-                        visit(first + i, root[i]);
-            }
+            const double *own = y + first, bent = knee;
+            for (std::size_t i = 0; i < count; ++i)
+                bend[i] = loss_at<decltype(known)::value, SideBySide>(bent, own[i], z[i]).curvature;
         });
+        for (std::size_t i = 0; weight != nullptr && i < count; ++i)
+            bend[i] *= weight[first + i];
+        for (std::size_t i = 0; i < count; ++i)
+            z[i] = std::sqrt(bend[i]);
     }
 };
 
