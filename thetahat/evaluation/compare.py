@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -34,6 +35,8 @@ class Comparison:
         Every model's, best first.
     pairs : tuple of Pair
         Every pair of models, tested.
+    level : float
+        The confidence of intervals and tests.
     among_all : HypothesisTest or None
         Friedman's test that all are alike, for three models or more.
     nemenyi : HypothesisTest or None
@@ -53,8 +56,25 @@ class Comparison:
     metric: str
     evaluations: dict[str, Evaluation]
     pairs: tuple[Pair, ...]
-    among_all: HypothesisTest | None
-    nemenyi: HypothesisTest | None
+    level: float
+
+    @cached_property
+    def among_all(self) -> HypothesisTest | None:
+        """Friedman's test."""
+        table = self._ranked
+        return None if table is None else friedman(table, significance=1 - self.level)
+
+    @cached_property
+    def nemenyi(self) -> HypothesisTest | None:
+        """Nemenyi's test, worked out when somebody asks: its law is an integral."""
+        table = self._ranked
+        return None if table is None else nemenyi(table, significance=1 - self.level)
+
+    @property
+    def _ranked(self) -> Any:
+        """A row of scores per fold, a column per model; None where ranks say nothing."""
+        table = np.column_stack([each.scores[self.metric] for each in self.evaluations.values()])
+        return table if table.shape[1] > 2 and len(table) > 1 else None
 
     @property
     def where(self) -> str:
@@ -188,13 +208,5 @@ def compare(
     metric = metrics[0]
     ranked = sorted(found, key=lambda name: -found[name].intervals[metric].estimate)
     evaluations = {name: found[name] for name in ranked}
-    table = np.column_stack([evaluations[name].scores[metric] for name in ranked])
     pairs = judged_pairs(list(combinations(ranked, 2)), evaluations, metric, y, test, level)
-    several = len(ranked) > 2 and len(table) > 1
-    return Comparison(
-        metric,
-        evaluations,
-        pairs,
-        friedman(table, significance=1 - level) if several else None,
-        nemenyi(table, significance=1 - level) if several else None,
-    )
+    return Comparison(metric, evaluations, pairs, level)
