@@ -123,3 +123,30 @@ def test_refusals(call, words):
 def test_unknown_form():
     with pytest.raises(ParameterError, match=r"form='ordinal'.*one_hot"):
         LabelEncoding.of(TWO).encode(TWO, "ordinal")
+
+
+@pytest.mark.parametrize(
+    ("labels", "dtype"),
+    [
+        ([3, 1, 2, 1], np.int64),
+        ([-5, 7, 7], np.int8),
+        ([250, 255, 3], np.uint8),
+        ([2**63 + 5, 2**63 + 7], np.uint64),
+        ([-(2**63), -(2**63) + 1], np.int64),
+        ([-(2**63), 2**63 - 1], np.int64),
+        ([1, 10**9, 5], np.int64),
+    ],
+)
+def test_whole_numbers_of_any_size_are_told_apart(labels, dtype):
+    values = np.array(labels, dtype=dtype)
+    encoding = LabelEncoding.of(values)
+    classes, codes = np.unique(values, return_inverse=True)
+    np.testing.assert_array_equal(encoding.classes, classes)
+    assert encoding.classes.dtype == dtype
+    np.testing.assert_array_equal(encoding.encode(values), codes)
+
+
+@pytest.mark.parametrize("stranger", [0, 2, 4, 10**9])
+def test_a_whole_number_between_or_beyond_the_classes_is_refused(stranger):
+    with pytest.raises(DataError, match=f"belong to no class: {stranger}"):
+        LabelEncoding.of(np.array([1, 3])).encode(np.array([1, stranger]))

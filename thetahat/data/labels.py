@@ -66,7 +66,7 @@ class LabelEncoding:
         """The encoding of the distinct values of `labels`, in ascending order."""
         values = _as_labels(labels)
         try:
-            return cls(np.unique(values))
+            return cls(_distinct(values))
         except TypeError as failure:
             kinds = sorted({type(label).__name__ for label in values.tolist()})
             raise DataError(
@@ -151,7 +151,11 @@ class LabelEncoding:
 
     def _codes(self, labels: Array) -> NDArray[np.intp]:
         values = _as_labels(labels)
-        if _family(values) == _family(self.classes) != "O":
+        if (bounds := _span(self.classes)) is not None and bounds == _span(values, bounds):
+            table = np.full(bounds[1] - bounds[0] + 1, -1, dtype=np.intp)
+            table[_from(bounds[0], self.classes)] = np.arange(self.n_classes)
+            codes = table[_from(bounds[0], values)]
+        elif _family(values) == _family(self.classes) != "O":
             order = np.argsort(self.classes)
             found = np.searchsorted(self.classes, values, sorter=order)
             nearest = order[np.minimum(found, self.n_classes - 1)]
@@ -177,6 +181,40 @@ class LabelEncoding:
                 f"{form} labels need two classes; there are {self.n_classes}: "
                 f'{_listed(self.classes)}. Use "one_hot" or "indices".'
             )
+
+
+WIDEST_TABLE = 1 << 12
+"""Whole numbers that lie so close together are looked up in a table, without a sort."""
+
+
+def _span(values: NDArray[Any], within: tuple[int, int] | None = None) -> tuple[int, int] | None:
+    """The least and the greatest of whole numbers that are close together.
+
+    Where all are `within` given bounds, those.
+    """
+    if values.dtype.kind not in "iu" or not values.size:
+        return None
+    low, high = int(values.min()), int(values.max())
+    if within is not None and within[0] <= low and high <= within[1]:
+        return within
+    return (low, high) if high - low < WIDEST_TABLE else None
+
+
+def _from(low: int, values: NDArray[Any]) -> NDArray[np.intp]:
+    """Whole numbers counted from the least, which may be beyond what their own type can take off.
+
+    Differences are small, so they are right even where both ends overflow on the way.
+    """
+    return values.astype(np.intp) - np.array(low).astype(np.intp)
+
+
+def _distinct(values: NDArray[Any]) -> NDArray[Any]:
+    """In ascending order."""
+    bounds = _span(values)
+    if bounds is None:
+        return np.unique(values)
+    counts = np.bincount(_from(bounds[0], values))
+    return (np.flatnonzero(counts) + np.array(bounds[0]).astype(np.intp)).astype(values.dtype)
 
 
 def _as_labels(labels: Array) -> NDArray[Any]:

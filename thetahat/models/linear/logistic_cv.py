@@ -15,8 +15,10 @@ from sklearn.model_selection import check_cv
 
 from thetahat.data.class_weights import class_weighted
 from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Block
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
 from thetahat.foundation.config import config, settings
+from thetahat.foundation.products import product
 from thetahat.foundation.threads import ordered_map
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.models.linear.logistic import LogisticRegression
@@ -28,6 +30,7 @@ from thetahat.models.linear.logistic_objective import (
     strength_and_share,
 )
 from thetahat.objective.choose import method_for
+from thetahat.objective.predictor import in_double
 
 Array = Any
 
@@ -184,7 +187,7 @@ class LogisticRegressionCV(LogisticClassifier):
     ) -> list[list[FoldPath]]:
         """Fits along Cs for each fold (outer) and each l1_ratio (inner), side by side."""
         by_accuracy = self.scoring in (None, DEFAULT, "accuracy")
-        scorer = _accuracy if by_accuracy else check_scoring(LogisticRegression(), self.scoring)
+        scorer = None if by_accuracy else check_scoring(LogisticRegression(), self.scoring)
         labels = self.classes_[np.asarray(rows.y).astype(np.intp)]
         folds = list(check_cv(self.cv, labels, classifier=True).split(rows.X, labels))
         limits = settings()
@@ -195,9 +198,11 @@ class LogisticRegressionCV(LogisticClassifier):
             with config(threads=1, max_time=limits.max_time, memory=limits.memory):
                 path = self._path(weighed.take(train), ratio)
                 held = rows.take(test)
+                if scorer is None:
+                    return replace(path, scores=_accuracies(path.coefs, held))
                 options = {} if held.weight is None else {"sample_weight": held.weight}
-                seen, told = held if by_accuracy else held.X, labels[test]
-                scores = [scorer(model, seen, told, **options) for model in self._models(path)]
+                told = labels[test]
+                scores = [scorer(model, held.X, told, **options) for model in self._models(path)]
             return replace(path, scores=np.array(scores, dtype=float))
 
         tasks = [(train, test, ratio) for train, test in folds for ratio in ratios]
@@ -311,9 +316,18 @@ class FoldPath:
     scores: Array
 
 
-def _accuracy(model: Any, rows: InMemory, y: Array, sample_weight: Array | None = None) -> float:
-    """The share of rows told right; what passed the door is not checked again for every C."""
-    return float(np.average(model.predict(rows) == y, weights=sample_weight))
+def _accuracies(coefs: Array, held: InMemory) -> Array:
+    """The share of rows told right at every C: one product for all of them."""
+    n_strengths, n_scores, width = coefs.shape
+    flat = coefs.reshape(-1, width)
+
+    def right(block: Block) -> Array:
+        z = product(in_double(block.X), flat[:, :-1].T) + flat[:, -1]
+        z = z.reshape(block.n_rows, n_strengths, n_scores)
+        told = z[:, :, 0] > 0 if n_scores == 1 else z.argmax(axis=2)
+        return told == np.asarray(block.y)[:, None]
+
+    return np.average(held.map_rows(right), axis=0, weights=held.weight)
 
 
 def _is_given(ratios: Any) -> bool:
