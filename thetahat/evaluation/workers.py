@@ -5,7 +5,7 @@ interpreter. A worker is a process of its own and waits for nobody, but needs se
 import what models are made of. So fits run on threads first, and are watched: once threads have
 waited for each other for as long as a start takes, workers are started in the background, for this
 call and those to come. Whatever follows, that costs at most twice what it would have cost to know
-beforehand. Fits that let each other run, as compiled ones do, never start any.
+beforehand. Fits that let each other run, as compiled ones do, take long to start any.
 
 Each thread hands its item to a worker that is free, and waits for the answer; without one it does
 the item itself. So does it with work that cannot be sent, or when a worker dies. What comes out is

@@ -23,7 +23,7 @@ from thetahat.mathematics.losses.box_dual import BoxDual, DualBox
 from thetahat.mathematics.optimizers.augmented_lagrangian import Touch
 from thetahat.objective.bias_column import BiasColumn
 from thetahat.objective.predictor import LinearPredictor, in_double
-from thetahat.objective.row_losses import FEW, in_rows
+from thetahat.objective.row_losses import FEW, NO_WEIGHTS, in_rows
 from thetahat.objective.sums import Sums
 
 Array = Any
@@ -134,7 +134,7 @@ def _touch_sums(
     """
     rows = slice(block.start, block.start + block.n_rows)
     z, m, sums = raw[rows], multipliers[rows], np.empty(4)
-    weight = _NO_WEIGHT if block.weight is None else np.ascontiguousarray(block.weight, float)
+    weight = NO_WEIGHTS if block.weight is None else np.ascontiguousarray(block.weight, float)
     given = y[rows], anchor[rows], weight, box.lower[rows], box.upper[rows]
     how = box.kink, box.curvature, reach
     if in_rows(block.X) and len(theta) <= FEW:
@@ -150,9 +150,6 @@ def _touch_sums(
         pulled, gram = predictor.pullback(X, pull), predictor.gram(X, bend)
     total = float(weight.sum()) if weight.size else float(block.n_rows)
     return Sums(total, (*sums.tolist(), pulled, gram))
-
-
-_NO_WEIGHT = np.empty(0)
 
 
 @dataclass(frozen=True)

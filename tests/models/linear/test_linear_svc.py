@@ -419,3 +419,15 @@ def test_a_time_limit_is_told():
     X, y = three_classes()
     with th.config(max_time=1e-9), pytest.warns(ConvergenceWarning, match="out of time"):
         th.LinearSVC(loss="hinge").fit(X, y)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("scaling", [0.1, 7.0])
+def test_the_constant_column_counts_by_its_entry(loss, scaling):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((300, 5)) + 1
+    y = (X[:, 0] + random.standard_normal(300) > 1).astype(int)
+    options = {"loss": loss, "intercept_scaling": scaling, "tol": 1e-9, "max_iter": 1_000_000}
+    ours, theirs = th.LinearSVC(**options).fit(X, y), svm.LinearSVC(**options, dual=True).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-6)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-6)
