@@ -30,7 +30,8 @@ NB_MODULE(_native, module) {
     thetahat::bind_lasso_gap(module);
     thetahat::bind_task_descent(module);
     thetahat::bind_stump(module);
-    thetahat::bind_solve_cholesky(module);
+    thetahat::bind_triangle(module);
+    thetahat::bind_newton_direction(module);
     thetahat::bind_walk(module);
     thetahat::bind_density_tree(module);
     thetahat::bind_weighted_median(module);

@@ -35,7 +35,7 @@ def test_a_face_solves_its_own_system(changes):
 def test_threads_change_no_bit():
     def results(threads):
         with th.config(threads=threads):
-            return [found for *_, found in wander(Face(side_by_side=True), 60)]
+            return [found for *_, found in wander(Face(shared=True), 60)]
 
     for one, two in zip(results(1), results(2), strict=True):
         np.testing.assert_array_equal(one, two)

@@ -118,6 +118,39 @@ def blocks_in_flight() -> int:
     return 2 * n_threads() + 1
 
 
+def side_by_side(work: Callable[[Item], object], items: Iterable[Item]) -> None:
+    """``work(item)`` for each of a few items, on this thread and those of the pool.
+
+    Each thread takes the next item when it is done with one. When somebody fails, no further item
+    is begun, and the failure is raised here once all threads have stopped.
+    """
+    left = deque(items)
+
+    def go_on() -> None:
+        try:
+            while left:
+                try:
+                    item = left.popleft()
+                except IndexError:  # another thread took the last
+                    return
+                work(item)
+        except BaseException:
+            left.clear()
+            raise
+
+    with one_blas_thread():
+        size = min(n_threads(), len(left)) if len(left) > 1 else 1
+        helpers = [thread_pool(n_threads()).submit(go_on) for _ in range(size - 1)]
+        try:
+            go_on()
+        finally:  # those who have not begun by now are not needed
+            began = [helper for helper in helpers if not helper.cancel()]
+            for helper in began:
+                helper.exception()
+        for helper in began:
+            helper.result()
+
+
 def ordered_map(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """Yield ``work(item)`` in the order of `items`, computed side by side on one BLAS thread each.
 

@@ -17,14 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thetahat import _native
-from thetahat.foundation.threads import one_blas_thread, ordered_map
+from thetahat.foundation.threads import one_blas_thread, side_by_side
 from thetahat.mathematics.optimizers.column_slopes import (
     COLUMNS_PER_BLOCK,
     EXACT,
     CoarseSlopes,
     PlainSlopes,
 )
-from thetahat.mathematics.optimizers.face import ROWS_PER_BLOCK, Face
+from thetahat.mathematics.optimizers.face import Face
 from thetahat.mathematics.optimizers.gram_descent import (
     Limits,
     Progress,
@@ -36,8 +36,11 @@ Array = Any
 
 ALMOST = 0.999
 """The share of a threshold below which a slope need not be exact."""
-FEWEST_CACHED = 2000
-"""Columns whose Gram matrix is kept however few rows there are."""
+ROWS_PER_BLOCK = 256
+"""Columns of a product that one thread works out at a time."""
+FEWEST_CACHED, ROOM = 2000, 1024
+"""Columns whose Gram matrix is kept however few rows there are, and those that a face has room for
+from the start."""
 
 
 class Standing(NamedTuple):
@@ -209,7 +212,7 @@ class DenseDesign(Design):
     def _empty_cache(self) -> None:
         nothing = np.empty((0, self.X.shape[0]))
         self._cache = _Cache(
-            np.empty(0, dtype=np.int64), nothing, np.empty((0, 0)), Face(True, len(self.X))
+            np.empty(0, dtype=np.int64), nothing, np.empty((0, 0)), Face(len(self.X), ROOM, True)
         )
 
     def _extend_cache(self, working: Array) -> None:
@@ -239,8 +242,7 @@ class DenseDesign(Design):
 
         # Those that are new among themselves apart: half of that product is enough for BLAS.
         ends = [*range(0, old, ROWS_PER_BLOCK), old, count]
-        for _ in ordered_map(work, map(slice, ends, ends[1:])):
-            pass
+        side_by_side(work, map(slice, ends, ends[1:]))
         self._cache = _Cache(np.concatenate([cache.columns, new]), packed, gram, cache.face)
 
     def _descend_whole(self, beta: Array, working: Array, terms: Terms, limits: Limits) -> Progress:
@@ -316,8 +318,7 @@ class SparseDesign(Design):
             bounds = self.X.indptr[at : at + COLUMNS_PER_BLOCK + 1]
             _native.correlate_sparse(self.X.data, self.X.indices, bounds, rest, out, at)
 
-        for _ in ordered_map(work, range(0, self.X.shape[1], COLUMNS_PER_BLOCK)):
-            pass
+        side_by_side(work, range(0, self.X.shape[1], COLUMNS_PER_BLOCK))
         return Standing(
             out + shift * self.total * self.mean,
             max(0.0, float(np.sum(rest * rest)) - shift * shift * self.total),

@@ -19,7 +19,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.memory import available_memory
-from thetahat.foundation.threads import n_threads, ordered_map
+from thetahat.foundation.threads import n_threads, side_by_side
 
 Array = Any
 
@@ -47,8 +47,7 @@ class ColumnSlopes(ABC):
     def _each_block(self, work: Callable[[slice], None], size: int) -> None:
         """Every sum belongs to one column, so blocks of any size give the same bits."""
         d = self.X.shape[1]
-        for _ in ordered_map(work, [slice(at, min(d, at + size)) for at in range(0, d, size)]):
-            pass
+        side_by_side(work, [slice(at, min(d, at + size)) for at in range(0, d, size)])
 
 
 class CoarseSlopes(ColumnSlopes):

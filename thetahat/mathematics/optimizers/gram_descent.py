@@ -21,14 +21,14 @@ import numpy as np
 from thetahat import _native
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.mathematics.optimizers.column_slopes import EXACT
-from thetahat.mathematics.optimizers.face import SMALL, Face
+from thetahat.mathematics.optimizers.face import Face
 
 Array = Any
 
 SWEEPS_PER_JUMP = 5
 SWEEPS_WITHOUT_JUMPS = 100
-MOST_JUMPS = 20
-"""Jumps in a row."""
+MOST_JUMPS, FEW = 20, 100
+"""Jumps in a row; among so few columns there is one, as sweeps cost less."""
 FEWEST_JOIN, JOINING, FILLING = 16, 1 / 4, 1 / 6
 """How many may join at once: at least, as a share of those in use, and of the rank that is left."""
 FEWER = 4
@@ -153,7 +153,7 @@ def _jumps(point: GramPoint, face: Face, limits: Limits, used: int) -> tuple[int
     jumps, gap = 0, np.inf
     # The face in use first follows its own terms, unless it has done so.
     most = _most_to_join(point, face) if point.rests() else 0
-    for _ in range(MOST_JUMPS if len(point.beta) > SMALL else 1):  # sweeps cost less there
+    for _ in range(MOST_JUMPS if len(point.beta) > FEW else 1):
         signs = point.signs(most)
         newcomers = int(np.count_nonzero(signs) - np.count_nonzero(point.beta))
         if _jump(point, face, signs):
@@ -233,7 +233,8 @@ def _lifted_step(point: GramPoint, face: Array) -> Array | None:
         except np.linalg.LinAlgError:
             continue
         step = aim.copy()
-        _native.solve_cholesky(factor, step)
+        _native.substitute_rows(factor, step[None], 0)
+        _native.substitute_back(factor, step)
         if np.isfinite(step).all():
             return step
     return None

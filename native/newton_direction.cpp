@@ -1,11 +1,4 @@
-// L Lᵀ x = b by two substitutions, x in place of b; L is lower triangular, row by row.
-//
-//     forward:  y_i = (b_i − Σ_{j<i} L_ij y_j) / L_ii        in four partial sums of fixed order
-//     backward: x_i = y_i / L_ii, then y_j −= L_ij x_i for j < i
-//
-// Both read L row after row, each entry once: O(k²). One thread, so the bits are always the same.
-//
-// newton_direction factors H itself: x in place of g with H x = −g, by H = S L D Lᵀ S with S powers
+// x in place of g with H x = −g, by H = S L D Lᵀ S with S powers
 // of two near the roots of the diagonal, so that units do not matter and nothing is rounded by
 // them; a diagonal H is solved exactly. O(k³), in a fixed order. Where a pivot D_i is not above
 // `least` of the diagonal it says false and leaves g alone. It reads the lower triangle of H. For a
@@ -20,33 +13,6 @@
 namespace thetahat {
 
 namespace {
-
-void solve_cholesky(Matrix<const double> factor, Vector<double> x) {
-    const std::size_t k = x.shape(0);
-    require(factor.shape(0) == k && factor.shape(1) == k,
-            "factor must be square, x as long as its side");
-    const double *l = factor.data();
-    double *v = x.data();
-
-    nb::gil_scoped_release unlocked;
-    for (std::size_t i = 0; i < k; ++i) {
-        const double *row = l + i * k;
-        double sums[4] = {0.0, 0.0, 0.0, 0.0};
-        std::size_t j = 0;
-        for (; j + 4 <= i; j += 4)
-            for (std::size_t part = 0; part < 4; ++part)
-                sums[part] += row[j + part] * v[j + part];
-        for (; j < i; ++j)
-            sums[0] += row[j] * v[j];
-        v[i] = (v[i] - ((sums[0] + sums[1]) + (sums[2] + sums[3]))) / row[i];
-    }
-    for (std::size_t i = k; i-- > 0;) {
-        const double *row = l + i * k;
-        const double here = v[i] /= row[i];
-        for (std::size_t j = 0; j < i; ++j)
-            v[j] -= row[j] * here;
-    }
-}
 
 bool newton_direction(Matrix<const double> hessian, Vector<double> gradient, double least) {
     const std::size_t k = gradient.shape(0);
@@ -94,9 +60,7 @@ bool newton_direction(Matrix<const double> hessian, Vector<double> gradient, dou
 
 } // namespace
 
-void bind_solve_cholesky(nb::module_ &module) {
-    module.def("solve_cholesky", &solve_cholesky, nb::arg("factor").noconvert(),
-               nb::arg("x").noconvert());
+void bind_newton_direction(nb::module_ &module) {
     module.def("newton_direction", &newton_direction, nb::arg("hessian").noconvert(),
                nb::arg("gradient").noconvert(), nb::arg("least"));
 }
