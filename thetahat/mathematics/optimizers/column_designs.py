@@ -159,9 +159,10 @@ class DenseDesign(Design):
         self.y, self.start = y, start
         self.target_squared = float(np.sum(y * y))
         self._residual = y.copy()
+        self._known: tuple[Array, Array] | None = None
 
     def begin(self, beta: Array, near: Array | None = None) -> Standing:
-        support = np.flatnonzero(beta)
+        support, self._known = np.flatnonzero(beta), None
         if not support.size:
             self._residual = self.y.copy()
             return Standing(self.start.copy(), self.target_squared, self.target_squared)
@@ -174,11 +175,11 @@ class DenseDesign(Design):
         self._extend_cache(working)
         columns = self._cache.columns
         part = beta[columns]
-        progress, _ = descend_on_gram(
+        progress, slopes = descend_on_gram(
             self._cache.gram, self.start[columns], self.target_squared, terms.of(columns), part,
             limits, self._cache.face,
         )  # fmt: skip
-        beta[columns] = part
+        beta[columns], self._known = part, (columns, slopes)
         support, fitted = np.flatnonzero(part), np.empty_like(self.y)
         _native.combine_rows(self._cache.packed, support, part[support], fitted)
         self._residual = self.y - fitted
@@ -186,12 +187,15 @@ class DenseDesign(Design):
 
     def standing(self, near: Array | None = None) -> Standing:
         residual = self._residual
-        slopes, slack = self._slopes_of(residual, None if near is None else ALMOST * near)
+        least = None if near is None else ALMOST * near
+        slopes, slack = self._slopes_of(residual, least, self._known)
         squared, with_target = np.sum(residual * residual), np.sum(residual * self.y)
         return Standing(slopes, float(squared), float(with_target), slack)
 
-    def _slopes_of(self, residual: Array, near: Array | None = None) -> tuple[Array, Array]:
-        slopes, slack = self._columns.near(self.root * residual, near)
+    def _slopes_of(
+        self, residual: Array, near: Array | None = None, known: tuple[Array, Array] | None = None
+    ) -> tuple[Array, Array]:
+        slopes, slack = self._columns.near(self.root * residual, near, known)
         return np.where(self.squares > 0, slopes, 0.0), slack
 
     def _packed(self, columns: Array, out: Array | None = None) -> Array:
@@ -255,7 +259,7 @@ class DenseDesign(Design):
             self._whole, np.zeros_like(self.mean), self.y, working, self.squares[working],
             *terms.of(working), part, self._residual, *limits,
         )  # fmt: skip
-        beta[working] = part
+        beta[working], self._known = part, None
         return Progress(*progress)
 
 

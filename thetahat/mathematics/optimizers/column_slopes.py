@@ -41,8 +41,13 @@ class ColumnSlopes(ABC):
         """Σ w (x_j − x̄_j)² and the slopes of a first ρ, in one pass."""
 
     @abstractmethod
-    def near(self, rooted: Array, thresholds: Array | None) -> tuple[Array, Array]:
-        """Slopes, and how far each may be off: not at all unless it is certainly below."""
+    def near(
+        self, rooted: Array, thresholds: Array | None, known: tuple[Array, Array] | None = None
+    ) -> tuple[Array, Array]:
+        """Slopes, and how far each may be off: not at all unless it is certainly below.
+
+        Columns whose slopes the caller knows already, and says so, need not be read.
+        """
 
     def _each_block(self, work: Callable[[slice], None], size: int) -> None:
         """Every sum belongs to one column, so blocks of any size give the same bits."""
@@ -70,16 +75,22 @@ class CoarseSlopes(ColumnSlopes):
         )  # fmt: skip
         return squares, slopes
 
-    def near(self, rooted: Array, thresholds: Array | None) -> tuple[Array, Array]:
+    def near(
+        self, rooted: Array, thresholds: Array | None, known: tuple[Array, Array] | None = None
+    ) -> tuple[Array, Array]:
         d = self.X.shape[1]
         slopes, slack = np.empty(d), np.empty(d)
-        least = np.zeros(d) if thresholds is None else thresholds
+        least = np.zeros(d) if thresholds is None else thresholds.copy()
+        if known is not None:
+            least[known[0]] = np.inf
         self._each_share(
             lambda some: _native.slopes_near(
                 self.X, self.mean, self._levels, self._steps, rooted, least, some.start,
                 some.stop, slopes, slack,
             )
         )  # fmt: skip
+        if known is not None:
+            slopes[known[0]], slack[known[0]] = known[1], 0.0
         return slopes, slack
 
     def _each_share(self, work: Callable[[slice], None]) -> None:
@@ -100,7 +111,9 @@ class PlainSlopes(ColumnSlopes):
         self._each_block(work, COLUMNS_IN_CACHE)
         return squares, self._centred(slopes, rooted)
 
-    def near(self, rooted: Array, thresholds: Array | None) -> tuple[Array, Array]:
+    def near(
+        self, rooted: Array, thresholds: Array | None, known: tuple[Array, Array] | None = None
+    ) -> tuple[Array, Array]:
         slopes = np.empty(self.X.shape[1])
         self._each_block(lambda some: self._correlate(some, rooted, slopes), COLUMNS_PER_BLOCK)
         return self._centred(slopes, rooted), EXACT
