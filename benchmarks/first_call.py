@@ -12,6 +12,10 @@ from importlib import import_module
 
 from benchmarks.memory import peak_of
 
+SETTLES = 0.3
+"""Seconds between making the data and the first call. Threads of NumPy's products go on looking for
+work for some 0.1 s, and would keep a core from whoever is measured."""
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.first_call", description=__doc__)
@@ -26,6 +30,7 @@ def main() -> None:
     prepare = case.contenders[arguments.contender]()
     import_seconds = time.perf_counter() - start
     call = prepare(case.data(arguments.quick))
+    time.sleep(SETTLES)
 
     def timed() -> float:
         start = time.perf_counter()

@@ -16,7 +16,7 @@ namespace thetahat {
 namespace {
 
 constexpr std::size_t TALL = 4, WIDE = 4; // rows of L and right-hand sides of a tile
-constexpr std::size_t TOGETHER = 8;        // right-hand sides for which rows of L are read once
+constexpr std::size_t TOGETHER = 8;       // right-hand sides for which rows of L are read once
 
 struct Triangle {
     const double *first;

@@ -4,9 +4,11 @@ import json
 import subprocess
 import sys
 
+import pytest
 from threadpoolctl import threadpool_info
 
-from thetahat.foundation.threads import one_blas_thread, scipy_linalg
+import thetahat as th
+from thetahat.foundation.threads import one_blas_thread, scipy_linalg, side_by_side
 
 LATE = """
 import json, sys
@@ -52,3 +54,37 @@ def test_scipy_loaded_inside_is_limited_too():
     assert len(before) <= len(inside)
     assert set(inside) == {1}
     assert set(after) == set(before)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("count", [0, 1, 2, 100])
+def test_each_item_is_done_once(threads, count):
+    done = []
+    with th.config(threads=threads):
+        side_by_side(done.append, range(count))
+    assert sorted(done) == list(range(count))
+
+
+def test_shared_work_may_share_its_own():
+    done = []
+    with th.config(threads=2):
+        side_by_side(
+            lambda outer: side_by_side(lambda inner: done.append((outer, inner)), range(5)),
+            range(5),
+        )
+    assert sorted(done) == [(outer, inner) for outer in range(5) for inner in range(5)]
+
+
+@pytest.mark.parametrize("failure", [IndexError, KeyboardInterrupt])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_failure_is_raised_and_nothing_begun_after_it(failure, threads):
+    begun = []
+
+    def work(item):
+        begun.append(item)
+        if item == 3:
+            raise failure
+
+    with th.config(threads=threads), pytest.raises(failure):
+        side_by_side(work, range(10_000))
+    assert len(begun) < 10_000

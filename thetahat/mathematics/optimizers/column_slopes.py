@@ -19,7 +19,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.memory import available_memory
-from thetahat.foundation.threads import n_threads, side_by_side
+from thetahat.foundation.threads import side_by_side
 
 Array = Any
 
@@ -67,11 +67,12 @@ class CoarseSlopes(ColumnSlopes):
         n, d = self.X.shape
         squares, slopes, self._steps = np.empty(d), np.empty(d), np.empty(d)
         self._levels = np.empty((d, n), dtype=np.int8)
-        self._each_share(
+        self._each_block(
             lambda some: _native.survey_columns(
                 self.X, self.mean, weight, rooted, some.start, some.stop, squares, slopes,
                 self._steps, self._levels,
-            )
+            ),
+            COLUMNS_PER_BLOCK,
         )  # fmt: skip
         return squares, slopes
 
@@ -83,19 +84,16 @@ class CoarseSlopes(ColumnSlopes):
         least = np.zeros(d) if thresholds is None else thresholds.copy()
         if known is not None:
             least[known[0]] = np.inf
-        self._each_share(
+        self._each_block(
             lambda some: _native.slopes_near(
                 self.X, self.mean, self._levels, self._steps, rooted, least, some.start,
                 some.stop, slopes, slack,
-            )
+            ),
+            COLUMNS_PER_BLOCK,
         )  # fmt: skip
         if known is not None:
             slopes[known[0]], slack[known[0]] = known[1], 0.0
         return slopes, slack
-
-    def _each_share(self, work: Callable[[slice], None]) -> None:
-        """One for each thread: the kernels need no small blocks."""
-        self._each_block(work, max(COLUMNS_PER_BLOCK, -(-self.X.shape[1] // n_threads())))
 
 
 class PlainSlopes(ColumnSlopes):

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
-from thetahat.foundation.threads import n_threads, side_by_side
+from thetahat.foundation.threads import side_by_side
 
 Array = Any
 
@@ -31,11 +31,10 @@ JOIN_AT_ONCE = 128
 FEWEST_IDLE, IDLE = 24, 0.1
 """How many of the base may have left before it is made anew, at least and as a share of it."""
 ROWS_PER_SHARE, WORTH_SHARING = 8, 5e6
-"""The least rows of a substitution that a thread is given, and the least products of one that
-threads share: below, waking them costs more."""
+"""Rows of a substitution that a thread takes at a time, and the least products of one that threads
+share: below, waking them costs more."""
 APART = 8
-"""Entries between the rows of a factor: rows that are a power of two apart share few places of a
-cache."""
+"""Entries between the rows of a factor: rows a power of two apart share few places of a cache."""
 
 
 class Face:
@@ -61,7 +60,12 @@ class Face:
         self._base = self.members = np.empty(0, dtype=np.intp)
         self._l2: Array = np.empty(0)
         self._stays: Array = np.empty(0, dtype=bool)
-        self._hold_at_zero(np.empty(0, dtype=np.intp), np.empty((0, 0)), np.empty((0, 0)))
+        self._left: Array = np.empty(0, dtype=np.intp)
+        self._held: Array = np.empty((0, 0))
+        """Wᵀ: a row for each that has left."""
+        self._products: Array = np.empty((0, 0))
+        self._corner: Array = self._products
+        """WᵀW and its factor."""
 
     def move_to(self, gram: Array, l2: Array, wanted: Array) -> bool:
         """Make those of a mask the members; False, and no members, if they are dependent."""
@@ -80,8 +84,6 @@ class Face:
         self._substitute(found)
         found = found[0]
         if len(self._left):
-            if self._corner is None:
-                self._corner = np.linalg.cholesky(self._products)
             share = (self._held @ found)[None]
             _native.substitute_rows(self._corner, share, 0)
             _native.substitute_back(self._corner, share[0])
@@ -102,6 +104,11 @@ class Face:
         self._make_room(size)
         for at in range(0, len(joins), JOIN_AT_ONCE):
             if not self._join(gram, l2, joins[at : at + JOIN_AT_ONCE]):
+                return False
+        if len(left):
+            try:
+                self._corner = np.linalg.cholesky(self._products)
+            except np.linalg.LinAlgError:
                 return False
         self._stays = np.concatenate([stays, np.ones(len(joins), dtype=bool)])
         self.members = self._base[self._stays]
@@ -131,7 +138,8 @@ class Face:
             held = np.zeros((len(self._left), new))
             held[:, :old] = self._held
             self._substitute(held, old)
-            self._hold_at_zero(self._left, held, self._products + held[:, old:] @ held[:, old:].T)
+            self._held = held
+            self._products = self._products + held[:, old:] @ held[:, old:].T
         return True
 
     def _leave(self, left: Array) -> None:
@@ -154,12 +162,7 @@ class Face:
             self._substitute(rows, new[0])
             products[fresh] = rows @ held.T
             products[old, fresh] = products[fresh, old].T
-        self._hold_at_zero(np.concatenate([known, new]), held, products)
-
-    def _hold_at_zero(self, left: Array, held: Array, products: Array) -> None:
-        """Places, Wᵀ and WᵀW; its factor is made when somebody asks."""
-        self._left, self._held, self._products = left, held, products
-        self._corner: Array | None = None
+        self._left, self._held, self._products = np.concatenate([known, new]), held, products
 
     def _substitute(self, rows: Array, first: int = 0) -> None:
         """rows L⁻ᵀ in place, from a column on; those before it are done."""
@@ -169,10 +172,9 @@ class Face:
             return
 
         def work(at: int) -> None:
-            _native.substitute_rows(self._factor, rows[at : at + share], first)
+            _native.substitute_rows(self._factor, rows[at : at + ROWS_PER_SHARE], first)
 
-        share = max(ROWS_PER_SHARE, -(-count // n_threads()))
-        side_by_side(work, range(0, count, share))
+        side_by_side(work, range(0, count, ROWS_PER_SHARE))
 
     def _make_room(self, count: int) -> None:
         if count > len(self._factor):
