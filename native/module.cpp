@@ -31,6 +31,7 @@ NB_MODULE(_native, module) {
     thetahat::bind_task_descent(module);
     thetahat::bind_stump(module);
     thetahat::bind_triangle(module);
+    thetahat::bind_exchange_columns(module);
     thetahat::bind_newton_direction(module);
     thetahat::bind_walk(module);
     thetahat::bind_density_tree(module);

@@ -4,9 +4,14 @@
 //                       being done:   y_i = (b_i − Σ_{j<i} L_ij y_j) / L_ii
 //     substitute_back:  x ← L⁻ᵀ x:    x_i = x_i / L_ii, then x_j −= L_ij x_i for j < i
 //
+// independent_columns factors A itself: which of its columns are independent, most first, until a
+// pivot is not above `least` of it; O(k³), for a few columns.
+//
 // O(k²) for each. Tiles of rows of L and of right-hand sides keep their sums in registers; an entry
 // is summed in the same order whatever shares its tile, so threads may share the rows without
 // changing a bit. Fused multiply-adds are used where the machine has them.
+
+#include <utility>
 
 #include "four.hpp"
 #include "kernels.hpp"
@@ -103,11 +108,48 @@ void substitute_back(StridedMatrix<const double> factor, Vector<double> x) {
     }
 }
 
+std::size_t independent_columns(Matrix<double> a, Vector<const double> least,
+                                Vector<std::int64_t> order) {
+    const std::size_t k = a.shape(0);
+    require(a.shape(1) == k && least.shape(0) == k && order.shape(0) == k,
+            "a must be square, least and order as long as its side");
+    double *first = a.data();
+    nb::gil_scoped_release unlocked;
+    for (std::size_t i = 0; i < k; ++i)
+        order.data()[i] = static_cast<std::int64_t>(i);
+    for (std::size_t rank = 0; rank < k; ++rank) {
+        std::size_t best = k;
+        double largest = 0.0;
+        for (std::size_t i = rank; i < k; ++i) {
+            const std::int64_t column = order.data()[i];
+            const double pivot = first[column * (k + 1)];
+            if (pivot > least.data()[column] && pivot > largest) {
+                largest = pivot;
+                best = i;
+            }
+        }
+        if (best == k)
+            return rank;
+        std::swap(order.data()[rank], order.data()[best]);
+        const double *row = first + order.data()[rank] * k;
+        for (std::size_t i = rank + 1; i < k; ++i) {
+            const std::int64_t column = order.data()[i];
+            double *other = first + column * k;
+            const double share = other[order.data()[rank]] / largest;
+            for (std::size_t j = rank + 1; j < k; ++j)
+                other[order.data()[j]] -= share * row[order.data()[j]];
+        }
+    }
+    return k;
+}
+
 } // namespace
 
 void bind_triangle(nb::module_ &module) {
     module.def("substitute_rows", &substitute_rows, nb::arg("factor").noconvert(),
                nb::arg("rows").noconvert(), nb::arg("first"));
+    module.def("independent_columns", &independent_columns, nb::arg("a").noconvert(),
+               nb::arg("least"), nb::arg("order").noconvert());
     module.def("substitute_back", &substitute_back, nb::arg("factor").noconvert(),
                nb::arg("x").noconvert());
 }

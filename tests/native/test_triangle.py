@@ -78,3 +78,20 @@ def test_sizes_and_strides_are_checked():
         _native.substitute_back(across, np.zeros(3))
     with pytest.raises(ValueError, match="contiguous"):
         _native.substitute_rows(np.eye(3), np.zeros((3, 2)).T, 0)
+
+
+@pytest.mark.parametrize("rank", [0, 1, 3, 6])
+@pytest.mark.parametrize("size", [1, 6, 20])
+def test_independent_columns(rank, size):
+    columns = np.random.default_rng(rank).standard_normal((size, rank))
+    a, order = columns @ columns.T, np.empty(size, dtype=np.int64)
+    least = 1e-9 * np.maximum(np.diagonal(a), 1.0)
+    found = _native.independent_columns(a.copy(), least, order)
+    assert found == min(rank, size)
+    assert sorted(order) == list(range(size))
+    assert np.linalg.matrix_rank(columns[order[:found]]) == found
+
+
+def test_sizes_of_what_is_to_be_told_apart_are_checked():
+    with pytest.raises(ValueError, match="square"):
+        _native.independent_columns(np.eye(3), np.zeros(2), np.empty(3, dtype=np.int64))

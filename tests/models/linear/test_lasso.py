@@ -190,17 +190,42 @@ def test_proximal_gradient_finds_the_same():
     )
 
 
-@pytest.mark.parametrize("shape", DATA)
-def test_no_sweep_raises_the_objective(shape):
+@pytest.mark.parametrize(("shape", "alpha"), [("tall", 0.02), ("wide", 0.8)])
+def test_no_sweep_raises_the_objective(shape, alpha):
+    """At a penalty that is not reached by larger ones."""
     x, y = DATA[shape]
     values = []
     for sweeps in range(1, 12):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(th.Lasso, "_warn_unless_converged", lambda self: None)
-            model = th.Lasso(0.02, tol=1e-12, max_iter=sweeps).fit(x, y)
+            model = th.Lasso(alpha, tol=1e-12, max_iter=sweeps).fit(x, y)
         values.append(model.solution_.value)
     assert (np.diff(values) <= 1e-12).all()
     assert values[-1] < values[0]
+
+
+CROWDED = RANDOM.standard_normal((120, 500))
+CROWDED_Y = CROWDED[:, :60].sum(axis=1) + RANDOM.standard_normal(120)
+
+
+@pytest.mark.parametrize("alpha", [1e-1, 1e-2, 1e-3, 1e-5])
+@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize("copies", [1, 2])
+def test_as_many_columns_in_use_as_there_are_rows(alpha, positive, copies):
+    """A small penalty fills the face: columns that depend on others take their places."""
+    x, y = np.tile(CROWDED, copies), np.abs(CROWDED_Y) if positive else CROWDED_Y
+    model = th.Lasso(alpha, positive=positive, tol=1e-9, max_iter=3000).fit(x, y)
+    assert model.solution_.outcome.success
+    assert violation(model, x, y, alpha, 1.0, positive=positive) < 1e-4
+    assert np.count_nonzero(model.coef_) <= len(y)
+
+
+@pytest.mark.parametrize("alpha", [1e-2, 1e-3])
+def test_a_small_penalty_is_reached_by_larger_ones(alpha):
+    """Straight from zero it takes some 400 to 1,000 sweeps."""
+    model = th.LinearModel(penalty=th.penalties.L1(alpha)).fit(CROWDED, CROWDED_Y)
+    assert model.solution_.solver == "working_sets"
+    assert model.solution_.steps < 300
 
 
 # Bad input: a clear error, or the right answer.

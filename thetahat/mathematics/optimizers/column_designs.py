@@ -62,6 +62,8 @@ class Design(ABC):
     """The slopes at β = 0."""
     takes_all: bool = False
     """Whether a working set is always all columns."""
+    along_the_path: bool = False
+    """Whether it is better to come by larger penalties than straight from far away."""
 
     @property
     def n_columns(self) -> int:
@@ -137,6 +139,8 @@ class DenseDesign(Design):
     rounding : float
         The share of Σw·x̄² up to which a column's squares mean that it is constant.
     """
+
+    along_the_path = True
 
     def __init__(self, X: Array, y: Array, mean: Array, root: Array, rounding: float = 0.0) -> None:
         self.X, self.mean, self.root = X, mean, root

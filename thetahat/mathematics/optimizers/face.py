@@ -11,6 +11,7 @@ being their columns of the unit matrix, the solution for the aim a is
 
 So each solution costs O(|S|²), each that leaves as much, and those who come back nothing. When many
 have left, or one who joins depends on one who left, the base is made anew: all join an empty one.
+Columns that depend on members are told apart, and how they depend on them.
 """
 
 from __future__ import annotations
@@ -67,54 +68,67 @@ class Face:
         self._corner: Array = self._products
         """WᵀW and its factor."""
 
-    def move_to(self, gram: Array, l2: Array, wanted: Array) -> bool:
-        """Make those of a mask the members; False, and no members, if they are dependent."""
+    def move_to(self, gram: Array, l2: Array, wanted: Array) -> Array:
+        """Make those of a mask the members, but for some that depend on the others: which."""
         if not np.array_equal(self._l2, l2[self._base]):
             self.forget()
-        for _ in range(2):  # from where the base is, or else from nothing
-            if self._follow(gram, l2, wanted):
-                return True
+        refused = self._follow(gram, l2, wanted)
+        if refused is None or (len(refused) and len(self._left)):
             self.forget()
-        return False
+            refused = self._follow(gram, l2, wanted)
+        return refused
+
+    def explain(self, gram: Array, columns: Array) -> Array:
+        """Some columns by the members: a row of coefficients for each."""
+        rows = np.zeros((len(columns), len(self._base)))
+        rows[:, self._stays] = gram[columns].take(self.members, axis=1)
+        return np.stack([self._solved(row[None]) for row in rows])
 
     def solve(self, aim: Array) -> Array:
         """(G + diag(l2))⁻¹ aim over the members, in their order."""
-        found = np.zeros((1, len(self._base)))
-        found[0, self._stays] = aim
-        self._substitute(found)
-        found = found[0]
+        whole = np.zeros((1, len(self._base)))
+        whole[0, self._stays] = aim
+        return self._solved(whole)
+
+    def _solved(self, aim: Array) -> Array:
+        self._substitute(aim)
+        found: Array = aim[0]
         if len(self._left):
             share = (self._held @ found)[None]
             _native.substitute_rows(self._corner, share, 0)
             _native.substitute_back(self._corner, share[0])
             found -= share[0] @ self._held
         _native.substitute_back(self._factor, found)
-        solution: Array = found[self._stays]
-        return solution
+        return found[self._stays]
 
-    def _follow(self, gram: Array, l2: Array, wanted: Array) -> bool:
-        """Let columns join and leave; False if too many are idle, or some are dependent."""
+    def _follow(self, gram: Array, l2: Array, wanted: Array) -> Array | None:
+        """Let columns join and leave: who depends on others; None if too many are idle."""
         comes = wanted.copy()
         comes[self._base] = False
         joins, stays = np.flatnonzero(comes), wanted[self._base]
         left, size = np.flatnonzero(~stays), len(stays) + len(joins)
         if len(left) and (len(left) > max(FEWEST_IDLE, IDLE * size) or size > self.rank):
-            return False
+            return None
         self._leave(left)
         self._make_room(size)
+        refused = joins[:0]
         for at in range(0, len(joins), JOIN_AT_ONCE):
-            if not self._join(gram, l2, joins[at : at + JOIN_AT_ONCE]):
-                return False
+            some = joins[at : at + JOIN_AT_ONCE]
+            dependent = self._join(gram, l2, some)
+            if len(dependent):
+                refused = np.concatenate([refused, some[dependent]])
+                self._join(gram, l2, np.delete(some, dependent))
         if len(left):
             try:
                 self._corner = np.linalg.cholesky(self._products)
             except np.linalg.LinAlgError:
-                return False
-        self._stays = np.concatenate([stays, np.ones(len(joins), dtype=bool)])
+                return None
+        self._stays = np.concatenate([stays, np.ones(len(self._base) - len(stays), dtype=bool)])
         self.members = self._base[self._stays]
-        return True
+        return refused
 
-    def _join(self, gram: Array, l2: Array, joins: Array) -> bool:
+    def _join(self, gram: Array, l2: Array, joins: Array) -> Array:
+        """Let all join, if none depends on others; else those who do, by their places, and none."""
         old, new = len(self._base), len(self._base) + len(joins)
         rows = gram[joins]  # whole rows first: they are contiguous
         below = self._factor[old:new, :old]
@@ -125,13 +139,11 @@ class Face:
         diagonal += l2[joins]
         least = LEAST_NEW * diagonal
         corner -= below @ below.T
-        try:
-            corner = np.linalg.cholesky(corner)
-        except np.linalg.LinAlgError:
-            return False
-        if not (np.diagonal(corner) ** 2 > least).all():
-            return False
-        self._factor[old:new, old:new] = corner
+        factor = _factor(corner, least)
+        if factor is None:
+            order = np.empty(len(joins), dtype=np.int64)
+            return order[_native.independent_columns(corner, least, order) :]
+        self._factor[old:new, old:new] = factor
         self._base = np.concatenate([self._base, joins])
         self._l2 = np.concatenate([self._l2, l2[joins]])
         if len(self._left):  # W has new rows too
@@ -140,7 +152,7 @@ class Face:
             self._substitute(held, old)
             self._held = held
             self._products = self._products + held[:, old:] @ held[:, old:].T
-        return True
+        return joins[:0]
 
     def _leave(self, left: Array) -> None:
         """W and WᵀW for those who have left, by their places in the base."""
@@ -182,3 +194,12 @@ class Face:
             larger = np.empty((room, room + APART))
             larger[:old, :old] = self._factor[:old, :old]
             self._factor = larger
+
+
+def _factor(K: Array, least: Array) -> Array | None:
+    """Of K, where each of its columns has something of its own."""
+    try:
+        factor: Array = np.linalg.cholesky(K)
+    except np.linalg.LinAlgError:
+        return None
+    return factor if (np.diagonal(factor) ** 2 > least).all() else None

@@ -37,10 +37,10 @@ RESTING = 1e-9
 """The share of its l1 by which a column in use may miss its slope and still be at rest."""
 WRONG = 1e-6
 """The share of an aim that a step may miss before its inverse is made anew."""
+ROUNDING = 1e-13
+"""The share of F that is no more than rounding."""
 TINY = float(np.finfo(np.float64).tiny)
 """The smallest number to divide by."""
-LIFTS = (1e-13, 1e-9)
-"""Shares that are added to the diagonal, so that a face of dependent columns has a factor too."""
 
 
 class Terms(NamedTuple):
@@ -92,6 +92,12 @@ class GramPoint:
             self.target_squared - explained,
         )  # fmt: skip
         return float(found[0])
+
+    def value(self) -> float:
+        """F."""
+        l1, l2, _ = self.terms
+        pull = self.start + self.slopes - l2 * self.beta
+        return float(np.sum(l1 * np.abs(self.beta)) - 0.5 * np.sum(self.beta * pull))
 
     def rests(self) -> bool:
         """Whether the columns in use are as good as they can be without others."""
@@ -156,17 +162,25 @@ def _jumps(point: GramPoint, face: Face, limits: Limits, used: int) -> tuple[int
     for _ in range(MOST_JUMPS if len(point.beta) > FEW else 1):
         signs = point.signs(most)
         newcomers = int(np.count_nonzero(signs) - np.count_nonzero(point.beta))
-        if _jump(point, face, signs):
+        outside = face.move_to(point.gram, point.terms.l2, signs != 0)
+        exchanges = len(outside) and (newcomers <= len(outside) or point.beta[outside].any())
+        if exchanges:
+            falls = _exchange(point, face, outside, signs)
+        else:
+            signs[outside] = 0.0
+            falls = _jump(point, face, signs)
+        if falls:
             jumps += 1
             gap = point.gap()
             if gap <= limits.tolerance or used + jumps >= limits.sweeps:
                 break
+            most = 0 if exchanges else _most_to_join(point, face)
         elif most:
             most = newcomers // FEWER
             if not most:
                 break
-            continue
-        most = _most_to_join(point, face)
+        else:
+            most = _most_to_join(point, face)
     return jumps, gap
 
 
@@ -176,10 +190,8 @@ def _most_to_join(point: GramPoint, face: Face) -> int:
 
 
 def _jump(point: GramPoint, face: Face, signs: Array) -> bool:
-    """To the minimum of the face with these signs, or towards it; False where F does not fall."""
+    """To the minimum of a face with these signs, or towards it; False where F does not fall."""
     for _ in range(2):
-        if not face.move_to(point.gram, point.terms.l2, signs != 0):
-            break
         members = face.members
         aim = _aim(point, members, signs)
         step = face.solve(aim)
@@ -188,9 +200,31 @@ def _jump(point: GramPoint, face: Face, signs: Array) -> bool:
         if _missed(point, members, step, aim) <= WRONG:
             return False
         face.forget()  # rounding has piled up
-    in_use = np.flatnonzero(point.beta)
-    step = _lifted_step(point, in_use)
-    return step is not None and _go(point, in_use, step, np.sign(point.beta[in_use]))
+        if len(face.move_to(point.gram, point.terms.l2, signs != 0)):
+            return False
+    return False
+
+
+def _exchange(point: GramPoint, face: Face, outside: Array, signs: Array) -> bool:
+    """Let columns that depend on members take their places where that lowers the penalty."""
+    inside, before = face.members.copy(), point.value()
+    table = face.explain(point.gram, outside)
+    l1, beta, slopes = point.terms.l1, point.beta.copy(), point.slopes.copy()
+    parts = [
+        [which, *(np.ascontiguousarray(of[which]) for of in (beta, signs, l1))]
+        for which in (inside, outside)
+    ]
+    _native.exchange_columns(table, *parts[0], *parts[1])
+    for which, found, *_ in parts:
+        point.beta[which] = found
+    support = np.flatnonzero(point.beta)
+    point.slopes[:] = point.start - _along(point, support, point.beta[support])
+    after = point.value()
+    fewer = len(support) < np.count_nonzero(beta)
+    if after < before or (fewer and after <= before + ROUNDING * abs(before)):
+        return True
+    point.beta[:], point.slopes[:] = beta, slopes
+    return False
 
 
 def _go(point: GramPoint, members: Array, step: Array, sign: Array) -> bool:
@@ -218,23 +252,3 @@ def _aim(point: GramPoint, members: Array, signs: Array) -> Array:
     l1, l2, _ = point.terms
     here = point.beta[members]
     return point.slopes[members] - l1[members] * signs[members] - l2[members] * here
-
-
-def _lifted_step(point: GramPoint, face: Array) -> Array | None:
-    """The same for the columns in use, by a factor; dependent columns lead far, to a zero."""
-    aim = _aim(point, face, np.sign(point.beta))
-    for lift in LIFTS:
-        within = point.gram[np.ix_(face, face)]
-        diagonal = within.reshape(-1)[:: len(face) + 1]
-        diagonal += point.terms.l2[face]
-        diagonal *= 1 + lift
-        try:
-            factor = np.linalg.cholesky(within)
-        except np.linalg.LinAlgError:
-            continue
-        step = aim.copy()
-        _native.substitute_rows(factor, step[None], 0)
-        _native.substitute_back(factor, step)
-        if np.isfinite(step).all():
-            return step
-    return None
