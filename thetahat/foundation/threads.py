@@ -15,11 +15,15 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import cache
 from itertools import chain, islice
+from math import inf
 from threading import Lock
 from typing import Any, TypeVar
 
 from thetahat.foundation.config import settings
 from thetahat.foundation.cores import usable_cores
+
+WORTH_SHARING = 5e6
+"""Products below which waking another thread costs more than it saves."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -118,11 +122,14 @@ def blocks_in_flight() -> int:
     return 2 * n_threads() + 1
 
 
-def side_by_side(work: Callable[[Item], object], items: Iterable[Item]) -> None:
+def side_by_side(
+    work: Callable[[Item], object], items: Iterable[Item], products: float = inf
+) -> None:
     """``work(item)`` for each of a few items, on this thread and those of the pool.
 
     Each thread takes the next item when it is done with one. When somebody fails, no further item
-    is begun, and the failure is raised here once all threads have stopped.
+    is begun, and the failure is raised here once all threads have stopped. Say how many products
+    there are in all of it, where they may be few: then nobody else is woken.
     """
     left = deque(items)
 
@@ -139,7 +146,8 @@ def side_by_side(work: Callable[[Item], object], items: Iterable[Item]) -> None:
             raise
 
     with one_blas_thread():
-        size = min(n_threads(), len(left)) if len(left) > 1 else 1
+        shared = len(left) > 1 and products >= WORTH_SHARING
+        size = min(n_threads(), len(left)) if shared else 1
         helpers = [thread_pool(n_threads()).submit(go_on) for _ in range(size - 1)]
         try:
             go_on()

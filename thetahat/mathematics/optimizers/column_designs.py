@@ -250,7 +250,7 @@ class DenseDesign(Design):
 
         # Those that are new among themselves apart: half of that product is enough for BLAS.
         ends = [*range(0, old, ROWS_PER_BLOCK), old, count]
-        side_by_side(work, map(slice, ends, ends[1:]))
+        side_by_side(work, map(slice, ends, ends[1:]), len(new) * count * len(self.y))
         self._cache = _Cache(np.concatenate([cache.columns, new]), packed, gram, cache.face)
 
     def _descend_whole(self, beta: Array, working: Array, terms: Terms, limits: Limits) -> Progress:

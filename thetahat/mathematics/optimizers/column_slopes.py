@@ -52,7 +52,8 @@ class ColumnSlopes(ABC):
     def _each_block(self, work: Callable[[slice], None], size: int) -> None:
         """Every sum belongs to one column, so blocks of any size give the same bits."""
         d = self.X.shape[1]
-        side_by_side(work, [slice(at, min(d, at + size)) for at in range(0, d, size)])
+        blocks = [slice(at, min(d, at + size)) for at in range(0, d, size)]
+        side_by_side(work, blocks, self.X.size)
 
 
 class CoarseSlopes(ColumnSlopes):

@@ -31,9 +31,8 @@ JOIN_AT_ONCE = 128
 """Columns that join in one product."""
 FEWEST_IDLE, IDLE = 24, 0.1
 """How many of the base may have left before it is made anew, at least and as a share of it."""
-ROWS_PER_SHARE, WORTH_SHARING = 8, 5e6
-"""Rows of a substitution that a thread takes at a time, and the least products of one that threads
-share: below, waking them costs more."""
+ROWS_PER_SHARE = 8
+"""Rows of a substitution that a thread takes at a time."""
 APART = 8
 """Entries between the rows of a factor: rows a power of two apart share few places of a cache."""
 
@@ -179,14 +178,15 @@ class Face:
     def _substitute(self, rows: Array, first: int = 0) -> None:
         """rows L⁻ᵀ in place, from a column on; those before it are done."""
         count, size = rows.shape
-        if not self.shared or count * (size - first) * size < WORTH_SHARING:
-            _native.substitute_rows(self._factor, rows, first)
-            return
 
         def work(at: int) -> None:
             _native.substitute_rows(self._factor, rows[at : at + ROWS_PER_SHARE], first)
 
-        side_by_side(work, range(0, count, ROWS_PER_SHARE))
+        if self.shared:
+            products = count * (size - first) * size
+            side_by_side(work, range(0, count, ROWS_PER_SHARE), products)
+        else:
+            _native.substitute_rows(self._factor, rows, first)
 
     def _make_room(self, count: int) -> None:
         if count > len(self._factor):
