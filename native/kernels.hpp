@@ -35,7 +35,7 @@ void bind_task_descent(nb::module_ &module);
 void bind_stump(nb::module_ &module);
 void bind_triangle(nb::module_ &module);
 void bind_exchange_columns(nb::module_ &module);
-void bind_newton_direction(nb::module_ &module);
+void bind_newton_rows(nb::module_ &module);
 void bind_walk(nb::module_ &module);
 void bind_density_tree(nb::module_ &module);
 void bind_weighted_median(nb::module_ &module);

@@ -32,7 +32,7 @@ NB_MODULE(_native, module) {
     thetahat::bind_stump(module);
     thetahat::bind_triangle(module);
     thetahat::bind_exchange_columns(module);
-    thetahat::bind_newton_direction(module);
+    thetahat::bind_newton_rows(module);
     thetahat::bind_walk(module);
     thetahat::bind_density_tree(module);
     thetahat::bind_weighted_median(module);

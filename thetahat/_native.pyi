@@ -196,6 +196,20 @@ def exchange_columns(
     sign_outside: FloatArray,
     l1_outside: FloatArray,
 ) -> None: ...
+def newton_rows(
+    x: FloatArray,
+    y: FloatArray,
+    weight: FloatArray,
+    theta: FloatArray,
+    constant: float,
+    loss: int,
+    knee: float,
+    ridge: FloatArray,
+    total: float,
+    tolerance: float,
+    max_steps: int,
+    least: float,
+) -> tuple[float, float, float, float, int, int]: ...
 def newton_direction(hessian: FloatArray, gradient: FloatArray, least: float) -> bool: ...
 def sgd_epoch(
     x: FloatArray,

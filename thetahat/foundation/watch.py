@@ -43,6 +43,11 @@ class Watch:
             return Verdict.OUT_OF_TIME
         return Verdict.GO_ON
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether it would let every step pass."""
+        return self.on_step is None and self.max_time is None
+
     def in_time(self, work: Callable[[Task], Done]) -> Callable[[Task], Done]:
         """The same work, for fits inside a fit: it is told how much of the time is left."""
         if self.max_time is None:

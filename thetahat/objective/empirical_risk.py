@@ -28,6 +28,7 @@ from thetahat.mathematics.optimizers.coordinate_descent import SeparableQuadrati
 from thetahat.mathematics.optimizers.gap import largest_entry
 from thetahat.mathematics.optimizers.gram_descent import Terms
 from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.newton import NewtonRun
 from thetahat.mathematics.optimizers.piecewise_linear import PiecewiseLinearSum
 from thetahat.mathematics.optimizers.working_sets import L1LeastSquares
 from thetahat.mathematics.penalties.base import Penalty, Proximable, SmoothPenalty
@@ -40,6 +41,7 @@ from thetahat.objective.class_multipliers import ClassDualRows
 from thetahat.objective.curvature_sketch import sketch_of
 from thetahat.objective.l1_least_squares import L1Rows
 from thetahat.objective.multipliers import DualRows, MultiplierForm
+from thetahat.objective.newton_rows import newton_compiled, newton_rows
 from thetahat.objective.offered import offered
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sample_epoch import sample_epoch, steps_compiled
@@ -128,6 +130,11 @@ class EmpiricalRisk:
         """∇²F(θ), of the size of θ squared."""
         (hessian,) = self._means(hessian_sums, theta)
         return self._with_penalty_curvature(hessian, theta)
+
+    @offered(need.ridge_or_no_penalty, newton_compiled)
+    def newton_rows(self, theta: Array, tolerance: float, max_steps: int) -> NewtonRun:
+        """All steps of Newton's method from θ, compiled."""
+        return newton_rows(self, theta, tolerance, max_steps)
 
     @offered(need.curved_loss, need.smooth_penalty)
     def hessian_product(self, theta: Array, direction: Array) -> Array:

@@ -197,6 +197,11 @@ class Monitor:
     def goes_on(self) -> bool:
         return self.outcome is None
 
+    @property
+    def unobserved(self) -> bool:
+        """Whether nobody asks after each step: no trace, no callback, no clock."""
+        return self.trace is None and self.watch.is_idle
+
     def begin(self, state: State) -> None:
         """The starting point counts as a result, but not as a step."""
         self._judge(state)

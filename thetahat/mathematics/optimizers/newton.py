@@ -8,7 +8,8 @@ that every direction still leads downhill.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from enum import IntEnum
+from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -17,9 +18,31 @@ from thetahat import _native
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.mathematics.optimizers.gap import largest_entry
 from thetahat.mathematics.optimizers.line_search import Point, backtrack
-from thetahat.mathematics.optimizers.loop import Method, State
+from thetahat.mathematics.optimizers.loop import Method, Monitor, State
 
 Array = Any
+
+
+class Ending(IntEnum):
+    """How a compiled run ended."""
+
+    CONVERGED = 0
+    STEPS_EXHAUSTED = 1
+    STALLED = 2
+    NO_DIRECTION = 3
+    """H is singular or indefinite, which the kernel does not solve."""
+
+
+class NewtonRun(NamedTuple):
+    """What a compiled run found: θ, F and the gap at its start and end, and how it ended."""
+
+    theta: Array
+    first_value: float
+    first_gap: float
+    value: float
+    gap: float
+    steps: int
+    ending: int
 
 
 @dataclass(frozen=True)
@@ -47,6 +70,19 @@ class Newton(Method):
     name = "newton"
     needs = ("value_and_gradient", "hessian")
     default_max_steps = 100
+
+    def run(self, problem: Any, theta: Array, monitor: Monitor) -> None:
+        """In one compiled call where the problem has one, and nobody wants to see each step."""
+        if monitor.unobserved and hasattr(problem, "newton_rows"):
+            found = problem.newton_rows(theta, monitor.tolerance, monitor.max_steps)
+            monitor.begin(State(theta, found.first_value, found.first_gap))
+            if found.steps or found.ending == Ending.STALLED:
+                monitor.steps += max(found.steps, 1) - 1
+                stalled = found.ending == Ending.STALLED
+                monitor.observe(State(found.theta, found.value, found.gap, stalled=stalled))
+            theta = found.theta
+        if monitor.goes_on:
+            super().run(problem, theta, monitor)
 
     def start(self, problem: Any, theta: Array) -> State:
         return _state(Point.at(problem, theta))

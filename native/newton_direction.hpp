@@ -3,22 +3,15 @@
 // exactly. O(k³), in a fixed order. Where a pivot D_i is not above `least` of the diagonal it says
 // false and leaves g alone. It reads the lower triangle of H. For a few dozen columns: it is done
 // before the interpreter's lock could have changed hands, and so keeps it.
+#pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <vector>
-
-#include "kernels.hpp"
 
 namespace thetahat {
 
-namespace {
-
-bool newton_direction(Matrix<const double> hessian, Vector<double> gradient, double least) {
-    const std::size_t k = gradient.shape(0);
-    require(hessian.shape(0) == k && hessian.shape(1) == k,
-            "hessian must be square, gradient as long as its side");
-    const double *h = hessian.data();
-    double *g = gradient.data();
+inline bool newton_direction(const double *h, double *g, std::size_t k, double least) {
     std::vector<double> scale(k), factor(k * k), pivot(k), scaled(k);
     for (std::size_t i = 0; i < k; ++i) {
         const double diagonal = h[i * k + i];
@@ -55,13 +48,6 @@ bool newton_direction(Matrix<const double> hessian, Vector<double> gradient, dou
     for (std::size_t i = 0; i < k; ++i)
         g[i] /= scale[i];
     return true;
-}
-
-} // namespace
-
-void bind_newton_direction(nb::module_ &module) {
-    module.def("newton_direction", &newton_direction, nb::arg("hessian").noconvert(),
-               nb::arg("gradient").noconvert(), nb::arg("least"));
 }
 
 } // namespace thetahat
