@@ -63,17 +63,19 @@ class _OneBlasThread:
     def __enter__(self) -> None:
         with self._lock:
             self._inside += 1
-            if self._inside == 1:
+            if self._scipy_is_new() or self._inside == 1:
                 self._limit()
-        self.heed_scipy()
 
     def heed_scipy(self) -> None:
         """Limit SciPy's BLAS as well, once it is loaded."""
-        if not self._with_scipy and "scipy.linalg" in sys.modules:
-            with self._lock:
-                self._with_scipy = True
-                if self._inside:
-                    self._limit()
+        with self._lock:
+            if self._scipy_is_new() and self._inside:
+                self._limit()
+
+    def _scipy_is_new(self) -> bool:
+        """Whether SciPy's BLAS has been loaded since somebody asked."""
+        before, self._with_scipy = self._with_scipy, "scipy.linalg" in sys.modules
+        return self._with_scipy and not before
 
     def _limit(self) -> None:
         for file, library in _blas(self._with_scipy).items():
