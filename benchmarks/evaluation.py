@@ -96,7 +96,7 @@ def cost_of_comparison(quick: bool, say: Callable[[str], None]) -> Finding:
     from thetahat.evaluation import workers as processes
     from thetahat.foundation.threads import n_threads
 
-    fits, cores, rounds = Fits(quick), n_threads(), 1 if quick else 9
+    fits, cores, rounds = Fits(quick), n_threads(), 1 if quick else 15
     say("the first compare of this process, then on threads and the same fits alone, in turn")
     first = fits.compared()
     processes.START_SECONDS = math.inf  # no workers yet
