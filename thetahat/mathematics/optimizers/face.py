@@ -113,10 +113,9 @@ class Face:
         refused = joins[:0]
         for at in range(0, len(joins), JOIN_AT_ONCE):
             some = joins[at : at + JOIN_AT_ONCE]
-            dependent = self._join(gram, l2, some)
-            if len(dependent):
+            while len(dependent := self._join(gram, l2, some)):
                 refused = np.concatenate([refused, some[dependent]])
-                self._join(gram, l2, np.delete(some, dependent))
+                some = np.delete(some, dependent)
         if len(left):
             try:
                 self._corner = np.linalg.cholesky(self._products)
@@ -141,7 +140,8 @@ class Face:
         factor = _factor(corner, least)
         if factor is None:
             order = np.empty(len(joins), dtype=np.int64)
-            return order[_native.independent_columns(corner, least, order) :]
+            rank = _native.independent_columns(corner, least, order)
+            return order[min(rank, len(joins) - 1) :]  # whatever rounding says: there is one
         self._factor[old:new, old:new] = factor
         self._base = np.concatenate([self._base, joins])
         self._l2 = np.concatenate([self._l2, l2[joins]])
