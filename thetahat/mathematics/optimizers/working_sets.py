@@ -135,8 +135,7 @@ class WorkingSets(Method):
 
     def start(self, problem: Any, theta: Array) -> State:
         quadratic = problem.l1_least_squares()
-        l1, l2, lower = quadratic.terms
-        terms = Terms(l1 * quadratic.total, l2 * quadratic.total, lower)
+        terms = _sums(quadratic)
         given = np.asarray(theta[: quadratic.design.n_columns], dtype=np.float64)
         beta, empty = np.maximum(given, terms.lower), quadratic.design.squares <= 0
         if empty.any():
@@ -153,11 +152,12 @@ class WorkingSets(Method):
         """The steps that are counted are sweeps; a working set takes as many as it needs."""
         state = self.start(problem, theta)
         monitor.begin(state)
+        quadratic = state.memory["quadratic"]
         for times in _larger_penalties(state, monitor.tolerance):
-            ahead = _penalised(state, times)
+            ahead = _under(_larger(quadratic, times), state)
             while monitor.goes_on and ahead.gap > monitor.tolerance and not ahead.stalled:
                 ahead = self._advance(ahead, monitor.max_steps - monitor.steps, monitor.tolerance)
-                state = _penalised(ahead, 1 / times)
+                state = _under(quadratic, ahead)
                 monitor.steps += state.memory["sweeps"] - 1
                 monitor.observe(state)
         while monitor.goes_on:
@@ -228,26 +228,35 @@ def _state(
     return State(quadratic.pack(beta), value / total, gap / total, memory, stalled)
 
 
-def _penalised(state: State, times: float) -> State:
-    """The same point where l1 is so many times as large."""
+def _larger(quadratic: L1LeastSquares, times: float) -> L1LeastSquares:
+    """The same problem where l1 is so many times as large."""
+    return quadratic.with_terms(quadratic.terms._replace(l1=times * quadratic.terms.l1))
+
+
+def _under(quadratic: L1LeastSquares, state: State) -> State:
+    """The same point where the penalty is another."""
     memory = state.memory
-    quadratic, terms = memory["quadratic"], memory["terms"]
-    larger = quadratic.with_terms(quadratic.terms._replace(l1=times * quadratic.terms.l1))
+    quadratic.remember(memory["beta"], memory["standing"])
     return _state(
-        larger, terms._replace(l1=times * terms.l1), memory["beta"], memory["standing"],
-        sweeps=memory["sweeps"], stalled=False,
-    )  # fmt: skip
+        quadratic, _sums(quadratic), memory["beta"], memory["standing"], sweeps=memory["sweeps"]
+    )
+
+
+def _sums(quadratic: L1LeastSquares) -> Terms:
+    """The terms for sums over the rows."""
+    l1, l2, lower = quadratic.terms
+    return Terms(l1 * quadratic.total, l2 * quadratic.total, lower)
 
 
 def _larger_penalties(state: State, tolerance: float) -> Iterator[float]:
     """From the one of a point on the path, each half of the one before."""
-    memory = state.memory
-    if not memory["quadratic"].design.along_the_path:
+    memory, quadratic = state.memory, state.memory["quadratic"]
+    if not quadratic.design.along_the_path:
         return
     (l1, _, lower), slopes = memory["terms"], memory["standing"].slopes
     steep = np.where(lower == 0, slopes, np.abs(slopes))[l1 > 0]
     times = float(np.max(steep / l1[l1 > 0], initial=0.0))
-    if times > FAR and _penalised(state, times).gap <= tolerance:
+    if times > FAR and _under(_larger(quadratic, times), state).gap <= tolerance:
         while times > FAR:
             times /= 2
             yield times
