@@ -7,8 +7,9 @@ parabola, whose minimum solves
 
 A jump goes there, and is taken if F falls: coefficients that would change sign become zero, or the
 jump is cut short. Then the columns whose slopes are steeper than their l1 join the face, and so on.
-Where jumps lead nowhere (dependent columns, a start far from the optimum), sweeps of coordinate
-descent find the next face.
+A column that depends on those in use cannot join them: it takes the place of one of them, where
+that lowers the penalty, and Xβ stays as it is. Where jumps lead nowhere (a start far from the
+optimum), sweeps of coordinate descent find the next face.
 """
 
 from __future__ import annotations
