@@ -78,8 +78,10 @@ void exchange_columns(Matrix<double> table, Vector<std::int64_t> inside, Numbers
         }
         if (!std::isfinite(length))
             continue;
-        for (std::size_t i = 0; i < m; ++i)
-            in.beta[i] -= length * way * row[i];
+        for (std::size_t i = 0; i < m; ++i) {
+            const double moved = in.beta[i] - length * way * row[i];
+            in.beta[i] = moved * in.sign[i] < 0.0 ? 0.0 : moved; // rounding turns none
+        }
         out.beta[q] += length * way;
         if (leaves == m) {
             out.beta[q] = 0.0;

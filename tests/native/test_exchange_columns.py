@@ -69,6 +69,12 @@ def test_a_copy_in_use_is_given_up():
     np.testing.assert_allclose(found, [3.0, 0.0])
 
 
+def test_rounding_turns_no_sign():
+    beta, sign = np.array([1.0, 5e-14, 1.0]), np.ones(3)
+    found, _ = exchanged(beta, sign, np.array([0.1, 1.0, 1.0]), np.array([[1.0, 1e-13]]))
+    assert (found >= 0).all()
+
+
 def test_sizes_are_checked():
     which, some = np.arange(2), np.ones(2)
     with pytest.raises(ValueError, match="table"):

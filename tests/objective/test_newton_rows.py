@@ -69,6 +69,14 @@ def test_too_few_steps(max_steps):
     np.testing.assert_array_equal(compiled.theta, expected.theta)
 
 
+def test_a_step_that_leads_nowhere_counts_as_one():
+    problem = risk(th.losses.Logistic())
+    compiled = th.minimise(problem, th.optimizers.Newton(), tolerance=0.0)
+    expected = step_by_step(problem, tolerance=0.0)
+    assert compiled.outcome is expected.outcome
+    assert compiled.steps == expected.steps
+
+
 def test_a_start_that_is_good_enough_needs_no_step():
     problem = risk(th.losses.Logistic())
     best = th.minimise(problem, th.optimizers.Newton()).theta

@@ -220,6 +220,29 @@ def test_as_many_columns_in_use_as_there_are_rows(alpha, positive, copies):
     assert np.count_nonzero(model.coef_) <= len(y)
 
 
+@pytest.mark.parametrize("seed", [27, 54, 76, 102, 107])
+@pytest.mark.parametrize("alpha", [1e-3, 1e-5, 1e-12])
+def test_places_change_without_turning_a_sign(seed, alpha):
+    """Every column twice, and β ≥ 0: rounding must not let one through to the other side."""
+    random = np.random.default_rng(seed)
+    once = random.standard_normal((40, 75))
+    x = np.hstack([once, once])[:, random.permutation(150)]
+    y = x[:, :5].sum(axis=1) + random.standard_normal(40)
+    model = th.Lasso(alpha, positive=True).fit(x, y)
+    assert (model.coef_ >= 0).all()
+    assert model.solution_.outcome.success
+    assert violation(model, x, y, alpha, 1.0, positive=True) < 0.1
+
+
+@pytest.mark.parametrize("shape", [(3, 2), (3, 900)])
+def test_a_single_row_that_counts(shape):
+    random = np.random.default_rng(199)
+    x, y = random.standard_normal(shape), random.standard_normal(3)
+    model = th.Lasso(0.1).fit(x, y, sample_weight=np.array([0.0, 0.3, 0.0]))
+    assert not model.coef_.any()
+    assert model.intercept_ == pytest.approx(y[1])
+
+
 @pytest.mark.parametrize("alpha", [1e-2, 1e-3])
 def test_a_small_penalty_is_reached_by_larger_ones(alpha):
     """Straight from zero it takes some 400 to 1,000 sweeps."""

@@ -90,7 +90,7 @@ class GramDesign(Design):
     def __init__(self, gram: Array, start: Array, target_squared: float) -> None:
         self.gram = np.ascontiguousarray(gram, dtype=np.float64)
         self.start = np.ascontiguousarray(start, dtype=np.float64)
-        self.target_squared = target_squared
+        self.target_squared = max(0.0, target_squared)
         self.squares = np.diagonal(self.gram).copy()
         self._face = Face()
 

@@ -25,8 +25,9 @@ from thetahat.foundation.threads import side_by_side
 
 Array = Any
 
-LEAST_NEW = 1e-9
-"""The least share of a column's square that the others must leave unexplained when it joins."""
+LEAST_NEW, LEAST_WITH_L2 = 1e-9, 1e-13
+"""The least share of a column's square that the others must leave unexplained when it joins; where
+there is an l2, its solution is defined by that."""
 JOIN_AT_ONCE = 128
 """Columns that join in one product."""
 FEWEST_IDLE, IDLE = 24, 0.1
@@ -43,7 +44,7 @@ class Face:
     Parameters
     ----------
     rank : float
-        The most columns that can be independent.
+        The most columns that can be independent without an l2.
     room : int
         Columns that there is room for from the start; memory that is not used yet costs nothing.
     shared : bool
@@ -66,6 +67,10 @@ class Face:
         self._products: Array = np.empty((0, 0))
         self._corner: Array = self._products
         """WᵀW and its factor."""
+
+    def most(self, l2: Array) -> float:
+        """The most members that there can be."""
+        return np.inf if l2.any() else self.rank
 
     def move_to(self, gram: Array, l2: Array, wanted: Array) -> Array:
         """Make those of a mask the members, but for some that depend on the others: which."""
@@ -106,7 +111,7 @@ class Face:
         comes[self._base] = False
         joins, stays = np.flatnonzero(comes), wanted[self._base]
         left, size = np.flatnonzero(~stays), len(stays) + len(joins)
-        if len(left) and (len(left) > max(FEWEST_IDLE, IDLE * size) or size > self.rank):
+        if len(left) and (len(left) > max(FEWEST_IDLE, IDLE * size) or size > self.most(l2)):
             return None
         self._leave(left)
         self._make_room(size)
@@ -135,7 +140,7 @@ class Face:
         corner = rows.take(joins, axis=1)
         diagonal = corner.reshape(-1)[:: len(joins) + 1]
         diagonal += l2[joins]
-        least = LEAST_NEW * diagonal
+        least = np.where(l2[joins] > 0, LEAST_WITH_L2, LEAST_NEW) * diagonal
         corner -= below @ below.T
         factor = _factor(corner, least)
         if factor is None:

@@ -94,6 +94,11 @@ class GramPoint:
         )  # fmt: skip
         return float(found[0])
 
+    def fresh_slopes(self) -> Array:
+        """From β alone: many small moves leave rounding in those that follow them."""
+        support = np.flatnonzero(self.beta)
+        return self.start - _along(self, support, self.beta[support])
+
     def value(self) -> float:
         """F."""
         l1, l2, _ = self.terms
@@ -135,9 +140,9 @@ def descend_on_gram(
     """
     leading, used = gram[: len(beta), : len(beta)], 0
     with one_blas_thread():
-        point = GramPoint(leading, start, target_squared, terms, beta, start.copy())
-        support = np.flatnonzero(beta)
-        point.slopes -= _along(point, support, beta[support])
+        point = GramPoint(leading, start, target_squared, terms, beta, start)
+        point.slopes = point.fresh_slopes()
+        swept = False
         while True:
             jumps, gap, most = 0, np.inf, SWEEPS_PER_JUMP
             if beta.any():  # else sweeps find a first face
@@ -145,14 +150,15 @@ def descend_on_gram(
                 most = SWEEPS_PER_JUMP if jumps else SWEEPS_WITHOUT_JUMPS
             used += jumps
             if gap <= limits.tolerance or used >= limits.sweeps:
-                return Progress(used, gap, False), point.slopes
+                return Progress(used, gap, False), point.fresh_slopes() if swept else point.slopes
+            swept = True
             sweeps, gap, stuck = _native.descend_gram(
                 gram, start, target_squared, *terms, beta, point.slopes, limits.tolerance,
                 limits.floor, min(most, limits.sweeps - used),
             )  # fmt: skip
             used += sweeps
             if gap <= limits.tolerance or stuck or used >= limits.sweeps:
-                return Progress(used, gap, stuck), point.slopes
+                return Progress(used, gap, stuck), point.fresh_slopes()
 
 
 def _jumps(point: GramPoint, face: Face, limits: Limits, used: int) -> tuple[int, float]:
@@ -187,7 +193,8 @@ def _jumps(point: GramPoint, face: Face, limits: Limits, used: int) -> tuple[int
 
 def _most_to_join(point: GramPoint, face: Face) -> int:
     in_use = np.count_nonzero(point.beta)
-    return max(FEWEST_JOIN, int(min(JOINING * in_use, FILLING * (face.rank - in_use))))
+    room = face.most(point.terms.l2) - in_use
+    return max(FEWEST_JOIN, int(min(JOINING * in_use, FILLING * room)))
 
 
 def _jump(point: GramPoint, face: Face, signs: Array) -> bool:
@@ -210,7 +217,8 @@ def _exchange(point: GramPoint, face: Face, outside: Array, signs: Array) -> boo
     """Let columns that depend on members take their places where that lowers the penalty."""
     inside, before = face.members.copy(), point.value()
     table = face.explain(point.gram, outside)
-    l1, beta, slopes = point.terms.l1, point.beta.copy(), point.slopes.copy()
+    l1, beta, slopes = point.terms.l1, point.beta.copy(), point.slopes
+    in_use = np.count_nonzero(beta)
     parts = [
         [which, *(np.ascontiguousarray(of[which]) for of in (beta, signs, l1))]
         for which in (inside, outside)
@@ -218,13 +226,11 @@ def _exchange(point: GramPoint, face: Face, outside: Array, signs: Array) -> boo
     _native.exchange_columns(table, *parts[0], *parts[1])
     for which, found, *_ in parts:
         point.beta[which] = found
-    support = np.flatnonzero(point.beta)
-    point.slopes[:] = point.start - _along(point, support, point.beta[support])
-    after = point.value()
-    fewer = len(support) < np.count_nonzero(beta)
-    if after < before or (fewer and after <= before + ROUNDING * abs(before)):
+    point.slopes = point.fresh_slopes()
+    gained, rounding = before - point.value(), ROUNDING * abs(before)
+    if gained > rounding or (gained >= -rounding and np.count_nonzero(point.beta) < in_use):
         return True
-    point.beta[:], point.slopes[:] = beta, slopes
+    point.beta[:], point.slopes = beta, slopes
     return False
 
 

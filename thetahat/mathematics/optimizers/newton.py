@@ -76,9 +76,9 @@ class Newton(Method):
         if monitor.unobserved and hasattr(problem, "newton_rows"):
             found = problem.newton_rows(theta, monitor.tolerance, monitor.max_steps)
             monitor.begin(State(theta, found.first_value, found.first_gap))
-            if found.steps or found.ending == Ending.STALLED:
-                monitor.steps += max(found.steps, 1) - 1
-                stalled = found.ending == Ending.STALLED
+            stalled = found.ending == Ending.STALLED
+            if found.steps or stalled:
+                monitor.steps += found.steps + stalled - 1  # a step that leads nowhere is one
                 monitor.observe(State(found.theta, found.value, found.gap, stalled=stalled))
             theta = found.theta
         if monitor.goes_on:

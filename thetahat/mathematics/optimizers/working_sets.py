@@ -33,6 +33,8 @@ FEWEST_EXPECTED, FEWEST_MORE = 30, 20
 """Fewest columns that are taken in where a path tells who is likely to join, and after that."""
 FAR = 4.0
 """How many times too small a penalty may be for a point of the path, and still be near."""
+VANISHING = 1e-6
+"""The share of the largest penalty below which solutions hardly change any more."""
 EPSILON = 1e-15
 """Moves below this share of ‖y‖ are rounding."""
 
@@ -257,7 +259,8 @@ def _larger_penalties(state: State, tolerance: float) -> Iterator[float]:
     steep = np.where(lower == 0, slopes, np.abs(slopes))[l1 > 0]
     times = float(np.max(steep / l1[l1 > 0], initial=0.0))
     if times > FAR and _under(_larger(quadratic, times), state).gap <= tolerance:
-        while times > FAR:
+        least = max(FAR, VANISHING * times)
+        while times > least:
             times /= 2
             yield times
 
