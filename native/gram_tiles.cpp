@@ -1,6 +1,6 @@
-// The products of `GramTiles`, in tiles of 4 × 8 entries at or above the diagonal. This file alone
-// is compiled with fused multiply-adds where the machine has them: nothing is derived from these
-// sums but their value.
+// The products of `GramTiles`, in tiles of 4 × 8 entries at or above the diagonal. This file is
+// compiled with fused multiply-adds where the machine has them: nothing is derived from these sums
+// but their value.
 
 #include "gram_tiles.hpp"
 

@@ -1,8 +1,8 @@
 // x in place of g with H x = −g, by H = S L D Lᵀ S with S powers of two near the roots of the
 // diagonal, so that units do not matter and nothing is rounded by them; a diagonal H is solved
 // exactly. O(k³), in a fixed order. Where a pivot D_i is not above `least` of the diagonal it says
-// false and leaves g alone. It reads the lower triangle of H. For a few dozen columns: it is done
-// before the interpreter's lock could have changed hands, and so keeps it.
+// false and leaves g alone. It reads the lower triangle
+// of H, for a few dozen columns.
 #pragma once
 
 #include <cmath>

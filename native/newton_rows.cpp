@@ -4,9 +4,10 @@
 //     F(θ) = Σ w ℓ(y, x̃ᵀθ)/total + ½ Σ_j ridge_j θ_j²,    θ ← θ − t H⁻¹∇F,    t = 1, ½, ¼, …
 //
 // until the largest entry of ∇F is at most `tolerance`. What a step must bring is what the method
-// says that is written for any problem: Armijo's rule, or a smaller gradient where F changes by no
-// more than rounding. θ is changed in place. Says F and the gap at the start and at the end, the
-// steps, and how it ended. O(n d²) for each step; one thread, one order of sums.
+// says that is written for any problem (`line_search.py`, whose numbers these are): Armijo's rule,
+// or a smaller gradient where F changes by no more than rounding. θ is changed in place. Says F and
+// the gap at the start and at the end, the steps, and how it ended. O(n d²) for each step; one
+// thread, one order of sums.
 //
 // newton_direction is its direction alone, where H is at hand. It is done before the interpreter's
 // lock could have changed hands, and so keeps it.

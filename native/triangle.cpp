@@ -4,12 +4,13 @@
 //                       being done:   y_i = (b_i − Σ_{j<i} L_ij y_j) / L_ii
 //     substitute_back:  x ← L⁻ᵀ x:    x_i = x_i / L_ii, then x_j −= L_ij x_i for j < i
 //
-// independent_columns factors A itself: which of its columns are independent, most first, until a
-// pivot is not above `least` of it; O(k³), for a few columns.
-//
 // O(k²) for each. Tiles of rows of L and of right-hand sides keep their sums in registers; an entry
 // is summed in the same order whatever shares its tile, so threads may share the rows without
 // changing a bit. Fused multiply-adds are used where the machine has them.
+//
+// independent_columns tells which columns of A are independent before there is an L: `order` begins
+// with them, the largest pivot first, until none is above its `least`. A is used up. O(k³), for a
+// few columns.
 
 #include <utility>
 

@@ -71,7 +71,7 @@ def test_a_copy_in_use_is_given_up():
 
 def test_rounding_turns_no_sign():
     beta, sign = np.array([1.0, 5e-14, 1.0]), np.ones(3)
-    found, _ = exchanged(beta, sign, np.array([0.1, 1.0, 1.0]), np.array([[1.0, 1e-13]]))
+    found, _ = exchanged(beta, sign, np.array([0.1, 1.0, 1.0]), np.array([[1.0, -1e-13]]))
     assert (found >= 0).all()
 
 

@@ -231,7 +231,7 @@ def test_places_change_without_turning_a_sign(seed, alpha):
     model = th.Lasso(alpha, positive=True).fit(x, y)
     assert (model.coef_ >= 0).all()
     assert model.solution_.outcome.success
-    assert violation(model, x, y, alpha, 1.0, positive=True) < 0.1
+    assert violation(model, x, y, alpha, 1.0, positive=True) < 0.01
 
 
 @pytest.mark.parametrize("shape", [(3, 2), (3, 900)])
@@ -245,10 +245,10 @@ def test_a_single_row_that_counts(shape):
 
 @pytest.mark.parametrize("alpha", [1e-2, 1e-3])
 def test_a_small_penalty_is_reached_by_larger_ones(alpha):
-    """Straight from zero it takes some 400 to 1,000 sweeps."""
+    """Straight from zero it takes 300 and 460 sweeps."""
     model = th.LinearModel(penalty=th.penalties.L1(alpha)).fit(CROWDED, CROWDED_Y)
     assert model.solution_.solver == "working_sets"
-    assert model.solution_.steps < 300
+    assert model.solution_.steps < 200
 
 
 # Bad input: a clear error, or the right answer.

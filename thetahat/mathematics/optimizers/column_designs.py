@@ -36,7 +36,7 @@ Array = Any
 
 ALMOST = 0.999
 """The share of a threshold below which a slope need not be exact."""
-ROWS_PER_BLOCK = 256
+COLUMNS_PER_PRODUCT = 256
 """Columns of a product that one thread works out at a time."""
 FEWEST_CACHED, ROOM = 2000, 1024
 """Columns whose Gram matrix is kept however few rows there are, and those that a face has room for
@@ -249,7 +249,7 @@ class DenseDesign(Design):
                 gram[some, old:count] = gram[old:count, some].T
 
         # Those that are new among themselves apart: half of that product is enough for BLAS.
-        ends = [*range(0, old, ROWS_PER_BLOCK), old, count]
+        ends = [*range(0, old, COLUMNS_PER_PRODUCT), old, count]
         side_by_side(work, map(slice, ends, ends[1:]), len(new) * count * len(self.y))
         self._cache = _Cache(np.concatenate([cache.columns, new]), packed, gram, cache.face)
 
