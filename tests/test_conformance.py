@@ -190,12 +190,7 @@ def test_order_of_rows_does_not_matter(name):
 class Chunked(InMemory):
     """The same rows in blocks of an odd size, as a file would bring them."""
 
-    def blocks(self):
-        from thetahat.data.source import Block
-
-        for start in range(0, self.n_rows, 613):
-            rows = slice(start, start + 613)
-            yield Block(X=self.X[rows], y=self.y[rows], start=start)
+    block_rows = 613
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -51,10 +51,10 @@ class InMemory(Source):
         if self.n_rows > self.block_rows:
             return super().reduce(summarise, *params)
         with one_blas_thread():
-            return summarise(self._whole, *params)
+            return summarise(self.whole, *params)
 
     @cached_property
-    def _whole(self) -> Block:
+    def whole(self) -> Block:
         """All rows, as one block."""
         X = self.X if self.is_sparse else np.asarray(self.X)
         return Block(X=X, y=self.y, weight=self.weight)

@@ -39,7 +39,7 @@ def newton_rows(risk: Any, theta: Array, tolerance: float, max_steps: int) -> Ne
     assert known is not None
     ridge = np.ascontiguousarray(risk._penalty_curvature(found), dtype=np.float64)
     told = _native.newton_rows(
-        *rows_of(next(risk.source.blocks())), found, risk.predictor.constant, *known, ridge,
+        *rows_of(risk.source.whole), found, risk.predictor.constant, *known, ridge,
         risk._total_weight, tolerance, max_steps, SINGULAR,
     )  # fmt: skip
     return NewtonRun(found, *told)
