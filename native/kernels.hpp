@@ -13,6 +13,7 @@ void bind_root_weighted(nb::module_ &module);
 void bind_row_losses(nb::module_ &module);
 void bind_huber_sums(nb::module_ &module);
 void bind_gram_path(nb::module_ &module);
+void bind_sweep_path(nb::module_ &module);
 void bind_rounded_kinks(nb::module_ &module);
 void bind_coordinate_descent(nb::module_ &module);
 void bind_leave_one_out(nb::module_ &module);

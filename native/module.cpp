@@ -10,6 +10,7 @@ NB_MODULE(_native, module) {
     thetahat::bind_row_losses(module);
     thetahat::bind_huber_sums(module);
     thetahat::bind_gram_path(module);
+    thetahat::bind_sweep_path(module);
     thetahat::bind_rounded_kinks(module);
     thetahat::bind_coordinate_descent(module);
     thetahat::bind_leave_one_out(module);
@@ -45,6 +46,4 @@ NB_MODULE(_native, module) {
     thetahat::bind_gradient_tree(module);
     thetahat::bind_sorted_columns(module);
     thetahat::bind_statistic_tree(module);
-    thetahat::bind_bins(module);
-    thetahat::bind_gradient_tree(module);
 }

@@ -311,21 +311,6 @@ def correlate_sparse(
     out: FloatArray,
     first: int,
 ) -> None: ...
-def descend_dense(
-    x: FloatArray,
-    mean: FloatArray,
-    y: FloatArray,
-    working: NDArray[Any],
-    squares: FloatArray,
-    l1: FloatArray,
-    l2: FloatArray,
-    lower: FloatArray,
-    beta: FloatArray,
-    residual: FloatArray,
-    tolerance: float,
-    floor: float,
-    max_sweeps: int,
-) -> tuple[int, float, bool]: ...
 def descend_sparse(
     data: FloatArray,
     indices: NDArray[Any],
@@ -359,6 +344,23 @@ def gram_path(
     values: FloatArray,
     gaps: FloatArray,
     steps: NDArray[Any],
+) -> int: ...
+def sweep_path(
+    x: FloatArray,
+    y: FloatArray,
+    squares: FloatArray,
+    l1: FloatArray,
+    l2: FloatArray,
+    lower: FloatArray,
+    first: FloatArray,
+    tolerance: float,
+    floor: float,
+    most_sweeps: int,
+    once: bool,
+    betas: FloatArray,
+    values: FloatArray,
+    gaps: FloatArray,
+    sweeps: NDArray[Any],
 ) -> int: ...
 def descend_gram(
     gram: FloatArray,

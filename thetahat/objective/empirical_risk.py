@@ -283,7 +283,7 @@ class EmpiricalRisk:
         """F by its columns, for rows with many of them."""
         assert isinstance(self.penalty, Coordinatewise)
         l1, l2, lower, _ = self.penalty.kernel_terms(self.predictor.n_features)
-        rows = L1Rows(self.source, intercept=self.predictor.fit_intercept)
+        rows = L1Rows(self.source, intercept=self.predictor.fit_intercept, many=False)
         return rows.problem().with_terms(Terms(l1, l2, lower))
 
     @property

@@ -20,6 +20,7 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.moments import Moments, moments, provisional_frame, summarise_moments
 from thetahat.foundation.threads import one_blas_thread, ordered_map
+from thetahat.mathematics.optimizers.column_designs import FEW_NUMBERS
 from thetahat.objective.l1_least_squares import WIDEST_GRAM, L1Rows
 from thetahat.objective.l1_path import Path, path
 
@@ -85,13 +86,18 @@ class FoldErrors:
         return found.reshape(len(l1_ratios), len(self.folds), -1)
 
     def _by_rows(self, l1_ratios: Array, alphas: Array) -> Array:
-        found = np.empty((len(l1_ratios), len(self.folds), len(alphas[0])))
-        for fold, (train, test) in enumerate(self.folds):
-            rows = L1Rows(self._rows(train), intercept=self.intercept)
-            held = self._rows(test)
-            for index, (ratio, grid) in enumerate(zip(l1_ratios, alphas, strict=True)):
-                found[index, fold] = _row_errors(held, self._path(rows, grid, ratio))
-        return found
+        def errors(fold: Fold) -> Array:
+            train, test = map(self._rows, fold)
+            rows = L1Rows(train, intercept=self.intercept)
+            return [
+                _row_errors(test, self._path(rows, grid, ratio))
+                for ratio, grid in zip(l1_ratios, alphas, strict=True)
+            ]
+
+        # Few numbers: a thread for each fold. Many: all threads for one fold after another.
+        few = not self.source.is_sparse and self.source.X.size <= FEW_NUMBERS
+        found = np.array(list((ordered_map if few else map)(errors, self.folds)))
+        return np.swapaxes(found, 0, 1)
 
     def _path(self, rows: L1Rows, alphas: Array, l1_ratio: float) -> Path:
         return path(

@@ -17,6 +17,7 @@ from thetahat.data.source import Source
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.memory import require_memory
 from thetahat.mathematics.optimizers.column_designs import (
+    FEW_NUMBERS,
     DenseDesign,
     Design,
     GramDesign,
@@ -32,7 +33,8 @@ Array = Any
 
 WIDEST_GRAM = 500
 """Columns up to which a Gram matrix of all of them costs less than a few passes over the rows."""
-
+SLIM = 4
+"""How many rows for each column of few numbers make a Gram matrix worth its while for one fit."""
 
 ROUNDING, SPARSE_ROUNDING = 1e-26, 1e-14
 """Shares of W·x̄² up to which the squares of a centred column are no more than rounding."""
@@ -49,10 +51,14 @@ class L1Rows:
         Whether there is a b.
     precompute : bool, "auto" or array of shape (d, d)
         Whether to form the Gram matrix; or that matrix, of centred columns with an intercept.
+    many : bool
+        Whether there are many penalties to solve for, over which a Gram matrix pays off.
     """
 
-    def __init__(self, source: Source, *, intercept: bool, precompute: Any = "auto") -> None:
-        self.intercept = intercept
+    def __init__(
+        self, source: Source, *, intercept: bool, precompute: Any = "auto", many: bool = True
+    ) -> None:
+        self.intercept, self.many = intercept, many
         self.n_features, self.n_targets = source.n_features, max(1, source.n_outputs)
         given = None if isinstance(precompute, bool | str) else precompute
         if given is None and self._wants_gram(source, precompute):
@@ -93,7 +99,10 @@ class L1Rows:
     def _wants_gram(self, source: Source, precompute: Any) -> bool:
         if precompute is True or not isinstance(source, InMemory):
             return True
-        return source.n_features <= min(WIDEST_GRAM, source.n_rows)
+        n, d = source.n_rows, source.n_features
+        if source.is_sparse or self.many or n * d > FEW_NUMBERS:
+            return d <= min(WIDEST_GRAM, n)
+        return SLIM * d <= n
 
     def _from_moments(self, about: Moments, *, sparse: bool) -> None:
         d = about.n_features

@@ -15,12 +15,12 @@ import numpy as np
 
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.threads import one_blas_thread
-from thetahat.mathematics.optimizers.column_designs import GramDesign, Standing
+from thetahat.mathematics.optimizers.column_designs import Standing
 from thetahat.mathematics.optimizers.gram_descent import Terms
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.mathematics.optimizers.working_sets import L1LeastSquares, WorkingSets
-from thetahat.objective.gram_path import gram_path
+from thetahat.objective.compiled_path import compiled_path, is_compiled
 from thetahat.objective.path_legs import (
     MISSED,
     Milestone,
@@ -102,11 +102,11 @@ def path(
 ) -> Path:
     """Solve at each of some falling penalties; `once` keeps no solution for two of them.
 
-    On a Gram matrix the path is compiled (`gram_path`). Where a pass over the columns is dear, it
-    is walked in legs: first the end of a leg, then the penalties between, each from the point on
-    the line through the two ends.
+    On a Gram matrix and on few numbers the path is compiled (`compiled_path`). Where a pass over
+    the columns is dear, it is walked in legs: first the end of a leg, then the penalties between,
+    each from the point on the line through the two ends.
     """
-    d, method = problem.design.n_columns, WorkingSets(once=once)
+    d, method = problem.design.n_columns, WorkingSets(once=once, first_sweeps=0)
     theta = problem.start()
     if start is not None:
         theta[:d] = start
@@ -132,10 +132,10 @@ def path(
         found[at] = solutions[at].theta
         return Milestone(at, applied[at], found[at, :d], penalised.stand(found[at, :d]))
 
-    def from_face_to_face() -> None:
+    def in_one_call() -> None:
         at, beta = 0, theta[:d]
         while at < len(alphas):
-            for solution in gram_path(
+            for solution in compiled_path(
                 problem, applied[at:], l1_ratio=l1_ratio, positive=positive, tolerance=tolerance,
                 max_iter=max_iter, beta=beta, once=once,
             ):  # fmt: skip
@@ -158,8 +158,8 @@ def path(
             here, length = there, 1 if once else next_length(length, shares)
 
     with one_blas_thread():  # once for all of it
-        if isinstance(problem.design, GramDesign):
-            from_face_to_face()
+        if is_compiled(problem, tolerance):
+            in_one_call()
         else:
             in_legs()
     has_intercept = problem.x_mean is not None

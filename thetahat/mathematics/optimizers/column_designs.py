@@ -38,6 +38,8 @@ ALMOST = 0.999
 """The share of a threshold below which a slope need not be exact."""
 COLUMNS_PER_PRODUCT = 256
 """Columns of a product that one thread works out at a time."""
+FEW_NUMBERS = 2**18
+"""Entries of X that a cache holds: a few sweeps over all of them cost little."""
 FEWEST_CACHED, ROOM = 2000, 1024
 """Columns whose Gram matrix is kept however few rows there are, and those that a face has room for
 from the start."""
@@ -52,6 +54,23 @@ class Standing(NamedTuple):
     slack: Array = EXACT
 
 
+class Swept(NamedTuple):
+    """Where sweeps over all columns ended at each of some penalties."""
+
+    solved: int
+    """Penalties whose gap is within the tolerance; the next one, if any, took too many sweeps."""
+    betas: Array
+    values: Array
+    gaps: Array
+    sweeps: Array
+
+    @classmethod
+    def room(cls, penalties: int, d: int) -> Swept:
+        """To be filled by a kernel."""
+        values, gaps = np.empty((2, penalties))
+        return cls(0, np.empty((penalties, d)), values, gaps, np.zeros(penalties, dtype=np.int64))
+
+
 class Design(ABC):
     """X and y as a working-set method needs them."""
 
@@ -64,6 +83,8 @@ class Design(ABC):
     """Whether a working set is always all columns."""
     along_the_path: bool = False
     """Whether it is better to come by larger penalties than straight from far away."""
+    is_small: bool = False
+    """Whether a few sweeps over all columns cost less than to choose among them."""
 
     @property
     def n_columns(self) -> int:
@@ -76,6 +97,10 @@ class Design(ABC):
     @abstractmethod
     def descend(self, beta: Array, working: Array, terms: Terms, limits: Limits) -> Progress:
         """Minimise over the columns of a working set, β in place."""
+
+    def descend_all(self, beta: Array, terms: Terms, limits: Limits) -> Progress:
+        """Minimise over all columns, β in place."""
+        return self.descend(beta, np.arange(self.n_columns), terms, limits)
 
     @abstractmethod
     def standing(self, near: Array | None = None) -> Standing:
@@ -152,7 +177,9 @@ class DenseDesign(Design):
             noise = rounding * np.sum(weight) * mean * mean
         self.squares[(self.squares <= noise) & np.isfinite(self.squares)] = 0.0
         self._empty_cache()
+        self.is_small = X.size <= FEW_NUMBERS
         self._whole: Array | None = None
+        """All columns, packed, once sweeps have asked for them."""
         self._aim(y, np.where(self.squares > 0, start, 0.0))
 
     def aim(self, y: Array) -> None:
@@ -174,8 +201,8 @@ class DenseDesign(Design):
         return self.standing(near)
 
     def descend(self, beta: Array, working: Array, terms: Terms, limits: Limits) -> Progress:
-        if len(working) > max(2 * len(self.y), FEWEST_CACHED):
-            return self._descend_whole(beta, working, terms, limits)
+        if len(working) > max(2 * len(self.y), FEWEST_CACHED):  # too many for their Gram matrix
+            return self.descend_all(beta, terms, limits)
         self._extend_cache(working)
         columns = self._cache.columns
         part = beta[columns]
@@ -184,10 +211,33 @@ class DenseDesign(Design):
             limits, self._cache.face,
         )  # fmt: skip
         beta[columns], self._known = part, (columns, slopes)
-        support, fitted = np.flatnonzero(part), np.empty_like(self.y)
-        _native.combine_rows(self._cache.packed, support, part[support], fitted)
-        self._residual = self.y - fitted
+        self._residual = self.y - _combined(self._cache.packed, part)
         return progress
+
+    def descend_all(self, beta: Array, terms: Terms, limits: Limits) -> Progress:
+        l1, l2, lower = terms
+        found = self.sweep(l1[None], l2[None], lower, beta, limits)
+        beta[:], self._known = found.betas[0], None
+        self._residual = self.y - _combined(self._whole, beta)
+        sweeps = int(found.sweeps[0])
+        stuck = not found.solved and sweeps < limits.sweeps
+        return Progress(sweeps, float(found.gaps[0]), stuck)
+
+    def sweep(
+        self, l1: Array, l2: Array, lower: Array, beta: Array, limits: Limits, once: bool = False
+    ) -> Swept:
+        """Minimise on the residual at each of some penalties, up to the first that is hard.
+
+        l1 and l2 have a row for each. `once`: at least one sweep, even from an optimum.
+        """
+        if self._whole is None:
+            self._whole = np.array(self.X.T, dtype=np.float64, order="C")
+            self._centre(self._whole, slice(None))
+        found = Swept.room(*l1.shape)
+        solved = _native.sweep_path(
+            self._whole, self.y, self.squares, l1, l2, lower, beta, *limits, once, *found[1:]
+        )
+        return found._replace(solved=solved)
 
     def standing(self, near: Array | None = None) -> Standing:
         residual = self._residual
@@ -207,11 +257,14 @@ class DenseDesign(Design):
         taken: Array = np.empty((len(columns), len(self.y))) if out is None else out
         for row, column in zip(taken, columns, strict=True):
             row[:] = self.X[:, column]
-        if self._centres:
-            taken -= self.mean[columns, None]
-        if self._weighs:
-            taken *= self.root
+        self._centre(taken, columns)
         return taken
+
+    def _centre(self, packed: Array, columns: Array | slice) -> None:
+        if self._centres:
+            packed -= self.mean[columns, None]
+        if self._weighs:
+            packed *= self.root
 
     def _fitted(self, support: Array, part: Array) -> Array:
         with one_blas_thread():
@@ -253,18 +306,12 @@ class DenseDesign(Design):
         side_by_side(work, map(slice, ends, ends[1:]), len(new) * count * len(self.y))
         self._cache = _Cache(np.concatenate([cache.columns, new]), packed, gram, cache.face)
 
-    def _descend_whole(self, beta: Array, working: Array, terms: Terms, limits: Limits) -> Progress:
-        """A working set too large for its Gram matrix: moves are made on the residual."""
-        if self._whole is None:
-            self._whole = self._packed(np.arange(self.X.shape[1])).T
-        part, support = beta[working], np.flatnonzero(beta)
-        self._residual = self.y - self._fitted(support, beta[support])
-        progress = _native.descend_dense(
-            self._whole, np.zeros_like(self.mean), self.y, working, self.squares[working],
-            *terms.of(working), part, self._residual, *limits,
-        )  # fmt: skip
-        beta[working], self._known = part, None
-        return Progress(*progress)
+
+def _combined(packed: Array, beta: Array) -> Array:
+    """Columns, packed as rows, times their coefficients."""
+    support, found = np.flatnonzero(beta), np.empty(packed.shape[1])
+    _native.combine_rows(packed, support, beta[support], found)
+    return found
 
 
 class SparseDesign(Design):

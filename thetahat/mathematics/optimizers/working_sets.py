@@ -35,6 +35,9 @@ FAR = 4.0
 """How many times too small a penalty may be for a point of the path, and still be near."""
 VANISHING = 1e-6
 """The share of the largest penalty below which solutions hardly change any more."""
+FIRST_SWEEPS, ROUGH = 400, 1e-6
+"""Sweeps over all columns of a small problem before it is taken for a hard one, and the share of
+‖y‖² from which on a gap is one that sweeps come to soon."""
 EPSILON = 1e-15
 """Moves below this share of ‖y‖ are rounding."""
 
@@ -111,6 +114,8 @@ class WorkingSets(Method):
         Fewest columns that are taken into a working set beside those in use.
     once : bool
         Descend at least once, even from a start that is within the tolerance.
+    first_sweeps : int
+        The most sweeps over all columns of a small problem, before columns are chosen.
 
     Examples
     --------
@@ -126,6 +131,7 @@ class WorkingSets(Method):
 
     least: int = 100
     once: bool = False
+    first_sweeps: int = FIRST_SWEEPS
 
     name = "working_sets"
     needs = ("l1_least_squares",)
@@ -134,6 +140,7 @@ class WorkingSets(Method):
 
     def __post_init__(self) -> None:
         require_whole(self, "least", at_least=1)
+        require_whole(self, "first_sweeps", at_least=0)
 
     def start(self, problem: Any, theta: Array) -> State:
         quadratic = problem.l1_least_squares()
@@ -155,6 +162,26 @@ class WorkingSets(Method):
         state = self.start(problem, theta)
         monitor.begin(state)
         quadratic = state.memory["quadratic"]
+        if monitor.goes_on and self.first_sweeps and sweeps_suit(quadratic, monitor.tolerance):
+            self._sweep_first(state, monitor)
+        if monitor.goes_on and quadratic.design.along_the_path:
+            state = self._along_the_path(state, monitor)
+        while monitor.goes_on:
+            state = self._advance(state, monitor.max_steps - monitor.steps, monitor.tolerance)
+            monitor.steps += state.memory["sweeps"] - 1
+            monitor.observe(state)
+
+    def _sweep_first(self, state: State, monitor: Monitor) -> None:
+        """Over all columns; where that does not arrive, another way begins at the start."""
+        most = min(self.first_sweeps, monitor.max_steps)
+        swept = self._advance(state, most, monitor.tolerance, over_all=True)
+        if swept.gap <= monitor.tolerance:
+            monitor.steps += swept.memory["sweeps"] - 1
+            monitor.observe(swept)
+
+    def _along_the_path(self, state: State, monitor: Monitor) -> State:
+        """Towards a small penalty by larger ones."""
+        quadratic = state.memory["quadratic"]
         for times in _larger_penalties(state, monitor.tolerance):
             ahead = _under(_larger(quadratic, times), state)
             while monitor.goes_on and ahead.gap > monitor.tolerance and not ahead.stalled:
@@ -162,24 +189,19 @@ class WorkingSets(Method):
                 state = _under(quadratic, ahead)
                 monitor.steps += state.memory["sweeps"] - 1
                 monitor.observe(state)
-        while monitor.goes_on:
-            state = self._advance(state, monitor.max_steps - monitor.steps, monitor.tolerance)
-            monitor.steps += state.memory["sweeps"] - 1
-            monitor.observe(state)
+        return state
 
-    def _advance(self, state: State, sweeps: int, tolerance: float) -> State:
+    def _advance(
+        self, state: State, sweeps: int, tolerance: float, over_all: bool = False
+    ) -> State:
         memory = state.memory
         quadratic, terms = memory["quadratic"], memory["terms"]
         design, beta = quadratic.design, memory["beta"].copy()
-        working = np.arange(design.n_columns)
-        if not design.takes_all:
-            working = self._working_set(memory, beta)
-        limits = Limits(
-            INNER_SHARE * tolerance * quadratic.total,
-            EPSILON * design.target_squared**0.5,
-            sweeps,
-        )
-        progress = design.descend(beta, working, terms, limits)
+        limits = limits_of(quadratic, tolerance, sweeps, over_all)
+        if over_all or design.takes_all:
+            progress = design.descend_all(beta, terms, limits)
+        else:
+            progress = design.descend(beta, self._working_set(memory, beta), terms, limits)
         standing = design.standing(terms.l1)
         quadratic.remember(beta, standing)
         stalled = progress.stuck and progress.sweeps == 1
@@ -244,6 +266,23 @@ def _under(quadratic: L1LeastSquares, state: State) -> State:
     )
 
 
+def sweeps_suit(quadratic: L1LeastSquares, tolerance: float) -> bool:
+    """Whether sweeps over all columns are likely to be the shortest way."""
+    design = quadratic.design
+    return design.is_small and tolerance * quadratic.total >= ROUGH * design.target_squared
+
+
+def limits_of(
+    quadratic: L1LeastSquares, tolerance: float, sweeps: int, over_all: bool = False
+) -> Limits:
+    """When a descent over some columns, or all, has done enough for a gap of the whole problem."""
+    return Limits(
+        (1.0 if over_all else INNER_SHARE) * tolerance * quadratic.total,
+        EPSILON * quadratic.design.target_squared**0.5,
+        sweeps,
+    )
+
+
 def _sums(quadratic: L1LeastSquares) -> Terms:
     """The terms for sums over the rows."""
     l1, l2, lower = quadratic.terms
@@ -253,8 +292,6 @@ def _sums(quadratic: L1LeastSquares) -> Terms:
 def _larger_penalties(state: State, tolerance: float) -> Iterator[float]:
     """From the one of a point on the path, each half of the one before."""
     memory, quadratic = state.memory, state.memory["quadratic"]
-    if not quadratic.design.along_the_path:
-        return
     (l1, _, lower), slopes = memory["terms"], memory["standing"].slopes
     steep = np.where(lower == 0, slopes, np.abs(slopes))[l1 > 0]
     times = float(np.max(steep / l1[l1 > 0], initial=0.0))

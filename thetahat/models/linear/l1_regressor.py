@@ -70,7 +70,9 @@ class L1Regressor(Watched, SparseCoefficients):
         source = self._open(X, y, sample_weight, check_finite=False)
         rows = None
         if self.alpha * l1_ratio != 0:
-            rows = L1Rows(source, intercept=self.fit_intercept, precompute=self.precompute)
+            rows = L1Rows(
+                source, intercept=self.fit_intercept, precompute=self.precompute, many=False
+            )
         self._solve(source, rows, self.alpha, l1_ratio, X, y)
 
     def _solve(
