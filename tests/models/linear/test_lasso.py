@@ -7,6 +7,10 @@ import sklearn.linear_model
 from sklearn.exceptions import ConvergenceWarning
 
 import thetahat as th
+from thetahat.data.door import as_source
+from thetahat.mathematics.optimizers.working_sets import WorkingSets
+from thetahat.objective.l1_least_squares import L1Rows
+from thetahat.objective.l1_path import elastic_net_terms
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((80, 6)) * [1, 2, 0.5, 1, 3, 1] + [0, 5, 1, 0, -2, 0]
@@ -56,6 +60,37 @@ def test_the_gap_bounds_the_distance_from_the_minimum(shape):
         model = th.Lasso(0.1, tol=tol).fit(x, y)
         assert objective(model) - least <= model.dual_gap_ + 1e-12 <= tol * scale + 1e-12
         assert model.solution_.value == pytest.approx(objective(model))
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.05, 0.002])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
+@pytest.mark.parametrize("positive", [False, True])
+def test_sweeps_over_few_numbers_come_within_the_tolerance(alpha, order, weight, positive):
+    """At the default tolerance sweeps over all columns do, and what they claim is true."""
+    model = th.ElasticNet(alpha, l1_ratio=0.9, positive=positive)
+    model.fit(np.array(WIDE, order=order), WIDE_Y, weight)
+    exact = th.ElasticNet(alpha, l1_ratio=0.9, positive=positive, **TIGHT).fit(WIDE, WIDE_Y, weight)
+    variance = np.average((WIDE_Y - np.average(WIDE_Y, weights=weight)) ** 2, weights=weight)
+    assert model.dual_gap_ <= 1e-4 * variance
+    assert model.solution_.value - exact.solution_.value <= model.dual_gap_
+    assert model.solution_.value >= exact.solution_.value - 1e-10
+    assert not positive or (model.coef_ >= 0).all()
+
+
+def test_where_sweeps_do_not_arrive_another_way_is_taken():
+    """The steps that are told are those of the way that led there."""
+    x = np.cumsum(np.random.default_rng(5).standard_normal((60, 300)), axis=1)  # columns alike
+    y = x[:, 40] - x[:, 200] + x[:, 290]
+    model = th.Lasso(1e-3, max_iter=2000).fit(x, y)
+    assert model.solution_.outcome.success
+    problem = L1Rows(as_source(x, y, who="a test"), intercept=True).problem()
+    tolerance = 1e-4 * y.var()
+    terms = elastic_net_terms(300, 1e-3, 1.0, positive=False)
+    method = WorkingSets(first_sweeps=0)
+    without = th.minimise(problem.with_terms(terms), method, tolerance=tolerance)
+    assert model.n_iter_ == without.steps
+    np.testing.assert_array_equal(model.coef_, without.theta[:-1])
 
 
 @pytest.mark.parametrize("positive", [False, True])

@@ -207,3 +207,20 @@ def test_positive_paths_have_no_negative_coefficient():
         for tol in (1e-4, 1e-8):
             coefs = th.lasso_path(x, y, positive=True, alphas=30, tol=tol)[1]
             assert coefs.min() >= 0.0
+
+
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.5])
+def test_a_path_by_sweeps_is_the_path_on_a_gram_matrix(l1_ratio):
+    random = np.random.default_rng(3)
+    x = random.standard_normal((50, 90))
+    y = x[:, :8].sum(axis=1) + random.standard_normal(50)
+    swept = th.enet_path(x, y, l1_ratio=l1_ratio, tol=2e-6)
+    on_gram = th.enet_path(x, y, l1_ratio=l1_ratio, tol=1e-12, precompute=True, max_iter=10_000)
+    np.testing.assert_allclose(swept[0], on_gram[0])
+    for at, alpha in enumerate(swept[0]):
+        l1, l2 = alpha * l1_ratio, alpha * (1 - l1_ratio)
+        values = [
+            np.mean((y - x @ beta) ** 2) / 2 + l1 * np.abs(beta).sum() + l2 / 2 * beta @ beta
+            for beta in (swept[1][:, at], on_gram[1][:, at])
+        ]
+        assert values[0] - values[1] <= swept[2][at] + 1e-12 <= 2e-6 * np.mean(y**2) + 1e-12
