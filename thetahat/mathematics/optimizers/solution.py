@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -92,4 +92,4 @@ class Solution:
     trace: tuple[float, ...] = ()
     condition: float | None = None
     rank: int | None = None
-    multipliers: Array | None = None
+    multipliers: Array | None = field(default=None, repr=False)
