@@ -49,6 +49,14 @@ def more_than(low: float) -> Range:
     return Range(lambda value: _is_real(value) and value > low, f"a number > {low:g}")
 
 
+def between(low: float, high: float) -> Range:
+    """A real number strictly between two."""
+    return Range(
+        lambda value: _is_real(value) and low < value < high,
+        f"a number strictly between {low:g} and {high:g}",
+    )
+
+
 def whole(low: int) -> Range:
     """A whole number ≥ low."""
     return Range(lambda value: _is_whole(value) and value >= low, f"a whole number ≥ {low}")
@@ -74,18 +82,31 @@ non_negative_array = Range(
 )
 
 
+def _is_finite_vector(value: Any) -> bool:
+    try:
+        numbers = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        return False
+    return numbers.ndim == 1 and bool(np.isfinite(numbers).all())
+
+
+finite_vector = Range(_is_finite_vector, "an array of finite numbers")
+
+
 def check_ranges(estimator: Any) -> None:
     """Refuse parameters outside their declared ranges."""
     for name, rule in estimator._ranges.items():
-        value = getattr(estimator, name)
-        if not rule.holds(value):
-            hint = ""
-            if isinstance(value, str):
-                close = get_close_matches(value, _quoted(rule.words), n=1)
-                hint = f" Did you mean {close[0]!r}?" if close else ""
-            raise ParameterError(
-                f"{type(estimator).__name__}: {name}={value!r} must be {rule.words}.{hint}"
-            )
+        check_value(getattr(estimator, name), rule, name, type(estimator).__name__)
+
+
+def check_value(value: Any, rule: Range, name: str, who: str) -> None:
+    """Refuse one value, of an estimator's parameter or a function's argument."""
+    if not rule.holds(value):
+        hint = ""
+        if isinstance(value, str):
+            close = get_close_matches(value, _quoted(rule.words), n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise ParameterError(f"{who}: {name}={value!r} must be {rule.words}.{hint}")
 
 
 def _quoted(words: str) -> list[str]:

@@ -11,7 +11,7 @@ from thetahat.data.labels import LabelEncoding
 from thetahat.data.moments import dense_rows
 from thetahat.data.source import Block
 from thetahat.estimator.two_class_learner import TwoClassLearner
-from thetahat.foundation.errors import DataError
+from thetahat.models.online.single_row import single_row
 
 Array = Any
 
@@ -21,7 +21,7 @@ class BooleanLearner(TwoClassLearner):
 
     ``fit`` passes over the rows once, in their order; `partial_fit` goes on with more. An entry is
     true where it is above ½. ``mistakes_`` counts the rows that were answered wrongly before they
-    were learned.
+    were learned; ``consistent_`` tells whether some hypothesis of the class agrees with all rows.
     """
 
     _visits_rows_in_order = True
@@ -89,16 +89,12 @@ class BooleanLearner(TwoClassLearner):
 
     def predict_one(self, x: Any) -> Any:
         """The answer for one row, before anything is learned as well. Cost: O(d)."""
-        truth = _row(x)
-        if not hasattr(self, "classes_"):
-            self._begin_with(truth.size)
+        truth = self._one(x)
         return self.classes_.tolist()[int(self._score(truth[None, :])[0] > 0)]
 
     def learn_one(self, x: Any, y: Any) -> Any:
         """Learn one row; labels are True and False unless `fit` has seen others. Cost: O(d)."""
-        truth = _row(x)
-        if not hasattr(self, "classes_"):
-            self._begin_with(truth.size)
+        truth = self._one(x)
         label = LabelEncoding(self.classes_).encode([y])[0] > 0
         self._learn(truth[None, :], np.array([label]))
         return self
@@ -107,10 +103,13 @@ class BooleanLearner(TwoClassLearner):
         rows = dense_rows(block)
         return self._score(_truth(rows)).astype(rows.dtype)
 
-    def _begin_with(self, width: int) -> None:
-        self.n_features_in_ = width
-        self.classes_ = np.array([False, True])
-        self._start(width)
+    def _one(self, x: Any) -> Array:
+        truth = _truth(single_row(self, x))
+        if not hasattr(self, "classes_"):
+            self.n_features_in_ = truth.size
+            self.classes_ = np.array([False, True])
+            self._start(truth.size)
+        return truth
 
     def _start(self, width: int) -> None:
         self.n_rounds_, self.mistakes_, self.consistent_ = 0, 0, True
@@ -126,10 +125,3 @@ class BooleanLearner(TwoClassLearner):
 
 def _truth(rows: Array) -> Array:
     return rows > 0.5
-
-
-def _row(x: Any) -> Array:
-    row = np.asarray(x, dtype=float)
-    if row.ndim != 1:
-        raise DataError(f"One row at a time: x has shape {row.shape}; give (d,).")
-    return row > 0.5

@@ -13,9 +13,10 @@ import numpy as np
 
 from thetahat.data.moments import dense_rows
 from thetahat.data.source import Block
-from thetahat.estimator.parameters import Range, boolean, none, one_of, whole
+from thetahat.estimator.parameters import boolean, finite_vector, none, one_of, whole
 from thetahat.estimator.two_class_learner import TwoClassLearner
 from thetahat.foundation.errors import DataError
+from thetahat.models.online.single_row import single_row
 from thetahat.models.preprocessing.monomials import MonomialExpansion
 
 Array = Any
@@ -73,8 +74,7 @@ class OnlinePerceptron(TwoClassLearner):
         "degree": whole(1),
         "start": one_of("zeros", "ones"),
         "bias": boolean,
-        "separator": none
-        | Range(lambda value: np.ndim(value) == 1, "an array of numbers, one per entry of φ"),
+        "separator": none | finite_vector,
     }
     _visits_rows_in_order = True
 
@@ -156,16 +156,15 @@ class OnlinePerceptron(TwoClassLearner):
         """R²/ρ² over the rows so far; None without a separator, or from other starts than 0."""
         if self.separator is None or self.start != "zeros" or not self.margin_ > 0:
             return None
-        return float(self.radius_**2 / self.margin_**2)
+        ratio = self.radius_ / self.margin_
+        return ratio * ratio  # a power would refuse what is beyond all numbers, a product is ∞
 
     def _score_block(self, block: Block) -> Array:
         rows = dense_rows(block)
         return (self._features(rows) @ self.weights_).astype(rows.dtype)
 
     def _one(self, x: Any) -> Array:
-        row = np.asarray(x, dtype=float)
-        if row.ndim != 1:
-            raise DataError(f"One row at a time: x has shape {row.shape}; give (d,).")
+        row = single_row(self, x)
         if not hasattr(self, "classes_"):
             self.classes_ = np.array([-1, 1])
             self.n_features_in_ = row.size
@@ -196,6 +195,7 @@ class OnlinePerceptron(TwoClassLearner):
                     f"OnlinePerceptron: separator has shape {direction.shape}; φ has {size} "
                     "entries (monomials, then the constant). Give one number each, not all 0."
                 )
+            direction = direction / np.abs(direction).max()  # so that no square overflows
             self._direction = direction / np.linalg.norm(direction)
 
     def _learn(self, rows: Array, signs: Array) -> None:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Protocol
 
 import numpy as np
 
+from thetahat.estimator.parameters import check_value, none, whole
 from thetahat.foundation.errors import DataError
 
 Array = Any
@@ -57,7 +59,8 @@ class Game:
     ended_early : bool
         Whether the teacher had fewer rows than were asked for.
     inconsistent_round : int or None
-        The first round whose label no concept of the learner's class can have given.
+        The first round after which no concept of the learner's class agrees with all rows so far,
+        as ``consistent_`` of the learner tells.
 
     Examples
     --------
@@ -143,7 +146,7 @@ def play(
     teacher : iterable of (x, y)
         A `Teacher`, a list, any stream.
     rounds : int, optional
-        How many to play; None: until the teacher ends.
+        How many to play; None: until the teacher ends. No further row is taken from the teacher.
 
     Returns
     -------
@@ -156,12 +159,11 @@ def play(
     >>> print(th.online.play(th.online.MonotoneDisjunction(), rows, rounds=3))
     1 mistakes in 1 rounds (bound 7); the teacher ran out of rows
     """
+    check_value(rounds, whole(0) | none, "rounds", "play")
     if rounds is None and isinstance(teacher, Teacher):
         raise DataError("play: this teacher never ends. Say how many rounds to play.")
     wrong, played, contradiction = [], 0, None
-    for x, y in teacher:
-        if rounds is not None and played >= rounds:
-            break
+    for x, y in islice(teacher, rounds):
         played += 1
         if learner.predict_one(x) != y:
             wrong.append(played)

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from thetahat.data.resampling import take_rows
+from thetahat.estimator.parameters import check_value, whole
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import generator
 
@@ -75,7 +76,7 @@ def progressive_validation(
     model : estimator with ``partial_fit``
         It learns the stream.
     stream : iterable of (X, y)
-        Batches.
+        Batches; a y of shape (n, 1) counts as (n,).
     classes : array-like, optional
         All labels, for classifiers.
     loss : callable, optional
@@ -104,8 +105,9 @@ def progressive_validation(
     losses, rows, options = [], [], {} if classes is None else {"classes": classes}
     for number, (X, y) in enumerate(stream):
         if number:
-            losses.append(float(judge(np.asarray(y), np.asarray(model.predict(X)))))
-            rows.append(len(y))
+            truth, predicted = _alike(y, model.predict(X), number)
+            losses.append(float(judge(truth, predicted)))
+            rows.append(len(truth))
         model.partial_fit(X, y, **({} if number else options))
     if not losses:
         raise DataError(
@@ -167,7 +169,7 @@ def active_learning(
     ----------
     model : classifier
         With ``decision_function`` or ``predict_proba`` for the uncertainty query.
-    pool : array-like of shape (n, d)
+    pool : array-like or sparse array of shape (n, d)
         Rows without labels.
     oracle : callable
         ``oracle(row)`` tells the label of a row of the pool, by its number.
@@ -200,10 +202,14 @@ def active_learning(
     """
     from sklearn.base import clone
 
-    n = len(pool)
-    if not 2 <= questions <= n:
+    if hasattr(pool, "tocsr"):
+        pool = pool.tocsr()  # the sparse format whose rows can be taken
+    n = _n_rows(pool)
+    check_value(questions, whole(2), "questions", "active_learning")
+    check_value(start, whole(0), "start", "active_learning")
+    if questions > n:
         raise ParameterError(
-            f"active_learning: questions={questions!r} must lie between 2 and the pool's {n} rows."
+            f"active_learning: questions={questions!r} must be at most the pool's {n} rows."
         )
     random = generator(random_state)
     want = _query(query, random)
@@ -235,7 +241,7 @@ def _query(query: Any, random: np.random.Generator) -> Callable[[Any, Any], Arra
     if callable(query):
         return query
     if query == "random":
-        return lambda model, rows: random.random(len(rows))
+        return lambda model, rows: random.random(_n_rows(rows))
     if query == "uncertainty":
         return uncertainty
     raise ParameterError(
@@ -279,6 +285,24 @@ def uncertainty(model: Any, X: Any) -> Array:
         return -np.abs(scores)
     leading = np.sort(scores, axis=1)
     return leading[:, -2] - leading[:, -1]
+
+
+def _n_rows(rows: Any) -> int:
+    return int(rows.shape[0]) if hasattr(rows, "shape") else len(rows)
+
+
+def _alike(y: Any, predicted: Any, batch: int) -> tuple[Array, Array]:
+    """Targets and predictions of one shape, a column being as good as a row of numbers."""
+    truth, answers = np.asarray(y), np.asarray(predicted)
+    if truth.shape != answers.shape:
+        truth, answers = (a[:, 0] if a.ndim == 2 and a.shape[1] == 1 else a
+                          for a in (truth, answers))  # fmt: skip
+    if truth.shape != answers.shape:
+        raise DataError(
+            f"progressive_validation: batch {batch} has targets of shape {truth.shape}, and the "
+            f"model predicts shape {answers.shape}. Give one target per prediction."
+        )
+    return truth, answers
 
 
 def _error_rate(y: Array, predicted: Array) -> float:

@@ -1,0 +1,37 @@
+"""One row for a learner that takes rows one by one: the check that `fit` makes of all rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thetahat.estimator.parameters import check_ranges
+from thetahat.foundation.errors import DataError
+
+Array = Any
+
+
+def single_row(learner: Any, x: Any) -> Array:
+    """x as numbers of shape (d,); a learner that has seen no row has its parameters checked."""
+    who = type(learner).__name__
+    try:
+        row = np.asarray(x, dtype=float)
+    except (TypeError, ValueError) as failure:
+        raise DataError(f"{who}: x={x!r} is no row of numbers. Encode what is none.") from failure
+    if row.ndim != 1 or not row.size:
+        raise DataError(f"{who}: One row at a time: x has shape {row.shape}; give (d,).")
+    if not np.isfinite(row).all():
+        column = int(np.argmin(np.isfinite(row)))
+        raise DataError(
+            f"{who}: column {column} of x is {row[column]}; rows hold finite numbers. Impute it, "
+            "or leave the row out."
+        )
+    if not hasattr(learner, "classes_"):
+        check_ranges(learner)
+    elif row.size != learner.n_features_in_:
+        raise DataError(
+            f"{who}: x has {row.size} columns, but {learner.n_features_in_} were learned. Give "
+            "every row the columns of the first."
+        )
+    return row
