@@ -11,6 +11,7 @@ from thetahat.data.labels import LabelEncoding
 from thetahat.data.moments import dense_rows
 from thetahat.data.source import Block
 from thetahat.estimator.two_class_learner import TwoClassLearner
+from thetahat.models.online.agreement import Agreement
 from thetahat.models.online.single_row import single_row
 
 Array = Any
@@ -30,6 +31,14 @@ class BooleanLearner(TwoClassLearner):
     mistakes_: int
     consistent_: bool
 
+    _agreement: Agreement | None = None
+    """None before the first row, and in a model from a file that kept none."""
+
+    @property
+    @abstractmethod
+    def mistake_bound_(self) -> float | None:
+        """The most mistakes on any sequence that a hypothesis of the class labels."""
+
     @abstractmethod
     def _begin(self, width: int) -> None:
         """The state before the first row of this many truth values."""
@@ -41,6 +50,10 @@ class BooleanLearner(TwoClassLearner):
     @abstractmethod
     def _update(self, truth: Array, label: bool, answer: bool) -> None:
         """Learn from one row."""
+
+    def _literals(self, truth: Array) -> Array:
+        """Which literals of the class are true in a row; here, the variables themselves."""
+        return truth
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Forget everything, and learn the rows in their order. Cost: O(n d).
@@ -113,6 +126,7 @@ class BooleanLearner(TwoClassLearner):
 
     def _start(self, width: int) -> None:
         self.n_rounds_, self.mistakes_, self.consistent_ = 0, 0, True
+        self._agreement = None
         self._begin(width)
 
     def _learn(self, rows: Array, labels: Array) -> None:
@@ -121,6 +135,16 @@ class BooleanLearner(TwoClassLearner):
             self.n_rounds_ += 1
             self.mistakes_ += answer != bool(label)
             self._update(truth, bool(label), answer)
+            self._check(self._literals(truth), bool(label))
+
+    def _check(self, literals: Array, label: bool) -> None:
+        """Whether any hypothesis can have given all labels; once none can, none ever will."""
+        if self._agreement is None:
+            self._agreement = Agreement.of_no_rows(literals.size)
+        self._agreement.learn(literals, label)
+        bound = self.mistake_bound_
+        too_many = bound is not None and self.mistakes_ > bound
+        self.consistent_ = self.consistent_ and self._agreement.exists and not too_many
 
 
 def _truth(rows: Array) -> Array:

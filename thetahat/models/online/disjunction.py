@@ -24,7 +24,9 @@ class MonotoneDisjunction(BooleanLearner):
     Formula: h(x) = ∨_{i ∈ L} x_i with L = all variables at first; on a row labelled false, every
     variable that is true in it leaves L. At most n mistakes with n variables.
 
-    Cost: O(n_variables) per row.
+    Cost: O(n_variables) per row. Memory: n_variables/8 bytes (and about 90 more) for each different
+    positive row that a later negative row could still contradict; few are left once the literals
+    have settled.
 
     Attributes
     ----------
@@ -35,7 +37,8 @@ class MonotoneDisjunction(BooleanLearner):
     mistake_bound_ : int
         n.
     consistent_ : bool
-        Whether some monotone disjunction agrees with every row so far.
+        Whether some monotone disjunction (that of no variable included) agrees with every row so
+        far: exact, in whatever order the rows came.
     classes_ : array of shape (2,)
         The labels; the second is "true".
 
@@ -64,8 +67,6 @@ class MonotoneDisjunction(BooleanLearner):
     def _update(self, truth: Array, label: bool, answer: bool) -> None:
         if not label:
             self.literals_ = self.literals_ & ~truth
-        elif not answer:
-            self.consistent_ = False  # every literal of the truth is still there, yet none is true
 
 
 class Disjunction(BooleanLearner):
@@ -74,7 +75,7 @@ class Disjunction(BooleanLearner):
     Formula: `MonotoneDisjunction` over the 2n literals x₁, …, x_n, ¬x₁, …, ¬x_n. The first mistake
     removes exactly n of them, each further one at least one: at most n + 1 mistakes.
 
-    Cost: O(n_variables) per row.
+    Cost: O(n_variables) per row. Memory: as `MonotoneDisjunction` of 2·n_variables variables.
 
     Attributes
     ----------
@@ -110,5 +111,6 @@ class Disjunction(BooleanLearner):
     def _update(self, truth: Array, label: bool, answer: bool) -> None:
         if not label:
             self.literals_ = self.literals_ & np.stack([~truth, truth])
-        elif not answer:
-            self.consistent_ = False
+
+    def _literals(self, truth: Array) -> Array:
+        return np.concatenate([truth, ~truth])

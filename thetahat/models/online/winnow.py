@@ -19,14 +19,14 @@ class Winnow(BooleanLearner):
     or w_i/α (row false) for every variable true in x. With α = 2 a disjunction of k of n variables
     costs at most 2 + 3k(1 + log₂ n) mistakes: few, however many variables do not matter.
 
-    Cost: O(n_variables) per row.
+    Cost: O(n_variables) per row; memory as `MonotoneDisjunction`.
 
     Parameters
     ----------
     alpha : float, default=2.0
         The factor; > 1.
     n_relevant : int, optional
-        k, where it is known: for ``mistake_bound_`` alone.
+        k, where it is known: for ``mistake_bound_`` and ``consistent_`` alone.
 
     Attributes
     ----------
@@ -36,6 +36,10 @@ class Winnow(BooleanLearner):
         As in `MonotoneDisjunction`.
     mistake_bound_ : float or None
         2 + 3k(1 + log₂ n), with `n_relevant` given and α = 2.
+    consistent_ : bool
+        False once no monotone disjunction agrees with every row so far, or once more mistakes were
+        made than any of `n_relevant` variables can cause. (Whether one of k variables agrees is a
+        covering problem, too hard to be answered in every round.)
 
     Examples
     --------
