@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.estimator.parameters import between, check_value, none, whole
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.optional import optional_import
 
@@ -16,9 +17,11 @@ Array = Any
 
 @dataclass(frozen=True)
 class HedgeRun:
-    """Losses of Hedge and of the experts, round by round, against the bounds.
+    """Losses of Hedge and of the experts in one run, round by round, against the bounds.
 
-    Formula: regret = L − min_i L_i ≤ √(2T ln n) + ln n for the tuned β. Cost: O(rounds) memory.
+    Formula: L ≤ min_i (L_i ln(1/β) + ln(1/p_i))/(1 − β) with p the weights that the run began with;
+    for the first run they are 1/n each. Every number is of this run alone, whatever was played
+    before. Cost: O(rounds) memory.
 
     Attributes
     ----------
@@ -27,11 +30,14 @@ class HedgeRun:
     expert_losses : array of shape (n_experts,)
         The total loss of each expert.
     bound : float
-        (L_min ln(1/β) + ln n)/(1 − β), which L never exceeds.
+        The formula, which L never exceeds; (L_min ln(1/β) + ln n)/(1 − β) for a first run.
     tuned_bound : float or None
-        L_min + √(2T ln n) + ln n, when β was tuned for T rounds.
+        L_min + √(2T ln n) + ln n, when β was tuned for T rounds, the run was the first, and it had
+        at most T rounds; else it is not promised, and None.
     regret : array of shape (rounds,)
         After each round, Hedge's total loss minus that of the best expert so far.
+    regret_bounds : array of shape (rounds,)
+        After each round, the most that the formula allows the regret to be.
 
     Examples
     --------
@@ -48,6 +54,7 @@ class HedgeRun:
     bound: float
     tuned_bound: float | None
     regret: Array
+    regret_bounds: Array
 
     @property
     def total(self) -> float:
@@ -56,10 +63,10 @@ class HedgeRun:
 
     @property
     def bounds_hold(self) -> bool:
-        """Whether L keeps every bound."""
+        """Whether L keeps its bound in every round, and the tuned one at the end."""
         slack = 1e-9 * (1 + self.total)
-        within = self.total <= self.bound + slack
-        return bool(within and (self.tuned_bound is None or self.total <= self.tuned_bound + slack))
+        within = bool((self.regret <= self.regret_bounds + slack).all())
+        return within and (self.tuned_bound is None or self.total <= self.tuned_bound + slack)
 
     def __str__(self) -> str:
         return (
@@ -70,7 +77,9 @@ class HedgeRun:
     __repr__ = __str__
 
     def plot(self, axes: Any = None) -> Any:
-        """The regret round by round against √(2T ln n) + ln n. Cost: O(rounds).
+        """The regret round by round against its bounds. Cost: O(rounds).
+
+        For a β tuned for T rounds, a line shows √(2T ln n) + ln n, which the last round keeps.
 
         Parameters
         ----------
@@ -84,9 +93,11 @@ class HedgeRun:
         plt = optional_import("matplotlib.pyplot", extra="plot", purpose="HedgeRun.plot")
         axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
         rounds = np.arange(1, self.regret.size + 1)
-        log_n = np.log(max(2, self.expert_losses.size))
         axes.plot(rounds, self.regret, label="regret")
-        axes.plot(rounds, np.sqrt(2 * rounds * log_n) + log_n, "--", label="√(2T ln n) + ln n")
+        axes.plot(rounds, self.regret_bounds, "--", label="bound for this β and these losses")
+        if self.tuned_bound is not None:
+            beyond = self.tuned_bound - self.expert_losses.min()
+            axes.axhline(beyond, color="black", lw=0.8, label="√(2T ln n) + ln n")
         axes.set(xlabel="round", ylabel="loss beyond the best expert's")
         axes.legend(frameon=False)
         return axes
@@ -97,6 +108,7 @@ class Hedge:
 
     Formula: play p_i = w_i/Σw and lose p·l; L ≤ (L_min ln(1/β) + ln n)/(1 − β). With
     β = 1/(1 + √(2 ln n/T)) for T rounds, L ≤ L_min + √(2T ln n) + ln n: regret per round goes to 0.
+    After more than T rounds only the first bound is promised.
 
     Cost: O(n_experts) per round.
 
@@ -115,6 +127,8 @@ class Hedge:
         β.
     total_loss_, expert_losses_ : float, array
         Losses so far.
+    n_rounds_ : int
+        Rounds so far.
 
     Examples
     --------
@@ -127,10 +141,8 @@ class Hedge:
     def __init__(self, *, beta: float | None = None, rounds: int | None = None) -> None:
         if beta is None and rounds is None:
             raise ParameterError("Hedge: give beta, or rounds to tune it for.")
-        if beta is not None and not 0 < beta < 1:
-            raise ParameterError(f"Hedge: beta={beta!r} must lie strictly between 0 and 1.")
-        if rounds is not None and not rounds >= 1:
-            raise ParameterError(f"Hedge: rounds={rounds!r} must be a whole number ≥ 1.")
+        check_value(beta, none | between(0, 1), "beta", "Hedge")
+        check_value(rounds, none | whole(1), "rounds", "Hedge")
         self.beta, self.rounds = beta, rounds
 
     def update(self, losses: Any) -> float:
@@ -163,12 +175,15 @@ class Hedge:
             )
         own = float(self.weights_ @ loss)
         self._log_weights = self._log_weights + loss * np.log(self.beta_)
+        self.n_rounds_ += 1
         self.total_loss_ += own
         self.expert_losses_ = self.expert_losses_ + loss
         return own
 
     def run(self, losses: Iterable[Any]) -> HedgeRun:
-        """Play a stream of rounds. Cost: O(rounds × n_experts).
+        """Play a stream of rounds, going on from where the last ended.
+
+        The report is of these rounds alone. Cost: O(rounds × n_experts).
 
         Parameters
         ----------
@@ -179,15 +194,22 @@ class Hedge:
         -------
         HedgeRun
         """
-        own, regret = [], []
+        earlier = self._state()
+        own, best, bounds = [], [], []
         for each in losses:
             own.append(self.update(each))
-            regret.append(self.total_loss_ - self.expert_losses_.min())
+            if earlier is None:
+                n = self.expert_losses_.size
+                earlier = np.zeros(n), np.full(n, np.log(n))
+            lost, doubts = self.expert_losses_ - earlier[0], earlier[1]
+            best.append(float(lost.min()))
+            bounds.append(self._bound(lost, doubts))
         if not own:
             raise DataError("Hedge: the stream is empty, so there is nothing to play.")
-        return HedgeRun(
-            np.array(own), self.expert_losses_, self.bound, self.tuned_bound, np.array(regret)
-        )
+        first = len(own) == self.n_rounds_
+        regret, regret_bounds = np.cumsum(own) - best, np.array(bounds) - best
+        tuned = self.tuned_bound if first else None
+        return HedgeRun(np.array(own), lost, bounds[-1], tuned, regret, regret_bounds)
 
     @property
     def weights_(self) -> Array:
@@ -198,16 +220,30 @@ class Hedge:
     @property
     def bound(self) -> float:
         """(L_min ln(1/β) + ln n)/(1 − β) for the losses so far. Cost: O(n_experts)."""
-        best, n = float(self.expert_losses_.min()), self.expert_losses_.size
-        return (best * np.log(1 / self.beta_) + np.log(n)) / (1 - self.beta_)
+        return self._bound(self.expert_losses_, np.log(self.expert_losses_.size))
 
     @property
     def tuned_bound(self) -> float | None:
-        """L_min + √(2T ln n) + ln n where β was tuned for T rounds, else None. Cost: O(n)."""
-        if self.beta is not None or self.rounds is None:
+        """L_min + √(2T ln n) + ln n where β was tuned for T rounds, else None. Cost: O(n).
+
+        None as well after more than T rounds, for which it is not promised.
+        """
+        if self.beta is not None or self.rounds is None or self.n_rounds_ > self.rounds:
             return None
         log_n = np.log(self.expert_losses_.size)
         return float(self.expert_losses_.min() + np.sqrt(2 * self.rounds * log_n) + log_n)
+
+    def _bound(self, lost: Array, doubts: Array) -> float:
+        """The least of (L_i ln(1/β) + ln(1/p_i))/(1 − β) over the experts."""
+        return float((lost * -np.log(self.beta_) + doubts).min() / (1 - self.beta_))
+
+    def _state(self) -> tuple[Array, Array] | None:
+        """The experts' losses and ln(1/p_i) so far; None before the first round."""
+        if not hasattr(self, "_log_weights"):
+            return None
+        most = self._log_weights.max()
+        log_sum = most + np.log(np.exp(self._log_weights - most).sum())
+        return self.expert_losses_, log_sum - self._log_weights
 
     def _begin(self, n: int) -> None:
         if self.beta is not None:
@@ -216,4 +252,4 @@ class Hedge:
             assert self.rounds is not None
             self.beta_ = 1.0 / (1.0 + np.sqrt(2.0 * np.log(max(2, n)) / self.rounds))
         self._log_weights = np.zeros(n)
-        self.total_loss_, self.expert_losses_ = 0.0, np.zeros(n)
+        self.n_rounds_, self.total_loss_, self.expert_losses_ = 0, 0.0, np.zeros(n)
