@@ -1,7 +1,7 @@
 """Bounds hold where they are simulated; worked numbers are what they are."""
 
 import math
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -106,6 +106,57 @@ def test_growth_counts_the_labellings_of_intervals():
         assert len(ways) == round(math.exp(theory.log_growth(2, n)))
 
 
+@pytest.mark.parametrize(("v", "n"), [(3, 10**15), (5, 10**9), (30, 200), (100, 101), (0, 7)])
+def test_growth_is_as_exact_as_whole_numbers(v, n):
+    exact = sum(math.comb(n, i) for i in range(v + 1))
+    assert theory.log_growth(v, n) == pytest.approx(math.log(exact), rel=1e-13)
+
+
+def test_classes_of_any_size_have_a_sample_size():
+    """3ⁿ conjunctions of n variables, for n of which 3ⁿ is beyond all floats."""
+    exact = math.ceil((1000 * math.log(3) - math.log(0.05)) / 0.1)
+    assert theory.pac_sample_size(3**1000, 0.1, 0.05) == exact == 11017
+    failure = theory.pac_failure(3**1000, 0.1, 11017)
+    assert failure == pytest.approx(math.exp(1000 * math.log(3) + 11017 * math.log(0.9)))
+    assert theory.pac_failure(3**1000, 0.1, 5) == 1.0
+    assert theory.boosting_sample_size(3**1000, 0.1, 0.1, 0.1) > 10**6
+
+
+@pytest.mark.parametrize("t", [1, 2, 29, 31, 59, 200])
+@pytest.mark.parametrize("success", [0.5, 0.25, 0.1, 0.3])
+def test_repetitions_are_the_smallest_number_that_suffices(success, t):
+    assert theory.amplification_rounds(success, (1 - success) ** t) == t
+    assert theory.amplification_rounds(success, 0.999 * (1 - success) ** t) == t + 1
+    assert theory.amplification_rounds(success, min(0.999, 1.001 * (1 - success) ** t)) == t
+
+
+def test_numbers_beyond_all_floats_are_answered():
+    assert theory.chebyshev(1e200) == 0.0
+    assert theory.chebyshev(1e-200) == 1.0
+    assert theory.hoeffding(10, 1e200) == 0.0
+    assert math.log10(theory.holdout_size(1e-200, 0.1)) == pytest.approx(
+        400 + math.log10(math.log(20) / 2)
+    )
+    assert math.log10(theory.boosting_rounds(1e-200, 0.1)) == pytest.approx(
+        400 + math.log10(math.log(10) / 2)
+    )
+    assert math.log10(theory.rectangle_sample_size(1e-320, 0.1)) > 320
+    assert math.log10(theory.amplification_rounds(1e-320, 0.1)) > 320
+    assert theory.pac_sample_size(10, 0.1, 1e-320) == 7392
+    assert theory.gaussian_variance(10, sigma=1e200).mse == math.inf
+
+
+def test_the_bayes_error_of_guessing_is_kept_by_the_neighbour():
+    for classes in range(2, 30):
+        chance = (classes - 1) / classes
+        assert theory.cover_hart(chance, classes=classes) == pytest.approx(chance)
+
+
+@pytest.mark.parametrize("p", [np.float32(0.25), np.array(0.25), 0.25])
+def test_union_of_events_alike_takes_any_number(p):
+    assert theory.union_bound(p, events=3) == 0.75
+
+
 def shatters(fit, points):
     """Whether every labelling of the points with both labels is one that the learner fits."""
     n = len(points)
@@ -113,6 +164,20 @@ def shatters(fit, points):
         if len(set(labels)) == 2 and (fit(points, labels).predict(points) != labels).any():
             return False
     return True
+
+
+def largest_shattered(width):
+    """The VC dimension of disjunctions with negations, by trying all of them on all points."""
+    points = np.array(list(product([False, True], repeat=width)))
+    literals = np.hstack([points, ~points])
+    every = np.array(list(product([False, True], repeat=2 * width)))
+    labellings = np.unique((literals @ every.T).T, axis=0)
+    return max(
+        size
+        for size in range(1, len(points) + 1)
+        for chosen in combinations(range(len(points)), size)
+        if len(np.unique(labellings[:, chosen], axis=0)) == 2**size
+    )
 
 
 def test_vc_dimension_points_are_shattered_and_no_more():
@@ -126,6 +191,13 @@ def test_vc_dimension_points_are_shattered_and_no_more():
     assert theory.vc_dimension(plane.fit(corner, [0, 1, 1])) == 3
     assert shatters(plane.fit, corner)
     assert theory.vc_dimension(th.online.Disjunction().fit(np.eye(3), [0, 1, 1])) == 3
+    one = th.online.Disjunction().fit([[0.0], [1.0]], [0, 1])
+    assert theory.vc_dimension(one) == largest_shattered(1) == 2
+    for width in (2, 3):
+        fitted = th.online.Disjunction().fit(np.eye(width), np.arange(width) > 0)
+        assert theory.vc_dimension(fitted) == largest_shattered(width)
+    with pytest.raises(th.CapabilityError, match="Ridge with no classes"):
+        theory.vc_dimension(th.Ridge().fit([[1.0], [2.0]], [1.0, 2.0]))
     perceptron = th.online.OnlinePerceptron(degree=2).fit(corner, [0, 1, 1])
     assert theory.vc_dimension(perceptron) == 6
     with pytest.raises(th.CapabilityError, match="rademacher"):
@@ -140,7 +212,7 @@ def test_vc_bound_shrinks_with_rows_and_says_nothing_for_few():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: theory.pac_sample_size(10, 0.0, 0.05), r"error=0.0 must lie strictly between"),
+        (lambda: theory.pac_sample_size(10, 0.0, 0.05), r"error=0.0 must be a number strictly"),
         (lambda: theory.pac_sample_size(10, 0.1, -0.05), r"failure=-0.05"),
         (lambda: theory.holdout_size(0.1, 1.0), r"failure=1.0"),
         (lambda: theory.hoeffding(0, 0.1), r"n=0 must be a whole number ≥ 1"),
@@ -151,6 +223,13 @@ def test_vc_bound_shrinks_with_rows_and_says_nothing_for_few():
         (lambda: theory.true_error_bound(5, 4), r"errors=5 must be at most n=4"),
         (lambda: theory.amplification_rounds(0.0, 0.1), r"success=0.0"),
         (lambda: theory.cover_hart(1.5), r"bayes_error=1.5"),
+        (lambda: theory.cover_hart(0.9), r"bayes_error=0.9 must be at most 1 − 1/C = 0.5"),
+        (lambda: theory.cover_hart(0.7, classes=3), r"bayes_error=0.7 must be at most"),
+        (lambda: theory.union_bound(1.5), r"probabilities=1.5 must be a number between 0 and 1"),
+        (lambda: theory.union_bound([0.1], events=2), r"events=2"),
+        (lambda: theory.pac_sample_size(0.5, 0.1, 0.1), r"class_size=0.5 must be a number ≥ 1"),
+        (lambda: theory.pac_failure(math.inf, 0.1, 5), r"class_size=inf must be finite"),
+        (lambda: theory.log_growth(3, 10**400), r"n must be at most 1.8e\+308"),
         (lambda: theory.vc_bound(0, 5), r"vc_dimension=0"),
     ],
 )

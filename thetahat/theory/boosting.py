@@ -12,10 +12,13 @@ of the rows, and T = log(1/ε)/(2γ²) rounds bring it to ε.
 
 from __future__ import annotations
 
-from math import ceil, exp, log, log1p
+from fractions import Fraction
+from math import exp, log, log1p
 
 from thetahat.foundation.errors import ParameterError
+from thetahat.theory import requirements
 from thetahat.theory.requirements import positive, probability, whole
+from thetahat.theory.sample_size import least_whole
 
 
 def boosting_factor(edge: float) -> float:
@@ -94,7 +97,7 @@ def boosting_rounds(edge: float, error: float) -> int:
     """
     _edge(edge, "boosting_rounds")
     probability(error, "error", "boosting_rounds")
-    return ceil(log(1 / error) / (2 * edge**2))
+    return _rounds(edge, -log(error))
 
 
 def boosting_sample_size(class_size: float, edge: float, error: float, failure: float) -> int:
@@ -107,7 +110,7 @@ def boosting_sample_size(class_size: float, edge: float, error: float, failure: 
     Parameters
     ----------
     class_size : float
-        |H| ≥ 1, the number of weak hypotheses.
+        |H| ≥ 1, the number of weak hypotheses; a whole number of any length.
     edge : float
         γ in (0, ½).
     error : float
@@ -126,16 +129,20 @@ def boosting_sample_size(class_size: float, edge: float, error: float, failure: 
     5160
     """
     _edge(edge, "boosting_sample_size")
-    positive(class_size, "class_size", "boosting_sample_size")
+    requirements.class_size(class_size, "boosting_sample_size")
     probability(error, "error", "boosting_sample_size")
     probability(failure, "failure", "boosting_sample_size")
     rows, needed = 0, 1
     # The right side grows with log m only, so going from one to the next comes to rest.
     while needed > rows:
         rows = needed
-        rounds = boosting_rounds(edge, 0.5 / rows)
-        needed = ceil((rounds * log(class_size) + log(1 / failure)) / error)
+        size = _rounds(edge, log(2 * rows)) * Fraction(log(class_size))
+        needed = least_whole(size - Fraction(log(failure)), error)
     return rows
+
+
+def _rounds(edge: float, log_of_inverse_error: float) -> int:
+    return least_whole(log_of_inverse_error, 2, edge, edge)
 
 
 def _edge(edge: float, who: str) -> None:

@@ -77,7 +77,8 @@ def vc_bound(vc_dimension: int, n: int, *, failure: float = 0.05) -> float:
 def log_growth(vc_dimension: int, n: int) -> float:
     """The logarithm of Sauer's bound on the ways a VC class can label n rows.
 
-    Formula: log Σ_{i ≤ v} (n choose i): n·log 2 while n ≤ v, then polynomial in n. Cost: O(v).
+    Formula: log Σ_{i ≤ v} (n choose i): n·log 2 while n ≤ v, then polynomial in n. A binomial is
+    the product of (n − j + 1)/j, so that no large logarithms cancel. Cost: O(v).
 
     Parameters
     ----------
@@ -97,14 +98,15 @@ def log_growth(vc_dimension: int, n: int) -> float:
     >>> round(math.exp(th.theory.log_growth(2, 4)), 6)
     11.0
     """
-    from scipy.special import gammaln, logsumexp
+    import numpy as np
 
     whole(vc_dimension, "vc_dimension", "log_growth", low=0)
     whole(n, "n", "log_growth", low=0)
     if n <= vc_dimension:
         return n * log(2)
-    terms = [gammaln(n + 1) - gammaln(i + 1) - gammaln(n - i + 1) for i in range(vc_dimension + 1)]
-    return float(logsumexp(terms))
+    j = np.arange(1.0, vc_dimension + 1)
+    terms = np.concatenate([[0.0], np.cumsum(np.log(float(n) - j + 1) - np.log(j))])
+    return float(np.logaddexp.reduce(terms))
 
 
 def cover_hart(bayes_error: float, *, classes: int = 2) -> float:
@@ -131,4 +133,10 @@ def cover_hart(bayes_error: float, *, classes: int = 2) -> float:
     """
     whole(classes, "classes", "cover_hart", low=2)
     probability(bayes_error, "bayes_error", "cover_hart", closed=True)
+    most = 1 - 1 / classes
+    if bayes_error > most * (1 + 1e-12):  # 1 − 1/C itself, however it was rounded, is in
+        raise ParameterError(
+            f"cover_hart: bayes_error={bayes_error!r} must be at most 1 − 1/C = {most:.6g} with "
+            f"{classes} classes, the error of guessing. Give the error of the best classifier."
+        )
     return bayes_error * (2 - classes / (classes - 1) * bayes_error)

@@ -11,9 +11,11 @@ Each bound is capped at 1, which every probability keeps.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import exp
+from math import exp, fsum
+from numbers import Real
 
-from thetahat.theory.requirements import at_least_zero, positive, probability, whole
+from thetahat.foundation.errors import ParameterError
+from thetahat.theory.requirements import positive, probability, whole
 
 
 def markov(multiple: float) -> float:
@@ -61,7 +63,7 @@ def chebyshev(deviations: float) -> float:
     0.25
     """
     positive(deviations, "deviations", "chebyshev")
-    return min(1.0, 1.0 / deviations**2)
+    return 1.0 if deviations <= 1 else (1.0 / deviations) ** 2
 
 
 def hoeffding(n: int, deviation: float, *, two_sided: bool = True) -> float:
@@ -90,7 +92,9 @@ def hoeffding(n: int, deviation: float, *, two_sided: bool = True) -> float:
     """
     whole(n, "n", "hoeffding", low=1)
     positive(deviation, "deviation", "hoeffding")
-    return min(1.0, (2.0 if two_sided else 1.0) * exp(-2.0 * n * deviation**2))
+    # Products, for a power would refuse what is beyond all numbers.
+    exponent = -2.0 * n * float(deviation) * float(deviation)
+    return min(1.0, (2.0 if two_sided else 1.0) * exp(exponent))
 
 
 def union_bound(probabilities: float | Iterable[float], events: int | None = None) -> float:
@@ -115,12 +119,17 @@ def union_bound(probabilities: float | Iterable[float], events: int | None = Non
     >>> round(th.theory.union_bound(0.001, events=20), 6)
     0.02
     """
-    if isinstance(probabilities, int | float):
+    if isinstance(probabilities, Real) or getattr(probabilities, "ndim", None) == 0:
+        alike = float(probabilities)  # type: ignore[arg-type]
+        probability(alike, "probabilities", "union_bound", closed=True)
         whole(1 if events is None else events, "events", "union_bound", low=1)
-        at_least_zero(probabilities, "probabilities", "union_bound")
-        return min(1.0, float(probabilities) * (1 if events is None else events))
-    total = 0.0
-    for each in probabilities:
-        probability(each, "probabilities", "union_bound", closed=True)
-        total += each
-    return min(1.0, total)
+        return min(1.0, alike * (1 if events is None else events))
+    if events is not None:
+        raise ParameterError(
+            f"union_bound: events={events!r} goes with one probability for all of them; here each "
+            "event has its own. Leave events out."
+        )
+    each = list(probabilities)  # type: ignore[arg-type]
+    for one in each:
+        probability(one, "probabilities", "union_bound", closed=True)
+    return min(1.0, fsum(each))

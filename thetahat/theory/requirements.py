@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from math import inf
+from sys import float_info
 from typing import Any
 
+from thetahat.estimator.parameters import Range, at_least, between, check_value, more_than
+from thetahat.estimator.parameters import whole as at_least_whole
 from thetahat.foundation.errors import ParameterError
+
+_CLOSED = Range(lambda p: at_least(0).holds(p) and p <= 1, "a number between 0 and 1")
 
 
 def positive(value: Any, name: str, who: str) -> None:
     """A number > 0."""
-    if not (isinstance(value, Real) and value > 0):
-        raise ParameterError(f"{who}: {name}={value!r} must be a number > 0.")
-
-
-def at_least_zero(value: Any, name: str, who: str) -> None:
-    """A number ≥ 0."""
-    if not (isinstance(value, Real) and value >= 0):
-        raise ParameterError(f"{who}: {name}={value!r} must be a number ≥ 0.")
+    check_value(value, more_than(0), name, who)
 
 
 def probability(value: Any, name: str, who: str, *, closed: bool = False) -> None:
     """A number strictly between 0 and 1; with `closed`, 0 and 1 as well."""
-    inside = isinstance(value, Real) and (0 <= value <= 1 if closed else 0 < value < 1)
-    if not inside:
-        between = "between 0 and 1" if closed else "strictly between 0 and 1"
-        raise ParameterError(f"{who}: {name}={value!r} must lie {between}.")
+    check_value(value, _CLOSED if closed else between(0, 1), name, who)
 
 
 def whole(value: Any, name: str, who: str, *, low: int) -> None:
-    """A whole number ≥ low."""
-    if not (isinstance(value, Integral) and value >= low):
-        raise ParameterError(f"{who}: {name}={value!r} must be a whole number ≥ {low}.")
+    """A whole number ≥ low, and one that a float can hold, for formulas have it among floats."""
+    check_value(value, at_least_whole(low), name, who)
+    if value > float_info.max:
+        raise ParameterError(f"{who}: {name} must be at most {float_info.max:.1e}, and it is more.")
+
+
+def class_size(value: Any, who: str) -> None:
+    """How many hypotheses there are: finite and ≥ 1, whole numbers of any length included."""
+    check_value(value, at_least(1), "class_size", who)
+    if value == inf:
+        raise ParameterError(
+            f"{who}: class_size=inf must be finite. For classes without end use vc_bound."
+        )

@@ -8,9 +8,12 @@ repetition          (1 − p)^t ≤ δ                            t ≥ log δ/l
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import ceil, exp, log, log1p
+from sys import float_info
 
-from thetahat.theory.requirements import positive, probability, whole
+from thetahat.theory import requirements
+from thetahat.theory.requirements import probability, whole
 
 
 def pac_sample_size(class_size: float, error: float, failure: float) -> int:
@@ -22,7 +25,7 @@ def pac_sample_size(class_size: float, error: float, failure: float) -> int:
     Parameters
     ----------
     class_size : float
-        |C| ≥ 1.
+        |C| ≥ 1; a whole number of any length, as the 3ⁿ conjunctions of n variables.
     error : float
         ε, the true error allowed.
     failure : float
@@ -37,10 +40,12 @@ def pac_sample_size(class_size: float, error: float, failure: float) -> int:
     >>> import thetahat as th
     >>> th.theory.pac_sample_size(1024, error=0.1, failure=0.05)
     100
+    >>> th.theory.pac_sample_size(3**1000, error=0.1, failure=0.05)
+    11017
     """
     _error_and_failure(error, failure, "pac_sample_size")
-    positive(class_size, "class_size", "pac_sample_size")
-    return max(0, ceil(log(class_size / failure) / error))
+    requirements.class_size(class_size, "pac_sample_size")
+    return least_whole(log(class_size) - log(failure), error)
 
 
 def pac_failure(class_size: float, error: float, n: int) -> float:
@@ -51,7 +56,7 @@ def pac_failure(class_size: float, error: float, n: int) -> float:
     Parameters
     ----------
     class_size : float
-        |C| ≥ 1.
+        |C| ≥ 1; a whole number of any length, as the 3ⁿ conjunctions of n variables.
     error : float
         ε.
     n : int
@@ -67,10 +72,10 @@ def pac_failure(class_size: float, error: float, n: int) -> float:
     >>> round(th.theory.pac_failure(1024, error=0.1, n=100), 4)
     0.0272
     """
-    positive(class_size, "class_size", "pac_failure")
+    requirements.class_size(class_size, "pac_failure")
     probability(error, "error", "pac_failure")
     whole(n, "n", "pac_failure", low=0)
-    return min(1.0, class_size * exp(n * log1p(-error)))
+    return exp(min(0.0, log(class_size) + n * log1p(-error)))
 
 
 def rectangle_sample_size(error: float, failure: float, *, dimensions: int = 2) -> int:
@@ -101,7 +106,7 @@ def rectangle_sample_size(error: float, failure: float, *, dimensions: int = 2) 
     _error_and_failure(error, failure, "rectangle_sample_size")
     whole(dimensions, "dimensions", "rectangle_sample_size", low=1)
     sides = 2 * dimensions
-    return ceil(sides / error * log(sides / failure))
+    return least_whole(sides * (log(sides) - log(failure)), error)
 
 
 def holdout_size(error: float, failure: float, *, models: int = 1) -> int:
@@ -130,7 +135,7 @@ def holdout_size(error: float, failure: float, *, models: int = 1) -> int:
     """
     _error_and_failure(error, failure, "holdout_size")
     whole(models, "models", "holdout_size", low=1)
-    return ceil(log(2 * models / failure) / (2 * error**2))
+    return least_whole(log(2 * models) - log(failure), 2, error, error)
 
 
 def amplification_rounds(success: float, failure: float) -> int:
@@ -157,7 +162,21 @@ def amplification_rounds(success: float, failure: float) -> int:
     """
     probability(success, "success", "amplification_rounds")
     probability(failure, "failure", "amplification_rounds")
-    return ceil(log(failure) / log1p(-success))
+    ratio = Fraction(log(failure)) / Fraction(log1p(-success))
+    nearest = round(ratio)
+    # A whole ratio leaves the logarithms with an error in its last digits; the power tells.
+    doubt = 4 * Fraction(float_info.epsilon) * ratio
+    if doubt < 1 and abs(ratio - nearest) <= doubt:
+        return nearest if (1 - success) ** nearest <= failure else nearest + 1
+    return ceil(ratio)
+
+
+def least_whole(numerator: float | Fraction, *denominators: float) -> int:
+    """⌈numerator / (the product of the denominators)⌉, whole numbers of any length included."""
+    ratio = Fraction(numerator)
+    for each in denominators:
+        ratio /= Fraction(float(each))
+    return ceil(ratio)
 
 
 def _error_and_failure(error: float, failure: float, who: str) -> None:

@@ -5,7 +5,8 @@ for which some m points are shattered.
 
     halfspaces of d columns, with a threshold    d + 1    (d without one)
     axis-parallel boxes in d dimensions          2d
-    disjunctions of n variables, also negated    n
+    disjunctions of n variables                  n
+    disjunctions of n variables, also negated    n, but 2 for n = 1, of which x ∨ ¬x is one
     polynomial thresholds                        the number of monomials
 """
 
@@ -46,17 +47,21 @@ def vc_dimension(model: Any) -> int:
     4
     """
     check_is_fitted(model)
-    if len(model.classes_) == 2:
+    classes = getattr(model, "classes_", ())
+    if len(classes) == 2:
         d = int(model.n_features_in_)
         if isinstance(model, LinearClassifier):
             return d + bool(getattr(model, "fit_intercept", True))
         if isinstance(model, AxisParallelRectangle):
             return 2 * d
-        if isinstance(model, MonotoneDisjunction | Disjunction):
+        if isinstance(model, Disjunction):
+            return max(2, d)
+        if isinstance(model, MonotoneDisjunction):
             return d
         if isinstance(model, OnlinePerceptron | Winnow):
             return int(model.weights_.size)
+    kind = f"{len(classes)} classes" if len(classes) else "no classes"
     raise CapabilityError(
-        f"The VC dimension of {type(model).__name__} with {len(model.classes_)} classes is not "
-        "known here. Use th.theory.rademacher, which works by refitting."
+        f"The VC dimension of {type(model).__name__} with {kind} is not known here; it is defined "
+        "for classifiers of two. Use th.theory.rademacher, which works by refitting."
     )
