@@ -79,6 +79,70 @@ def test_neighbours_that_grow_reach_the_bayes_error_and_one_does_not():
     assert growing.errors[0].estimate > growing.errors[-1].estimate
 
 
+def noisy_halves(n, random):
+    """Labels that tell the half, one in ten of them wrong: the Bayes error is 1/10."""
+    X = random.random((n, 1))
+    return X, ((X[:, 0] >= 0.5) ^ (random.random(n) < 0.1)).astype(int)
+
+
+def test_log_n_neighbours_near_the_bayes_error():
+    """k(N) = log N neighbours come as near to p* as rows allow; one neighbour stays at 2p*(1 − p*).
+
+    Far from the border k neighbours err by (1 − 2p*)·P(Binomial(k, p*) > k/2) beyond p*: 0.022 for
+    log 30, and below 0.003 for log 3000.
+    """
+    sizes, options = [30, 300, 3000], {"repetitions": 10, "bayes_error": 0.1, "random_state": 0}
+    growing = theory.consistency(
+        lambda n: KNeighborsClassifier(round(np.log(n))), noisy_halves, sizes, **options
+    )
+    single = theory.consistency(lambda n: KNeighborsClassifier(1), noisy_halves, sizes, **options)
+    errors = [each.estimate for each in growing.errors]
+    assert errors[0] > errors[1] > errors[2]
+    assert errors[2] == pytest.approx(0.1, abs=0.01)
+    assert single.errors[2].estimate == pytest.approx(0.18, abs=0.01)
+    assert single.errors[2].estimate <= theory.cover_hart(0.1) + 0.01 < 0.2
+
+
+def test_problems_that_cannot_be_learned_from_are_refused():
+    def one_class(n, random):
+        return random.random((n, 1)), np.zeros(n, dtype=int)
+
+    def learner(n):
+        return KNeighborsClassifier(1)
+
+    with pytest.raises(th.ParameterError, match="sizes=1 must be a whole number ≥ 2"):
+        theory.consistency(learner, coin_problem, [10, 1])
+    with pytest.raises(th.ParameterError, match="at least one size"):
+        theory.consistency(learner, coin_problem, [])
+    with pytest.raises(th.DataError, match="draws of 5 rows held one class only"):
+        theory.consistency(learner, one_class, [5])
+
+
+def test_a_draw_of_other_rows_than_asked_for_is_refused():
+    box = th.AxisParallelRectangle().fit([[0.4], [0.6], [1.0]], [0, 1, 1])
+
+    def few(n, random):
+        return np.full((10, 1), 0.8), np.zeros(10, dtype=int)
+
+    def column(n, random):
+        return (X := random.random((n, 1))), (X > 0.5).astype(int)
+
+    with pytest.raises(th.DataError, match="gave 10 rows and labels of shape \\(10,\\)"):
+        theory.true_error(box, few, n=1000)
+    with pytest.raises(th.DataError, match="labels of shape \\(1000, 1\\)"):
+        theory.true_error(box, column, n=1000)
+    with pytest.raises(th.DataError, match="consistency: draw\\(20, random\\) gave 10 rows"):
+        theory.consistency(lambda n: box, few, [20])
+
+
+@pytest.mark.parametrize("sizes", [(), (10,), (1000, 10), (10, 10), (2.5, 10), (0, 10)])
+def test_what_vanishes_is_told_from_sizes_that_grow(sizes):
+    with pytest.raises(th.ParameterError, match="estimator_properties: sizes="):
+        theory.estimator_properties(
+            np.mean, lambda n, random: random.standard_normal(n), 0.0, sizes=sizes
+        )
+
+
 def test_bins_multiply_with_dimensions():
     """Ten bins a side make 10^D cells: a histogram that memorises cells needs as many rows."""
 

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from thetahat.evaluation.statistics.means import mean_interval
 from thetahat.evaluation.statistics.outcome import Interval
+from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.theory.requirements import positive, whole
 
@@ -41,7 +43,7 @@ class ExactProperties:
     @property
     def mse(self) -> float:
         """bias² + variance."""
-        return self.bias**2 + self.variance
+        return self.bias * self.bias + self.variance
 
 
 def gaussian_mean(n: int, *, sigma: float = 1.0) -> ExactProperties:
@@ -68,7 +70,7 @@ def gaussian_mean(n: int, *, sigma: float = 1.0) -> ExactProperties:
     """
     whole(n, "n", "gaussian_mean", low=1)
     positive(sigma, "sigma", "gaussian_mean")
-    return ExactProperties(0.0, sigma**2 / n)
+    return ExactProperties(0.0, sigma * sigma / n)
 
 
 def gaussian_variance(n: int, *, sigma: float = 1.0, unbiased: bool = False) -> ExactProperties:
@@ -99,9 +101,10 @@ def gaussian_variance(n: int, *, sigma: float = 1.0, unbiased: bool = False) -> 
     """
     whole(n, "n", "gaussian_variance", low=2)
     positive(sigma, "sigma", "gaussian_variance")
+    square = float(sigma) * float(sigma)  # a product: a power would refuse to be ∞
     if unbiased:
-        return ExactProperties(0.0, 2 * sigma**4 / (n - 1))
-    return ExactProperties(-(sigma**2) / n, 2 * (n - 1) * sigma**4 / n**2)
+        return ExactProperties(0.0, 2 * square * square / (n - 1))
+    return ExactProperties(-square / n, 2 * (n - 1) * square * square / n**2)
 
 
 @dataclass(frozen=True)
@@ -181,7 +184,7 @@ def estimator_properties(
     truth : float
         θ.
     sizes : sequence of int, default=(10, 100, 1000)
-        n, ascending.
+        n, two or more, ascending: what vanishes as n grows shows between the first and the last.
     repetitions : int, default=2000
         Samples of each size.
     level : float, default=0.95
@@ -203,6 +206,14 @@ def estimator_properties(
     (True, False)
     """
     whole(repetitions, "repetitions", "estimator_properties", low=2)
+    sizes = tuple(sizes)
+    for n in sizes:
+        whole(n, "sizes", "estimator_properties", low=1)
+    if len(sizes) < 2 or any(b <= a for a, b in pairwise(sizes)):
+        raise ParameterError(
+            f"estimator_properties: sizes={sizes!r} must be two or more sizes, ascending: one size "
+            "does not tell what happens as n grows. Use sizes=(10, 100, 1000)."
+        )
     random = generator(random_state)
     bias, variance, mse = [], [], []
     for n in sizes:

@@ -16,12 +16,16 @@ from sklearn.base import clone
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.means import mean_interval
 from thetahat.evaluation.statistics.outcome import Interval
+from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.optional import optional_import
 from thetahat.foundation.randomness import generator
 from thetahat.theory.requirements import probability, whole
 
 Array = Any
 Draw = Callable[[int, np.random.Generator], tuple[Array, Array]]
+
+DRAWS = 1000
+"""Training sets of one class that are drawn again before a consistency experiment gives up."""
 
 
 def true_error(
@@ -59,9 +63,8 @@ def true_error(
     0.1
     """
     whole(n, "n", "true_error", low=1)
-    X, y = draw(n, generator(random_state))
-    errors = float(np.sum(np.asarray(model.predict(X)) != np.asarray(y)))
-    return proportion_interval(errors, n, level=level)
+    X, y = _drawn(draw, n, generator(random_state), "true_error")
+    return proportion_interval(float(np.sum(_wrong(model, X, y, "true_error"))), n, level=level)
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,8 @@ def consistency(
     draw : callable
         ``draw(n, random)`` gives n rows and labels.
     sizes : sequence of int
-        n.
+        n, each at least 2. Rows of one class only are drawn again, up to 1000 times: the errors are
+        those given that two classes were seen.
     repetitions : int, default=20
         Training sets of each size; at least 2.
     test_rows : int, default=2000
@@ -164,10 +168,14 @@ def consistency(
     whole(repetitions, "repetitions", "consistency", low=2)
     if bayes_error is not None:
         probability(bayes_error, "bayes_error", "consistency", closed=True)
+    whole(test_rows, "test_rows", "consistency", low=1)
+    if not len(sizes):
+        raise ParameterError("consistency: sizes=() must name at least one size.")
+    for n in sizes:
+        whole(n, "sizes", "consistency", low=2)
     random = generator(random_state)
     errors, training = [], []
     for n in sizes:
-        whole(n, "sizes", "consistency", low=1)
         found = [_errors_of(learner_for(int(n)), draw, int(n), test_rows, random)
                  for _ in range(repetitions)]  # fmt: skip
         fresh, own = np.array(found).T
@@ -179,9 +187,41 @@ def consistency(
 def _errors_of(
     learner: Any, draw: Draw, n: int, test_rows: int, random: np.random.Generator
 ) -> tuple[float, float]:
-    X, y = draw(n, random)
-    while np.unique(y).size < 2:  # too few rows to learn from: draw again
-        X, y = draw(n, random)
+    X, y = _two_classes(draw, n, random)
     fitted = clone(learner).fit(X, y)
-    fresh, truth = draw(test_rows, random)
-    return float(np.mean(fitted.predict(fresh) != truth)), float(np.mean(fitted.predict(X) != y))
+    fresh, truth = _drawn(draw, test_rows, random, "consistency")
+    own = _wrong(fitted, X, y, "consistency")
+    return float(np.mean(_wrong(fitted, fresh, truth, "consistency"))), float(np.mean(own))
+
+
+def _two_classes(draw: Draw, n: int, random: np.random.Generator) -> tuple[Array, Array]:
+    for _ in range(DRAWS):
+        X, y = _drawn(draw, n, random, "consistency")
+        if np.unique(y).size > 1:
+            return X, y
+    raise DataError(
+        f"consistency: {DRAWS:,} draws of {n} rows held one class only, such as {y[0]!r}; learning "
+        "takes two. Give larger sizes, or a problem whose classes are less rare."
+    )
+
+
+def _drawn(draw: Draw, n: int, random: np.random.Generator, who: str) -> tuple[Array, Array]:
+    """n rows and labels, and no other number of them."""
+    X, y = draw(n, random)
+    rows, labels = X.shape[0] if hasattr(X, "shape") else len(X), np.asarray(y)
+    if rows != n or labels.shape != (n,):
+        raise DataError(
+            f"{who}: draw({n}, random) gave {rows} rows and labels of shape {labels.shape}; give "
+            f"{n} rows and labels of shape ({n},)."
+        )
+    return X, labels
+
+
+def _wrong(model: Any, X: Array, y: Array, who: str) -> Array:
+    predicted = np.asarray(model.predict(X))
+    if predicted.shape != y.shape:
+        raise DataError(
+            f"{who}: {type(model).__name__} predicts an array of shape {predicted.shape} for "
+            f"{y.size} rows. Give a classifier of one label per row."
+        )
+    return predicted != y
