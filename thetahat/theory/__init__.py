@@ -25,10 +25,12 @@ from thetahat.theory.sample_size import (
     pac_sample_size,
     rectangle_sample_size,
 )
+from thetahat.theory.simulate import BoundSimulation, simulate
 from thetahat.theory.vc_dimension import vc_dimension
 
 __all__ = [
     "Amplified",
+    "BoundSimulation",
     "ErrorBySize",
     "EstimatorProperties",
     "ExactProperties",
@@ -53,6 +55,7 @@ __all__ = [
     "pac_sample_size",
     "rademacher",
     "rectangle_sample_size",
+    "simulate",
     "true_error",
     "true_error_bound",
     "union_bound",
