@@ -143,6 +143,13 @@ def test_what_vanishes_is_told_from_sizes_that_grow(sizes):
         )
 
 
+@pytest.mark.parametrize(("name", "value"), [("truth", [1.0, 2.0]), ("level", 1.5)])
+def test_what_an_experiment_is_told_is_checked(name, value):
+    options = {"truth": 0.0, name: value}
+    with pytest.raises(th.ParameterError, match=f"estimator_properties: {name}="):
+        theory.estimator_properties(np.mean, lambda n, random: random.random(n), **options)
+
+
 def test_bins_multiply_with_dimensions():
     """Ten bins a side make 10^D cells: a histogram that memorises cells needs as many rows."""
 

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.estimator.parameters import check_value, real
 from thetahat.evaluation.statistics.means import mean_interval
 from thetahat.evaluation.statistics.outcome import Interval
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
-from thetahat.theory.requirements import positive, whole
+from thetahat.theory.requirements import positive, probability, whole
 
 Array = Any
 
@@ -205,7 +206,9 @@ def estimator_properties(
     >>> found.unbiased, found.consistent
     (True, False)
     """
+    check_value(truth, real, "truth", "estimator_properties")
     whole(repetitions, "repetitions", "estimator_properties", low=2)
+    probability(level, "level", "estimator_properties")
     sizes = tuple(sizes)
     for n in sizes:
         whole(n, "sizes", "estimator_properties", low=1)

@@ -82,6 +82,11 @@ def test_a_game_takes_no_more_rows_than_it_plays():
             online.play(online.MonotoneDisjunction(), teacher, rounds=rounds)
 
 
+def test_a_game_is_played_by_learners_of_single_rows():
+    with pytest.raises(th.CapabilityError, match="Ridge has no predict_one"):
+        online.play(th.Ridge(), [([1.0], 1.0)])
+
+
 @pytest.mark.filterwarnings("ignore:A column-vector y was passed")
 def test_a_column_of_targets_is_judged_like_a_row_of_them():
     random = np.random.default_rng(0)

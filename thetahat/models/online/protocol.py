@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from thetahat.estimator.parameters import check_value, none, whole
-from thetahat.foundation.errors import DataError
+from thetahat.foundation.errors import CapabilityError, DataError
 
 Array = Any
 
@@ -159,6 +159,11 @@ def play(
     >>> print(th.online.play(th.online.MonotoneDisjunction(), rows, rounds=3))
     1 mistakes in 1 rounds (bound 7); the teacher ran out of rows
     """
+    if not (hasattr(learner, "predict_one") and hasattr(learner, "learn_one")):
+        raise CapabilityError(
+            f"play: {type(learner).__name__} has no predict_one and learn_one, so it cannot play. "
+            "Use a learner of th.online, or progressive_validation for one with partial_fit."
+        )
     check_value(rounds, whole(0) | none, "rounds", "play")
     if rounds is None and isinstance(teacher, Teacher):
         raise DataError("play: this teacher never ends. Say how many rounds to play.")
