@@ -61,16 +61,6 @@ def test_the_simultaneous_band_holds_the_whole_curve():
     assert inside / 300 >= 0.93
 
 
-def test_the_pointwise_band_holds_points():
-    random, inside = np.random.default_rng(2), []
-    for _ in range(60):
-        y = np.repeat([0, 1], 100)
-        curve = th.roc_curve(y, y + random.standard_normal(200))
-        truth = true_height(curve.grid)
-        inside.append(((curve.low <= truth) & (truth <= curve.high))[20:80:20])
-    assert 0.88 <= np.mean(inside) <= 1.0
-
-
 def test_height_is_the_top_of_a_vertical_step():
     ranked = rank(np.array([True, True, False]), np.array([3.0, 2.0, 1.0]))
     np.testing.assert_allclose(height_at(np.array([0.0, 1.0]), ranked), [1.0, 1.0])

@@ -59,6 +59,11 @@ def test_regression_errors_are_scikit_learns():
     assert "RMSE" in str(errors)
 
 
+def test_mean_squares_are_not_negative():
+    errors = th.regression_errors([1.0, 2.0, 3.0], [1.0, 2.0, 4.0])
+    assert errors.mse.low == errors.mae.low == 0.0
+
+
 def test_intervals_of_the_mean_square_cover():
     random = np.random.default_rng(1)
     hits = [

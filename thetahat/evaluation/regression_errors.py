@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -74,13 +74,18 @@ def regression_errors(y: Any, predicted: Any, *, level: float = 0.95) -> Regress
     require_level(level)
     truth, called = pair_of_samples(y, predicted)
     residual = truth - called
-    mse = mean_interval(residual**2, level=level)
-    low, high = (float(np.sqrt(max(0.0, end))) for end in (mse.low, mse.high))
+    mse = _at_least_zero(mean_interval(residual**2, level=level))
+    low, high = (float(np.sqrt(end)) for end in (mse.low, mse.high))
     rss, spread = float(residual @ residual), float(((truth - truth.mean()) ** 2).sum())
     return RegressionErrors(
         rss,
         mse,
         Interval(float(np.sqrt(mse.estimate)), low, high, level, f"root of {mse.method}"),
-        mean_interval(np.abs(residual), level=level),
+        _at_least_zero(mean_interval(np.abs(residual), level=level)),
         1.0 - rss / spread if spread > 0 else float("nan"),
     )
+
+
+def _at_least_zero(interval: Interval) -> Interval:
+    """No mean of squares or sizes is negative."""
+    return replace(interval, low=max(0.0, interval.low))

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.evaluation.curves.scores import Ranked, rank, resampled, two_classes
+from thetahat.evaluation.curves.bands import pointwise_bounds
+from thetahat.evaluation.curves.scores import Ranked, rank, two_classes
+from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.foundation.optional import optional_import
-from thetahat.foundation.randomness import generator
 
 Array = Any
-RESAMPLES = 300
 GRID = np.linspace(0.01, 1.0, 100)
 
 
@@ -29,7 +29,7 @@ class PrecisionRecallCurve:
     thresholds, precision, recall : array
         One entry per distinct score, from the highest down.
     average_precision : Interval
-        With a bootstrap interval.
+        With Wilson's interval.
     grid, low, high : array of shape (100,)
         The pointwise band: bounds of precision for values of recall.
     share : float
@@ -90,10 +90,17 @@ class PrecisionRecallCurve:
 def precision_recall_curve(
     y: Any, scores: Any, *, positive: Any = None, level: float = 0.95, random_state: Any = 0
 ) -> PrecisionRecallCurve:
-    """Precision against recall for every threshold, with an interval and a band by resampling.
+    """Precision against recall for every threshold, with an interval and a band.
 
-    Formula: average precision = Σ (recall_i − recall_{i−1})·precision_i. Cost: O(n log n), times
-    300 for interval and band.
+    Formula: average precision = Σ (recall_i − recall_{i−1})·precision_i, a share a with Wilson's
+    interval for min(n₁, a(1 − a)/v) trials: as many as there are positives, or fewer where the
+    spread v of a over samples, by its derivatives in the weights of rows, asks for it. Band: the
+    bounds of fpr at each recall, as those of tpr in `roc_curve`, taken to precision for the share
+    of positives at hand. Cost: O(n log n).
+
+    Of 95% intervals, 96 to 100% hold the true value when scores are normal, from 5 rows per class
+    on. Where a few negatives outscore all positives (one in twenty, of 50), 87% do: a sample that
+    holds none of them does not tell of them.
 
     Parameters
     ----------
@@ -106,7 +113,7 @@ def precision_recall_curve(
     level : float, default=0.95
         The confidence.
     random_state : int, Generator or None
-        For the resampling.
+        Without effect: nothing is drawn at random.
 
     Returns
     -------
@@ -122,24 +129,17 @@ def precision_recall_curve(
     is_positive, values, _ = two_classes(y, scores, positive)
     ranked = rank(is_positive, values)
     precision, recall = _of(ranked)
-    random = generator(random_state)
-    averages, heights = [], []
-    for _ in range(RESAMPLES):
-        p, r = _of(rank(*resampled(is_positive, values, random)))
-        averages.append(_average(p, r))
-        heights.append(p[np.minimum(np.searchsorted(r, GRID - 1e-12), r.size - 1)])
-    ends = [(1 - level) / 2, (1 + level) / 2]
-    low, high = np.quantile(averages, ends)
-    band = np.quantile(heights, ends, axis=0)
+    share = float(is_positive.mean())
+    fewest, most = pointwise_bounds(GRID, ranked.true_positives, ranked.false_positives, level)
     return PrecisionRecallCurve(
         ranked.thresholds[1:],
         precision,
         recall,
-        Interval(_average(precision, recall), float(low), float(high), level, "bootstrap"),
+        _average_interval(ranked, level),
         GRID,
-        band[0],
-        band[1],
-        float(is_positive.mean()),
+        _precision_at(GRID, most, share),
+        _precision_at(GRID, fewest, share),
+        share,
     )
 
 
@@ -148,5 +148,41 @@ def _of(ranked: Ranked) -> tuple[Array, Array]:
     return found / (found + false), found / ranked.positives
 
 
-def _average(precision: Array, recall: Array) -> float:
-    return float(np.sum(np.diff(recall, prepend=0.0) * precision))
+def _precision_at(recall: Array, fpr: Array, share: float) -> Array:
+    return share * recall / (share * recall + (1 - share) * fpr)
+
+
+def _average_interval(ranked: Ranked, level: float) -> Interval:
+    average, variance = _average(ranked)
+    trials = ranked.positives
+    if variance > 0:
+        trials = min(trials, average * (1 - average) / variance)
+    # The average is rounded, and must not exceed 1 by that.
+    found = proportion_interval(min(average, 1.0) * trials, trials, level=level)
+    return Interval(average, found.low, found.high, level, "Wilson over positives")
+
+
+def _average(ranked: Ranked) -> tuple[float, float]:
+    """The average precision, and its variance over samples of as many rows of either class.
+
+    A row's weight moves the precision at its own threshold and at all lower ones; the variance is
+    the sum of squares of these derivatives, centred within their class.
+    """
+    found, false = ranked.true_positives[1:], ranked.false_positives[1:]
+    called, own = found + false, np.diff(ranked.true_positives)
+    precision = found / called
+    gain = precision + _from_here_on(own * false / called**2)
+    loss = -_from_here_on(own * found / called**2)
+    spread = _spread(gain, own) + _spread(loss, np.diff(ranked.false_positives))
+    return float(own @ precision) / ranked.positives, spread / ranked.positives**2
+
+
+def _from_here_on(values: Array) -> Array:
+    return values[::-1].cumsum()[::-1]
+
+
+def _spread(derivative: Array, count: Array) -> float:
+    """Σ (d − d̄)², with the n/(n − 1) of a variance, over rows that `count` counts."""
+    n = count.sum()
+    centred = derivative - (count @ derivative) / n
+    return float(count @ centred**2 * n / max(n - 1, 1))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.one_column import one_column
 from thetahat.foundation.errors import DataError
 
 Array = Any
@@ -35,7 +36,7 @@ class Ranked:
 
 def two_classes(y: Any, scores: Any, positive: Any = None) -> tuple[Array, Array, Any]:
     """Whether each row is positive, its score, and the positive label (the second by default)."""
-    labels, values = np.asarray(y), np.asarray(scores, dtype=float)
+    labels, values = np.asarray(one_column(y)), np.asarray(one_column(scores), dtype=float)
     if labels.ndim != 1 or values.shape != labels.shape:
         raise DataError(
             f"y has shape {labels.shape} and scores {values.shape}; give one label and one score "
@@ -75,12 +76,3 @@ def rank(is_positive: Array, scores: Array, weight: Array | None = None) -> Rank
         float(found[-1]),
         float(false[-1]),
     )
-
-
-def resampled(
-    is_positive: Array, scores: Array, random: np.random.Generator
-) -> tuple[Array, Array]:
-    """A bootstrap sample with as many rows of either class as there are."""
-    up, down = np.flatnonzero(is_positive), np.flatnonzero(~is_positive)
-    rows = np.concatenate([random.choice(up, up.size), random.choice(down, down.size)])
-    return is_positive[rows], scores[rows]
