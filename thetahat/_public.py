@@ -28,6 +28,7 @@ _BY_MODULE = {
         "MemoryBudgetError",
         "MissingExtraError",
         "ParameterError",
+        "ReuseWarning",
         "SeparationWarning",
         "ThetahatError",
     ),

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn import metrics
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 
 import thetahat as th
@@ -136,64 +135,6 @@ def test_curves_draw_themselves():
     plt.close("all")
 
 
-# Hold-out sets.
-
-
-def hold_out(n=400, **options):
-    X = RANDOM.standard_normal((n, 2))
-    y = np.where(X[:, 0] + RANDOM.standard_normal(n) > 0, "yes", "no")
-    return th.HoldOut(X, y, **options)
-
-
-def test_uses_of_a_hold_out_set_are_counted_and_paid_for():
-    hold = hold_out(random_state=0)
-    model = LogisticRegression().fit(hold.X_train, hold.y_train)
-    widths = [(answer.high - answer.low) for answer in (hold.error(model) for _ in range(4))]
-    assert hold.uses == 4
-    assert (np.diff(widths) > 0).all()
-    assert hold.confidence_left(0.1) == pytest.approx(
-        max(0.0, 1 - 8 * np.exp(-2 * hold.n_held * 0.01))
-    )
-    assert "used 4 times" in repr(hold)
-
-
-def test_all_answers_hold_together():
-    """The best of many useless models looks good; its interval still holds the truth, one half."""
-    random, broken = np.random.default_rng(4), 0
-
-    class Coin:
-        def __init__(self, seed):
-            self.seed = seed
-
-        def predict(self, X):
-            return np.random.default_rng(self.seed).integers(0, 2, len(X))
-
-    for trial in range(200):
-        y = random.integers(0, 2, 200)
-        hold = th.HoldOut(np.zeros((200, 1)), y, share=0.5, random_state=trial)
-        answers = [hold.error(Coin((trial, k))) for k in range(20)]
-        broken += any(0.5 not in answer for answer in answers)
-    assert broken / 200 <= 0.05
-
-
-def test_planned_uses_share_alike_and_are_refused_beyond():
-    hold = hold_out(random_state=0, planned=2)
-    model = LogisticRegression().fit(hold.X_train, hold.y_train)
-    assert hold.error(model).level == hold.error(model).level == pytest.approx(0.975)
-    with pytest.raises(th.ParameterError, match="2 planned uses are spent"):
-        hold.error(model)
-
-
-def test_optimism_of_a_memoriser_is_positive_and_splits_are_stratified():
-    from sklearn.tree import DecisionTreeClassifier
-
-    hold = hold_out(random_state=1)
-    model = DecisionTreeClassifier(random_state=0).fit(hold.X_train, hold.y_train)
-    assert hold.optimism(model) > 0.1
-    rare = np.repeat(["a", "b"], [380, 20])
-    assert np.sum(th.HoldOut(np.zeros((400, 1)), rare).y_train == "b") == 15
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -210,9 +151,6 @@ def test_optimism_of_a_memoriser_is_positive_and_splits_are_stratified():
         (lambda: th.learning_curve(th.Ridge(), SCORES[:, None], Y, sizes=[999]), "has 120"),
         (lambda: th.elbow([1, 2, 3], [1.0, 2.0, 3.0]), "do not fall"),
         (lambda: th.staged_curve(th.Ridge(), [[1.0]], [1.0], score=max), "no stages"),
-        (lambda: th.HoldOut([[1.0]], [1], share=0.25), "one side empty"),
-        (lambda: th.HoldOut([[1.0]], [1], share=0.0), "share=0.0"),
-        (lambda: hold_out().confidence_left(0.0), "accuracy=0.0"),
     ],
 )
 def test_refusals(call, message):

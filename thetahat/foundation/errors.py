@@ -109,3 +109,17 @@ class SeparationWarning(UserWarning):
     >>> issubclass(th.SeparationWarning, UserWarning)
     True
     """
+
+
+class ReuseWarning(UserWarning):
+    """Rows that were held back are asked again: each further answer is less sure. Cost: O(1).
+
+    Formula: the best of k models on the same rows looks better than it is, by about
+    √(log k/(2n)) even when all are alike.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> issubclass(th.ReuseWarning, UserWarning)
+    True
+    """

@@ -48,7 +48,7 @@ class Interval:
 
     def __str__(self) -> str:
         return (
-            f"{self.estimate:.4g}, {100 * self.level:.4g}% interval {self.low:.4g} to "
+            f"{self.estimate:.4g}, {percent(self.level)} interval {self.low:.4g} to "
             f"{self.high:.4g} ({self.method})"
         )
 
@@ -125,6 +125,14 @@ class HypothesisTest:
             lines.append(f"Estimate {self.interval}.")
         lines += [f"Assumes: {assumption}." for assumption in self.assumptions]
         return "\n".join(lines)
+
+
+def percent(level: float) -> str:
+    """A confidence in percent, with as many digits as keep it from reading as certainty."""
+    digits = 4
+    while digits < 17 and float(f"{100 * level:.{digits}g}") == 100:
+        digits += 1
+    return f"{100 * level:.{digits}g}%"
 
 
 def require_level(level: float, name: str = "level") -> None:
