@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
@@ -215,10 +216,66 @@ def test_repetition_raises_confidence():
 
 
 def test_a_majority_of_one_hypothesis_is_that_hypothesis():
-    X, y = box_problem(100, np.random.default_rng(0))
-    box = th.AxisParallelRectangle().fit(X[:10], y[:10])
-    votes = np.mean([box.predict(X) for _ in range(11)], axis=0) > 0.5
-    np.testing.assert_array_equal(votes, box.predict(X))
+    """Runs that cannot differ gain nothing, by vote or by choice; runs that do, gain."""
+    X, y = box_problem(300, np.random.default_rng(0))
+
+    def always(X, y, random):
+        return th.AxisParallelRectangle().fit(X[:10], y[:10])
+
+    def by_chance(X, y, random):
+        rows = random.choice(len(y), 10)
+        return th.AxisParallelRectangle().fit(X[rows], y[rows])
+
+    alike, differing = (
+        theory.amplify(learn, X, y, success=0.2, random_state=0) for learn in (always, by_chance)
+    )
+    assert np.ptp(alike.holdout_errors) == 0
+    assert differing.holdout_errors.min() < alike.error.estimate
+    box = th.AxisParallelRectangle()
+    vote = th.VotingClassifier([(str(k), box) for k in range(5)]).fit(X[:10], y[:10])
+    box.fit(X[:10], y[:10])
+    np.testing.assert_array_equal(vote.predict(X), box.predict(X))
+    assert (box.predict(X) != y).any()
+
+
+def test_the_error_of_the_best_run_is_bounded_exactly():
+    """Of 90 rows, Wilson's interval at 1 − δ/2t misses up to 3% where 0.18% are allowed."""
+    X, y = box_problem(300, np.random.default_rng(1))
+    found = theory.amplify(sometimes, X, y, success=0.2, random_state=1)
+    allowed, n = 0.05 / (2 * found.rounds), 90
+    assert found.error.level == pytest.approx(1 - allowed)
+    k = np.arange(n + 1)
+    exact = [
+        th.statistics.proportion_interval(int(i), n, method="clopper_pearson", level=1 - allowed)
+        for i in k
+    ]
+    assert found.error == exact[round(found.holdout_errors.min() * n)]
+    for p in np.linspace(0.002, 0.3, 60):
+        assert stats.binom.pmf(k[[p not in interval for interval in exact]], n, p).sum() <= allowed
+
+
+def test_a_column_of_labels_is_the_labels():
+    X, y = box_problem(200, np.random.default_rng(2))
+    flat, column = (
+        theory.amplify(sometimes, X, labels, success=0.2, random_state=0)
+        for labels in (y, y[:, None])
+    )
+    np.testing.assert_array_equal(flat.holdout_errors, column.holdout_errors)
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "message"),
+    [
+        (100, {}, r"X has shape \(200, 2\) and y \(100,\)"),
+        (200, {"failure": 1.5}, "failure=1.5 must lie strictly"),
+        (200, {"failure": 0.0}, "failure=0.0"),
+        (200, {"holdout_share": 1.0}, "holdout_share=1.0"),
+    ],
+)
+def test_refusals_of_amplify(rows, options, message):
+    X, y = box_problem(200, np.random.default_rng(0))
+    with pytest.raises(th.ThetahatError, match=message):
+        theory.amplify(sometimes, X, y[:rows], success=0.5, **options)
 
 
 def test_gaussian_moments_worked():

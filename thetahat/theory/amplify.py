@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.one_column import one_column
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval
 from thetahat.foundation.errors import DataError
@@ -39,7 +40,8 @@ class Amplified:
     holdout_errors : array of shape (rounds,)
         The error of each run on the hold-out rows.
     error : Interval
-        That of the best, adjusted for the choice among `rounds`.
+        That of the best by Clopper and Pearson at 1 − δ/2t, so that with probability 1 − δ/2 it
+        holds for whichever of the `rounds` is picked.
     accuracy_of_holdout : float
         ε: with probability 1 − δ all measured errors are this near the truth.
 
@@ -84,7 +86,7 @@ def amplify(
     learn : callable
         ``learn(X, y, random)`` gives a fitted classifier, a good one with probability `success`.
     X, y : array-like
-        Rows and labels.
+        Rows and labels, one for each.
     success : float
         p.
     failure : float, default=0.05
@@ -111,21 +113,38 @@ def amplify(
     14
     """
     probability(holdout_share, "holdout_share", "amplify")
+    probability(failure, "failure", "amplify")
     rounds = amplification_rounds(success, failure / 2)
     random = generator(random_state)
-    rows, labels = np.asarray(X), np.asarray(y)
+    rows, labels = np.asarray(X), np.asarray(one_column(y))
+    if labels.shape != rows.shape[:1]:
+        raise DataError(
+            f"amplify: X has shape {rows.shape} and y {labels.shape}. Give one label per row."
+        )
     order = random.permutation(len(labels))
     held = order[: max(1, round(holdout_share * len(labels)))]
     kept = order[len(held) :]
     if not kept.size:
         raise DataError(f"amplify: {len(labels)} row(s) cannot be split. Give more rows.")
     models = [learn(rows[kept], labels[kept], random) for _ in range(rounds)]
-    errors = np.array([np.mean(model.predict(rows[held]) != labels[held]) for model in models])
-    best = int(errors.argmin())
+    wrong = [_mistakes(model, rows[held], labels[held]) for model in models]
+    best = int(np.argmin(wrong))
+    # Wilson's interval, right on average, misses far more often than so small a share allows.
     measured = proportion_interval(
-        float(errors[best] * len(held)), len(held), level=1 - failure / (2 * rounds)
+        wrong[best], len(held), method="clopper_pearson", level=1 - failure / (2 * rounds)
     )
+    errors = np.array(wrong) / len(held)
     return Amplified(models[best], rounds, errors, measured, _accuracy(len(held), failure, rounds))
+
+
+def _mistakes(model: Any, X: Array, y: Array) -> int:
+    called = np.asarray(one_column(model.predict(X)))
+    if called.shape != y.shape:
+        raise DataError(
+            f"amplify: {type(model).__name__}.predict gave shape {called.shape} for {y.size} rows. "
+            "Let learn give a classifier of one label per row."
+        )
+    return int(np.sum(called != y))
 
 
 def _accuracy(n: int, failure: float, models: int) -> float:
