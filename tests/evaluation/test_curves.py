@@ -60,6 +60,10 @@ def test_the_simultaneous_band_holds_the_whole_curve():
     assert inside / 300 >= 0.93
 
 
+def test_columns_of_labels_and_scores_are_labels_and_scores():
+    assert th.roc_curve(Y[:, None], SCORES[:, None]).area == th.roc_curve(Y, SCORES).area
+
+
 def test_height_is_the_top_of_a_vertical_step():
     ranked = rank(np.array([True, True, False]), np.array([3.0, 2.0, 1.0]))
     np.testing.assert_allclose(height_at(np.array([0.0, 1.0]), ranked), [1.0, 1.0])
@@ -148,6 +152,8 @@ def test_curves_draw_themselves():
         (lambda: th.calibration_curve([0, 1], [0.2, 0.8], bins=0), "bins=0"),
         (lambda: th.best_threshold(Y, SCORES, false_positive=-1.0), "false_positive=-1.0"),
         (lambda: th.best_threshold(Y, SCORES, false_positive=0, false_negative=0), "cost 0"),
+        (lambda: th.best_threshold(Y, SCORES, false_negative=np.inf), "inf must be a finite"),
+        (lambda: th.best_threshold(Y, SCORES, false_negative="a"), "false_negative='a'"),
         (lambda: th.learning_curve(th.Ridge(), SCORES[:, None], Y, sizes=[999]), "has 120"),
         (lambda: th.elbow([1, 2, 3], [1.0, 2.0, 3.0]), "do not fall"),
         (lambda: th.staged_curve(th.Ridge(), [[1.0]], [1.0], score=max), "no stages"),

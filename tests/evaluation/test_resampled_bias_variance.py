@@ -58,6 +58,34 @@ def test_labels():
     assert "bootstrap fits" in str(nervous)
 
 
+def test_rows_that_every_sample_drew_do_not_count_and_are_told():
+    """Two samples draw about 40% of the rows both times."""
+    numbers, labels = (
+        th.resampled_bias_variance(model, X[:30], targets[:30], n_resamples=2, random_state=0)
+        for model, targets in (
+            (DecisionTreeRegressor(random_state=0), Y),
+            (DummyClassifier(strategy="constant", constant="up"), LABELS),
+        )
+    )
+    counted = np.isfinite(numbers.predictions)
+    assert 10 < counted.sum() < 25
+    assert numbers.n_counted == labels.n_counted == counted.sum()
+    assert [label is not None for label in labels.predictions] == counted.tolist()
+    assert set(labels.predictions[counted]) == {"up"}
+    assert labels.error == pytest.approx(np.mean(LABELS[:30][counted] != "up"))
+    missed = 30 - counted.sum()
+    assert f"{missed} of 30 rows were never left out and do not count" in str(labels)
+    assert "never left out" not in str(th.resampled_bias_variance(th.Ridge(), X, Y, random_state=0))
+
+
+def test_a_column_of_targets_is_the_targets():
+    flat, column = (
+        th.resampled_bias_variance(th.Ridge(), X, y, n_resamples=5, random_state=0)
+        for y in (Y, Y[:, None])
+    )
+    assert flat.error == column.error
+
+
 def test_the_same_for_any_number_of_threads():
     found = []
     for threads in (1, 2):

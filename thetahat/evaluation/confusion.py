@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.labels import LabelEncoding
+from thetahat.data.one_column import one_column
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.foundation.errors import DataError, ParameterError
@@ -113,7 +114,7 @@ def confusion(
     y, predicted : array-like of shape (n,)
         True and predicted labels.
     sample_weight : array-like of shape (n,), optional
-        A row of weight 2 counts twice.
+        Finite and ≥ 0, not all 0; a row of weight 2 counts twice.
     level : float, default=0.95
         The confidence of intervals.
 
@@ -131,7 +132,7 @@ def confusion(
     accuracy 0.6667, 95% interval 0.2077 to 0.9385 (Wilson)
     """
     require_level(level)
-    truth, called = np.asarray(y), np.asarray(predicted)
+    truth, called = np.asarray(one_column(y)), np.asarray(one_column(predicted))
     if truth.ndim != 1 or truth.shape != called.shape or not truth.size:
         raise DataError(
             f"y has shape {truth.shape} and predicted {called.shape}; give one label each per row."
@@ -139,6 +140,25 @@ def confusion(
     encoding = LabelEncoding.of(np.concatenate([truth, called]))
     a, b = encoding.encode(truth), encoding.encode(called)
     size = encoding.n_classes
-    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    weight = None if sample_weight is None else _weights(sample_weight, truth.size)
     counts = np.bincount(a * size + b, weights=weight, minlength=size * size)
     return Confusion(encoding.classes, counts.reshape(size, size), level)
+
+
+def _weights(values: Any, n: int) -> Array:
+    weight = np.asarray(one_column(values), dtype=float)
+    if weight.shape != (n,):
+        raise DataError(
+            f"confusion: sample_weight has shape {weight.shape} for {n} rows. Give one per row."
+        )
+    wrong = ~(np.isfinite(weight) & (weight >= 0))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise DataError(
+            f"confusion: {int(wrong.sum())} of {n} weights are negative or not finite (first at "
+            f"row {row}: {weight[row]:g}). A weight says how often its row counts: give numbers "
+            "≥ 0."
+        )
+    if not weight.any():
+        raise DataError(f"confusion: all {n} weights are 0, so no row counts. Give some above 0.")
+    return weight

@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from thetahat.data.labels import LabelEncoding
+from thetahat.data.one_column import one_column
 from thetahat.data.resampling import bootstrap_indices, take_rows
 from thetahat.evaluation.folds import rows_in
 from thetahat.foundation.errors import DataError, ParameterError
@@ -42,9 +43,12 @@ class ResampledBiasVariance:
     variance : float
         The part that such an average would take away; what bagging can win.
     predictions : array of shape (n,)
-        The mean prediction of each row, or its main label.
+        The mean prediction of each row, or its main label; NaN or None for rows that every sample
+        drew.
     n_resamples : int
         Fits made.
+    n_counted : int
+        Rows that some sample left out; the others have no prediction and do not count.
 
     Examples
     --------
@@ -60,11 +64,14 @@ class ResampledBiasVariance:
     variance: float
     predictions: Array
     n_resamples: int
+    n_counted: int
 
     def __str__(self) -> str:
+        missed = len(self.predictions) - self.n_counted
+        left = f"; {missed} of {len(self.predictions)} rows were never left out and do not count"
         return (
             f"error {self.error:.4g} over {self.n_resamples} bootstrap fits: bias and noise "
-            f"{self.systematic:.4g}, variance {self.variance:.4g}"
+            f"{self.systematic:.4g}, variance {self.variance:.4g}{left if missed else ''}"
         )
 
     __repr__ = __str__
@@ -90,7 +97,8 @@ def resampled_bias_variance(
     X, y : array-like, sparse, table
         Rows and targets in memory.
     n_resamples : int, default=100
-        Bootstrap samples; at least 2.
+        Bootstrap samples; at least 2. A row is drawn by all of them with probability about
+        0.632^n_resamples, and then does not count.
     random_state : int, Generator or None
         Same seed, same samples.
 
@@ -112,6 +120,7 @@ def resampled_bias_variance(
         raise ParameterError(
             f"resampled_bias_variance: n_resamples={n_resamples!r} must be a whole number ≥ 2."
         )
+    y = one_column(y)
     n, targets = rows_in(X), np.asarray(y)
     if targets.shape != (n,):
         raise DataError(
@@ -149,7 +158,9 @@ def _of_numbers(fits: list[tuple[Array, Array]], y: Array) -> ResampledBiasVaria
     systematic = float(np.mean(mean**2))
     predictions = np.full(y.size, np.nan)
     predictions[seen] = y[seen] + mean
-    return ResampledBiasVariance(error, systematic, error - systematic, predictions, len(fits))
+    return ResampledBiasVariance(
+        error, systematic, error - systematic, predictions, len(fits), seen.size
+    )
 
 
 def _of_labels(fits: list[tuple[Array, Array]], y: Array) -> ResampledBiasVariance:
@@ -162,13 +173,17 @@ def _of_labels(fits: list[tuple[Array, Array]], y: Array) -> ResampledBiasVarian
     shares = votes[seen] / votes[seen].sum(axis=1, keepdims=True)
     main = shares.argmax(axis=1)
     every = np.arange(seen.size)
-    predictions = encoding.classes[votes.argmax(axis=1)]
+    predictions = encoding.classes[main]
+    if seen.size < y.size:
+        some, predictions = predictions, np.full(y.size, None, dtype=object)
+        predictions[seen] = some
     return ResampledBiasVariance(
         float(np.mean(1 - shares[every, truth[seen]])),
         float(np.mean(main != truth[seen])),
         float(np.mean(1 - shares[every, main])),
         predictions,
         len(fits),
+        seen.size,
     )
 
 

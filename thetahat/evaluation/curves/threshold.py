@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
+from numbers import Real
 from typing import Any
 
 from thetahat.evaluation.curves.scores import rank, two_classes
@@ -64,7 +66,7 @@ def best_threshold(
     scores : array-like of shape (n,)
         Greater means more likely positive.
     false_positive, false_negative : float, default=1.0
-        What either error costs; ≥ 0, not both 0.
+        What either error costs; finite and ≥ 0, not both 0.
     positive : label, optional
         The positive label; the second in order by default.
 
@@ -80,8 +82,11 @@ def best_threshold(
     0.8
     """
     for name, cost in (("false_positive", false_positive), ("false_negative", false_negative)):
-        if not cost >= 0:
-            raise ParameterError(f"best_threshold: {name}={cost!r} must be a number ≥ 0.")
+        if not (isinstance(cost, Real) and 0 <= cost < inf):
+            raise ParameterError(
+                f"best_threshold: {name}={cost!r} must be a finite number ≥ 0. For an error that "
+                "must never happen, give a cost far above the other."
+            )
     if not false_positive + false_negative > 0:
         raise ParameterError("best_threshold: both errors cost 0, so every threshold is best.")
     is_positive, values, _ = two_classes(y, scores, positive)
