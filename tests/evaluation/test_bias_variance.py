@@ -129,6 +129,7 @@ def test_default_statistic_is_intercept_and_coefficients():
     ("options", "words"),
     [
         ({"n_datasets": 1}, "n_datasets=1 must be"),
+        ({"n_datasets": "a"}, "n_datasets='a' must be"),
         ({"truth": np.zeros(4)}, r"shape \(5,\), truth \(4,\)"),
         ({"learners": []}, "no learner"),
         ({"learners": {"one": 3}}, "'one' is 3"),

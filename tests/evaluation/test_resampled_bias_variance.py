@@ -99,6 +99,7 @@ def test_the_same_for_any_number_of_threads():
     ("call", "message"),
     [
         (lambda: th.resampled_bias_variance(th.Ridge(), X, Y, n_resamples=1), "n_resamples=1"),
+        (lambda: th.resampled_bias_variance(th.Ridge(), X, Y, n_resamples="a"), "n_resamples='a'"),
         (lambda: th.resampled_bias_variance(th.Ridge(), X, Y[:-1]), "200 rows"),
         (
             lambda: th.resampled_bias_variance(

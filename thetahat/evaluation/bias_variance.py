@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from thetahat.estimator.parameters import whole
 from thetahat.evaluation.statistics_of_models import statistic_of
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.many_fits import Failure, side_by_side
@@ -137,7 +138,7 @@ def bias_variance(
     True
     """
     named = _named(learners)
-    if isinstance(n_datasets, bool) or int(n_datasets) != n_datasets or n_datasets < 2:
+    if not whole(2).holds(n_datasets):
         raise ParameterError(
             f"bias_variance: n_datasets={n_datasets!r} must be a whole number ≥ 2: a variance "
             "needs two."

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import warnings
 from math import exp, log
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ import numpy as np
 from thetahat.data.labels import LabelEncoding
 from thetahat.data.one_column import one_column
 from thetahat.data.resampling import take_rows
+from thetahat.estimator.parameters import none, whole
 from thetahat.evaluation.folds import rows_in
 from thetahat.evaluation.proportion_tails import bounds_of_share
 from thetahat.evaluation.statistics.outcome import Interval, require_level
@@ -128,7 +128,10 @@ class HoldOut:
         require_level(share, "share")
         if step is not None:
             require_level(step, "step")
-        _require_uses(planned)
+        if not (none | whole(1)).holds(planned):
+            raise ParameterError(
+                f"HoldOut: planned={planned!r} must be None or a whole number ≥ 1."
+            )
         if chosen not in ("by_answers", "beforehand"):
             raise ParameterError(
                 f"HoldOut: chosen={chosen!r} must be 'by_answers' or 'beforehand'."
@@ -261,12 +264,6 @@ class HoldOut:
             f"uses together at {100 * self.level:.3g}%, for models chosen "
             f"{self.chosen.replace('_', ' ')})"
         )
-
-
-def _require_uses(planned: Any) -> None:
-    whole = isinstance(planned, Integral) and not isinstance(planned, bool) and planned >= 1
-    if planned is not None and not whole:
-        raise ParameterError(f"HoldOut: planned={planned!r} must be None or a whole number ≥ 1.")
 
 
 def _require_labels(y: Array) -> None:

@@ -19,6 +19,7 @@ from sklearn.base import clone, is_classifier
 from thetahat.data.labels import LabelEncoding
 from thetahat.data.one_column import one_column
 from thetahat.data.resampling import bootstrap_indices, take_rows
+from thetahat.estimator.parameters import whole
 from thetahat.evaluation.folds import rows_in
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.many_fits import Failure, side_by_side
@@ -116,7 +117,7 @@ def resampled_bias_variance(
     >>> plain.variance > shrunk.variance
     True
     """
-    if isinstance(n_resamples, bool) or int(n_resamples) != n_resamples or n_resamples < 2:
+    if not whole(2).holds(n_resamples):
         raise ParameterError(
             f"resampled_bias_variance: n_resamples={n_resamples!r} must be a whole number ≥ 2."
         )
