@@ -139,13 +139,9 @@ _BY_MODULE = {
     "thetahat.evaluation.confusion": ("Confusion", "confusion"),
     "thetahat.evaluation.regression_errors": ("RegressionErrors", "regression_errors"),
     "thetahat.evaluation.curves.calibration": ("CalibrationCurve", "calibration_curve"),
-    "thetahat.evaluation.curves.growth": (
-        "ScoreCurve",
-        "elbow",
-        "learning_curve",
-        "staged_curve",
-        "validation_curve",
-    ),
+    "thetahat.evaluation.curves.bend": ("Elbow", "elbow"),
+    "thetahat.evaluation.curves.growth": ("ScoreCurve", "learning_curve", "validation_curve"),
+    "thetahat.evaluation.curves.stages": ("StagedCurve", "staged_curve"),
     "thetahat.evaluation.curves.precision_recall": (
         "PrecisionRecallCurve",
         "precision_recall_curve",

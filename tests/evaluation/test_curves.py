@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn import metrics
-from sklearn.model_selection import cross_val_score
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import GradientBoostingRegressor
+from sklearn.model_selection import KFold, cross_val_score
 
 import thetahat as th
 from thetahat.evaluation.curves.roc import height_at
@@ -16,6 +18,7 @@ mpl.use("agg")
 RANDOM = np.random.default_rng(0)
 Y = RANDOM.integers(0, 2, 150)
 SCORES = np.round(Y + RANDOM.standard_normal(150), 1)  # with ties
+X_SMALL = RANDOM.standard_normal((24, 1))
 
 
 def test_every_threshold_and_ties_as_scikit_learn():
@@ -101,8 +104,6 @@ def test_learning_and_validation_curves_are_cross_validated_scores():
     assert curve.values.tolist() == [12, 48, 96]
     assert curve.scores[-1].estimate > curve.scores[0].estimate
     assert curve.training_scores[0] > curve.scores[0].estimate
-    from sklearn.model_selection import KFold
-
     folds = KFold(4)
     found = th.validation_curve(
         th.Ridge(), data.X, data.y, parameter="alpha", values=[0.1, 1e4], cv=folds
@@ -113,14 +114,117 @@ def test_learning_and_validation_curves_are_cross_validated_scores():
     assert found.best == 0.1
 
 
-def test_stages_and_elbows():
-    from sklearn.ensemble import GradientBoostingRegressor
+@pytest.mark.parametrize("values", [[1, 3, None], [(1,), (1, 2), (2,)], ["a", "b", 3], [True, 2]])
+def test_values_of_a_parameter_may_be_anything(values):
+    import matplotlib.pyplot as plt
 
-    data = th.datasets.make_linear(80, 2, random_state=0)
-    model = GradientBoostingRegressor(n_estimators=20, random_state=0).fit(data.X, data.y)
-    stages = th.staged_curve(model, data.X, data.y, score=metrics.mean_squared_error)
-    assert stages[-1] == pytest.approx(metrics.mean_squared_error(data.y, model.predict(data.X)))
-    assert th.elbow([1, 2, 3, 4, 5], [100.0, 40.0, 12.0, 10.0, 9.0]) == 3.0
+    class Echo(DummyClassifier):
+        def __init__(self, strategy="prior", whatever=None):
+            super().__init__(strategy=strategy)
+            self.whatever = whatever
+
+    curve = th.validation_curve(Echo(), SCORES[:, None], Y, parameter="whatever", values=values)
+    assert curve.values.tolist() == values
+    axes = curve.plot()
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == [str(v) for v in values]
+    assert curve.best == values[0]
+    assert str(values[-1]) in str(curve)
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("model", "targets", "scoring", "least", "most"),
+    [
+        (th.ConstantClassifier(), np.arange(24) % 8 == 5, None, 0.0, 1.0),
+        (th.Ridge(), X_SMALL[:, 0] + 0.01 * SCORES[:24], None, -np.inf, 1.0),
+        (th.Ridge(), SCORES[:24] ** 5, "neg_mean_squared_error", -np.inf, 0.0),
+        (th.Ridge(), SCORES[:24] ** 5, "neg_mean_absolute_error", -np.inf, 0.0),
+    ],
+)
+def test_bands_hold_only_what_the_metric_can_be(model, targets, scoring, least, most):
+    (score,) = th.learning_curve(
+        model, X_SMALL, targets, sizes=[1.0], cv=KFold(5), scoring=scoring, level=0.9999
+    ).scores
+    assert least <= score.low <= score.estimate <= score.high <= most
+    assert score.high == most
+
+
+def test_a_column_of_targets_gives_the_same_curves():
+    for flat in (Y, SCORES):
+        model = th.LogisticRegression() if flat is Y else th.Ridge()
+        a, b = (
+            th.learning_curve(model, SCORES[:, None], y, sizes=[1.0]) for y in (flat, flat[:, None])
+        )
+        assert a.scores == b.scores
+        assert a.training_scores == b.training_scores
+
+
+def test_stages_have_a_band_and_are_still_an_array():
+    data = th.datasets.make_linear(160, 2, noise=1.0, random_state=0)
+    X, y, X_new, y_new = data.X[:80], data.y[:80], data.X[80:], data.y[80:]
+    model = GradientBoostingRegressor(n_estimators=20, random_state=0).fit(X, y)
+    stages = th.staged_curve(model, X_new, y_new, score=metrics.mean_squared_error)
+    last = metrics.mean_squared_error(y_new, model.predict(X_new))
+    assert stages[-1] == pytest.approx(last)
+    assert np.asarray(stages).shape == (len(stages),) == (20,)
+    assert stages.tolist()[-1] == stages.scores[-1].estimate
+    # The jackknife of a mean is about its t interval.
+    interval = th.regression_errors(y_new, model.predict(X_new)).mse
+    assert stages.scores[-1].high == pytest.approx(interval.high, rel=0.1)
+    assert "mean_squared_error over 20 stages" in str(stages)
+    column = th.staged_curve(model, X_new, y_new[:, None], score=metrics.mean_squared_error)
+    assert column.scores == stages.scores
+
+
+@pytest.mark.parametrize("score", [metrics.accuracy_score, lambda y, told: np.mean(y != told)])
+def test_shares_of_rows_over_stages_are_proportions(score):
+    X = RANDOM.standard_normal((100, 2))
+    y = X[:, 0] > 0
+    model = th.AdaBoostClassifier(n_estimators=4).fit(X, y)
+    curve = th.staged_curve(model, X, y, score=score)
+    for stage, interval in zip(model.staged_predict(X), curve.scores, strict=True):
+        count = round(100 * score(y, stage))
+        assert interval == th.statistics.proportion_interval(count, 100)
+    assert curve.scores[-1].low < curve.scores[-1].high
+
+
+def test_staged_bands_cover_and_do_not_take_no_spread_for_certainty():
+    random = np.random.default_rng(5)
+
+    class Stages:
+        def staged_predict(self, X):
+            yield np.zeros(len(X))
+
+    hits = []
+    for _ in range(200):
+        y = random.standard_normal(100)
+        curve = th.staged_curve(Stages(), y[:, None], y, score=metrics.mean_squared_error)
+        hits.append(1.0 in curve.scores[0])
+    assert 0.9 <= np.mean(hits) <= 0.99
+    same = th.staged_curve(
+        Stages(), Y[:, None], np.full(150, 3.0), score=metrics.mean_squared_error
+    )
+    assert (same.scores[0].low, same.scores[0].high) == (0.0, np.inf)
+
+
+def test_an_elbow_is_a_number_with_a_curve():
+    found = th.elbow([1, 2, 3, 4, 5], [100.0, 40.0, 12.0, 10.0, 9.0])
+    assert found == 3.0
+    assert (float(found), int(found)) == (3.0, 3)
+    assert found.low is None
+    assert "bends at 3" in str(found)
+
+
+def test_an_elbow_of_repeated_losses_has_a_band():
+    random = np.random.default_rng(6)
+    losses = np.array([[100.0], [40.0], [12.0], [10.0], [9.0]]) + random.normal(0, 2, (5, 30))
+    found = th.elbow([1, 2, 3, 4, 5], losses)
+    assert found == 3.0
+    for low, high, own in zip(found.low, found.high, losses, strict=True):
+        expected = th.statistics.mean_interval(own)
+        assert (low, high) == pytest.approx((expected.low, expected.high))
+    assert found.agreement > 0.9
+    assert "of repetitions agree" in str(found)
 
 
 def test_curves_draw_themselves():
@@ -132,6 +236,13 @@ def test_curves_draw_themselves():
         th.precision_recall_curve(Y, SCORES),
         th.calibration_curve(Y, 1 / (1 + np.exp(-SCORES))),
         th.learning_curve(th.Ridge(), data.X, data.y),
+        th.elbow([1, 2, 3], [[9.0, 8.0], [2.0, 3.0], [1.0, 1.5]]),
+        th.staged_curve(
+            GradientBoostingRegressor(n_estimators=3).fit(data.X, data.y),
+            data.X,
+            data.y,
+            score=metrics.mean_squared_error,
+        ),
     ):
         axes = curve.plot()
         assert axes.get_xlabel()
@@ -156,6 +267,12 @@ def test_curves_draw_themselves():
         (lambda: th.best_threshold(Y, SCORES, false_negative="a"), "false_negative='a'"),
         (lambda: th.learning_curve(th.Ridge(), SCORES[:, None], Y, sizes=[999]), "has 120"),
         (lambda: th.elbow([1, 2, 3], [1.0, 2.0, 3.0]), "do not fall"),
+        (lambda: th.elbow([1, 2, 3], [3.0, 2.0]), r"losses of shape \(2,\)"),
+        (lambda: th.elbow([1, 2, 3], [3.0, np.nan, 1.0]), "losses holds nan"),
+        (lambda: th.learning_curve(th.Ridge(), SCORES[:, None], Y, sizes=["a"]), "size 'a'"),
+        (lambda: th.learning_curve(th.Ridge(), SCORES[:, None], Y, sizes=[np.nan]), "size nan"),
+        (lambda: th.learning_curve(th.Ridge(), SCORES[:, None], Y, sizes=[]), "sizes is empty"),
+        (lambda: th.learning_curve(th.Ridge(), SCORES[:, None], Y[:9]), "150 rows and y has"),
         (lambda: th.staged_curve(th.Ridge(), [[1.0]], [1.0], score=max), "no stages"),
     ],
 )

@@ -1,24 +1,28 @@
-"""Curves over something that grows: rows learned, a parameter, the stages of a model, k.
+"""Curves over something that grows: the rows learned, or a parameter.
 
 Each point is a cross-validated score with its interval; the points share their folds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import RegressorMixin, clone, is_classifier
+from sklearn.metrics import r2_score
 
+from thetahat.data.one_column import one_column
 from thetahat.data.resampling import take_rows
 from thetahat.evaluation.cross_fitting import cross_fit
+from thetahat.evaluation.curves.score_limits import within_limits
 from thetahat.evaluation.evaluate import scorers_for
-from thetahat.evaluation.folds import Fold, folds_of
+from thetahat.evaluation.folds import Fold, folds_of, rows_in
 from thetahat.evaluation.score_intervals import fold_interval
-from thetahat.evaluation.statistics.outcome import Interval, require_level, sample
-from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
+from thetahat.evaluation.statistics.outcome import Interval, require_level
+from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.optional import optional_import
 from thetahat.foundation.randomness import generator
 
@@ -29,7 +33,8 @@ Array = Any
 class ScoreCurve:
     """Scores over a growing quantity, on held-back rows and on the rows that were learned.
 
-    Formula: the mean over folds, with the corrected t interval. Cost: O(points).
+    Formula: the mean over folds, with the corrected t interval, less what the metric cannot be.
+    Cost: O(points).
 
     Attributes
     ----------
@@ -77,6 +82,8 @@ class ScoreCurve:
     def plot(self, axes: Any = None) -> Any:
         """Scores with their band, and those on learned rows. Cost: O(points).
 
+        Values that are no numbers stand side by side.
+
         Parameters
         ----------
         axes : matplotlib Axes, optional
@@ -89,9 +96,14 @@ class ScoreCurve:
         plt = optional_import("matplotlib.pyplot", extra="plot", purpose="ScoreCurve.plot")
         axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
         low, mid, high = np.array([[s.low, s.estimate, s.high] for s in self.scores]).T
-        axes.fill_between(self.values, low, high, alpha=0.2, lw=0)
-        axes.plot(self.values, mid, "o-", label="held-back rows")
-        axes.plot(self.values, self.training_scores, "s--", label="learned rows")
+        places = self.values if _are_numbers(self.values) else np.arange(len(self.values))
+        if places is not self.values:
+            axes.set_xticks(places, [str(value) for value in self.values])
+        axes.fill_between(
+            places, low, high, where=np.isfinite(low) & np.isfinite(high), alpha=0.2, lw=0
+        )
+        axes.plot(places, mid, "o-", label="held-back rows")
+        axes.plot(places, self.training_scores, "s--", label="learned rows")
         axes.set(xlabel=self.name, ylabel=self.metric)
         axes.legend(frameon=False)
         return axes
@@ -135,6 +147,9 @@ def learning_curve(
     >>> th.learning_curve(th.Ridge(), data.X, data.y, sizes=[10, 80]).values.tolist()
     [10, 80]
     """
+    if not len(sizes):
+        raise ParameterError("learning_curve: sizes is empty. Give at least one.")
+    y = _one_target(X, y)
     folds = _folds(model, X, y, cv, random_state)
     random = generator(random_state)
     shuffled = [(random.permutation(np.asarray(train)), test) for train, test in folds]
@@ -169,7 +184,7 @@ def validation_curve(
     parameter : str
         Its name, as in ``set_params``.
     values : sequence
-        Its values.
+        Its values, of any kind.
     cv, scoring, level, random_state
         As in `evaluate`; one metric.
 
@@ -188,92 +203,45 @@ def validation_curve(
     """
     if not len(values):
         raise ParameterError("validation_curve: values is empty. Give at least one.")
+    y = _one_target(X, y)
     folds = _folds(model, X, y, cv, random_state)
     models = [clone(model).set_params(**{parameter: value}) for value in values]
     parts = [folds] * len(models)
-    return _curve(parameter, np.asarray(values), models, X, y, parts, scoring, level)
-
-
-def staged_curve(model: Any, X: Any, y: Any, *, score: Callable[[Array, Array], float]) -> Array:
-    """The score of a fitted model after each of its stages, as trees are added by boosting.
-
-    Formula: score(y, prediction of the first s stages), s = 1, 2, …. Cost: one staged prediction.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        With ``staged_predict``.
-    X, y : array-like
-        Rows it has not seen.
-    score : callable
-        ``score(y, predicted)``, such as ``sklearn.metrics.accuracy_score``.
-
-    Returns
-    -------
-    array of shape (n_stages,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import thetahat as th
-    >>> from sklearn.metrics import mean_squared_error
-    >>> class Halving:
-    ...     def staged_predict(self, X):
-    ...         return (x[:, 0] for x in (X / 4, X / 2, X))
-    >>> X = np.array([[4.0], [8.0]])
-    >>> th.staged_curve(Halving(), X, X[:, 0], score=mean_squared_error).tolist()
-    [22.5, 10.0, 0.0]
-    """
-    if not hasattr(model, "staged_predict"):
-        raise CapabilityError(
-            f"{type(model).__name__} has no stages (no staged_predict). Use validation_curve over "
-            "its size instead."
-        )
-    return np.array([score(np.asarray(y), stage) for stage in model.staged_predict(X)])
-
-
-def elbow(values: Sequence[float], losses: Sequence[float]) -> float:
-    """Where a falling curve L(k) bends: from there on, more buys little.
-
-    Formula: the k farthest below the straight line from the first point to the last, both axes
-    scaled to [0, 1]. Cost: O(points).
-
-    Parameters
-    ----------
-    values : sequence of float
-        k, ascending; at least three.
-    losses : sequence of float
-        L(k).
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> import thetahat as th
-    >>> th.elbow([1, 2, 3, 4, 5], [100.0, 40.0, 12.0, 10.0, 9.0])
-    3.0
-    """
-    k, loss = sample(values, "values", 3), sample(losses, "losses", 3)
-    if k.size != loss.size or not (np.diff(k) > 0).all():
-        raise DataError("elbow: give ascending values and one loss for each.")
-    across = (k - k[0]) / (k[-1] - k[0])
-    drop = loss[0] - loss[-1]
-    if not drop > 0:
-        raise DataError(
-            f"elbow: the losses do not fall ({loss[0]:g} at first, {loss[-1]:g} at last), so they "
-            "have no elbow."
-        )
-    below = (1 - across) - (loss - loss[-1]) / drop
-    return float(k[int(below.argmax())])
+    return _curve(parameter, _as_array(values), models, X, y, parts, scoring, level)
 
 
 def _folds(model: Any, X: Any, y: Any, cv: Any, random_state: Any) -> list[Fold]:
     return folds_of(cv, X, y, classifier=is_classifier(model), random_state=random_state)
 
 
+def _one_target(X: Any, y: Any) -> Any:
+    targets = one_column(y)
+    if np.shape(targets)[:1] != (rows_in(X),):
+        raise DataError(
+            f"X has {rows_in(X)} rows and y has shape {np.shape(y)}. Give one target per row."
+        )
+    return targets
+
+
+def _are_numbers(values: Array) -> bool:
+    return values.dtype.kind in "iuf"
+
+
+def _as_array(values: Sequence[Any]) -> Array:
+    """Numbers as numbers; anything else, None and tuples among them, as it is."""
+    if all(isinstance(value, Real) and not isinstance(value, bool) for value in values):
+        return np.asarray(values)
+    kept = np.empty(len(values), dtype=object)
+    for place, value in enumerate(values):
+        kept[place] = value
+    return kept
+
+
 def _count(size: float, most: int) -> int:
+    if not (isinstance(size, Real) and np.isfinite(size)):
+        raise ParameterError(
+            f"learning_curve: size {size!r} must be a number of rows, or a share of them."
+        )
     count = round(size * most) if isinstance(size, float | np.floating) and size <= 1 else int(size)
     if not 1 <= count <= most:
         raise ParameterError(
@@ -311,4 +279,7 @@ def _curve(
                 ]
             )
         )
-    return ScoreCurve(name, values, tuple(scores), np.array(own), metric)
+    own_score = getattr(type(models[0]), "score", None)
+    known = r2_score if scoring is None and own_score is RegressorMixin.score else scorer
+    inside = tuple(within_limits(score, known) for score in scores)
+    return ScoreCurve(name, values, inside, np.array(own), metric)

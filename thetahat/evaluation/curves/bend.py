@@ -1,0 +1,164 @@
+"""Where a falling curve L(k) bends: the number from which on more buys little."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from thetahat.evaluation.statistics.outcome import require_level, sample
+from thetahat.foundation.errors import DataError
+from thetahat.foundation.optional import optional_import
+
+Array = Any
+
+
+@dataclass(frozen=True, eq=False)
+class Elbow:
+    """A falling curve L(k), its band, and where it bends; as a number, the k of the bend.
+
+    Formula: the k farthest below the straight line from the first point to the last. Cost:
+    O(points) memory.
+
+    Attributes
+    ----------
+    value : float
+        k at the bend.
+    values : array of shape (n_values,)
+        All k.
+    losses : array of shape (n_values,)
+        L(k), the mean over repetitions.
+    low, high : array of shape (n_values,) or None
+        The band: a t interval of the mean for each k. None without repetitions.
+    agreement : float or None
+        The share of repetitions whose own curve bends at the same k.
+    level : float
+        The confidence of the band.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> found = th.elbow([1, 2, 3, 4], [[90, 99], [20, 24], [15, 19], [14, 12]])
+    >>> float(found), found.agreement
+    (2.0, 1.0)
+    """
+
+    value: float
+    values: Array
+    losses: Array
+    low: Array | None
+    high: Array | None
+    agreement: float | None
+    level: float
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __int__(self) -> int:
+        return int(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Real | Elbow):
+            return self.value == float(other)
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __str__(self) -> str:
+        place = int(np.searchsorted(self.values, self.value))
+        words = f"The curve bends at {self.value:g}, where it is {self.losses[place]:.4g}"
+        words += f" ({self.losses[0]:.4g} at first, {self.losses[-1]:.4g} at last)"
+        if self.low is not None and self.high is not None and self.agreement is not None:
+            words += (
+                f"; {100 * self.level:.4g}% interval {self.low[place]:.4g} to "
+                f"{self.high[place]:.4g}; {100 * self.agreement:.3g}% of repetitions agree"
+            )
+        return words
+
+    __repr__ = __str__
+
+    def plot(self, axes: Any = None) -> Any:
+        """The curve with its band, the line it is measured from, and the bend. Cost: O(points).
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        plt = optional_import("matplotlib.pyplot", extra="plot", purpose="Elbow.plot")
+        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
+        if self.low is not None:
+            axes.fill_between(self.values, self.low, self.high, alpha=0.2, lw=0)
+        axes.plot(self.values, self.losses, "o-")
+        axes.plot(self.values[[0, -1]], self.losses[[0, -1]], color="0.6", lw=0.8, ls="--")
+        axes.axvline(self.value, color="C3", lw=1, label=f"bends at {self.value:g}")
+        axes.set(xlabel="k", ylabel="L(k)")
+        axes.legend(frameon=False)
+        return axes
+
+
+def elbow(values: Any, losses: Any, *, level: float = 0.95) -> Elbow:
+    """Where a falling curve L(k) bends: from there on, more buys little.
+
+    Formula: the k farthest below the straight line from the first point to the last, both axes
+    scaled to [0, 1]. Repeated losses are averaged, L̄ ± t_{r−1}·s/√r. Cost: O(points).
+
+    Parameters
+    ----------
+    values : sequence of float
+        k, ascending; at least three.
+    losses : array-like of shape (n_values,) or (n_values, n_repetitions)
+        L(k), or for every k its values over restarts or samples of the rows.
+    level : float, default=0.95
+        The confidence of the band, which repetitions give.
+
+    Returns
+    -------
+    Elbow
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> float(th.elbow([1, 2, 3, 4, 5], [100.0, 40.0, 12.0, 10.0, 9.0]))
+    3.0
+    """
+    require_level(level)
+    k, given = sample(values, "values", 3), np.asarray(losses, dtype=float)
+    repeated = given[:, None] if given.ndim == 1 else given
+    if repeated.ndim != 2 or len(repeated) != k.size or not (np.diff(k) > 0).all():
+        raise DataError(
+            f"elbow: {k.size} values and losses of shape {given.shape}. Give ascending values, and "
+            "one loss, or one row of losses, for each."
+        )
+    sample(repeated.ravel(), "losses", 3)
+    mean, count = repeated.mean(axis=1), repeated.shape[1]
+    value = _bend(k, mean)
+    if count == 1:
+        return Elbow(value, k, mean, None, None, None, level)
+    from scipy.special import stdtrit
+
+    half = -stdtrit(count - 1, (1 - level) / 2) * repeated.std(axis=1, ddof=1) / np.sqrt(count)
+    # Losses that are never negative have no negative mean.
+    low = np.maximum(mean - half, 0.0) if repeated.min() >= 0 else mean - half
+    falling = [column for column in repeated.T if column[0] > column[-1]]
+    agreement = sum(_bend(k, column) == value for column in falling) / count
+    return Elbow(value, k, mean, low, mean + half, agreement, level)
+
+
+def _bend(k: Array, loss: Array) -> float:
+    across = (k - k[0]) / (k[-1] - k[0])
+    drop = loss[0] - loss[-1]
+    if not drop > 0:
+        raise DataError(
+            f"elbow: the losses do not fall ({loss[0]:g} at first, {loss[-1]:g} at last), so they "
+            "have no elbow."
+        )
+    below = (1 - across) - (loss - loss[-1]) / drop
+    return float(k[int(below.argmax())])
