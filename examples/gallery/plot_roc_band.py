@@ -2,10 +2,10 @@
 An ROC curve and how sure it is
 ===============================
 
-A curve drawn from 200 rows is one of many that could have been drawn. The band shows where the
-curves of other samples of this size would lie, point by point; the wider one holds the whole true
-curve at once. Two classifiers whose bands overlap all along are hardly told apart by eye, which is
-what DeLong's test is for.
+A curve drawn from 200 rows is one of many that could have been drawn. The band holds the true
+curve, point by point: near the left edge, where a handful of negatives decides, it reaches down to
+nothing. The wider band holds the whole true curve at once. Two classifiers whose bands overlap all
+along are hardly told apart by eye, which is what DeLong's test is for.
 """
 
 import matplotlib.pyplot as plt

@@ -113,6 +113,20 @@ def test_same_result_for_any_number_of_threads():
     np.testing.assert_array_equal(one.mean, many.mean)
 
 
+def test_a_column_of_targets_is_the_targets():
+    def as_column(random):
+        X, y = simulate(random)
+        return X, y[:, None]
+
+    flat, column = (
+        th.bias_variance(
+            th.LinearRegression(), draw, truth=np.r_[0.0, BETA], n_datasets=5, random_state=0
+        )
+        for draw in (simulate, as_column)
+    )
+    np.testing.assert_array_equal(flat.mean, column.mean)
+
+
 def test_default_statistic_is_intercept_and_coefficients():
     found = th.bias_variance(
         th.LinearRegression(), simulate, truth=np.r_[0.0, BETA], n_datasets=20, random_state=0

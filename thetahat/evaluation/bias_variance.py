@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from thetahat.data.one_column import one_column
 from thetahat.estimator.parameters import whole
 from thetahat.evaluation.statistics_of_models import statistic_of
 from thetahat.foundation.errors import DataError, ParameterError
@@ -148,7 +149,8 @@ def bias_variance(
 
     def estimates(seed: int) -> Array:
         X, y = simulate(np.random.default_rng(seed))
-        return np.stack([measure(make().fit(X, y))[0] for make in named.values()])
+        targets = one_column(y)
+        return np.stack([measure(make().fit(X, targets))[0] for make in named.values()])
 
     found = []
     for number, one in enumerate(side_by_side(estimates, (int(seed) for seed in seeds))):

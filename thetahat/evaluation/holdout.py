@@ -47,22 +47,22 @@ class HoldOut:
     them, so that all hold together with probability at least 1 − δ. Optimism is hold-out error
     minus training error. Cost: O(n) memory for the split, one prediction per use.
 
-    Half widths at an error of 0.2 that moves by 0.01 from model to model:
+    Half widths, when all models err on about 0.2 of the rows, give or take 0.01:
 
-    ======  ====  ==========  ==========  ======================
+    ======  ====  ==========  ==========  =====================
     rows    use   beforehand  by answers  by answers, step 0.01
-    ======  ====  ==========  ==========  ======================
-    1,000   1     0.037       0.037       0.042
-    1,000   2     0.042       0.063       0.062
-    1,000   5     0.048       0.084       0.075
-    1,000   20    0.056       0.169       0.126
-    1,000   100   0.064       0.336       0.244
-    4,000   1     0.019       0.019       0.024
-    4,000   2     0.021       0.033       0.033
-    4,000   5     0.024       0.056       0.043
-    4,000   20    0.028       0.108       0.069
-    4,000   100   0.032       0.225       0.128
-    ======  ====  ==========  ==========  ======================
+    ======  ====  ==========  ==========  =====================
+    1,000   1     0.029       0.029       0.033
+    1,000   2     0.034       0.057       0.055
+    1,000   5     0.040       0.091       0.075
+    1,000   20    0.049       0.175       0.126
+    1,000   100   0.058       0.334       0.238
+    4,000   1     0.014       0.014       0.019
+    4,000   2     0.017       0.030       0.030
+    4,000   5     0.020       0.053       0.041
+    4,000   20    0.025       0.107       0.067
+    4,000   100   0.029       0.224       0.129
+    ======  ====  ==========  ==========  =====================
 
     Parameters
     ----------
@@ -107,8 +107,9 @@ class HoldOut:
     >>> y = (X[:, 0] > 0.5).astype(int)
     >>> hold = th.HoldOut(X, y, random_state=0)
     >>> model = th.AxisParallelRectangle().fit(hold.X_train, hold.y_train)
-    >>> print(hold.error(model))
-    0, 97.5% interval 0 to 0.08392 (Clopper-Pearson, use 1 of the hold-out set: all hold at 0.95)
+    >>> answer = hold.error(model)
+    >>> answer.estimate, round(answer.level, 3), hold.uses
+    (0.02, 0.975, 1)
     """
 
     def __init__(
