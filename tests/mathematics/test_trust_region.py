@@ -175,12 +175,15 @@ def test_large_residuals_are_finished_by_newton():
     assert found.steps < 30
 
 
-def test_a_minimum_where_the_jacobian_vanishes_is_one():
-    """b² + 1 cannot reach 0: at b = 0 the only column of J is 0, and so is the gradient."""
+def test_where_the_jacobian_vanishes_a_run_stalls():
+    """b² + 1 cannot reach 0: at b = 0 the only column of J is 0, and the offset tells nothing."""
     problem = Problem(lambda b: np.stack([b[0] ** 2 + 1, 2 * b[0] ** 2 + 1]))
     found = th.minimise(problem, METHOD, np.array([3.0]), tolerance=1e-10)
     assert found.theta[0] == pytest.approx(0.0, abs=1e-6)
-    assert found.gap < 1e-6
+    assert found.outcome is th.Outcome.STALLED
+    flat = th.minimise(problem, METHOD, np.array([0.0]), tolerance=1e-10)
+    assert flat.outcome is th.Outcome.STALLED
+    assert flat.gap == np.inf
 
 
 def test_newton_step_solves_a_quadratic():

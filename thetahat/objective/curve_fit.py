@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.foundation.errors import CapabilityError, DataError
+from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.mathematics.losses.base import Curved, Targets
 from thetahat.mathematics.losses.residual import Squared
-from thetahat.mathematics.optimizers.linearised import Linearised, relative_offset
+from thetahat.mathematics.optimizers.linearised import Linearised, column_norms, relative_offset
 from thetahat.objective.curve import Curve
 
 Array = Any
@@ -67,9 +67,22 @@ class CurveFit:
         """How far θ is from θ̂ in standard errors: see `relative_offset`."""
         if not (np.isfinite(jacobian).all() and np.isfinite(residuals).all()):
             return float("inf")
-        norms = np.sqrt(np.sum(jacobian**2, axis=0))
+        norms = column_norms(jacobian)
         scale = np.where(norms > 0, norms, 1.0)
         return relative_offset(Linearised.of(jacobian, residuals, scale), residuals, theta)
+
+    def require_finite_sum(self, theta: Array, who: str) -> None:
+        """Refuse a start where every residual is a number, and the sum of their squares is not."""
+        with np.errstate(over="ignore"):
+            roots = self.residuals(theta)
+            total = float(np.sum(roots * roots))
+        if not np.isfinite(total):
+            row = int(np.argmax(np.abs(roots)))
+            raise ParameterError(
+                f"{who}: the sum of losses is {total} at the start {self.curve.told(theta)}: the "
+                f"model is {self.curve(self.X, theta)[row]:.3g} in row {row}, and y is "
+                f"{self.y[row]:.3g}. Start nearer to the targets, or measure y in larger units."
+            )
 
     def require_residual_loss(self, who: str) -> None:
         """Refuse a loss that is no smooth function of f − y with its minimum at 0."""
@@ -79,10 +92,12 @@ class CurveFit:
                 "Use Squared, Huber, Cauchy, Forsyth, Tukey, or th.loss of a smooth function."
             )
         at_zero, around = self.loss.value(self.y, self.y), self.loss.value(self.y, self.y + 1.0)
-        if np.any(np.abs(at_zero) > 1e-12) or np.any(around < 0):
-            row = int(np.argmax(np.abs(at_zero)))
+        wrong = ~(np.abs(at_zero) <= 1e-12) | ~(around >= 0)
+        if np.any(wrong):
+            row = int(np.argmax(wrong))
             raise DataError(
                 f"{who} needs a loss that is 0 where the prediction is right and positive "
-                f"elsewhere; {self.loss.name} is {at_zero[row]:g} at y = z = {self.y[row]:g}. "
-                "Subtract that constant from it."
+                f"elsewhere; {self.loss.name} is {at_zero[row]:g} at y = z = {self.y[row]:g} and "
+                f"{around[row]:g} at z = y + 1 (row {row}). Subtract that constant from it, or "
+                "define it there."
             )

@@ -3,7 +3,8 @@
     Δ = argmin ‖r + JΔ‖² + τ‖DΔ‖²,  that is  (JᵀJ + τD²)Δ = −Jᵀr.
 
 Control: τ₀ = 0.1. A step that lowers ‖r‖ is taken and τ ← τ/√2, closer to Gauss–Newton; one that
-does not is dropped, τ ← √2·τ, closer to a short gradient step, and tried again from the same place.
+does not, or ends where J is not finite, is dropped, τ ← √2·τ, closer to a short gradient step, and
+tried again from the same place.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ def advance_damped(problem: Any, state: State, metric: Callable[[Array], Array])
             break
         there = problem.residuals(theta)
         if half_square(there) < state.value:
-            return least_squares_state(problem, theta, there, tau=tau / FACTOR)
+            after = least_squares_state(problem, theta, there, tau=tau / FACTOR)
+            if np.isfinite(after.memory["jacobian"]).all():
+                return after
         tau *= FACTOR
     return State(state.theta, state.value, state.gap, state.memory, stalled=True)

@@ -6,7 +6,7 @@ an ordinary least-squares problem for the step, Δ = −(JᵀJ)⁻¹Jᵀr; β �
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,13 +45,22 @@ class GaussNewton(Method):
     needs = ("residuals", "jacobian")
 
     def start(self, problem: Any, theta: Array) -> State:
-        return least_squares_state(problem, theta)
+        there = least_squares_state(problem, theta)
+        if not np.isfinite(there.memory["jacobian"]).all():  # no step, nor any error, from there
+            return replace(there, value=float("inf"))
+        return there
 
     def advance(self, problem: Any, state: State) -> State:
         jacobian, residuals = state.memory["jacobian"], state.memory["residuals"]
         if not np.isfinite(jacobian).all():
             return State(state.theta, float("inf"), state.gap)
-        return least_squares_state(problem, state.theta + least_norm_step(jacobian, residuals))
+        theta = state.theta + least_norm_step(jacobian, residuals)
+        if np.array_equal(theta, state.theta):
+            return replace(state, stalled=True)
+        there = least_squares_state(problem, theta)
+        if not np.isfinite(there.memory["jacobian"]).all():  # no step, nor any error, from there
+            return replace(there, value=float("inf"))
+        return there
 
 
 def least_squares_state(

@@ -20,8 +20,14 @@ Array = Any
 EPSILON = float(np.finfo(np.float64).eps)
 FLOOR = 1e-4
 """A parameter counts as at least this share of ‖Dθ‖ when a step is compared with it."""
+NEARLY_THERE = 1e-4
+"""The offset within which the relative change of the parameters may tell instead of it."""
+EXACT = 1e-12
+"""The share of ‖Dθ‖ below which residuals are rounding."""
 SLAB = 2048
 """Rows that are triangularised at once, so that they stay in the cache."""
+SHORTEST = 1e-100
+"""The shortest radius that is solved for, relative to g/s: squares must stay numbers."""
 CLOSE_ENOUGH = 0.05
 """How far ‖u‖ may miss the radius: a trust region is no precise thing."""
 
@@ -49,16 +55,32 @@ class Linearised:
     """g = Uᵀr."""
     kept: Array
     """Which singular values stand out of rounding."""
+    triangle: Array
+    """R of [JD⁻¹ r] = QR."""
+    n_rows: int
 
     @classmethod
     def of(cls, jacobian: Array, residuals: Array, scale: Array) -> Linearised:
-        d = len(scale)
         with one_blas_thread():
-            triangle = _triangle(jacobian, residuals, scale)
-            left, values, basis = np.linalg.svd(triangle[:d, :d], full_matrices=False)
-            image = left.T @ triangle[:d, d]
-        floor = EPSILON * max(jacobian.shape) * (values[0] if len(values) else 0.0)
-        return cls(scale, values, basis, image, values > floor)
+            return cls._factored(_triangle(jacobian, residuals, scale), scale, len(residuals))
+
+    @classmethod
+    def _factored(cls, triangle: Array, scale: Array, n_rows: int) -> Linearised:
+        d = len(scale)
+        left, values, basis = np.linalg.svd(triangle[:d, :d], full_matrices=False)
+        image = left.T @ triangle[:d, d]
+        floor = EPSILON * max(n_rows, d) * (values[0] if len(values) else 0.0)
+        return cls(scale, values, basis, image, values > floor, triangle, n_rows)
+
+    def in_own_units(self) -> Linearised:
+        """The same tangent with D the norms of J's columns here: none is lost beside another."""
+        d = len(self.scale)
+        norms = column_norms(self.triangle[:d, :d])
+        units = np.where(norms > 0, norms, 1.0)
+        triangle = self.triangle.copy()
+        triangle[:, :d] /= units
+        with one_blas_thread():
+            return self._factored(triangle, self.scale * units, self.n_rows)
 
     def explained(self) -> float:
         """‖projection of r onto the columns of J‖: what a linear model would still remove."""
@@ -75,11 +97,15 @@ class Linearised:
         length = float(np.linalg.norm(whole))
         if length <= radius:
             return Step(self._back(whole), length, 0.0, self.explained() ** 2 / 2)
-        damping = self._damping(radius)
-        inner = -self.values * self.image / (self.values**2 + damping)
+        # With s and g in units of their largest, no square is lost below the smallest number.
+        top, size = float(self.values[0]), float(np.max(np.abs(self.image)))
+        values, image, unit = self.values / top, self.image / size, size / top
+        damping = _damping(values, image, max(radius / unit, SHORTEST))
+        inner = -values * image / (values**2 + damping)
         # ½‖r‖² − ½‖r + Jp‖² = ½ Σ u²(s² + 2λ), without the cancellation.
-        predicted = float(np.sum(inner**2 * (self.values**2 + 2 * damping))) / 2
-        return Step(self._back(inner), float(np.linalg.norm(inner)), damping, predicted)
+        predicted = float(np.sum(inner**2 * (values**2 + 2 * damping))) / 2 * size**2
+        inner = inner * unit
+        return Step(self._back(inner), float(np.linalg.norm(inner)), damping * top**2, predicted)
 
     def solve(self, slope: Array, damping: float) -> Array:
         """(JᵀJ + λD²)⁻¹ slope, leaving out directions lost in rounding."""
@@ -91,25 +117,38 @@ class Linearised:
     def _back(self, inner: Array) -> Array:
         return (inner @ self.basis) / self.scale
 
-    def _damping(self, radius: float) -> float:
-        """λ > 0 with ‖u(λ)‖ ≈ radius, by Newton on 1/‖u‖ inside a shrinking bracket."""
-        low, high = 0.0, float(np.linalg.norm(self.values * self.image)) / radius
-        damping = 1e-3 * high
-        for _ in range(100):
-            curvature = self.values**2 + damping
-            inner = self.values * self.image / curvature
-            length = float(np.linalg.norm(inner))
-            if abs(length - radius) <= CLOSE_ENOUGH * radius:
-                break
-            if length > radius:
-                low = max(low, damping)
-            else:
-                high = min(high, damping)
-            slope = float(np.sum(inner**2 / curvature)) / length
-            damping += (length / radius) * (length - radius) / slope
-            if not low < damping < high:
-                damping = float(np.sqrt(max(low, 1e-4 * high) * high))
-        return damping
+
+def column_norms(matrix: Array) -> Array:
+    """‖·‖ of every column, also where the squares of its entries leave the range of numbers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        norms: Array = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
+    for column in np.flatnonzero(~((norms > 1e-140) & (norms < 1e140))):
+        entries = matrix[:, column]
+        largest = float(np.max(np.abs(entries), initial=0.0))
+        if largest > 0 and math.isfinite(largest):
+            norms[column] = largest * np.linalg.norm(entries / largest)
+    return norms
+
+
+def _damping(values: Array, image: Array, radius: float) -> float:
+    """λ > 0 with ‖u(λ)‖ ≈ radius, by Newton on 1/‖u‖ inside a shrinking bracket."""
+    low, high = 0.0, float(np.linalg.norm(values * image)) / radius
+    damping = 1e-3 * high
+    for _ in range(100):
+        curvature = values**2 + damping
+        inner = values * image / curvature
+        length = float(np.linalg.norm(inner))
+        if abs(length - radius) <= CLOSE_ENOUGH * radius:
+            break
+        if length > radius:
+            low = max(low, damping)
+        else:
+            high = min(high, damping)
+        slope = float(np.sum((inner / length) ** 2 / curvature))
+        damping += (length - radius) / radius / slope
+        if not low < damping < high:
+            damping = float(np.sqrt(max(low, 1e-4 * high) * high))
+    return damping
 
 
 def _triangle(jacobian: Array, residuals: Array, scale: Array) -> Array:
@@ -130,18 +169,24 @@ def _triangle(jacobian: Array, residuals: Array, scale: Array) -> Array:
 def relative_offset(tangent: Linearised, residuals: Array, theta: Array) -> float:
     """How far θ is from a minimum: ‖Pr‖√(n−d) / ‖(I−P)r‖√d, P the projection onto J's columns.
 
-    In units of the standard errors of θ̂. Where the data are fitted exactly, r is rounding alone and
-    so is this ratio; the largest relative change of a parameter by the next step then tells, and
-    the smaller of the two is given.
+    In units of the standard errors of θ̂, whatever those of the parameters: J's columns are taken
+    at their own norms here, not at those of other places. Where the data are fitted exactly, r is
+    rounding alone and so is this ratio, and very near to a minimum its digits run out; the largest
+    relative change of a parameter by the next step then tells, if it is the smaller of the two.
+    Where J has vanished and r has not, nothing is known of a minimum: infinite.
     """
+    tangent = tangent.in_own_units()
     explained = tangent.explained()
     if explained == 0:
-        return 0.0
+        vanished = len(tangent.values) > 0 and not tangent.kept.any()
+        return math.inf if vanished and residuals.any() else 0.0
     n, d = len(residuals), int(tangent.kept.sum())
     rest = math.sqrt(max(float(np.sum(residuals**2)) - explained**2, 0.0))
     offset = explained / rest * math.sqrt((n - d) / d) if rest > 0 and n > d else math.inf
-    sizes = np.abs(tangent.scale * theta)
+    sizes = column_norms(tangent.triangle[:, :-1]) * np.abs(tangent.scale * theta)
     size = float(np.linalg.norm(sizes))
+    if NEARLY_THERE < offset < math.inf and rest > EXACT * size:
+        return offset
     step = np.abs(tangent.gauss_newton() @ tangent.basis)
     change = float(np.max(step / (sizes + FLOOR * size))) if size > 0 else math.inf
     return min(offset, change)

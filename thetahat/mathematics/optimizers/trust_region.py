@@ -1,7 +1,9 @@
 """Trust region: Gauss–Newton steps, no longer than the tangent has proved to be good for.
 
 Δθ = argmin ‖r + JΔθ‖² over ‖DΔθ‖ ≤ radius, with D the largest norm each column of J has had: steps
-do not depend on the units of the parameters. The gain ratio
+do not depend on the units of the parameters. A column that has all but vanished since counts as
+1e8 times what it is now, or else one huge column at the start would hold its parameter for good.
+The gain ratio
 
     ρ = (½‖r(θ)‖² − ½‖r(θ + Δθ)‖²) / (what the tangent promised)
 
@@ -22,7 +24,12 @@ import numpy as np
 
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.mathematics.optimizers.gauss_newton import half_square
-from thetahat.mathematics.optimizers.linearised import Linearised, Step, relative_offset
+from thetahat.mathematics.optimizers.linearised import (
+    Linearised,
+    Step,
+    column_norms,
+    relative_offset,
+)
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.optimizers.newton_finish import newton_step
 from thetahat.mathematics.parts import require_number, require_whole
@@ -36,6 +43,8 @@ ROUNDING = 1e-11
 MOST_TRIALS = 120
 NEAR, SLOW = 1e-2, 0.1
 """Below the first gap, steps that leave more than the second share of it ask for Newton's."""
+LONGEST_MEMORY = 1e8
+"""How many times its present norm a column's largest may count."""
 PROBE = 0.1
 """How far along the step its curvature is measured, as a share of it."""
 MOST_CURVED = 0.75
@@ -48,8 +57,9 @@ class TrustRegion(Method):
 
     Formula: Δθ = argmin ‖r + JΔθ‖² over ‖DΔθ‖ ≤ radius; taken if ½‖r‖² falls by at least 1e-4 of
     what the tangent promised. The gap is the relative offset, ‖P r‖√(n−d) / ‖(I−P)r‖√d with P the
-    projection onto the columns of J: how far θ is from θ̂ in standard errors; or, if smaller, the
-    length of the next step relative to θ, which is what tells when data are fitted exactly.
+    projection onto the columns of J: how far θ is from θ̂ in standard errors. Within 1e-4 of
+    them, and where data are fitted exactly, it is the length of the next step relative to θ if
+    that is smaller. Where J vanishes the gap is infinite: such a run stalls, it has not converged.
 
     Cost per step: one Jacobian (n × d), O(n d²), and per trial one value of the residuals. CPU
     only. A problem may have ``bounds``, a pair of arrays (low, high) that θ stays between.
@@ -124,9 +134,7 @@ class TrustRegion(Method):
         finished = None if state.memory["slow"] else here.finished(problem)
         if finished is not None:
             return finished.state(radius=radius, steps=steps + 1, slow=True)
-        # Where J itself vanishes with the gradient, the offset does not tell a minimum.
-        gap = min(state.gap, here.steepness)
-        return State(state.theta, state.value, gap, state.memory, stalled=True)
+        return State(state.theta, state.value, state.gap, state.memory, stalled=True)
 
 
 @dataclass(frozen=True)
@@ -151,11 +159,16 @@ class _Place:
         if not math.isfinite(half_square(residuals)):
             return None
         jacobian = problem.jacobian(theta)
-        norms = np.sqrt(np.einsum("ij,ij->j", jacobian, jacobian))
+        norms = column_norms(jacobian)
         if not np.isfinite(norms).all():
             return None
-        scale = np.where(norms > 0, norms, 1.0) if before is None else before.scale
-        scale = np.maximum(scale, norms)
+        known = norms > 0
+        scale = np.where(known, norms, 1.0)
+        if before is not None:
+            scale = np.maximum(
+                np.where(known, np.minimum(before.scale, LONGEST_MEMORY * norms), before.scale),
+                norms,
+            )
         low, high = bounds = _bounds(problem, theta)
         with one_blas_thread():
             slope = jacobian.T @ residuals
