@@ -19,11 +19,13 @@ from thetahat.estimator.coefficient_table import Coefficient, CoefficientTable
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.mathematics.losses.residual import Squared
-from thetahat.mathematics.optimizers.linearised import Linearised
+from thetahat.mathematics.optimizers.linearised import Linearised, column_norms
 from thetahat.objective.curve_fit import CurveFit
 
 Array = Any
 
+BEYOND = 1e140
+"""A standard error, in units of σ, whose square leaves the range of numbers."""
 NEGLIGIBLE = 1e-7
 """The share of a gradient along undetermined directions below which it is rounding."""
 
@@ -88,6 +90,17 @@ class CurveEvidence:
         about = {**vars(self), "root": _widened(root, self.scale[self.free], self.free)}
         return CurveEvidence(**{**about, "robust_sigma": sigma})
 
+    @property
+    def lost(self) -> Array:
+        """Which parameters the rows do not determine, or only within more than any number."""
+        free_of_rows = np.linalg.norm(self.undetermined, axis=1) > NEGLIGIBLE
+        return free_of_rows | (column_norms(self.root.T) > BEYOND)
+
+    @property
+    def rank(self) -> int:
+        """Of J, in the free parameters."""
+        return int(self.free.sum()) - self.undetermined.shape[1]
+
     def degrees(self, weights: str) -> float:
         """n − p, where a row of weight 2 counts as two rows or as one measured more precisely."""
         return self._n(weights) - int(self.free.sum())
@@ -113,8 +126,9 @@ class CurveEvidence:
 
     def covariance(self, weights: str = "frequency") -> Array:
         """Cov θ̂; infinite for parameters that the rows do not determine, NaN at a bound."""
-        covariance = self.sigma(weights) ** 2 * (self.root @ self.root.T)
-        lost = np.linalg.norm(self.undetermined, axis=1) > NEGLIGIBLE
+        lost = self.lost
+        known = np.where(lost[:, None], 0.0, self.root)
+        covariance = self.sigma(weights) ** 2 * (known @ known.T)
         covariance[lost | ~self.free] = np.nan
         covariance[:, lost | ~self.free] = np.nan
         covariance[lost, lost] = np.inf
@@ -122,7 +136,9 @@ class CurveEvidence:
 
     def deviation(self, gradients: Array, *, noise: bool, weights: str) -> Array:
         """The standard deviation of f(x; θ̂), or with the noise that of a new y about it."""
-        variance = np.sum((gradients @ self.root) ** 2, axis=1) + (1.0 if noise else 0.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            variance = np.sum((gradients @ self.root) ** 2, axis=1) + (1.0 if noise else 0.0)
+        variance[np.isnan(variance)] = np.inf
         scaled = gradients / self.scale
         lost = np.linalg.norm(scaled @ self.undetermined, axis=1)
         variance[lost > NEGLIGIBLE * np.linalg.norm(scaled, axis=1)] = np.inf
@@ -144,14 +160,15 @@ class CurveEvidence:
 
 
 def _column_sizes(matrix: Array) -> Array:
-    sizes = np.sqrt(np.sum(matrix**2, axis=0))
+    sizes = column_norms(matrix)
     return np.where(sizes > 0, sizes, 1.0)
 
 
 def _widened(rows: Array, scale: Array, free: Array) -> Array:
     """Rows of the free parameters among zero rows of the others."""
     whole = np.zeros((len(free), rows.shape[1]))
-    whole[free] = rows / scale[:, None]
+    with np.errstate(over="ignore"):
+        whole[free] = rows / scale[:, None]
     return whole
 
 

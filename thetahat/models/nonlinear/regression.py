@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -11,7 +10,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.callback import with_callbacks
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.source import Source
@@ -31,14 +29,12 @@ from thetahat.models.nonlinear.certainty import (
     NonlinearSummary,
     summarise_curve,
 )
+from thetahat.models.nonlinear.doubts import warn_of_doubts
 from thetahat.models.nonlinear.parameters import read_bounds, read_start
 from thetahat.objective.curve import MODES, Curve, linear_function
 from thetahat.objective.curve_fit import CurveFit
 
 Array = Any
-
-SURELY_STUCK = 1e-4
-"""A relative offset above which a run that can go no further has not arrived."""
 
 LONG = 30
 """Steps after which a run is tried again with care."""
@@ -195,7 +191,7 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         self.standard_errors_ = np.sqrt(np.diagonal(self.covariance_))
         self.n_iter_ = max(1, best.steps)
         self._warn_unless_converged()
-        self._warn_if_stuck()
+        warn_of_doubts(problem, self.solution_, evidence)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -306,7 +302,9 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         )
         problem.require_residual_loss(who)
         curve, reason = curve.settled(X, start)
-        return replace(problem, curve=curve), start, reason
+        problem = replace(problem, curve=curve)
+        problem.require_finite_sum(start, who)
+        return problem, start, reason
 
     def _chosen(self, problem: CurveFit) -> Method:
         method = TrustRegion() if self.method == "auto" else named_method(self.method)
@@ -353,19 +351,6 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
                 "Fit again, from start=model.theta_."
             )
         return self._evidence
-
-    def _warn_if_stuck(self) -> None:
-        """A run that can go no further, far from where the residuals are orthogonal to J."""
-        solution = self.solution_
-        if solution.outcome is Outcome.STALLED and solution.gap > SURELY_STUCK:
-            warnings.warn(
-                f"NonlinearRegression: no step lowers the sum of squares, and the relative offset "
-                f"is still {solution.gap:.2g} ({solution.solver}, {solution.steps} steps). The "
-                "model may be undefined or have a kink next to θ, or its derivative may be wrong. "
-                'Try another start, restarts=10, bounds, or method="auto".',
-                ConvergenceWarning,
-                stacklevel=3,
-            )
 
 
 def _went_astray(found: Solution) -> bool:
