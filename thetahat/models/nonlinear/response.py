@@ -6,14 +6,17 @@ the row: log(y/x₁), y/x₁, (y − baseline(x))/scale(x).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin, clone
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from thetahat.data.door import is_sparse
 from thetahat.data.source import Source
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.parameters import Range, none, one_of
@@ -25,8 +28,10 @@ Function = Callable[[Array, Array], Array]
 
 ROUND_TRIP = 1e-6
 """How far ψ⁻¹(ψ(y, x), x) may lie from y, relative to the largest |y|."""
-MOST_RESIDUALS = 1000
-"""Residuals that a smeared mean is taken over; of more, as many of their quantiles."""
+MOST_RESIDUALS = 5000
+"""Residuals that a smeared mean is taken over one by one; of more, groups of them."""
+GROUPS = 2000
+WHOLE_LINE = (-math.inf, math.inf)
 
 
 @dataclass(frozen=True)
@@ -38,11 +43,16 @@ class ResponseTransform:
     Parameters
     ----------
     forward : callable
-        ``forward(y, X)`` of y (n,) and X (n, d), elementwise in the rows.
+        ``forward(y, X)`` of y (n,) and X (n, d), elementwise in the rows. A sparse X stays sparse.
     inverse : callable
         ``inverse(z, X)``.
     name : str
         What messages call it.
+    z_range : pair of float
+        The least and the largest ψ that any y has. A regressor does not know them: what it
+        predicts beyond counts as the nearer end, (0, ∞) for √y.
+    monotone : bool, default=True
+        False if ψ rises for some y and falls for others, or jumps: an interval of z is none of y.
 
     Examples
     --------
@@ -57,6 +67,8 @@ class ResponseTransform:
     forward: Function
     inverse: Function
     name: str = "your transform"
+    z_range: tuple[float, float] = WHOLE_LINE
+    monotone: bool = True
 
     def __sklearn_clone__(self) -> ResponseTransform:
         """Itself: a value needs no copy."""
@@ -79,10 +91,19 @@ class ResponseTransform:
         return z
 
     def undo(self, z: Array, X: Array) -> Array:
-        """ψ⁻¹(z, x), checked to be finite."""
-        y = self._called("inverse", self.inverse, z, X)
+        """ψ⁻¹ of the z in range that is nearest, checked to be finite."""
+        y = self._called("inverse", self.inverse, np.clip(z, *self.z_range), X)
         self._require_finite("ψ⁻¹(z, x)", y, "z", z)
         return y
+
+    def undo_interval(self, low: Array, high: Array, X: Array) -> tuple[Array, Array]:
+        """All y whose ψ lies between low and high; infinite where they have no bound."""
+        ends = []
+        for z in (low, high):
+            y = self._called("inverse", self.inverse, np.clip(z, *self.z_range), X)
+            self._require_finite("ψ⁻¹(z, x)", np.where(np.isinf(y), 0.0, y), "z", z)
+            ends.append(y)
+        return np.minimum(*ends), np.maximum(*ends)
 
     def _called(self, what: str, function: Function, values: Array, X: Array) -> Array:
         with np.errstate(all="ignore"):
@@ -129,16 +150,28 @@ def _probability(z: Array) -> Array:
 
 
 NAMED = {
-    name: ResponseTransform(_OfResponse(forward), _OfResponse(inverse), name)
-    for name, forward, inverse in (
-        ("identity", np.asarray, np.asarray),
-        ("log", np.log, np.exp),
-        ("log1p", np.log1p, np.expm1),
-        ("sqrt", np.sqrt, np.square),
-        ("reciprocal", np.reciprocal, np.reciprocal),
-        ("logit", _log_odds, _probability),
+    name: ResponseTransform(_OfResponse(forward), _OfResponse(inverse), name, z_range)
+    for name, forward, inverse, z_range in (
+        ("identity", np.asarray, np.asarray, WHOLE_LINE),
+        ("log", np.log, np.exp, WHOLE_LINE),
+        ("log1p", np.log1p, np.expm1, WHOLE_LINE),
+        ("sqrt", np.sqrt, np.square, (0.0, math.inf)),
+        ("reciprocal", np.reciprocal, np.reciprocal, (0.0, math.inf)),
+        ("logit", _log_odds, _probability, WHOLE_LINE),
     )
 }
+
+
+def _transform(given: Any, y: Array) -> ResponseTransform:
+    """What was given as a transform; 1/y on the side of 0 where these targets are."""
+    if not isinstance(given, str):
+        return given if isinstance(given, ResponseTransform) else ResponseTransform(*given)
+    named = NAMED[given]
+    if given != "reciprocal" or np.all(y > 0):
+        return named
+    if np.all(y < 0):
+        return replace(named, z_range=(-math.inf, -0.0))
+    return replace(named, z_range=WHOLE_LINE, monotone=False)
 
 
 class TransformedResponseRegressor(RegressorMixin, Estimator):
@@ -146,10 +179,14 @@ class TransformedResponseRegressor(RegressorMixin, Estimator):
 
     Formula: z = ψ(y, x) ≈ f(x); ŷ = ψ⁻¹(f̂(x), x), the median of y where noise is symmetric about
     f(x). With retransform="mean" the noise is averaged over (Duan's smearing),
-    ŷ = (1/n) Σᵢ ψ⁻¹(f̂(x) + êᵢ, x) with the residuals êᵢ = zᵢ − f̂(xᵢ), the mean of y.
+    ŷ = Σᵢ wᵢψ⁻¹(f̂(x) + êᵢ, x) / Σᵢ wᵢ with the residuals êᵢ = zᵢ − f̂(xᵢ), the mean of y. Of more
+    than 5000 residuals, neighbours are put together into at most 2000 groups, each counted at its
+    mean: groups as narrow as to hold one residual in the tails, which such a mean hangs on.
+    Where f̂(x) leaves the range of ψ, as a straight line for √y does below 0, the nearest end of
+    the range counts.
 
-    Cost: that of the regressor, O(n) more to fit; a smeared prediction takes min(n, 1000) times
-    as many calls of ψ⁻¹.
+    Cost: that of the regressor, O(n log n) more to fit; a smeared prediction takes min(n, 5000)
+    times as many calls of ψ⁻¹. Sparse X is handed on to the regressor.
 
     Parameters
     ----------
@@ -157,7 +194,8 @@ class TransformedResponseRegressor(RegressorMixin, Estimator):
         Fitted to (X, z); `LinearRegression` when not given.
     response : ResponseTransform, pair or str, default="identity"
         ψ and ψ⁻¹, as functions of (y, X) and (z, X); or "log", "log1p", "sqrt", "reciprocal",
-        "logit", "identity". Checked for invertibility on the rows of `fit`.
+        "logit", "identity". Checked for invertibility on the rows of `fit`. "reciprocal" is of
+        y > 0 or of y < 0, whichever the targets of `fit` are; of both, there are no intervals.
     retransform : {"median", "mean"}
         ψ⁻¹ of the prediction, or the smeared mean.
 
@@ -167,8 +205,8 @@ class TransformedResponseRegressor(RegressorMixin, Estimator):
         Fitted to ψ(y, x).
     response_ : ResponseTransform
         ψ.
-    residuals_ : array of shape (at most 1000,)
-        ê, or their quantiles, for the smeared mean.
+    residuals_, residual_weights_ : arrays of shape (at most 5000,)
+        ê or the means of their groups, and the share of each, for the smeared mean.
 
     Examples
     --------
@@ -194,6 +232,7 @@ class TransformedResponseRegressor(RegressorMixin, Estimator):
         "retransform": one_of("median", "mean"),
     }
     _streams = False
+    _accepts_sparse = True
 
     def __init__(
         self, regressor: Any = None, *, response: Any = "identity", retransform: str = "median"
@@ -201,6 +240,12 @@ class TransformedResponseRegressor(RegressorMixin, Estimator):
         self.regressor = regressor
         self.response = response
         self.retransform = retransform
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = LinearRegression() if self.regressor is None else self.regressor
+        tags.input_tags.sparse = get_tags(inner).input_tags.sparse
+        return tags
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TransformedResponseRegressor:
         """Fit the regressor to ψ(y, x).
@@ -219,11 +264,8 @@ class TransformedResponseRegressor(RegressorMixin, Estimator):
         self
         """
         source = self._open(X, y, sample_weight)
-        given = self.response
-        self.response_ = NAMED[given] if isinstance(given, str) else given
-        if not isinstance(self.response_, ResponseTransform):
-            self.response_ = ResponseTransform(*given)
-        rows, targets, weight = _dense(source)
+        rows, targets, weight = _gathered(source)
+        self.response_ = _transform(self.response, targets)
         z = self.response_.apply(targets, rows).astype(source.dtype)
         regressor = LinearRegression() if self.regressor is None else clone(self.regressor)
         if not source.has_weight:
@@ -236,7 +278,7 @@ class TransformedResponseRegressor(RegressorMixin, Estimator):
                 "Repeat the rows instead, or use another regressor."
             )
         errors = z.astype(np.float64) - np.asarray(self.regressor_.predict(X), dtype=np.float64)
-        self.residuals_ = _weighted_quantiles(errors, weight)
+        self.residuals_, self.residual_weights_ = _grouped(errors, weight)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -254,18 +296,21 @@ class TransformedResponseRegressor(RegressorMixin, Estimator):
         rows, z, dtype = self._raw(X, lambda: self.regressor_.predict(X))
         if self.retransform == "median":
             return self.response_.undo(z, rows).astype(dtype)
+        even = np.full(len(self.residuals_), 1 / len(self.residuals_))
+        shares = getattr(self, "residual_weights_", even)  # models saved before there were any
         total = np.zeros(len(z))
-        for error in self.residuals_:
-            total += self.response_.undo(z + error, rows)
-        return (total / len(self.residuals_)).astype(dtype)
+        for error, share in zip(self.residuals_, shares, strict=True):
+            total += share * self.response_.undo(z + error, rows)
+        return total.astype(dtype)
 
     def predict_interval(
         self, X: Any, *, level: float = 0.95, kind: str = "prediction"
     ) -> tuple[Array, Array]:
         """The regressor's interval for z, carried back: ψ is monotone, so it keeps its level.
 
-        Formula: [ψ⁻¹(low, x), ψ⁻¹(high, x)], the ends in order. Of kind "confidence" it is for the
-        median of y. Cost: that of the regressor's intervals.
+        Formula: {y : low ≤ ψ(y, x) ≤ high} = [ψ⁻¹(low, x), ψ⁻¹(high, x)], the ends in order and
+        those beyond the range of ψ at its end: for √y a low below 0 is y = 0, for 1/y it is y = ∞.
+        Of kind "confidence" it is for the median of y. Cost: that of the regressor's intervals.
 
         Returns
         -------
@@ -277,36 +322,56 @@ class TransformedResponseRegressor(RegressorMixin, Estimator):
                 f"TransformedResponseRegressor: {type(self.regressor_).__name__} gives no "
                 "intervals. Use one that does, such as LinearRegression or NonlinearRegression."
             )
+        if not self.response_.monotone:
+            raise CapabilityError(
+                f"TransformedResponseRegressor: response {self.response_.name!r} is not monotone "
+                "on these targets, as 1/y jumps at 0 if they lie on both sides of it: an interval "
+                "of ψ is none of y. Fit targets of one sign, or use another response."
+            )
         bounds = self.regressor_.predict_interval(X, level=level, kind=kind)
-        ends = []
-        for bound in bounds:
-            rows, z, dtype = self._raw(X, lambda bound=bound: bound)
-            ends.append(self.response_.undo(z, rows).astype(dtype))
-        return np.minimum(*ends), np.maximum(*ends)
+        rows, low, dtype = self._raw(X, lambda: bounds[0])
+        low, high = self.response_.undo_interval(low, np.asarray(bounds[1], np.float64), rows)
+        return low.astype(dtype), high.astype(dtype)
 
     def _raw(self, X: Any, predicted: Callable[[], Any]) -> tuple[Array, Array, Any]:
         """The rows as ψ sees them, the regressor's word on them, and the precision to answer in."""
         source = self._open_again(X)
-        rows = np.concatenate([np.asarray(b.X, dtype=np.float64) for b in source.blocks()])
-        return rows, np.asarray(predicted(), dtype=np.float64), source.dtype
+        return _rows(source), np.asarray(predicted(), dtype=np.float64), source.dtype
 
 
-def _dense(source: Source) -> tuple[Array, Array, Array | None]:
+def _rows(source: Source) -> Array:
+    """X in float64; sparse as it came."""
+    blocks = [block.X for block in source.blocks()]
+    if is_sparse(blocks[0]):
+        from scipy import sparse
+
+        return sparse.vstack(blocks, format="csr").astype(np.float64)
+    return np.concatenate([np.asarray(X, dtype=np.float64) for X in blocks])
+
+
+def _gathered(source: Source) -> tuple[Array, Array, Array | None]:
     """X and y in float64 and the weights."""
     blocks = list(source.blocks())
-    rows = np.concatenate([np.asarray(block.X, dtype=np.float64) for block in blocks])
     targets = np.concatenate([block.y for block in blocks]).astype(np.float64)
     if not source.has_weight:
-        return rows, targets, None
-    return rows, targets, np.concatenate([block.weight for block in blocks])
+        return _rows(source), targets, None
+    return _rows(source), targets, np.concatenate([block.weight for block in blocks])
 
 
-def _weighted_quantiles(values: Array, weight: Array | None) -> Array:
-    """The values themselves, or evenly spaced quantiles of many or of weighted ones."""
+def _grouped(values: Array, weight: Array | None) -> tuple[Array, Array]:
+    """Values and the share of each; of many, means of neighbours.
+
+    The groups are equally wide in log(p/(1 − p)), p the share of what lies below: a group holds a
+    fixed share of all that lies further out, so that the outermost values stay alone.
+    """
     order = np.argsort(values, kind="stable")
-    if weight is None and len(values) <= MOST_RESIDUALS:
-        return values[order]
-    weight = np.ones(len(values)) if weight is None else weight
-    share = np.cumsum(weight[order])
-    levels = (np.arange(MOST_RESIDUALS) + 0.5) / MOST_RESIDUALS
-    return values[order][np.searchsorted(share, levels * share[-1])]
+    share = np.ones(len(values)) if weight is None else weight[order].astype(np.float64)
+    values, share = values[order][share > 0], share[share > 0] / share.sum()
+    if len(values) <= MOST_RESIDUALS:
+        return values, share
+    below = np.cumsum(share) - share / 2
+    place = np.log(below) - np.log1p(-below)
+    group = np.floor((place - place[0]) / (place[-1] - place[0]) * (GROUPS - 1)).astype(np.intp)
+    total = np.bincount(group, share)
+    means = np.bincount(group, share * values)[total > 0] / total[total > 0]
+    return means, total[total > 0]
