@@ -136,3 +136,21 @@ def test_points_without_a_circle_are_refused(points, where):
 def test_method_is_checked():
     with pytest.raises(th.ParameterError, match="Did you mean 'algebraic'"):
         th.CircleFit("algebra").fit(arc(6.0, 0.1))
+
+
+@pytest.mark.parametrize("method", ["algebraic", "geometric"])
+@pytest.mark.parametrize("unit", [1e-300, 1e-200, 1e-100, 1e100, 1e200, 1e300])
+def test_the_unit_of_length_does_not_matter(method, unit):
+    angles = np.linspace(0.0, 5.0, 9)
+    points = np.column_stack([1 + 2 * np.cos(angles), -3 + 2.1 * np.sin(angles)])
+    plain, scaled = th.CircleFit(method=method).fit(points), th.CircleFit(method=method)
+    scaled.fit(points * unit)
+    np.testing.assert_allclose(scaled.center_ / unit, plain.center_, rtol=1e-9)
+    assert scaled.radius_ / unit == pytest.approx(plain.radius_, rel=1e-9)
+    assert scaled.sigma_ / unit == pytest.approx(plain.sigma_, rel=1e-7)
+    np.testing.assert_allclose(
+        scaled.transform(points * unit) / unit, plain.transform(points), rtol=1e-6, atol=1e-12
+    )
+    np.testing.assert_allclose(
+        scaled.project(points * unit) / unit, plain.project(points), rtol=1e-9
+    )

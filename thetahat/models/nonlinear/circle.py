@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -123,11 +124,13 @@ class CircleFit(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransformer):
                     reason="distances to the circle, from the algebraic fit",
                 )
         self.__dict__.update(attributes(solution.theta))
-        squares = float(np.sum(problem.residuals(solution.theta) ** 2)) * frame.unit**2
+        squares = float(np.sum(problem.residuals(solution.theta) ** 2))
         spare = float(weight.sum()) - points.shape[1] - 1
-        self.sigma_ = float(np.sqrt(squares / spare)) if spare > 0 else float("nan")
+        self.sigma_ = frame.unit * float(np.sqrt(squares / spare)) if spare > 0 else float("nan")
         self.solution_ = replace(
-            solution, theta=np.append(*frame.outwards(solution.theta)), value=squares / 2
+            solution,
+            theta=np.append(*frame.outwards(solution.theta)),
+            value=frame.unit * (squares / 2) * frame.unit,
         )
         self.n_iter_ = max(1, solution.steps)
         self._warn_unless_converged()
@@ -136,10 +139,11 @@ class CircleFit(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransformer):
     @staticmethod
     def _attributes(theta: Array, frame: _Frame, dtype: Any) -> dict[str, Any]:
         center, radius = frame.outwards(theta)
+        away = float(_lengths(center[np.newaxis])[0])
         return {
             "center_": center.astype(dtype),
             "radius_": radius,
-            "beta_": np.append(2 * center, radius**2 - center @ center),
+            "beta_": np.append(2 * center, (radius - away) * (radius + away)),
         }
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -162,7 +166,7 @@ class CircleFit(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransformer):
 
         def nearest(block: Block) -> Array:
             away = np.asarray(block.X, dtype=np.float64) - self.center_
-            length = np.linalg.norm(away, axis=1, keepdims=True)
+            length = _lengths(away)[:, np.newaxis]
             first = np.eye(1, away.shape[1])
             unit = np.where(length > 0, away / np.where(length > 0, length, 1.0), first)
             return (self.center_ + self.radius_ * unit).astype(block.X.dtype)
@@ -176,7 +180,19 @@ class CircleFit(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransformer):
     def _transform_block(self, block: Block) -> Array:
         """Signed distances: negative inside."""
         away = np.asarray(block.X, dtype=np.float64) - self.center_
-        return np.linalg.norm(away, axis=1, keepdims=True) - self.radius_
+        return _lengths(away)[:, np.newaxis] - self.radius_
+
+
+def _lengths(rows: Array) -> Array:
+    """‖·‖ of every row, in any unit of length."""
+    unit = _power_of_two(rows)
+    return unit * np.linalg.norm(rows / unit, axis=1)
+
+
+def _power_of_two(values: Array) -> float:
+    """The power of two next to the largest |value|; 1 for zeros."""
+    largest = float(np.max(np.abs(values), initial=0.0))
+    return math.ldexp(1.0, max(math.frexp(largest)[1] - 1, -1022)) if largest > 0 else 1.0
 
 
 @dataclass(frozen=True)
@@ -195,8 +211,11 @@ class _Frame:
     @classmethod
     def of(cls, points: Array, weight: Array) -> _Frame:
         n, d = points.shape
-        middle = np.average(points, axis=0, weights=weight)
-        away = points - middle
+        # In units of the largest coordinate (a power of two, so that no digit changes) squares
+        # neither overflow nor vanish.
+        largest = _power_of_two(points)
+        middle = np.average(points / largest, axis=0, weights=weight)
+        away = points / largest - middle
         unit = float(np.sqrt(np.average(np.sum(away**2, axis=1), weights=weight)))
         with one_blas_thread():
             rows = np.sqrt(weight)[:, None] * away
@@ -209,7 +228,8 @@ class _Frame:
                 f"{'on a line' if straight else 'in one place'}, and no circle is nearest to them; "
                 "three points that do not are needed. Fit a line instead (TotalLeastSquares)."
             )
-        return cls(middle, unit, np.eye(d) if spanned == d else axes[:spanned])
+        plane = np.eye(d) if spanned == d else axes[:spanned]
+        return cls(largest * middle, largest * unit, plane)
 
     def inwards(self, points: Array) -> Array:
         with one_blas_thread():
@@ -217,7 +237,9 @@ class _Frame:
 
     def outwards(self, theta: Array) -> tuple[Array, float]:
         """Centre and radius of a circle (c, r) given in these coordinates."""
-        return self.middle + self.unit * theta[:-1] @ self.plane, self.unit * float(abs(theta[-1]))
+        return self.middle + self.unit * (theta[:-1] @ self.plane), self.unit * float(
+            abs(theta[-1])
+        )
 
 
 def _algebraic(points: Array, weight: Array) -> Solution:
