@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.preprocessing import FunctionTransformer
 
 import thetahat as th
 
@@ -135,3 +136,12 @@ def test_the_product_feature_is_exclusive_or():
     features = SIGNED_PRODUCT.fit_transform(CORNERS)
     np.testing.assert_array_equal((1 - features[:, 2]) / 2, XOR)
     np.testing.assert_array_equal((1 + features[:, 2]) / 2, 1 - XOR)
+
+
+def test_a_basis_that_is_undefined_is_named():
+    """X is finite: it is not for imputing."""
+    with pytest.raises(th.DataError, match=r"basis\(X, theta\) is nan at the start theta = \[9"):
+        th.BasisRegression(lambda X, b: np.log(X - b[0]), [9.0]).fit(X, X[:, 0])
+    halves = FunctionTransformer(lambda X: np.where(X > 0, X, np.nan))
+    with pytest.raises(th.DataError, match=r"FunctionTransformer.transform\(X\) is nan .* row 0"):
+        th.BasisRegression(halves).fit(X, X[:, 0])

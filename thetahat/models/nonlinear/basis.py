@@ -15,9 +15,10 @@ import numpy as np
 from sklearn.base import RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from thetahat.data.door import is_sparse
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.parameters import Range, at_least, boolean, none, whole
-from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.models.linear.least_squares import LinearRegression
 from thetahat.models.nonlinear.parameters import read_start
 from thetahat.models.nonlinear.regression import NonlinearRegression
@@ -123,6 +124,9 @@ class BasisRegression(RegressorMixin, Estimator):
         else:
             self.basis_ = None if self.basis is None else clone(self.basis).fit(X)
             features = self.features(X)
+            if self.basis_ is not None:
+                named = f"{type(self.basis_).__name__}.transform(X)"
+                _require_finite(features, named, "of the rows given", type(self).__name__)
             # A constant feature is the intercept: a second one would leave both undetermined.
             intercept = self.fit_intercept and not _has_constant(features, self.basis_)
             regressor = LinearRegression(fit_intercept=intercept)
@@ -148,7 +152,9 @@ class BasisRegression(RegressorMixin, Estimator):
             )
         theta, names = read_start(self.start, self.basis, X.shape[1], who)
         X = X.astype(np.float64, copy=False)
-        features = np.asarray(self.basis(X, theta))
+        with np.errstate(all="ignore"):
+            features = np.asarray(self.basis(X, theta))
+        _require_finite(features, "basis(X, theta)", f"at the start theta = {theta}", who)
         if features.ndim != 2 or len(features) != len(X):
             raise ParameterError(
                 f"{who}: basis(X, theta) returned shape {features.shape} for {len(X)} rows; "
@@ -238,6 +244,19 @@ class _Features:
         inner, end = theta[: self.n_inner], self.n_inner + self.n_features
         values = self.basis(X, inner) @ theta[self.n_inner : end]
         return values if len(theta) == end else values + theta[end]
+
+
+def _require_finite(features: Any, what: str, where: str, who: str) -> None:
+    """Refuse features that are no numbers, and name the basis: X itself is in order."""
+    values = np.asarray(getattr(features, "data", features) if is_sparse(features) else features)
+    if values.dtype.kind != "f" or np.isfinite(values).all():
+        return
+    first = np.argwhere(~np.isfinite(values))[0]
+    place = f"row {first[0]}, feature {first[1]}" if len(first) == 2 else "a stored entry"
+    raise DataError(
+        f"{who}: {what} is {values[tuple(first)]} {where}, first in {place}, where X is finite. "
+        "Use a basis that is defined there, or another start."
+    )
 
 
 def _has_constant(features: Array, basis: Any) -> bool:
