@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from array_api_compat import array_namespace
 
+import thetahat as th
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.mathematics import losses
 from thetahat.mathematics.losses.base import Curved, Link, Smooth, Targets
@@ -279,3 +280,29 @@ def test_pickle():
     assert again == made
     y, z = np.zeros(3), np.arange(3.0)
     np.testing.assert_array_equal(again.curvature(y, z), made.curvature(y, z))
+
+
+@pytest.mark.parametrize(
+    ("fn", "options", "message"),
+    [
+        (3, {}, r"loss\(fn=3\): must be a function of \(y, z\)"),
+        (lambda z: z**2, {}, r"takes \(z\), and it is called with two arguments"),
+        (lambda y, z, scale: (z - y) ** 2 / scale, {}, "missing a required argument: 'scale'"),
+        (lambda y, z: (z - y) ** 2, {"gradient": 2.0}, r"loss\(gradient=2.0\): must be a function"),
+        (lambda y, z: (z - y) ** 2, {"curvature": lambda z: z}, r"loss\(curvature=...\)"),
+    ],
+)
+def test_what_is_no_function_of_two_arguments_is_refused(fn, options, message):
+    with pytest.raises(th.ParameterError, match=message):
+        th.loss(fn, **options)
+
+
+def test_a_loss_that_is_nan_on_the_data_is_named():
+    X, y = np.arange(6.0)[:, np.newaxis], np.array([-1.0, -2.0, 1.5, -1.0, 0.5, 3.0])
+    positive = th.loss(lambda y, z: np.log(z - y), name="log_above")
+    with pytest.raises(th.DataError, match=r"loss 'log_above' is NaN at the start, first in row 2"):
+        th.LinearModel(loss=positive).fit(X, y)
+    holed = th.loss(lambda y, z: np.where(y > 2.5, np.nan, (z - y) ** 2), name="holed")
+    curve = th.NonlinearRegression(lambda X, b: b[0] * X[:, 0], [1.0], loss=holed)
+    with pytest.raises(th.DataError, match=r"holed is nan at y = z = 3 .*\(row 5\)"):
+        curve.fit(X, y)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
+from thetahat.data.arrays import namespace
 from thetahat.data.in_memory import InMemory
 from thetahat.data.shifted import seen_from_near
 from thetahat.estimator.watching import Watched
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.mathematics.optimizers.loop import Method, minimise
 from thetahat.objective.choose import method_for
@@ -69,7 +74,28 @@ class RiskMinimiser(Watched):
                 watch=inner,
                 reason=reason,
             )
+        if math.isnan(found.value) and found.steps == 0:
+            _refuse_undefined(near, found.theta, type(self).__name__)
         self.solution_ = replace(found, theta=back(found.theta))
         self.__dict__.update(attributes(self.solution_.theta))
         self.n_iter_ = max(1, self.solution_.steps)
         self._warn_unless_converged()
+
+
+def _refuse_undefined(risk: EmpiricalRisk, theta: Array, who: str) -> None:
+    """Name the first row on which the loss is NaN at θ; no step can be taken from there."""
+    before = 0
+    for block in risk.source.blocks():
+        y: Array = block.y
+        z = risk.predictor.raw(block.X, theta)
+        xp = namespace(z)
+        with np.errstate(all="ignore"):
+            undefined = xp.isnan(risk.loss.value(y, z))
+        if xp.any(undefined):
+            row = int(xp.argmax(xp.astype(undefined, xp.int64)))
+            raise DataError(
+                f"{who}: loss {risk.loss.name!r} is NaN at the start, first in row {before + row} "
+                f"(y = {y[row]}, z = {z[row]}). A loss must be a number for every target and "
+                "any real z: extend it there, or use another."
+            )
+        before += len(y)

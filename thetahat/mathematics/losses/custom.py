@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
+from inspect import signature
 from typing import Any, TypeVar
 
 from array_api_compat import array_namespace
@@ -92,6 +93,9 @@ def loss(
     >>> log_cosh.convex
     True
     """
+    for role, function in (("fn", fn), ("gradient", gradient), ("curvature", curvature)):
+        if role == "fn" or function is not None:
+            _require_two_arguments(function, role)
     parameters: dict[str, Any] = {
         "function": fn,
         "name": name or getattr(fn, "__name__", "custom").replace("<lambda>", "custom"),
@@ -224,6 +228,24 @@ class CustomLoss(FromFunction, Curved):
         if self.own_curvature is not None and self.columns == "one":
             return self.own_curvature(y, z) * direction
         return jvp(partial(self._slope, constant(y)), z, direction)[1]
+
+
+def _require_two_arguments(function: Any, role: str) -> None:
+    """Refuse what is no function, and a function that cannot be called with (y, z)."""
+    remedy = "A function of the targets and the raw predictions is needed, one value per row."
+    if not callable(function):
+        raise ParameterError(f"loss({role}={function!r}): must be a function of (y, z). {remedy}")
+    try:
+        parameters = signature(function)
+    except (TypeError, ValueError):  # some compiled functions do not tell
+        return
+    try:
+        parameters.bind(None, None)
+    except TypeError as misfit:
+        raise ParameterError(
+            f"loss({role}=...): the function takes {parameters}, and it is called with two "
+            f"arguments, (y, z): {misfit}. {remedy}"
+        ) from None
 
 
 def _member(kind: type[E], given: E | str, parameter: str) -> E:
