@@ -33,11 +33,12 @@ def two_decays(X, b):
 
 
 CURVES = {
-    "raised decay": (raised_decay, [5.0, 0.7, 1.0]),
-    "bump": (bump, [3.0, 2.0, 0.5]),
-    "growth": (growth, [5.0, 2.0, 1.5]),
-    "two decays": (two_decays, [5.0, 0.7, 2.0, 3.0]),
+    "raised decay": (raised_decay, [5.0, 0.7, 1.0], [61.7, -18.05, 22.6]),
+    "bump": (bump, [3.0, 2.0, 0.5], [0.588, 20.32, -0.894]),
+    "growth": (growth, [5.0, 2.0, 1.5], [-3.22, 321.8, -59.0]),
+    "two decays": (two_decays, [5.0, 0.7, 2.0, 3.0], [28.7, -36.7, 159.0, -3.41]),
 }
+"""A curve, the truth, and a start from which columns of J fall or rise by many magnitudes."""
 
 
 def told(model, start, y, **options):
@@ -81,13 +82,15 @@ def test_the_units_of_the_targets_change_no_rate(unit):
 
 @pytest.mark.parametrize("name", CURVES)
 def test_a_fit_from_anywhere_is_stationary_or_warns(name):
-    model, truth = CURVES[name]
+    model, truth, wild = CURVES[name]
     random = np.random.default_rng(3)
     y = model(X, truth) + 0.05 * NOISE
     arrived = 0
-    for k in range(9):
-        start = truth * np.exp((1 + k % 3) * random.normal(size=len(truth)))
-        start *= random.choice([1, 1, -1], size=len(truth))
+    starts = [np.array(wild)]
+    for k in range(8):
+        around = truth * np.exp((1 + k % 3) * random.normal(size=len(truth)))
+        starts.append(around * random.choice([1, 1, -1], size=len(truth)))
+    for start in starts:
         try:
             curve, warning = told(model, start, y)
         except th.ParameterError:
@@ -99,7 +102,7 @@ def test_a_fit_from_anywhere_is_stationary_or_warns(name):
         again, _ = told(model, curve.theta_, y)
         falls = 1 - again.solution_.value / curve.solution_.value
         assert falls < 1e-6 or steepness(model, curve.theta_, y) < 1e-6
-    assert arrived >= 4
+    assert arrived >= 3
 
 
 @pytest.mark.parametrize(
