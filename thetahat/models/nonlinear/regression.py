@@ -48,6 +48,9 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
     Formula: θ̂ = argmin Σ wᵢ(yᵢ − f(xᵢ; θ))²/2. Under p(y|x) = N(f(x; θ), σ²) this is the maximum of
     the likelihood, with σ̂² = (1/n) Σ wᵢ(yᵢ − f(xᵢ; θ̂))²; Cov θ̂ ≈ σ²(JᵀWJ)⁻¹ with J = ∂f/∂θ at θ̂.
 
+    Such a θ̂ is the lowest near the start, not everywhere. A run that is stuck, parameters that the
+    rows do not determine, and a curve that fits worse than a constant are warned of.
+
     Cost: per step one Jacobian and O(n p²); some ten steps from a fair start. Rows in memory.
 
     Parameters
@@ -74,7 +77,8 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         More runs, from starts drawn around ``start`` (between the bounds where both are finite);
         the one with the smallest sum is kept.
     tol : float, default=1e-10
-        The relative offset to reach: the distance from θ̂ in standard errors.
+        The relative offset to reach: the distance from θ̂ in standard errors (within 1e-4 of them,
+        and where the data are fitted exactly, the relative change of θ by the next step will do).
     max_iter : int, optional
         The most steps of a run.
     random_state : int, Generator or None
