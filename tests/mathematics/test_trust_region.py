@@ -76,6 +76,16 @@ def test_relative_offset_is_the_distance_in_standard_errors():
     expected = np.sqrt(away @ away / 3) / np.sqrt(rest @ rest / 37)
     tangent = Linearised.of(X, residuals, np.ones(3))
     assert relative_offset(tangent, residuals, np.full(3, 1e-6)) == pytest.approx(expected)
+    # whatever the units that the tangent was factored in, and however large the parameters are
+    stale = Linearised.of(X, residuals, np.array([1.0, 1e20, 1e-5]))
+    assert relative_offset(stale, residuals, np.full(3, 1e9)) == pytest.approx(expected)
+
+
+def test_relative_offset_of_an_exact_fit_is_the_change_of_a_parameter():
+    X, theta = RANDOM.standard_normal((40, 3)), np.array([1.0, -2.0, 3.0])
+    residuals = X @ (np.array([0.0, 1e-11, 0.0]) * theta)
+    tangent = Linearised.of(X, residuals, np.ones(3))
+    assert relative_offset(tangent, residuals, theta) == pytest.approx(1e-11, rel=1e-3)
 
 
 @pytest.mark.parametrize(
