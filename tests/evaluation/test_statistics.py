@@ -159,6 +159,31 @@ def test_coverage_of_intervals():
     assert rates["exact"] >= 0.945
 
 
+@pytest.mark.parametrize(
+    ("positives", "negatives", "least", "most"),
+    [(1, 50, 0.95, 1.0), (2, 50, 0.95, 1.0), (3, 50, 0.95, 1.0), (5, 95, 0.93, 0.99),
+     (10, 10, 0.93, 0.99), (30, 30, 0.93, 0.97)],
+)  # fmt: skip
+def test_areas_of_few_rows_are_covered(positives, negatives, least, most):
+    """0.47, 0.80 and 0.85 with one, two and three positives by DeLong's variance alone."""
+    random, true_area = np.random.default_rng(4), stats.norm.cdf(1.0 / np.sqrt(2))
+    y = np.repeat([1, 0], [positives, negatives])
+    found = [ours.auc_interval(y, random.standard_normal(y.size) + y) for _ in range(1000)]
+    assert least <= np.mean([true_area in interval for interval in found]) <= most
+    assert all(0 <= interval.low <= interval.high <= 1 for interval in found)
+
+
+def test_mcnemars_interval_covers_and_is_never_a_point():
+    random, hits = np.random.default_rng(6), 0
+    for _ in range(1000):
+        a, b = random.random(80) < 0.85, random.random(80) < 0.8
+        hits += 0.05 in ours.mcnemar(a, b).interval
+    assert 0.93 <= hits / 1000 <= 0.97
+    same, apart = ours.mcnemar([1] * 20, [1] * 20), ours.mcnemar([1] * 20, [0] * 20)
+    assert same.interval.low < 0 < same.interval.high
+    assert apart.interval.low < 1 == apart.interval.high
+
+
 def test_type_one_errors_of_tests():
     random = np.random.default_rng(2)
     rejected = dict.fromkeys(("t", "wilcoxon", "friedman", "delong", "chi2", "F"), 0)
@@ -221,6 +246,33 @@ def test_equal_scores_are_not_told_apart():
     ):
         assert test.p == 1.0
         assert not test.rejects
+
+
+@pytest.mark.parametrize("a", [[0.5, 0.5, 0.5], [0.8, 0.9, 0.7]])
+def test_equal_differences_tell_no_spread(a):
+    """Equal up to rounding: 0.8 − 0.7 and 0.9 − 0.8 are not the same number."""
+    b = np.array(a) - 0.1
+    for test in (ours.paired_t(a, b), ours.corrected_resampled_t(a, b, test_share=0.2)):
+        assert test.p == 1.0
+        assert test.effect_size is None
+        assert (test.interval.low, test.interval.high) == (-np.inf, np.inf)
+        assert any(each.startswith("broken") for each in test.assumptions)
+    known = ours.paired_t(a, b, least_spread=0.02)
+    assert known.statistic == pytest.approx(0.1 / (0.02 / np.sqrt(3)))
+    assert known.effect_size == pytest.approx(5.0)
+    assert ours.five_by_two_cv(np.full((5, 2), 0.1)).p == 1.0
+    turned = ours.auc_difference(np.repeat([0, 1], 5), np.arange(10), -np.arange(10))
+    assert turned.p == 1.0
+    assert (turned.interval.low, turned.interval.high) == (-1.0, 1.0)
+
+
+def test_effect_sizes():
+    a, b = np.repeat([1, 1, 0], [80, 15, 5]), np.repeat([1, 0, 1], [80, 15, 5])
+    assert ours.mcnemar(a, b).effect_size == pytest.approx(0.5)
+    assert ours.mcnemar(a, b).details["odds_ratio"] == pytest.approx(3.0)
+    d = RANDOM.normal(0.01, 0.02, (5, 2))
+    spread = np.sqrt(((d - d.mean(axis=1, keepdims=True)) ** 2).sum() / 5)
+    assert ours.five_by_two_cv(d).effect_size == pytest.approx(d.mean() / spread)
 
 
 def test_a_test_prints_as_sentences():

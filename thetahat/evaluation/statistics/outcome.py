@@ -10,6 +10,7 @@ import numpy as np
 from thetahat.foundation.errors import DataError, ParameterError
 
 Array = Any
+ROUNDING = 16 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,12 @@ def require_level(level: float, name: str = "level") -> None:
     """Confidence and significance are probabilities strictly between 0 and 1."""
     if not (isinstance(level, int | float) and 0 < level < 1):
         raise ParameterError(f"{name}={level!r} must lie strictly between 0 and 1.")
+
+
+def are_alike(values: Array, scale: float | None = None) -> bool:
+    """Whether numbers differ by no more than rounding of numbers of their size, or of `scale`."""
+    size = float(np.abs(values).max()) if scale is None else scale
+    return bool(np.ptp(values) <= ROUNDING * size)
 
 
 def sample(values: Any, role: str, at_least: int = 1) -> Array:

@@ -6,6 +6,9 @@ and the plain paired t test rejects too often. Two remedies:
     corrected t  d̄ / √((1/k + n_test/n_train)·s²),       t_{k−1}   (Nadeau and Bengio)
     5×2 cv t     d₁₁ / √(Σᵢ sᵢ²/5),                      t_5       (Dietterich)
     5×2 cv F     Σᵢⱼ dᵢⱼ² / (2Σᵢ sᵢ²),                   F(10, 5)  (Alpaydın)
+
+Differences that are all the same tell no spread: scores of few rows take few values, and agree by
+chance. Nothing is claimed then, unless `least_spread` says what chance would do.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import numpy as np
 from thetahat.evaluation.statistics.outcome import (
     HypothesisTest,
     Interval,
+    are_alike,
     pair_of_samples,
     require_level,
 )
@@ -24,9 +28,12 @@ from thetahat.foundation.errors import DataError, ParameterError
 
 Array = Any
 NO_DIFFERENCE = "both are equally good"
+NO_SPREAD = "broken: all differences are the same, so their spread is unknown"
 
 
-def paired_t(a: Any, b: Any, *, significance: float = 0.05) -> HypothesisTest:
+def paired_t(
+    a: Any, b: Any, *, significance: float = 0.05, least_spread: float = 0.0
+) -> HypothesisTest:
     """The paired t test of two models' scores on k independent sets.
 
     Formula: t = d̄/(s_d/√k) with d = a − b and k − 1 degrees of freedom. Folds of one
@@ -38,6 +45,9 @@ def paired_t(a: Any, b: Any, *, significance: float = 0.05) -> HypothesisTest:
         Scores of the two models on the same sets.
     significance : float, default=0.05
         Below which p equality is rejected.
+    least_spread : float, default=0.0
+        The standard deviation of the differences to take where all of them are equal; 0: unknown,
+        and nothing is claimed.
 
     Returns
     -------
@@ -53,30 +63,42 @@ def paired_t(a: Any, b: Any, *, significance: float = 0.05) -> HypothesisTest:
     """
     first, second = pair_of_samples(a, b)
     return _t_of_differences(
-        first - second,
+        first,
+        second,
         1.0 / first.size,
         "paired t test",
         ("differences that are independent (no shared training rows) and near normal",),
         significance,
+        least_spread,
     )
 
 
 def corrected_resampled_t(
-    a: Any, b: Any, *, test_share: float, significance: float = 0.05
+    a: Any,
+    b: Any,
+    *,
+    test_share: float,
+    significance: float = 0.05,
+    least_spread: float = 0.0,
 ) -> HypothesisTest:
     """The paired t test for scores whose training sets overlap, as those of folds do.
 
     Formula: t = d̄/√((1/k + n_test/n_train)·s²) with k − 1 degrees of freedom: the second term
-    stands for the correlation that shared training rows bring. Cost: O(k).
+    stands for the correlation that shared training rows bring. It is made for repeated random
+    splits; over the folds of one partition it is cautious, and most so for models that training
+    hardly changes: in simulations it then rejects 1 to 2% of true equalities at 5%. Cost: O(k).
 
     Parameters
     ----------
     a, b : array-like of shape (k,)
         Scores of the two models on the same k splits.
     test_share : float
-        The share of rows in each test set: 0.2 for five folds.
+        n_test/(n_test + n_train), the share of rows in each test set: 0.2 for five folds.
     significance : float, default=0.05
         Below which p equality is rejected.
+    least_spread : float, default=0.0
+        The standard deviation of the differences to take where all of them are equal; 0: unknown,
+        and nothing is claimed.
 
     Returns
     -------
@@ -92,11 +114,13 @@ def corrected_resampled_t(
     require_level(test_share, "test_share")
     first, second = pair_of_samples(a, b)
     return _t_of_differences(
-        first - second,
+        first,
+        second,
         1.0 / first.size + test_share / (1.0 - test_share),
         "corrected resampled t test",
         (f"training sets overlap; their correlation is taken as {test_share:.3g}",),
         significance,
+        least_spread,
     )
 
 
@@ -106,7 +130,13 @@ def five_by_two_cv(
     """The test on five repetitions of two-fold cross-validation, whose halves share no rows.
 
     Formula: with sᵢ² = (dᵢ₁ − d̄ᵢ)² + (dᵢ₂ − d̄ᵢ)², kind "t": d₁₁/√(Σ sᵢ²/5) ~ t₅; kind "F":
-    Σ dᵢⱼ²/(2 Σ sᵢ²) ~ F(10, 5), which does not depend on which half came first. Cost: O(1).
+    Σ dᵢⱼ²/(2 Σ sᵢ²) ~ F(10, 5), which does not depend on which half came first. The effect size is
+    d̄/√(Σ sᵢ²/5). Cost: O(1).
+
+    The two halves of a repetition are taken as independent. Where the signal is weak they are not:
+    a model of the one half does well on the other whenever the halves happen to agree, and so does
+    the model of the other half. Nearest means of 100 rows in 10 columns then rejected 15% of true
+    equalities at 5%; with more signal, or 400 rows, 5 to 6%.
 
     Parameters
     ----------
@@ -137,16 +167,19 @@ def five_by_two_cv(
             f"five_by_two_cv: differences has shape {d.shape}; give finite numbers of shape "
             "(5, 2), one row per repetition and one column per half."
         )
+    if kind not in ("F", "t"):
+        raise ParameterError(f"five_by_two_cv: kind={kind!r} must be 'F' or 't'.")
+    assumptions = ("differences that are near normal; two halves of one repetition independent",)
     spread = float(((d - d.mean(axis=1, keepdims=True)) ** 2).sum())
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if kind == "F":
-            statistic = float(np.divide((d**2).sum(), 2 * spread)) if d.any() else 0.0
-            degrees, p = (10.0, 5.0), float(stats.f.sf(statistic, 10, 5))
-        elif kind == "t":
-            statistic = float(np.divide(d[0, 0], np.sqrt(spread / 5))) if d[0, 0] else 0.0
-            degrees, p = (5.0,), float(2 * stats.t.sf(abs(statistic), 5))
-        else:
-            raise ParameterError(f"five_by_two_cv: kind={kind!r} must be 'F' or 't'.")
+    if are_alike(np.append(d[:, 0] - d[:, 1], 0.0), np.abs(d).max()):
+        spread = np.inf  # unknown, not 0
+        assumptions += (NO_SPREAD,) if d.any() else ()
+    if kind == "F":
+        statistic = float((d**2).sum() / (2 * spread))
+        degrees, p = (10.0, 5.0), float(stats.f.sf(statistic, 10, 5))
+    else:
+        statistic = float(d[0, 0] / np.sqrt(spread / 5))
+        degrees, p = (5.0,), float(2 * stats.t.sf(abs(statistic), 5))
     return HypothesisTest(
         name=f"5×2 cross-validation {kind} test",
         hypothesis=NO_DIFFERENCE,
@@ -154,7 +187,8 @@ def five_by_two_cv(
         degrees_of_freedom=degrees,
         p=p,
         significance=significance,
-        assumptions=("differences that are near normal; two halves of one repetition independent",),
+        assumptions=assumptions,
+        effect_size=_in_units_of(np.sqrt(spread / 5), float(d.mean())),
         details={"mean_difference": float(d.mean())},
     )
 
@@ -180,7 +214,9 @@ def mcnemar(
     Returns
     -------
     HypothesisTest
-        With an interval for the difference of the accuracies (Wald, paired).
+        With an interval for the difference of the accuracies (Wald's, half a row added to each of
+        the four counts: Agresti and Min). The effect size is (b − c)/(b + c), from −1 to 1: how
+        one-sided the disagreements are; ``details["odds_ratio"]`` is b/c.
 
     Examples
     --------
@@ -207,9 +243,9 @@ def mcnemar(
         statistic = max(abs(only_a - only_b) - 1, 0) ** 2 / apart if apart else 0.0
         degrees, p = (1.0,), float(stats.chi2.sf(statistic, 1))
     gap = (only_a - only_b) / n
-    half = float(
-        stats.norm.isf(significance / 2) * np.sqrt(max(apart - (only_a - only_b) ** 2 / n, 0)) / n
-    )
+    centre = (only_a - only_b) / (n + 2)
+    half = float(stats.norm.isf(significance / 2) * np.sqrt(variance_of_gap(only_a, only_b, n)))
+    low, high = max(-1.0, min(gap, centre - half)), min(1.0, max(gap, centre + half))
     return HypothesisTest(
         name="McNemar's test" + (", exact" if exact else ""),
         hypothesis=NO_DIFFERENCE,
@@ -218,32 +254,59 @@ def mcnemar(
         p=p,
         significance=significance,
         assumptions=("independent rows; the two fitted models are taken as they are",),
-        interval=Interval(gap, gap - half, gap + half, 1 - significance, "paired Wald"),
-        details={"only_a_right": only_a, "only_b_right": only_b},
+        interval=Interval(gap, low, high, 1 - significance, "Agresti-Min"),
+        effect_size=(only_a - only_b) / apart if apart else 0.0,
+        details={
+            "only_a_right": only_a,
+            "only_b_right": only_b,
+            "odds_ratio": only_a / only_b if only_b else np.inf if only_a else 1.0,
+        },
     )
 
 
+def variance_of_gap(only_a: int, only_b: int, n: int) -> float:
+    """Of (b − c)/n, the difference of two accuracies on the same rows, never 0 (Agresti, Min)."""
+    return (only_a + only_b + 1 - (only_a - only_b) ** 2 / (n + 2)) / (n + 2) ** 2
+
+
 def _t_of_differences(
-    d: Array, share: float, name: str, assumptions: tuple[str, ...], significance: float
+    a: Array,
+    b: Array,
+    share: float,
+    name: str,
+    assumptions: tuple[str, ...],
+    significance: float,
+    least_spread: float,
 ) -> HypothesisTest:
     from scipy.special import stdtr, stdtrit
 
     require_level(significance, "significance")
+    d = a - b
     mean, spread = float(d.mean()), float(d.std(ddof=1))
+    if are_alike(d, max(np.abs(a).max(), np.abs(b).max())):
+        # To the last bit the same score everywhere is the same model; the same difference is not.
+        spread = least_spread or (np.inf if d.any() else 0.0)
+        told = f"all differences are the same; their spread is taken as {spread:.3g}"
+        assumptions += (told if np.isfinite(spread) else NO_SPREAD,)
     error = spread * np.sqrt(share)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = float(np.divide(mean, error)) if mean else 0.0
-        effect = float(np.divide(mean, spread)) if mean else 0.0
+    statistic = mean / error if mean else 0.0
     degrees = d.size - 1
     half = float(-stdtrit(degrees, significance / 2) * error)
     return HypothesisTest(
         name=name,
         hypothesis=NO_DIFFERENCE,
-        statistic=statistic,
+        statistic=float(statistic),
         degrees_of_freedom=(float(degrees),),
         p=float(2 * stdtr(degrees, -abs(statistic))),
         significance=significance,
         assumptions=assumptions,
         interval=Interval(mean, mean - half, mean + half, 1 - significance, name),
-        effect_size=effect,
+        effect_size=_in_units_of(spread, mean),
     )
+
+
+def _in_units_of(spread: float, mean: float) -> float | None:
+    """The effect size; None where the spread is unknown."""
+    if not mean:
+        return 0.0
+    return float(mean / spread) if np.isfinite(spread) else None

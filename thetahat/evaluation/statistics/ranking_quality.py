@@ -8,10 +8,19 @@ i outranks, and V₀₁ⱼ the share of positives that outrank negative j,
     var(AUC) = var(V₁₀)/n₁ + var(V₀₁)/n₀,
 
 and the same with covariances for several scores of the same rows. Cost: O(n log n).
+
+Few rows of a class tell their variance badly, and one row not at all. Intervals therefore count
+one row more in either class, whose V strays from the area by ξ, what exponential scores of that
+area have (Hanley and McNeil):
+
+    var(V) = (Σ(V − AUC)² + ξ)/n,    ξ = ½(AUC/(2 − AUC) + 2AUC²/(1 + AUC)) − AUC²,
+
+and take the quantile of t with the degrees of freedom of both classes together (Welch).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,13 +29,20 @@ from thetahat.evaluation.statistics.outcome import HypothesisTest, Interval, req
 from thetahat.foundation.errors import DataError
 
 Array = Any
+NO_SPREAD = 1e-12
+"""Squares of distances from the area below which all placements are the same, but for rounding."""
 
 
 def auc_interval(positive: Any, scores: Any, *, level: float = 0.95) -> Interval:
-    """The area under the ROC curve with DeLong's interval.
+    """The area under the ROC curve with DeLong's interval, made fit for few rows.
 
-    Formula: AUC = P(s⁺ > s⁻) + ½P(s⁺ = s⁻); logit(AUC) ± z·√var/(AUC(1 − AUC)), which stays inside
-    (0, 1). Cost: O(n log n).
+    Formula: AUC = P(s⁺ > s⁻) + ½P(s⁺ = s⁻); logit(AUC) ± t·√var/(AUC(1 − AUC)), which stays inside
+    (0, 1); var is DeLong's with one row more in either class, of the spread that exponential scores
+    would have, and t has Welch's degrees of freedom. Cost: O(n log n).
+
+    In simulations with normal scores, 95% intervals cover 94 to 98% from 10 rows of either class,
+    92 to 99% from 5 positives among 100; 98% or more with 2 or 3, when they are wide. With one row
+    of a class they say next to nothing.
 
     Parameters
     ----------
@@ -48,24 +64,46 @@ def auc_interval(positive: Any, scores: Any, *, level: float = 0.95) -> Interval
     >>> round(area.estimate, 6)
     0.888889
     """
-    from scipy import stats
-
     require_level(level)
-    areas, covariance = delong(positive, [scores])
-    area, variance = float(areas[0]), float(covariance[0, 0])
-    z = float(stats.norm.isf((1 - level) / 2))
-    if variance <= 0 or area in (0.0, 1.0):
-        # All pairs alike: DeLong's variance is 0 and says nothing. The exact bound for the
+    v10, v01 = placements(positive, [scores])
+    return interval_of_areas([(v10[0], v01[0])], level, "DeLong")
+
+
+def interval_of_areas(
+    folds: Sequence[tuple[Array, Array]], level: float, method: str, stretch: float = 1.0
+) -> Interval:
+    """The mean of the areas of disjoint folds, from the placements (V₁₀, V₀₁) of their rows.
+
+    All rows of a class tell their spread together, about the mean area of all folds. `stretch`
+    multiplies the variance.
+    """
+    from scipy.special import stdtrit
+
+    area = float(np.mean([above.mean() for above, _ in folds]))
+    rows = [sum(values.size for values in side) for side in zip(*folds, strict=True)]
+    strays = [
+        sum(float(((values - area) ** 2).sum()) for values in side)
+        for side in zip(*folds, strict=True)
+    ]
+    if area <= 0.0 or area >= 1.0 or max(strays) < NO_SPREAD:
+        # All pairs alike: the variance is 0 and says nothing. The exact bound for the
         # probability of a wrong pair in as many independent pairs as the rarer class has rows.
-        rows = int(min(np.sum(np.asarray(positive) != 0), np.sum(np.asarray(positive) == 0)))
-        slack = 1 - ((1 - level) / 2) ** (1 / rows)
+        slack = 1 - ((1 - level) / 2) ** (1 / min(rows))
         return Interval(
             area, max(0.0, area - slack), min(1.0, area + slack), level, "exact, no spread"
         )
-    half = z * np.sqrt(variance) / (area * (1 - area))
-    centre = np.log(area / (1 - area))
-    low, high = 1 / (1 + np.exp(-(centre - half))), 1 / (1 + np.exp(-(centre + half)))
-    return Interval(area, float(low), float(high), level, "DeLong")
+    strayed = (area / (2 - area) + 2 * area**2 / (1 + area)) / 2 - area**2
+    parts = [
+        (stray + strayed) / n * sum(1 / values.size for values in side) / len(folds) ** 2
+        for stray, n, side in zip(strays, rows, zip(*folds, strict=True), strict=True)
+    ]
+    variance = sum(parts)
+    degrees = variance**2 / sum(part**2 / n for part, n in zip(parts, rows, strict=True))
+    quantile = -float(stdtrit(degrees, (1 - level) / 2))
+    half = quantile * np.sqrt(stretch * variance) / (area * (1 - area))
+    odds = np.log(area / (1 - area))
+    low, high = (float(1 / (1 + np.exp(-end))) for end in (odds - half, odds + half))
+    return Interval(area, low, high, level, method)
 
 
 def auc_difference(
@@ -101,9 +139,13 @@ def auc_difference(
     require_level(significance, "significance")
     areas, covariance = delong(positive, [scores_a, scores_b])
     gap = float(areas[0] - areas[1])
-    error = float(np.sqrt(max(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1], 0.0)))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = float(np.divide(gap, error)) if gap else 0.0
+    variance = float(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
+    error = float(np.sqrt(max(variance, 0.0)))
+    assumptions: tuple[str, ...] = ("independent rows, many of either class",)
+    if gap and variance < NO_SPREAD:
+        # Every row tells the same difference: its spread is below what rows can show, not 0.
+        error, assumptions = np.inf, (*assumptions, "broken: no row differs from another")
+    statistic = gap / error if gap else 0.0
     half = float(stats.norm.isf(significance / 2)) * error
     return HypothesisTest(
         name="DeLong's test",
@@ -112,13 +154,25 @@ def auc_difference(
         degrees_of_freedom=(),
         p=float(2 * stats.norm.sf(abs(statistic))),
         significance=significance,
-        assumptions=("independent rows, many of either class",),
-        interval=Interval(gap, gap - half, gap + half, 1 - significance, "DeLong"),
+        assumptions=assumptions,
+        interval=Interval(
+            gap, max(-1.0, gap - half), min(1.0, gap + half), 1 - significance, "DeLong"
+        ),
     )
 
 
 def delong(positive: Any, scores: list[Any]) -> tuple[Array, Array]:
     """Areas and their covariance matrix."""
+    v10, v01 = placements(positive, scores)
+    covariance = np.zeros((len(scores), len(scores)))
+    for values in (v10, v01):
+        if values.shape[1] > 1:
+            covariance += np.atleast_2d(np.cov(values)) / values.shape[1]
+    return v10.mean(axis=1), covariance
+
+
+def placements(positive: Any, scores: list[Any]) -> tuple[Array, Array]:
+    """V₁₀ of the positives and V₀₁ of the negatives, a row for each of several scores."""
     from scipy.stats import rankdata
 
     is_positive = sample(positive, "positive", 2) != 0
@@ -138,9 +192,4 @@ def delong(positive: Any, scores: list[Any]) -> tuple[Array, Array]:
         among_all = rankdata(column)
         v10[row] = (among_all[is_positive] - rankdata(column[is_positive])) / n0
         v01[row] = 1 - (among_all[~is_positive] - rankdata(column[~is_positive])) / n1
-    covariance = np.zeros((len(columns), len(columns)))
-    if n1 > 1:
-        covariance += np.atleast_2d(np.cov(v10)) / n1
-    if n0 > 1:
-        covariance += np.atleast_2d(np.cov(v01)) / n0
-    return v10.mean(axis=1), covariance
+    return v10, v01
