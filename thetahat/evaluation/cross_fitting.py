@@ -44,6 +44,8 @@ class FoldFit:
     estimator: Any = None
     by_worker: bool = False
     """Whether it ran in a worker process."""
+    trained_rows: int = 0
+    """How many different rows it learned from."""
 
 
 def cross_fit(
@@ -167,26 +169,36 @@ def _fit_one(
         fitted - begun,
         predicted - fitted,
         learner if keep else None,
+        trained_rows=int(np.count_nonzero(np.bincount(train))),
     )
 
 
 def _certainty(learner: Any, X: Any) -> Array | None:
     for method in ("decision_function", "predict_proba"):
         if hasattr(learner, method) and hasattr(learner, "classes_"):
-            return np.asarray(getattr(learner, method)(X))
+            found = getattr(learner, method)(X)
+            # Several labels per row have a table each.
+            return None if isinstance(found, list) else np.asarray(found)
     return None
 
 
 def told_right(learner: Any, X: Any, y: Any, predictions: Array | None = None) -> float:
     """What a classifier's own ``score`` says: the share of rows whose label is told right.
 
-    Labels were checked when the model learned; to check them again takes longer than to predict.
+    A row of several labels is right when all of them are. Labels were checked when the model
+    learned; to check them again takes longer than to predict.
     """
     told = np.asarray(learner.predict(X)) if predictions is None else predictions
-    truth = np.asarray(y)
-    if told.shape != truth.shape or truth.ndim != 1:
-        return float(learner.score(X, y))
-    return float(np.mean(told == truth))
+    right = rows_right(told, np.asarray(y))
+    return float(learner.score(X, y)) if right is None else float(np.mean(right))
+
+
+def rows_right(told: Array, truth: Array) -> Array | None:
+    """Which rows are told right, all labels of them; None where predictions are no labels."""
+    if told.size != truth.size or len(told) != len(truth):
+        return None
+    same = told.reshape(truth.shape) == truth
+    return same if same.ndim == 1 else same.all(axis=1)
 
 
 def _score(

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, is_classifier
+from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring, get_scorer
 
+from thetahat.data.door import as_weight
 from thetahat.evaluation.cross_fitting import (
     FoldFit,
     Progress,
     Scorer,
     cross_fit,
+    rows_right,
     told_right,
     where_they_ran,
 )
-from thetahat.evaluation.folds import Fold, are_a_partition, folds_of, rows_in
+from thetahat.evaluation.folds import Fold, are_a_partition, flat_targets, folds_of, rows_in
+from thetahat.evaluation.metrics import known_as, own_score
 from thetahat.evaluation.score_intervals import score_interval
 from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.foundation.errors import DataError, ParameterError
@@ -52,6 +55,8 @@ class Evaluation:
         What happened on each fold: rows, predictions, scores, seconds.
     fit_seconds, predict_seconds : array of shape (n_folds,)
         Time taken.
+    known_as : dict of str to str or None
+        For every metric, the name by which scikit-learn knows it; None for somebody's own.
     where : str
         Whether fits ran on threads or in worker processes, and why.
 
@@ -70,6 +75,7 @@ class Evaluation:
     predictions: Array | None
     certainties: Array | None
     fits: tuple[FoldFit, ...]
+    known_as: dict[str, str | None] = field(default_factory=dict)
 
     @property
     def fit_seconds(self) -> Array:
@@ -113,7 +119,8 @@ class Evaluation:
         axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
         interval = self.intervals[metric]
         folds = np.arange(1, len(self.fits) + 1)
-        axes.axhspan(interval.low, interval.high, color="C0", alpha=0.15, lw=0)
+        if np.isfinite([interval.low, interval.high]).all():
+            axes.axhspan(interval.low, interval.high, color="C0", alpha=0.15, lw=0)
         axes.axhline(interval.estimate, color="C0")
         axes.plot(folds, self.scores[metric], "o", color="black")
         axes.set(xlabel="fold", ylabel=metric, xticks=folds, title=f"{self.name}: {interval}")
@@ -144,19 +151,22 @@ def evaluate(
     once such fits have waited for each other for seconds, in worker processes, with the same
     results.
 
+    The interval is for the expected score of models learned from so many rows. @COVERAGE@
+
     Parameters
     ----------
     model : estimator
         Any of scikit-learn's kind; it is cloned, never fitted itself.
     X, y : array-like, sparse, table
-        Rows and targets in memory.
+        Rows and targets in memory; one column of targets is one target per row.
     cv : int, "bootstrap", splitter or iterable, default=5
         Folds; a number means shuffled ones, stratified for classifiers. "bootstrap" trains on rows
         drawn with replacement and scores those not drawn, about 37%, 25 times over.
     scoring : str, callable, or list or dict of them, optional
         Metrics of scikit-learn's kind, greater is better; None: the model's own ``score``.
     interval : str, default="auto"
-        "corrected_t", "t", "bootstrap", "wilson", "clopper_pearson" or "delong".
+        "corrected_t", "t", "bootstrap" (of folds), "wilson", "clopper_pearson" or "delong". "auto"
+        goes by what the metric is, not by what it is called.
     level : float, default=0.95
         The confidence.
     groups : array-like, optional
@@ -219,11 +229,10 @@ def evaluate_all(
 ) -> dict[str, Evaluation]:
     """Every model on the same folds."""
     require_level(level)
-    targets = np.asarray(y)
-    if targets.shape[0] != rows_in(X):
-        raise DataError(
-            f"X has {rows_in(X)} rows and y {targets.shape[0]}. Give one target per row."
-        )
+    targets = flat_targets(y)
+    found = len(targets) if targets.ndim else 0
+    if found != rows_in(X):
+        raise DataError(f"X has {rows_in(X)} rows and y {found}. Give one target per row.")
     classify = [is_classifier(model) for model in models.values()]
     if any(classify) and not all(classify):
         raise ParameterError(
@@ -233,20 +242,25 @@ def evaluate_all(
     folds = folds_of(
         cv, X, targets, classifier=all(classify), groups=groups, random_state=random_state
     )
-    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    weight = None if sample_weight is None else as_weight(sample_weight, len(targets), "evaluate")
+    scorers = {name: scorers_for(model, scoring) for name, model in models.items()}
     fits = cross_fit(
         models,
         X,
-        y,
+        y if np.ndim(y) == targets.ndim else targets,
         folds,
-        {name: scorers_for(model, scoring) for name, model in models.items()},
+        scorers,
         sample_weight=weight,
         keep=keep_models,
         progress=_teller(progress),
     )
     by_model = {name: [fit for fit in fits if fit.model == name] for name in models}
+    known = {
+        name: _known_metrics(model, scorers[name], scoring, by_model[name], targets)
+        for name, model in models.items()
+    }
     return {
-        name: _evaluation(name, own, targets, folds, interval, level, random_state)
+        name: _evaluation(name, own, targets, folds, known[name], interval, level, random_state)
         for name, own in by_model.items()
     }
 
@@ -254,17 +268,45 @@ def evaluate_all(
 def scorers_for(model: Any, scoring: Any) -> dict[str, Scorer]:
     """Metrics by name; without any, that of the model's own ``score``."""
     if scoring is None:
-        if getattr(type(model), "score", None) is ClassifierMixin.score:
+        if own_score(model) == "accuracy":
             return {"accuracy": told_right}
         name = "accuracy" if is_classifier(model) else "r2"
         return {name: check_scoring(model)}
-    if isinstance(scoring, str):
-        return {scoring: get_scorer(scoring)}
-    if isinstance(scoring, Mapping):
-        return {name: get_scorer(each) for name, each in scoring.items()}
-    if callable(scoring):
-        return {getattr(scoring, "__name__", "score"): scoring}
-    return {each: get_scorer(each) for each in scoring}
+    if isinstance(scoring, str) or callable(scoring):
+        scoring = [scoring]
+    if not isinstance(scoring, Mapping):
+        labels = [_label(each) for each in scoring]
+        if len(set(labels)) < len(labels):
+            raise ParameterError(
+                f"scoring: two metrics are called alike in {labels}. Give a dict with their names."
+            )
+        scoring = dict(zip(labels, scoring, strict=True))
+    if not scoring:
+        raise ParameterError(f"scoring={scoring!r} names no metric. Name one, such as 'accuracy'.")
+    return {name: get_scorer(each) for name, each in scoring.items()}
+
+
+def _label(scorer: Any) -> str:
+    return scorer if isinstance(scorer, str) else getattr(scorer, "__name__", "score")
+
+
+def _known_metrics(
+    model: Any, scorers: Mapping[str, Scorer], scoring: Any, fits: list[FoldFit], y: Array
+) -> dict[str, str | None]:
+    """By what name scikit-learn knows each metric, its label here notwithstanding."""
+    if scoring is not None:
+        return {label: known_as(scorer) for label, scorer in scorers.items()}
+    ((label, _),) = scorers.items()
+    known = own_score(model)
+    if known is None and is_classifier(model):
+        # A score of the model's own that is the share of right rows on every fold is an accuracy.
+        right = [rows_right(fit.predictions, y[fit.rows]) for fit in fits]
+        if all(
+            told is not None and np.isclose(told.mean(), fit.scores[label], rtol=0, atol=1e-12)
+            for told, fit in zip(right, fits, strict=True)
+        ):
+            known = "accuracy"
+    return {label: known}
 
 
 def _evaluation(
@@ -272,6 +314,7 @@ def _evaluation(
     fits: list[FoldFit],
     y: Array,
     folds: list[Fold],
+    known: dict[str, str | None],
     interval: str,
     level: float,
     random_state: Any,
@@ -279,7 +322,13 @@ def _evaluation(
     scores = {metric: np.array([fit.scores[metric] for fit in fits]) for metric in fits[0].scores}
     intervals = {
         metric: score_interval(
-            fits, metric, y, kind=interval, level=level, random_state=random_state
+            fits,
+            metric,
+            y,
+            known=known[metric],
+            kind=interval,
+            level=level,
+            random_state=random_state,
         )
         for metric in scores
     }
@@ -288,7 +337,7 @@ def _evaluation(
         predictions = _in_order(fits, [fit.predictions for fit in fits])
         if all(fit.certainty is not None for fit in fits):
             certainties = _in_order(fits, [fit.certainty for fit in fits])
-    return Evaluation(name, intervals, scores, predictions, certainties, tuple(fits))
+    return Evaluation(name, intervals, scores, predictions, certainties, tuple(fits), known)
 
 
 def _in_order(fits: list[FoldFit], parts: list[Any]) -> Array | None:

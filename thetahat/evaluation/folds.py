@@ -28,22 +28,60 @@ def folds_of(
     scikit-learn's: a splitter, or an iterable of pairs.
     """
     n = rows_in(X)
+    labels = flat_targets(y)
+    classifier = classifier and labels.ndim == 1  # rows of several labels have no strata
+    if isinstance(cv, bool | np.bool_):
+        raise ParameterError(f"cv={cv} must be a number of folds, a splitter or 'bootstrap'.")
     if isinstance(cv, str):
         cv = _resamples(cv, n, random_state)
-    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+    if isinstance(cv, int | np.integer):
         if not 2 <= cv <= n:
             raise DataError(
                 f"cv={cv} folds of {n} rows: there must be at least 2 folds and a row in each. "
                 f"Use cv={min(max(2, n), 5)}."
             )
-        kind = StratifiedKFold if classifier and _smallest_class(y) >= cv else KFold
+        kind = StratifiedKFold if classifier and _smallest_class(labels) >= cv else KFold
         cv = kind(int(cv), shuffle=True, random_state=random_state)
-    found = list(check_cv(cv, y, classifier=classifier).split(np.zeros((n, 1)), y, groups))
+    try:
+        splitter = check_cv(cv, labels, classifier=classifier)
+    except ValueError:
+        raise ParameterError(
+            f"cv={cv!r} must be a number of folds, a splitter, pairs of rows, or 'bootstrap'."
+        ) from None
+    split = splitter.split(np.zeros((n, 1)), labels, groups)
+    found = [
+        (_row_numbers(train, n, number), _row_numbers(test, n, number))
+        for number, (train, test) in enumerate(split)
+    ]
     if not found:
         raise ParameterError("cv gives no folds at all. Give a number of folds, or a splitter.")
     if classifier:
-        _require_two_classes(found, np.asarray(y))
+        _require_two_classes(found, labels)
     return found
+
+
+def flat_targets(y: Any) -> Array:
+    """Targets as an array; a single column of them is no other thing than one target per row."""
+    targets = np.asarray(y)
+    return targets[:, 0] if targets.ndim == 2 and targets.shape[1] == 1 else targets
+
+
+def _row_numbers(rows: Any, n: int, number: int) -> Array:
+    """Rows of a fold by their numbers; a mask is turned into them."""
+    found = np.asarray(rows)
+    if found.dtype == bool and found.shape == (n,):
+        found = np.flatnonzero(found)
+    if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":
+        raise DataError(
+            f"Fold {number} of cv holds {found.size} rows as {found.dtype} of shape {found.shape}. "
+            f"Give at least one row to train on and one to test, by numbers or by masks of {n}."
+        )
+    if found.min() < -n or found.max() >= n:
+        raise DataError(
+            f"Fold {number} of cv asks for row {found.min() if found.min() < 0 else found.max()}; "
+            f"there are {n}, counted from 0."
+        )
+    return found % n if found.min() < 0 else found
 
 
 def _resamples(cv: str, n: int, random_state: Any) -> list[Fold]:

@@ -1,54 +1,80 @@
 """How sure a cross-validated score is.
 
-Three facts decide. A share of rows (accuracy) is a proportion: Wilson or Clopper-Pearson. The area
-under the ROC curve is a U-statistic: DeLong's variance of every fold, averaged. Any other score is
-known by its values on k folds alone, whose training sets overlap:
+The score is always s̄, the mean over k folds. Three facts decide how sure it is. A share of rows
+(accuracy) is a proportion: Wilson or Clopper-Pearson, for as many rows as there are, or as uneven
+folds are worth: k²/Σ(1/nᵢ). The area under the ROC curve is a U-statistic: DeLong's variance from
+all rows, times 1 + n_test/n_train for what learning from a sample adds. Any other score is known by
+its values on k folds alone, whose training sets overlap:
 
     s̄ ± t_{k−1}·s·√(1/k + n_test/n_train)            (Nadeau and Bengio)
 
-The correction is calibrated for repeated random splits. For the folds of one partition, whose test
-sets are disjoint, it is cautious (it covers more than it says); ``"t"`` leaves it out.
+with the mean ratio of the folds' own sizes. The correction is calibrated for repeated random
+splits. For the folds of one partition, whose test sets are disjoint, it is cautious (it covers more
+than it says); ``"t"`` leaves it out. ``"bootstrap"`` takes percentiles of the mean of folds drawn
+again, its distance from s̄ stretched by t_{k−1}/z·√((1 + k·n_test/n_train)·k/(k − 1)), since few
+drawn folds vary too little.
+
+Where all folds score alike, their spread is unknown, not 0: nothing is claimed beyond the range of
+the metric; of accuracy, what one test set would say.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from thetahat.evaluation.cross_fitting import FoldFit
 from thetahat.evaluation.folds import none_twice
+from thetahat.evaluation.metrics import range_of
 from thetahat.evaluation.statistics.counts import proportion_interval
-from thetahat.evaluation.statistics.outcome import Interval
-from thetahat.evaluation.statistics.ranking_quality import delong
+from thetahat.evaluation.statistics.outcome import Interval, are_alike
+from thetahat.evaluation.statistics.ranking_quality import interval_of_areas, placements
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.randomness import generator
 
 Array = Any
 KINDS = ("auto", "corrected_t", "t", "bootstrap", "wilson", "clopper_pearson", "delong")
+DRAWS = 5000
 
 
 def score_interval(
-    fits: Sequence[FoldFit], metric: str, y: Array, *, kind: str, level: float, random_state: Any
+    fits: Sequence[FoldFit],
+    metric: str,
+    y: Array,
+    *,
+    known: str | None,
+    kind: str,
+    level: float,
+    random_state: Any,
 ) -> Interval:
-    """The mean score over the folds, with the interval of the kind asked for."""
+    """The mean score over the folds, with the interval of the kind asked for.
+
+    `known` is the name by which scikit-learn knows the metric, whatever it is called here.
+    """
     if kind not in KINDS:
         raise ParameterError(f"interval={kind!r} must be one of {', '.join(map(repr, KINDS))}.")
     scores = np.array([fit.scores[metric] for fit in fits])
-    if kind == "auto":
-        kind = _best_kind(fits, metric, y)
+    kind = _best_kind(fits, known, y) if kind == "auto" else kind
     if kind in ("wilson", "clopper_pearson"):
-        return _of_accuracy(fits, metric, y, kind, level)
+        return _of_accuracy(fits, scores, metric, known, kind, level)
     if kind == "delong":
-        return _of_area(fits, metric, y, level)
-    if kind == "bootstrap":
-        return _of_resampled_folds(scores, level, random_state)
-    share = 0.0
-    if kind == "corrected_t":
-        held = np.mean([len(fit.rows) for fit in fits]) / len(y)
-        share = held / (1 - held)
-    return fold_interval(scores, share, level)
+        return _of_area(fits, scores, metric, known, y, level)
+    overlap = 0.0 if kind == "t" else overlap_of(fits)
+    if scores.size > 1 and are_alike(scores):
+        found = _of_equal_folds(fits, scores, known, level)
+    elif kind == "bootstrap" and scores.size > 1:
+        found = _of_drawn_folds(scores, overlap, level, random_state)
+    else:
+        found = fold_interval(scores, overlap, level)
+    return within_range(found, known)
+
+
+def overlap_of(fits: Sequence[FoldFit]) -> float:
+    """n_test/n_train, the mean over the folds; rows that are drawn twice count once."""
+    return float(np.mean([len(fit.rows) / fit.trained_rows for fit in fits]))
 
 
 def fold_interval(scores: Array, overlap: float, level: float) -> Interval:
@@ -64,47 +90,88 @@ def fold_interval(scores: Array, overlap: float, level: float) -> Interval:
     return Interval(mean, mean - half, mean + half, level, method)
 
 
-def _best_kind(fits: Sequence[FoldFit], metric: str, y: Array) -> str:
-    if metric == "accuracy" and _rows_held_once(fits):
+def within_range(interval: Interval, known: str | None) -> Interval:
+    """An interval without the values that the metric cannot have."""
+    least, most = range_of(known)
+    return replace(interval, low=max(interval.low, least), high=min(interval.high, most))
+
+
+def _best_kind(fits: Sequence[FoldFit], known: str | None, y: Array) -> str:
+    if known == "accuracy" and _rows_held_once(fits):
         return "wilson"
-    if metric == "roc_auc" and _ranks_two_classes(fits, y):
+    if known == "roc_auc" and _rows_held_once(fits) and _ranks_two_classes(fits, y):
         return "delong"
     return "corrected_t"
 
 
 def _of_accuracy(
-    fits: Sequence[FoldFit], metric: str, y: Array, kind: str, level: float
+    fits: Sequence[FoldFit],
+    scores: Array,
+    metric: str,
+    known: str | None,
+    kind: str,
+    level: float,
 ) -> Interval:
-    if metric != "accuracy" or not _rows_held_once(fits):
+    if known != "accuracy" or not _rows_held_once(fits):
         raise CapabilityError(
             f"interval={kind!r} is for accuracy over folds that hold back each row at most once; "
             f"this is {metric!r}. Use interval='corrected_t'."
         )
-    right = np.concatenate([fit.predictions == y[fit.rows] for fit in fits])
-    return proportion_interval(float(right.sum()), right.size, method=kind, level=level)
+    # The mean of k shares, each of nᵢ rows, varies as the share of k²/Σ(1/nᵢ) rows does: of all
+    # of them where folds are even.
+    rows = len(fits) ** 2 / sum(1 / len(fit.rows) for fit in fits)
+    return _of_share(scores, rows, kind, level)
 
 
-def _of_area(fits: Sequence[FoldFit], metric: str, y: Array, level: float) -> Interval:
-    if metric != "roc_auc" or not _ranks_two_classes(fits, y):
-        raise CapabilityError(
-            "interval='delong' is for roc_auc of two classes and models with scores; this is "
-            f"{metric!r}. Use interval='corrected_t'."
-        )
-    from scipy.special import ndtri
-
-    found = [delong(y[fit.rows] == np.unique(y)[1], [ranking(fit)]) for fit in fits]
-    mean = float(np.mean([areas[0] for areas, _ in found]))
-    variance = float(np.sum([covariance[0, 0] for _, covariance in found])) / len(found) ** 2
-    half = -float(ndtri((1 - level) / 2)) * np.sqrt(variance)
-    return Interval(mean, max(0.0, mean - half), min(1.0, mean + half), level, "DeLong over folds")
-
-
-def _of_resampled_folds(scores: Array, level: float, random_state: Any) -> Interval:
-    """Percentiles of the mean over folds drawn with replacement."""
-    draws = generator(random_state).integers(scores.size, size=(5000, scores.size))
-    low, high = np.quantile(scores[draws].mean(axis=1), [(1 - level) / 2, (1 + level) / 2])
+def _of_share(scores: Array, rows: float, kind: str, level: float) -> Interval:
     mean = float(scores.mean())
-    return Interval(mean, float(low), float(high), level, "bootstrap over folds")
+    return replace(proportion_interval(mean * rows, rows, method=kind, level=level), estimate=mean)
+
+
+def _of_area(
+    fits: Sequence[FoldFit],
+    scores: Array,
+    metric: str,
+    known: str | None,
+    y: Array,
+    level: float,
+) -> Interval:
+    if known != "roc_auc" or not (_rows_held_once(fits) and _ranks_two_classes(fits, y)):
+        raise CapabilityError(
+            "interval='delong' is for roc_auc of two classes, models with scores, and folds that "
+            f"hold back each row at most once; this is {metric!r}. Use interval='corrected_t'."
+        )
+    second = np.unique(y)[1]
+    placed = [placements(y[fit.rows] == second, [ranking(fit)]) for fit in fits]
+    found = interval_of_areas(
+        [(above[0], below[0]) for above, below in placed],
+        level,
+        "DeLong over folds",
+        stretch=1 + overlap_of(fits),
+    )
+    return replace(found, estimate=float(scores.mean()))
+
+
+def _of_equal_folds(
+    fits: Sequence[FoldFit], scores: Array, known: str | None, level: float
+) -> Interval:
+    mean = float(scores.mean())
+    if known == "accuracy":
+        found = _of_share(scores, float(np.mean([len(fit.rows) for fit in fits])), "wilson", level)
+        return replace(found, method="Wilson of one test set: all folds score alike")
+    return Interval(mean, -np.inf, np.inf, level, "unknown: all folds score alike")
+
+
+def _of_drawn_folds(scores: Array, overlap: float, level: float, random_state: Any) -> Interval:
+    """Percentiles of the mean over folds drawn with replacement, stretched for few folds."""
+    from scipy.special import ndtri, stdtrit
+
+    k, mean, tail = scores.size, float(scores.mean()), (1 - level) / 2
+    draws = generator(random_state).integers(k, size=(DRAWS, k))
+    strays = np.quantile(scores[draws].mean(axis=1) - mean, [tail, 1 - tail])
+    stretch = stdtrit(k - 1, tail) / ndtri(tail) * np.sqrt((1 + k * overlap) * k / (k - 1))
+    low, high = (mean + float(stretch * stray) for stray in strays)
+    return Interval(mean, low, high, level, "bootstrap over folds")
 
 
 def ranking(fit: FoldFit) -> Array:

@@ -1,0 +1,70 @@
+"""What is known of a metric: which of scikit-learn's it is, whatever it is called, and its range.
+
+A label proves nothing: ``{"accuracy": "f1"}`` is an F₁, and ``{"right": "accuracy"}`` an accuracy.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import inf
+from typing import Any
+
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.metrics import get_scorer, get_scorer_names
+
+SHARES = (
+    "accuracy",
+    "average_precision",
+    "balanced_accuracy",
+    "completeness",
+    "f1",
+    "fowlkes_mallows",
+    "homogeneity",
+    "jaccard",
+    "normalized_mutual_info",
+    "precision",
+    "rand_score",
+    "recall",
+    "roc_auc",
+    "top_k_accuracy",
+    "v_measure",
+)
+"""How names of metrics between 0 and 1 begin."""
+AT_MOST_ONE = ("adjusted", "d2", "explained_variance", "r2")
+
+
+def known_as(scorer: Any) -> str | None:
+    """The name by which scikit-learn knows a scorer; None for somebody's own."""
+    function = getattr(scorer, "_score_func", None)
+    if not getattr(function, "__module__", "").startswith("sklearn."):
+        return None
+    return _names().get(repr(scorer))
+
+
+def own_score(model: Any) -> str | None:
+    """What a model's own ``score`` is, where scikit-learn's mixins wrote it."""
+    while hasattr(model, "steps"):  # a pipeline scores as its last step does
+        model = model.steps[-1][1]
+    score = getattr(type(model), "score", None)
+    if is_classifier(model) and score is ClassifierMixin.score:
+        return "accuracy"
+    return "r2" if score is RegressorMixin.score else None
+
+
+def range_of(known: str | None) -> tuple[float, float]:
+    """The least and the greatest value that a metric can have."""
+    if known is None:
+        return -inf, inf
+    if known.startswith("neg_"):
+        return -inf, 0.0
+    if known.startswith(SHARES):
+        return 0.0, 1.0
+    if known == "matthews_corrcoef":
+        return -1.0, 1.0
+    return -inf, 1.0 if known.startswith(AT_MOST_ONE) else inf
+
+
+@cache
+def _names() -> dict[str, str]:
+    # The text of a scorer tells its function, its sign and its options.
+    return {repr(get_scorer(name)): name for name in get_scorer_names()}
