@@ -196,13 +196,18 @@ def test_holm_adjusts_and_keeps_the_order():
 
 
 def test_rows_needed_would_be_enough():
-    """With the rows it asks for, the difference is found about four times out of five."""
-    random, found, asked = np.random.default_rng(5), 0, 900
-    for _ in range(40):
-        Z, y = two_clouds(random, n=asked)
-        models = {"all": NearestMean(), "half": NearestMean(slice(5))}
-        found += th.compare(models, Z, y).pairs[0].test.rejects
-    assert found >= 20
+    """With the rows it asks for, the difference is found four times out of five, or oftener."""
+    random, models = np.random.default_rng(5), {"all": NearestMean(), "half": NearestMean(slice(5))}
+
+    def compared(n):
+        return th.compare(models, *two_clouds(random, n=n)).pairs[0]
+
+    with th.config(threads=1):
+        asked = [compared(300).rows_needed for _ in range(31)]
+        enough = 300 + int(np.median(asked))
+        assert enough > 300
+        found = [compared(enough).test.rejects for _ in range(30)]
+    assert np.mean(found) >= 0.7
 
 
 # How often it is right.
@@ -260,9 +265,9 @@ def test_type_one_error_of_comparisons():
         tests["5x2cv"] += th.statistics.five_by_two_cv(differences).rejects
     rates = {name: count / 1000 for name, count in tests.items()}
     assert rates["paired_t"] > 0.15, rates  # overlapping training sets: far too often
-    assert rates["corrected_t"] <= 0.07, rates
-    assert rates["5x2cv"] <= 0.07, rates
-    assert rates["mcnemar"] <= 0.07, rates
+    assert 0.03 <= rates["corrected_t"] <= 0.07, rates
+    assert 0.03 <= rates["5x2cv"] <= 0.07, rates
+    assert 0.02 <= rates["mcnemar"] <= 0.07, rates  # Yates' correction of few rows is cautious
 
 
 # What is refused.

@@ -87,10 +87,10 @@ class Comparison:
         return next(iter(self.evaluations))
 
     def __str__(self) -> str:
-        width = max(map(len, self.evaluations))
+        width = max(len(str(name)) for name in self.evaluations)
         lines = [f"{self.metric}, mean over the folds:"]
         lines += [
-            f"  {name:<{width}}  {evaluation.intervals[self.metric]}"
+            f"  {name!s:<{width}}  {evaluation.intervals[self.metric]}"
             f"  {evaluation.fit_seconds.mean():.3g} s"
             for name, evaluation in self.evaluations.items()
         ]
@@ -131,7 +131,7 @@ def compare(
     *,
     cv: Any = 5,
     scoring: Any = None,
-    test: str = "corrected_t",
+    test: str = "auto",
     level: float = 0.95,
     interval: str = "auto",
     groups: Any = None,
@@ -154,9 +154,12 @@ def compare(
         Folds, the same for every model, as in `evaluate`. Ignored by "5x2cv", which has its own.
     scoring : str or callable, optional
         One metric, greater is better; None: the models' own ``score``.
-    test : {"corrected_t", "paired_t", "wilcoxon", "mcnemar", "5x2cv"}, default="corrected_t"
-        How two models are tested. "paired_t" ignores that training sets overlap, and rejects true
-        equality too often; "mcnemar" takes the predictions of all rows, for classifiers.
+    test : {"auto", "corrected_t", "paired_t", "wilcoxon", "mcnemar", "5x2cv"}, default="auto"
+        How two models are tested. "auto": "corrected_t", which is cautious over one partition; on a
+        single split, "mcnemar" for accuracies and nothing else. "paired_t" ignores that training
+        sets overlap, and rejects true equality too often. "mcnemar" takes the predictions of all
+        rows, each counting alike also where folds are uneven, for classifiers. "wilcoxon" cannot
+        reject at 5% with fewer than 6 folds.
     level : float, default=0.95
         Confidence of intervals; tests reject at 1 − level.
     interval, groups, sample_weight, random_state, progress
@@ -175,6 +178,11 @@ def compare(
     'plain'
     """
     require_level(level)
+    if not isinstance(models, Mapping):
+        raise ParameterError(
+            f"compare: models is a {type(models).__name__}; give a dict of models by name, such as "
+            '{"plain": LinearRegression(), "shrunk": Ridge()}.'
+        )
     if test not in TESTS:
         raise ParameterError(
             f"compare: test={test!r} must be one of {', '.join(map(repr, TESTS))}."
@@ -206,7 +214,7 @@ def compare(
     if len(metrics) != 1:
         raise ParameterError(f"compare: {len(metrics)} metrics given; compare by one at a time.")
     metric = metrics[0]
-    ranked = sorted(found, key=lambda name: -found[name].intervals[metric].estimate)
+    ranked = sorted(found, key=lambda name: -found[name].scores[metric].mean())
     evaluations = {name: found[name] for name in ranked}
     pairs = judged_pairs(list(combinations(ranked, 2)), evaluations, metric, y, test, level)
     return Comparison(metric, evaluations, pairs, level)

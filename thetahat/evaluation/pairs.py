@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
 import numpy as np
 
+from thetahat.evaluation.cross_fitting import rows_right
 from thetahat.evaluation.evaluate import Evaluation
+from thetahat.evaluation.folds import flat_targets, none_twice
+from thetahat.evaluation.metrics import SHARES, range_of
+from thetahat.evaluation.score_intervals import overlap_of
 from thetahat.evaluation.statistics.outcome import HypothesisTest, Interval
 from thetahat.evaluation.statistics.paired import (
+    NO_DIFFERENCE,
     corrected_resampled_t,
     five_by_two_cv,
     mcnemar,
     paired_t,
+    variance_of_gap,
 )
 from thetahat.evaluation.statistics.ranks import wilcoxon
 from thetahat.foundation.errors import CapabilityError
 
 Array = Any
-TESTS = ("corrected_t", "paired_t", "wilcoxon", "mcnemar", "5x2cv")
+TESTS = ("auto", "corrected_t", "paired_t", "wilcoxon", "mcnemar", "5x2cv")
 POWER = 0.8
 """The probability with which the rows that the sentence asks for would tell two models apart."""
 OUT_OF_REACH = 1e9
@@ -31,7 +37,8 @@ OUT_OF_REACH = 1e9
 class Pair:
     """Two models on the same folds: the difference of their scores, its test, and the sentence.
 
-    Formula: d = score(a) − score(b), fold by fold; a is the better one. Cost: O(1).
+    Formula: d = score(a) − score(b), fold by fold, or row by row in McNemar's test; a is the better
+    one by what is tested. Cost: O(1).
 
     Attributes
     ----------
@@ -74,15 +81,22 @@ def judged_pairs(
     level: float,
 ) -> tuple[Pair, ...]:
     """Each pair (better, worse) tested, p-values adjusted for their number."""
-    targets = np.asarray(y)
-    n = len(targets)
-    held = float(np.mean([len(fit.rows) for fit in next(iter(evaluations.values())).fits])) / n
-    run = _runner(test, targets, held, 1 - level)
-    tested = [run(evaluations[a], evaluations[b], metric) for a, b in pairs]
-    adjusted = holm([each.p for each in tested])
+    targets = flat_targets(y)
+    right = {name: _rows_right(each, metric, targets) for name, each in evaluations.items()}
+    tested = []
+    for a, b in pairs:
+        told = None if right[a] is None or right[b] is None else (right[a], right[b])
+        scores = _Scores.of(evaluations[a], evaluations[b], metric, len(targets), told)
+        found = scores.tested(test, 1 - level)
+        if found.interval is not None and found.interval.estimate < 0:
+            # McNemar's test counts rows, and uneven folds rank the models otherwise.
+            a, b, scores = b, a, scores.turned()
+            found = scores.tested(test, 1 - level)
+        tested.append((a, b, scores, found))
+    adjusted = holm([found.p for *_, found in tested])
     return tuple(
-        _pair(a, b, each, p, metric, n, held, evaluations)
-        for (a, b), each, p in zip(pairs, tested, adjusted, strict=True)
+        _pair(a, b, replace(found, p=p), scores, len(pairs))
+        for (a, b, scores, found), p in zip(tested, adjusted, strict=True)
     )
 
 
@@ -96,55 +110,140 @@ def holm(p_values: list[float]) -> list[float]:
     return adjusted
 
 
-def _runner(
-    test: str, y: Array, test_share: float, significance: float
-) -> Callable[[Evaluation, Evaluation, str], HypothesisTest]:
-    """The test of two evaluations by one metric."""
+@dataclass(frozen=True)
+class _Scores:
+    """Scores of two models on the same folds, and which rows either has right."""
 
-    def run(a: Evaluation, b: Evaluation, metric: str) -> HypothesisTest:
-        first, second = a.scores[metric], b.scores[metric]
+    a: Array
+    b: Array
+    metric: str
+    known: str | None
+    n: int
+    test_share: float
+    right: tuple[Array, Array] | None
+    """For accuracy: of every row held back, in the order of the folds."""
+    repeated: bool
+    """Whether some rows are held back more than once."""
+
+    @classmethod
+    def of(
+        cls,
+        a: Evaluation,
+        b: Evaluation,
+        metric: str,
+        n: int,
+        right: tuple[Array, Array] | None,
+    ) -> _Scores:
+        overlap = overlap_of(a.fits)
+        return cls(
+            a.scores[metric],
+            b.scores[metric],
+            metric,
+            a.known_as[metric] if a.known_as[metric] == b.known_as[metric] else None,
+            n,
+            overlap / (1 + overlap),
+            right,
+            repeated=not none_twice([fit.rows for fit in a.fits]),
+        )
+
+    def turned(self) -> _Scores:
+        """The same with the models' places exchanged."""
+        right = None if self.right is None else self.right[::-1]
+        return replace(self, a=self.b, b=self.a, right=right)
+
+    def tested(self, test: str, significance: float) -> HypothesisTest:
+        """The test asked for; "auto" takes what the folds allow."""
+        folds = self.a.size
+        if test == "auto":
+            test = "corrected_t"
+            if folds == 1:
+                test = "mcnemar" if self.right is not None else "none"
+        if folds < 2 and test not in ("mcnemar", "none"):
+            raise CapabilityError(
+                f"compare: test={test!r} needs the scores of at least 2 folds; there is 1. Use "
+                "cv=5, or test='mcnemar' for the accuracies of classifiers."
+            )
         match test:
             case "corrected_t":
-                return corrected_resampled_t(
-                    first, second, test_share=test_share, significance=significance
-                )
+                return self.corrected_t(significance)
             case "paired_t":
-                return paired_t(first, second, significance=significance)
+                return paired_t(
+                    self.a, self.b, significance=significance, least_spread=self._least_spread()
+                )
             case "wilcoxon":
-                return wilcoxon(first, second, significance=significance)
+                return wilcoxon(self.a, self.b, significance=significance)
             case "5x2cv":
-                return five_by_two_cv((first - second).reshape(5, 2), significance=significance)
-        if a.predictions is None or b.predictions is None or metric != "accuracy":
+                return five_by_two_cv((self.a - self.b).reshape(5, 2), significance=significance)
+            case "none":
+                return _untested(float(self.a[0] - self.b[0]), significance)
+        if self.right is None or self.repeated:
             raise CapabilityError(
                 "compare: test='mcnemar' needs classifiers, accuracy, and folds that hold back "
-                f"each row once; this is {metric!r}. Use test='corrected_t'."
+                f"each row at most once; this is {self.metric!r}. Use test='corrected_t'."
             )
-        return mcnemar(a.predictions == y, b.predictions == y, significance=significance)
+        return mcnemar(*self.right, significance=significance)
 
-    return run
+    def corrected_t(self, significance: float) -> HypothesisTest:
+        """The corrected resampled t test of these folds."""
+        return corrected_resampled_t(
+            self.a,
+            self.b,
+            test_share=self.test_share,
+            significance=significance,
+            least_spread=self._least_spread(),
+        )
+
+    def _least_spread(self) -> float:
+        """What chance does to differences of accuracies on a fold, if nothing else does."""
+        if self.right is None:
+            return 0.0
+        first, second = self.right
+        only_a, only_b = int((first > second).sum()), int((second > first).sum())
+        return float(np.sqrt(variance_of_gap(only_a, only_b, first.size) * self.a.size))
 
 
-def _pair(
-    a: str,
-    b: str,
-    test: HypothesisTest,
-    p: float,
-    metric: str,
-    n: int,
-    test_share: float,
-    evaluations: Mapping[str, Evaluation],
-) -> Pair:
-    test = replace(test, p=p)
-    difference = test.interval
-    if difference is None:
-        # A test by ranks or by halves has none of its own; the folds' differences give it.
-        first, second = (evaluations[name].scores[metric] for name in (a, b))
-        difference = corrected_resampled_t(
-            first, second, test_share=test_share, significance=test.significance
-        ).interval
+def _rows_right(evaluation: Evaluation, metric: str, y: Array) -> Array | None:
+    """Of an accuracy, which rows are told right, in the order of the folds."""
+    if evaluation.known_as[metric] != "accuracy":
+        return None
+    right = [rows_right(fit.predictions, y[fit.rows]) for fit in evaluation.fits]
+    return None if any(rows is None for rows in right) else np.concatenate(right)
+
+
+def _untested(difference: float, significance: float) -> HypothesisTest:
+    return HypothesisTest(
+        name="no test",
+        hypothesis=NO_DIFFERENCE,
+        statistic=0.0,
+        degrees_of_freedom=(),
+        p=1.0,
+        significance=significance,
+        assumptions=("broken: one fold tells no spread",),
+        interval=Interval(difference, -np.inf, np.inf, 1 - significance, "one fold: unknown"),
+    )
+
+
+def _pair(a: str, b: str, test: HypothesisTest, scores: _Scores, pairs: int) -> Pair:
+    # A test by ranks or by halves has no interval; the folds' differences give it.
+    difference = test.interval or scores.corrected_t(test.significance).interval
     assert difference is not None
-    needed = 0.0 if test.rejects else _rows_needed(test, difference, n)
-    return Pair(a, b, test, difference, needed, _sentence(a, b, test, difference, needed, metric))
+    needed = 0.0 if test.rejects else _rows_needed(test, difference, scores.n)
+    more = ""
+    if test.name.startswith("Wilcoxon"):
+        least = pairs * 2.0 ** (1 - scores.a.size)
+        if least >= test.significance:
+            needed = np.inf
+            more = f"p of this test cannot be below {least:.2g} here: more folds may tell"
+    difference = _in_reach(difference, scores.known)
+    sentence = _sentence(a, b, test, difference, needed, scores.known or "", more)
+    return Pair(a, b, test, difference, needed, sentence)
+
+
+def _in_reach(difference: Interval, known: str | None) -> Interval:
+    """A difference of two scores is no larger than the range of the metric."""
+    least, most = range_of(known)
+    reach = most - least
+    return replace(difference, low=max(difference.low, -reach), high=min(difference.high, reach))
 
 
 def _rows_needed(test: HypothesisTest, difference: Interval, n: int) -> float:
@@ -161,7 +260,13 @@ def _rows_needed(test: HypothesisTest, difference: Interval, n: int) -> float:
 
 
 def _sentence(
-    a: str, b: str, test: HypothesisTest, difference: Interval, needed: float, metric: str
+    a: str,
+    b: str,
+    test: HypothesisTest,
+    difference: Interval,
+    needed: float,
+    metric: str,
+    more: str,
 ) -> str:
     unit, scale = _unit(metric)
     gap, low, high = (
@@ -170,21 +275,27 @@ def _sentence(
     within = f"{100 * difference.level:.3g}% interval {low} to {high}"
     if test.rejects:
         return f"{a} is better than {b} by {gap}{unit}, {within} (p = {test.p:.2g})."
-    more = "no number of rows in reach would tell them apart"
-    if 0 not in difference:
-        more = "more folds may tell, or another test"
-    elif needed < OUT_OF_REACH:
-        more = f"about {_rounded(needed):,} more rows would"
+    if not more:
+        more = _what_would_tell(test, difference, needed)
     return (
         f"{a} and {b} cannot be told apart with this much data (difference {gap}{unit}, {within}, "
         f"p = {test.p:.2g}); {more}."
     )
 
 
+def _what_would_tell(test: HypothesisTest, difference: Interval, needed: float) -> str:
+    if any("spread" in each for each in test.assumptions if each.startswith("broken")):
+        return "these folds do not tell its spread: more of them may, or another test"
+    if 0 not in difference:
+        return "more folds may tell, or another test"
+    if needed < OUT_OF_REACH:
+        return f"about {_rounded(needed):,} more rows would"
+    return "no number of rows in reach would tell them apart"
+
+
 def _unit(metric: str) -> tuple[str, float]:
     """Shares are told in points, a hundredth each."""
-    shares = ("accuracy", "balanced_accuracy", "f1", "precision", "recall", "roc_auc", "r2")
-    return (" points", 100.0) if metric in shares else ("", 1.0)
+    return (" points", 100.0) if metric.startswith((*SHARES, "r2")) else ("", 1.0)
 
 
 def _rounded(rows: float) -> int:

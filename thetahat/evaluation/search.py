@@ -12,6 +12,7 @@ from sklearn.model_selection import ParameterGrid
 
 from thetahat.evaluation.cross_fitting import Progress, where_they_ran
 from thetahat.evaluation.evaluate import Evaluation, evaluate_all
+from thetahat.evaluation.folds import flat_targets
 from thetahat.evaluation.pairs import Pair, judged_pairs
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.optional import optional_import
@@ -230,12 +231,14 @@ def search(
     best = _best(evaluations, metric)
     others = sorted(set(names) - {names[best]}, key=lambda name: -_mean(found[name], metric))
     pairs = judged_pairs(
-        [(names[best], other) for other in others], found, metric, y, "corrected_t", level
+        [(names[best], other) for other in others], found, metric, y, "auto", level
     )
     at = best if choose == "best" else _first_within_error(evaluations, metric)
     fitted = None
     if refit:
         weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
+        targets = flat_targets(y)
+        y = y if np.ndim(y) == targets.ndim else targets
         fitted = clone(model).set_params(**settings[at]).fit(X, y, **weights)
     return Search(metric, settings, evaluations, pairs, settings[at], fitted)
 
@@ -265,7 +268,7 @@ def _distinct(names: list[str]) -> list[str]:
 
 
 def _mean(evaluation: Evaluation, metric: str) -> float:
-    return evaluation.intervals[metric].estimate
+    return float(evaluation.scores[metric].mean())
 
 
 def _best(evaluations: Sequence[Evaluation], metric: str) -> int:

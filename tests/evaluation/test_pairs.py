@@ -1,0 +1,181 @@
+"""Two models compared: what is tested is what is ranked, and no spread is no certainty."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.naive_bayes import GaussianNB
+
+import thetahat as th
+
+RANDOM = np.random.default_rng(0)
+N = 100
+X = RANDOM.standard_normal((N, 3))
+LABELS = (X[:, 0] + 0.5 * RANDOM.standard_normal(N) > 0).astype(int)
+MODELS = {"bayes": GaussianNB(), "smooth": GaussianNB(var_smoothing=10.0)}
+SPLIT = [(np.arange(40), np.arange(40, N))]
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Fits as short as these only wait for each other."""
+    with th.config(threads=1):
+        yield
+
+
+class ByColumn(ClassifierMixin, BaseEstimator):
+    """Tells what is written in a column."""
+
+    def __init__(self, column=0):
+        self.column = column
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return X[:, self.column]
+
+
+COLUMNS = {"A": ByColumn(0), "B": ByColumn(1)}
+
+
+def uneven():
+    """A is right on all small folds and errs on the large one; B the other way round."""
+    groups = np.repeat(range(6), [100, 2, 2, 2, 2, 2])
+    y = np.arange(110) % 2
+    told = np.column_stack([y, y])
+    told[:6, 0] ^= 1
+    told[100::2, 1] ^= 1
+    return told, y, groups
+
+
+def told_by_chance(random, n, share=0.8):
+    """Two columns that are right equally often."""
+    y = np.tile([0, 1], n // 2)
+    return np.column_stack([np.where(random.random(n) < share, y, 1 - y) for _ in range(2)]), y
+
+
+def test_what_is_ranked_is_what_is_tested():
+    told, y, groups = uneven()
+    found = th.compare(COLUMNS, told, y, cv=GroupKFold(6), groups=groups)
+    (pair,) = found.pairs
+    means = {name: each.scores["accuracy"].mean() for name, each in found.evaluations.items()}
+    assert found.best == pair.better == "A"
+    assert pair.difference.estimate == pytest.approx(means["A"] - means["B"])
+    assert all(each.intervals["accuracy"].estimate == means[name] for name, each in
+               found.evaluations.items())  # fmt: skip
+
+
+def test_mcnemars_test_counts_rows():
+    told, y, groups = uneven()
+    (pair,) = th.compare(COLUMNS, told, y, cv=GroupKFold(6), groups=groups, test="mcnemar").pairs
+    assert (pair.better, pair.worse) == ("B", "A")
+    assert pair.difference.estimate == pytest.approx(1 / 110)
+    assert pair.test.details["only_a_right"] == 6
+    assert pair.test.effect_size == pytest.approx(1 / 11)
+
+
+def test_a_search_chooses_by_the_mean_over_folds():
+    told, y, groups = uneven()
+    folds = GroupKFold(6)
+    found = th.search(ByColumn(), {"column": [1, 0]}, told, y, cv=folds, groups=groups)
+    peer = GridSearchCV(ByColumn(), {"column": [1, 0]}, cv=folds).fit(told, y, groups=groups)
+    assert found.chosen == found.best == peer.best_params_ == {"column": 0}
+
+
+# No spread is no certainty.
+
+
+def test_equal_differences_on_two_folds_prove_nothing():
+    """Differences of one row on either fold: 5 to 5 points, p = 0, in 7% of such experiments."""
+    equal = 0
+    for seed in range(60):
+        told, y = told_by_chance(np.random.default_rng(seed), 40)
+        (pair,) = th.compare(COLUMNS, told, y, cv=2, random_state=seed).pairs
+        d = pair.difference
+        equal += d.estimate > 0 and "all differences are the same" in str(pair.test)
+        assert not pair.test.rejects
+        assert d.low < d.estimate < d.high
+    assert equal > 0
+
+
+def test_where_rows_cannot_help_nothing_is_claimed():
+    def score(model, X, y):
+        return 0.5 + 0.1 * model.column
+
+    told, y = told_by_chance(np.random.default_rng(0), 40)
+    (pair,) = th.compare(COLUMNS, told, y, scoring=score).pairs
+    assert pair.test.p == 1.0
+    assert pair.test.effect_size is None
+    assert (pair.difference.low, pair.difference.high) == (-np.inf, np.inf)
+    assert "do not tell its spread" in pair.sentence
+
+
+# One split.
+
+
+def test_one_split_is_tested_by_mcnemar():
+    asked = th.compare(MODELS, X, LABELS, cv=SPLIT, test="mcnemar").pairs[0]
+    default = th.compare(MODELS, X, LABELS, cv=SPLIT).pairs[0]
+    assert asked == default
+    test = SPLIT[0][1]
+    right = [
+        model.fit(X[:40], LABELS[:40]).predict(X[test]) == LABELS[test] for model in MODELS.values()
+    ]
+    assert asked.test.p == pytest.approx(th.statistics.mcnemar(*right).p)
+
+
+def test_one_split_without_classes_is_left_open():
+    models = {"one": th.Ridge(), "two": th.Ridge(alpha=9.0)}
+    (pair,) = th.compare(models, X, X[:, 1] + X[:, 2], cv=SPLIT).pairs
+    assert not pair.test.rejects
+    assert "do not tell its spread" in pair.sentence
+    found = th.search(th.Ridge(), {"alpha": [1.0, 9.0]}, X, X[:, 1], cv=SPLIT)
+    assert found.best == {"alpha": 1.0}
+    with pytest.raises(th.ThetahatError, match="needs the scores of at least 2 folds"):
+        th.compare(models, X, X[:, 1], cv=SPLIT, test="corrected_t")
+
+
+def test_type_one_error_on_one_split():
+    """Two columns right equally often, told apart by `compare` as often as the level says."""
+    random, rejected = np.random.default_rng(7), 0
+    split = [(np.arange(20), np.arange(20, 620))]
+    for _ in range(400):
+        told, y = told_by_chance(random, 620)
+        rejected += th.compare(COLUMNS, told, y, cv=split).pairs[0].test.rejects
+    assert 0.03 <= rejected / 400 <= 0.07
+
+
+# What more rows would do.
+
+
+def test_ranks_of_few_folds_ask_for_folds_and_not_for_rows():
+    models = {"good": th.Ridge(), "bad": th.Ridge(alpha=1e4)}
+    y = X @ [1.0, 2.0, 0.0] + RANDOM.standard_normal(N)
+    (pair,) = th.compare(models, X, y, test="wilcoxon").pairs
+    assert pair.test.p == pytest.approx(0.0625)
+    assert pair.rows_needed == np.inf
+    assert "more folds" in pair.sentence
+    assert "more rows" not in pair.sentence
+    assert th.compare(models, X, y, test="wilcoxon", cv=8).pairs[0].test.rejects
+
+
+# Effect sizes and refusals.
+
+
+@pytest.mark.parametrize("test", ["auto", "paired_t", "wilcoxon", "mcnemar", "5x2cv"])
+def test_every_test_tells_the_size_of_the_effect(test):
+    (pair,) = th.compare(MODELS, X, LABELS, test=test).pairs
+    assert np.isfinite(pair.test.effect_size)
+    assert pair.test.effect_size > 0
+
+
+def test_names_may_be_numbers():
+    found = th.compare(dict(enumerate(MODELS.values())), X, LABELS)
+    assert "0 and 1 cannot be told apart" in str(found)
+
+
+def test_a_list_of_models_is_refused():
+    with pytest.raises(th.ThetahatError, match="models is a list; give a dict"):
+        th.compare(list(MODELS.values()), X, LABELS)
