@@ -28,8 +28,8 @@ def folds_of(
     scikit-learn's: a splitter, or an iterable of pairs.
     """
     n = rows_in(X)
-    labels = flat_targets(y)
-    classifier = classifier and labels.ndim == 1  # rows of several labels have no strata
+    labels = None if y is None else flat_targets(y)
+    classifier = classifier and np.ndim(labels) == 1  # rows of several labels have no strata
     if isinstance(cv, bool | np.bool_):
         raise ParameterError(f"cv={cv} must be a number of folds, a splitter or 'bootstrap'.")
     if isinstance(cv, str):
@@ -55,7 +55,7 @@ def folds_of(
     ]
     if not found:
         raise ParameterError("cv gives no folds at all. Give a number of folds, or a splitter.")
-    if classifier:
+    if classifier and labels is not None:
         _require_two_classes(found, labels)
     return found
 
