@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.metrics import accuracy_score, make_scorer
@@ -20,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 import thetahat as th
 from thetahat.evaluation.cross_fitting import cross_fit
 from thetahat.evaluation.folds import folds_of
-from thetahat.evaluation.score_intervals import score_interval
+from thetahat.evaluation.score_intervals import fold_interval, score_interval
 
 RANDOM = np.random.default_rng(0)
 N = 100
@@ -173,8 +174,6 @@ def test_the_correction_goes_by_the_folds_own_sizes(splits):
     parts = list(splits.split(X, Y, groups))
     ratio = np.mean([len(test) / len(train) for train, test in parts])
     scores = cross_val_score(th.Ridge(), X, Y, cv=splits, groups=groups)
-    from scipy import stats
-
     half = stats.t.isf(0.025, len(scores) - 1) * scores.std(ddof=1)
     half *= np.sqrt(1 / len(scores) + ratio)
     interval = found.intervals["r2"]
@@ -186,6 +185,28 @@ def test_the_correction_goes_by_the_folds_own_sizes(splits):
     share = ratio / (1 + ratio)
     expected = th.statistics.corrected_resampled_t(scores, other, test_share=share)
     assert abs(pair.test.statistic) == pytest.approx(abs(expected.statistic))
+
+
+def test_learning_curves_go_by_the_rows_learned_from():
+    curve = th.learning_curve(th.Ridge(), X, Y, sizes=[10, 40, 80], cv=5)
+    folds = folds_of(5, X, Y, classifier=False)
+    scores = cross_val_score(th.Ridge(), X, Y, cv=folds)
+    whole = curve.scores[-1]
+    assert whole.estimate == pytest.approx(scores.mean())
+    half = stats.t.isf(0.025, 4) * scores.std(ddof=1) * np.sqrt(1 / 5 + 20 / 80)
+    assert (whole.high - whole.low) / 2 == pytest.approx(half)
+    from thetahat.evaluation.curves import growth
+
+    overlaps = []
+
+    def noted(scores, overlap, level):
+        overlaps.append(overlap)
+        return fold_interval(scores, overlap, level)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(growth, "fold_interval", noted)
+        th.learning_curve(th.Ridge(), X, Y, sizes=[10, 40, 80], cv=5)
+    assert overlaps == pytest.approx([20 / 10, 20 / 40, 20 / 80])
 
 
 def test_intervals_stay_in_the_range_of_the_metric():

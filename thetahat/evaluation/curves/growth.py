@@ -20,7 +20,7 @@ from thetahat.evaluation.cross_fitting import cross_fit
 from thetahat.evaluation.curves.score_limits import within_limits
 from thetahat.evaluation.evaluate import scorers_for
 from thetahat.evaluation.folds import Fold, folds_of, rows_in
-from thetahat.evaluation.score_intervals import fold_interval
+from thetahat.evaluation.score_intervals import fold_interval, overlap_of
 from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.optional import optional_import
@@ -266,11 +266,10 @@ def _curve(
         raise ParameterError(f"{len(scorers)} metrics given; draw a curve of one at a time.")
     ((metric, scorer),) = scorers.items()
     scores, own = [], []
-    held = np.mean([len(test) for _, test in parts[0]]) / len(np.asarray(y))
     for model, folds in zip(models, parts, strict=True):
         fits = cross_fit({"model": model}, X, y, folds, {"model": scorers}, keep=True)
         found = np.array([fit.scores[metric] for fit in fits])
-        scores.append(fold_interval(found, held / (1 - held), level))
+        scores.append(fold_interval(found, overlap_of(fits), level))
         own.append(
             np.mean(
                 [
