@@ -151,7 +151,11 @@ def evaluate(
     once such fits have waited for each other for seconds, in worker processes, with the same
     results.
 
-    The interval is for the expected score of models learned from so many rows. @COVERAGE@
+    The interval is for the expected score of models learned from so many rows. Wilson's counts the
+    rows tested and not what learning from a sample adds: with nearest means of ten columns and a
+    weak signal it covers 91% with 60 rows and 92 to 95% with 100 to 400. DeLong's adds it: 95 to
+    97% with 60 to 400 rows of two even classes, 92% with 5 positives of 100 or 10 of 200. The
+    corrected t covers 97 to 98%.
 
     Parameters
     ----------
