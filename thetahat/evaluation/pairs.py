@@ -81,12 +81,22 @@ def judged_pairs(
     level: float,
 ) -> tuple[Pair, ...]:
     """Each pair (better, worse) tested, p-values adjusted for their number."""
-    targets = flat_targets(y)
+    targets, fits = flat_targets(y), next(iter(evaluations.values())).fits
+    overlap, repeated = overlap_of(fits), not none_twice([fit.rows for fit in fits])
     right = {name: _rows_right(each, metric, targets) for name, each in evaluations.items()}
     tested = []
     for a, b in pairs:
-        told = None if right[a] is None or right[b] is None else (right[a], right[b])
-        scores = _Scores.of(evaluations[a], evaluations[b], metric, len(targets), told)
+        first, second = evaluations[a], evaluations[b]
+        scores = _Scores(
+            first.scores[metric],
+            second.scores[metric],
+            metric,
+            first.known_as[metric] if first.known_as == second.known_as else None,
+            len(targets),
+            overlap / (1 + overlap),
+            None if right[a] is None or right[b] is None else (right[a], right[b]),
+            repeated,
+        )
         found = scores.tested(test, 1 - level)
         if found.interval is not None and found.interval.estimate < 0:
             # McNemar's test counts rows, and uneven folds rank the models otherwise.
@@ -124,27 +134,6 @@ class _Scores:
     """For accuracy: of every row held back, in the order of the folds."""
     repeated: bool
     """Whether some rows are held back more than once."""
-
-    @classmethod
-    def of(
-        cls,
-        a: Evaluation,
-        b: Evaluation,
-        metric: str,
-        n: int,
-        right: tuple[Array, Array] | None,
-    ) -> _Scores:
-        overlap = overlap_of(a.fits)
-        return cls(
-            a.scores[metric],
-            b.scores[metric],
-            metric,
-            a.known_as[metric] if a.known_as[metric] == b.known_as[metric] else None,
-            n,
-            overlap / (1 + overlap),
-            right,
-            repeated=not none_twice([fit.rows for fit in a.fits]),
-        )
 
     def turned(self) -> _Scores:
         """The same with the models' places exchanged."""
