@@ -159,7 +159,7 @@ def compare(
         single split, "mcnemar" for accuracies and nothing else. "paired_t" ignores that training
         sets overlap, and rejects true equality too often. "mcnemar" takes the predictions of all
         rows, each counting alike also where folds are uneven, for classifiers. "wilcoxon" cannot
-        reject at 5% with fewer than 6 folds.
+        reject at 5% with fewer than 6 folds. "5x2cv" rejects too often where the signal is weak.
     level : float, default=0.95
         Confidence of intervals; tests reject at 1 − level.
     interval, groups, sample_weight, random_state, progress

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
+from thetahat.data.one_column import one_column
 from thetahat.data.resampling import bootstrap_indices
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import generator
@@ -28,7 +29,7 @@ def folds_of(
     scikit-learn's: a splitter, or an iterable of pairs.
     """
     n = rows_in(X)
-    labels = None if y is None else flat_targets(y)
+    labels = None if y is None else np.asarray(one_column(y))
     classifier = classifier and np.ndim(labels) == 1  # rows of several labels have no strata
     if isinstance(cv, bool | np.bool_):
         raise ParameterError(f"cv={cv} must be a number of folds, a splitter or 'bootstrap'.")
@@ -58,12 +59,6 @@ def folds_of(
     if classifier and labels is not None:
         _require_two_classes(found, labels)
     return found
-
-
-def flat_targets(y: Any) -> Array:
-    """Targets as an array; a single column of them is no other thing than one target per row."""
-    targets = np.asarray(y)
-    return targets[:, 0] if targets.ndim == 2 and targets.shape[1] == 1 else targets
 
 
 def _row_numbers(rows: Any, n: int, number: int) -> Array:

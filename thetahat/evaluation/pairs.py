@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.one_column import one_column
 from thetahat.evaluation.cross_fitting import rows_right
 from thetahat.evaluation.evaluate import Evaluation
-from thetahat.evaluation.folds import flat_targets, none_twice
+from thetahat.evaluation.folds import none_twice
 from thetahat.evaluation.metrics import SHARES, range_of
 from thetahat.evaluation.score_intervals import overlap_of
 from thetahat.evaluation.statistics.outcome import HypothesisTest, Interval
@@ -81,7 +82,7 @@ def judged_pairs(
     level: float,
 ) -> tuple[Pair, ...]:
     """Each pair (better, worse) tested, p-values adjusted for their number."""
-    targets, fits = flat_targets(y), next(iter(evaluations.values())).fits
+    targets, fits = np.asarray(one_column(y)), next(iter(evaluations.values())).fits
     overlap, repeated = overlap_of(fits), not none_twice([fit.rows for fit in fits])
     right = {name: _rows_right(each, metric, targets) for name, each in evaluations.items()}
     tested = []

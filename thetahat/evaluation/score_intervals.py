@@ -186,4 +186,4 @@ def _rows_held_once(fits: Sequence[FoldFit]) -> bool:
 
 
 def _ranks_two_classes(fits: Sequence[FoldFit], y: Array) -> bool:
-    return np.unique(y).size == 2 and all(fit.certainty is not None for fit in fits)
+    return y.ndim == 1 and np.unique(y).size == 2 and all(fit.certainty is not None for fit in fits)

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
+from thetahat.data.one_column import one_column
 from thetahat.evaluation.cross_fitting import Progress, where_they_ran
 from thetahat.evaluation.evaluate import Evaluation, evaluate_all
-from thetahat.evaluation.folds import flat_targets
 from thetahat.evaluation.pairs import Pair, judged_pairs
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.optional import optional_import
@@ -237,9 +237,7 @@ def search(
     fitted = None
     if refit:
         weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
-        targets = flat_targets(y)
-        y = y if np.ndim(y) == targets.ndim else targets
-        fitted = clone(model).set_params(**settings[at]).fit(X, y, **weights)
+        fitted = clone(model).set_params(**settings[at]).fit(X, one_column(y), **weights)
     return Search(metric, settings, evaluations, pairs, settings[at], fitted)
 
 

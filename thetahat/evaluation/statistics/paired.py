@@ -86,7 +86,7 @@ def corrected_resampled_t(
     Formula: t = d̄/√((1/k + n_test/n_train)·s²) with k − 1 degrees of freedom: the second term
     stands for the correlation that shared training rows bring. It is made for repeated random
     splits; over the folds of one partition it is cautious, and most so for models that training
-    hardly changes: in simulations it then rejects 1 to 2% of true equalities at 5%. Cost: O(k).
+    hardly changes: in simulations it then rejects 0 to 2% of true equalities at 5%. Cost: O(k).
 
     Parameters
     ----------
