@@ -104,6 +104,19 @@ class TestCompare:
         assert "prefers-color-scheme: dark" in text
         assert [each.name for each in tmp_path.iterdir() if "part" in each.name] == []
 
+    def test_models_that_score_alike_on_every_fold_are_shown(self, capsys, tmp_path):
+        """An exact tree has r2 = 1 on all folds; how sure that is has no lower end."""
+        path, report = tmp_path / "data.csv", tmp_path / "report.html"
+        a, b = np.repeat(np.arange(12.0), 60), np.tile(np.repeat(np.arange(5.0), 12), 12)
+        pl.DataFrame({"a": a, "b": b, "y": 0.25 + (a - 5) * (b - 2)}).write_csv(path)
+        argv = ["compare", path, "-t", "y", "--models", "ConstantRegressor,DecisionTreeRegressor"]
+        code, out, error = run(capsys, *argv, "--report", report, "-q")
+        assert code == 0, error
+        assert "inf" in out
+        assert json.loads(run(capsys, *argv, "--json", "-q")[1])["models"][0]["low"] is None
+        assert 'nan%"' not in report.read_text()
+        assert 'inf%"' not in report.read_text()
+
     def test_names_in_the_data_are_text_in_the_report(self, capsys, tmp_path):
         random = np.random.default_rng(0)
         x = random.random(80)

@@ -99,8 +99,8 @@ def judged_pairs(
             repeated,
         )
         found = scores.tested(test, 1 - level)
-        if found.interval is not None and found.interval.estimate < 0:
-            # McNemar's test counts rows, and uneven folds rank the models otherwise.
+        if found.name.startswith("McNemar") and found.interval.estimate < 0:
+            # It counts rows, and uneven folds rank the models otherwise.
             a, b, scores = b, a, scores.turned()
             found = scores.tested(test, 1 - level)
         tested.append((a, b, scores, found))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
+from math import isfinite
 from typing import Any
 
 from thetahat.interfaces.commands import options
@@ -121,8 +122,8 @@ def as_data(trial: Any, arguments: argparse.Namespace) -> dict[str, Any]:
             {
                 "name": name,
                 "score": each.intervals[trial.metric].estimate,
-                "low": each.intervals[trial.metric].low,
-                "high": each.intervals[trial.metric].high,
+                "low": _end(each.intervals[trial.metric].low),
+                "high": _end(each.intervals[trial.metric].high),
                 "fit_seconds": float(each.fit_seconds.mean()),
                 "fold_scores": each.scores[trial.metric].tolist(),
             }
@@ -137,3 +138,8 @@ def as_data(trial: Any, arguments: argparse.Namespace) -> dict[str, Any]:
 def _listed(names: list[str]) -> str:
     more = f", … ({len(names) - 8} more)" if len(names) > 8 else ""
     return ", ".join(names[:8]) + more
+
+
+def _end(value: float) -> float | None:
+    """The end of an interval, which JSON can only tell where there is one."""
+    return value if isfinite(value) else None

@@ -6,6 +6,7 @@ import sys
 import warnings
 from html import escape
 from importlib.resources import files
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -87,14 +88,17 @@ def _header(trial: Trial, name: str) -> str:
 def _models(trial: Trial) -> str:
     found = trial.comparison.evaluations
     intervals = [each.intervals[trial.metric] for each in found.values()]
-    span = (min(each.low for each in intervals), max(each.high for each in intervals))
+    # Where all folds score alike, an interval may have no end; its bar then fills the picture.
+    ends = [end for each in intervals for end in (each.low, each.estimate, each.high)]
+    span = (min(filter(isfinite, ends)), max(filter(isfinite, ends)))
     rows = ""
     for (name, each), cells in zip(found.items(), trial.rows(), strict=True):
         score = each.intervals[trial.metric]
+        low, high = max(score.low, span[0]), min(score.high, span[1])
         kind = ' class="best"' if name == trial.best else ""
         rows += (
             f"<tr{kind}><td>{escape(name)}</td>"
-            f'<td class="picture">{interval_row(score.low, score.estimate, score.high, span)}</td>'
+            f'<td class="picture">{interval_row(low, score.estimate, high, span)}</td>'
             f'<td class="n">{escape(cells[1])}</td><td class="n wide">{escape(cells[2])}</td>'
             f'<td class="n wide">{escape(cells[3])}</td></tr>'
         )
