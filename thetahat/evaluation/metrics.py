@@ -64,7 +64,20 @@ def range_of(known: str | None) -> tuple[float, float]:
     return -inf, 1.0 if known.startswith(AT_MOST_ONE) else inf
 
 
+def range_of_function(score: Any) -> tuple[float, float]:
+    """The same of ``score(y, predicted)``, where one of scikit-learn's scorers is made of it."""
+    name, sign = _functions().get(score, (None, 1))
+    least, most = range_of(name)
+    return (least, most) if sign > 0 else (-most, -least)
+
+
 @cache
 def _names() -> dict[str, str]:
     # The text of a scorer tells its function, its sign and its options.
     return {repr(get_scorer(name)): name for name in get_scorer_names()}
+
+
+@cache
+def _functions() -> dict[Any, tuple[str, int]]:
+    known = {name: get_scorer(name) for name in get_scorer_names()}
+    return {scorer._score_func: (name, scorer._sign) for name, scorer in known.items()}

@@ -69,7 +69,7 @@ def score_interval(
         found = _of_drawn_folds(scores, overlap, level, random_state)
     else:
         found = fold_interval(scores, overlap, level)
-    return within_range(found, known)
+    return within_range(found, range_of(known))
 
 
 def overlap_of(fits: Sequence[FoldFit]) -> float:
@@ -90,9 +90,9 @@ def fold_interval(scores: Array, overlap: float, level: float) -> Interval:
     return Interval(mean, mean - half, mean + half, level, method)
 
 
-def within_range(interval: Interval, known: str | None) -> Interval:
+def within_range(interval: Interval, limits: tuple[float, float]) -> Interval:
     """An interval without the values that the metric cannot have."""
-    least, most = range_of(known)
+    least, most = limits
     return replace(interval, low=max(interval.low, least), high=min(interval.high, most))
 
 

@@ -11,16 +11,15 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin, clone, is_classifier
-from sklearn.metrics import r2_score
+from sklearn.base import clone, is_classifier
 
 from thetahat.data.one_column import one_column
 from thetahat.data.resampling import take_rows
 from thetahat.evaluation.cross_fitting import cross_fit
-from thetahat.evaluation.curves.score_limits import within_limits
 from thetahat.evaluation.evaluate import scorers_for
 from thetahat.evaluation.folds import Fold, folds_of, rows_in
-from thetahat.evaluation.score_intervals import fold_interval, overlap_of
+from thetahat.evaluation.metrics import known_as, own_score, range_of
+from thetahat.evaluation.score_intervals import fold_interval, overlap_of, within_range
 from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.optional import optional_import
@@ -278,7 +277,6 @@ def _curve(
                 ]
             )
         )
-    own_score = getattr(type(models[0]), "score", None)
-    known = r2_score if scoring is None and own_score is RegressorMixin.score else scorer
-    inside = tuple(within_limits(score, known) for score in scores)
+    limits = range_of(own_score(models[0]) if scoring is None else known_as(scorer))
+    inside = tuple(within_range(score, limits) for score in scores)
     return ScoreCurve(name, values, inside, np.array(own), metric)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.one_column import one_column
-from thetahat.evaluation.curves.score_limits import within_limits
 from thetahat.evaluation.folds import rows_in
+from thetahat.evaluation.metrics import range_of_function
+from thetahat.evaluation.score_intervals import within_range
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.foundation.errors import CapabilityError, DataError
@@ -170,9 +171,10 @@ def staged_curve(model: Any, X: Any, y: Any, *, score: Score, level: float = 0.9
     if any(np.allclose(values, share, rtol=0, atol=1e-12) for share in (right, wrong)):
         n = targets.size
         found = [proportion_interval(round(value * n), n, level=level) for value in values]
+    limits = range_of_function(score)
     return StagedCurve(
         np.arange(1, len(found) + 1),
-        tuple(within_limits(interval, score) for interval in found),
+        tuple(within_range(interval, limits) for interval in found),
         getattr(score, "__name__", "score"),
     )
 
