@@ -22,11 +22,14 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.arrays import is_device_array, like, to_host
 from thetahat.data.source import Block, Source
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.products import product
 from thetahat.foundation.threads import scipy_linalg
 
 Array = Any
 _NO_WEIGHT = np.empty(0)
+SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
+LARGE = "large that its squares overflow"
 FRAME_ROWS = 512
 """Rows that the provisional centre and units are taken from."""
 
@@ -134,6 +137,20 @@ class Moments:
         """scatter / W (maximum likelihood) or / (W − 1), in the data's own units."""
         scale = self.weight - 1.0 if unbiased else self.weight
         return self.scatter * self.unit * self.unit[:, None] / scale
+
+    def in_data_units(self) -> Array:
+        """The scatter in the data's own units; refused where squares leave the range of doubles."""
+        before = np.diagonal(self.scatter)
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            scatter: Array = self.scatter * self.unit * self.unit[:, None]
+            after = np.diagonal(scatter)
+        gone = ~np.isfinite(after) | ((before > 0) & (after < SMALLEST_NORMAL))
+        if gone.any():
+            worst = int(np.argmax(gone))
+            name = f"Column {worst}" if worst < self.n_features else "The target y"
+            size = "small that its squares vanish" if after[worst] < 1 else LARGE
+            raise DataError(f"{name} is so {size}. Divide it by its size.")
+        return scatter
 
 
 def moments(source: Source) -> Moments:

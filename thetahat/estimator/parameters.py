@@ -70,14 +70,18 @@ def one_of(*names: str) -> Range:
     )
 
 
+def _is_non_negative(values: Any) -> bool:
+    try:
+        return bool(np.all(np.asarray(values, dtype=float) >= 0))
+    except (TypeError, ValueError):
+        return False
+
+
 real = Range(_is_real, "a number")
 boolean = Range(lambda value: isinstance(value, bool | np.bool_), "True or False")
 none = Range(lambda value: value is None, "None")
 non_negative_array = Range(
-    lambda value: (
-        isinstance(value, np.ndarray | list | tuple)
-        and bool(np.all(np.asarray(value, dtype=float) >= 0))
-    ),
+    lambda value: isinstance(value, np.ndarray | list | tuple) and _is_non_negative(value),
     "an array of numbers ≥ 0",
 )
 

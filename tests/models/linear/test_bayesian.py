@@ -270,7 +270,7 @@ def test_fewer_rows_than_columns_need_a_prior_and_no_more():
         ({"prior_covariance": np.ones(4)}, r"shape \(4,\); give a variance, 3 variances"),
         ({"prior_covariance": np.diag([1.0, 1.0, -1.0])}, "the eigenvalue -1.*semidefinite"),
         ({"prior_covariance": np.triu(np.ones((3, 3)))}, "not symmetric"),
-        ({"prior_covariance": np.full((3, 3), np.nan)}, "NaN or infinity"),
+        ({"prior_covariance": np.full((3, 3), np.nan)}, r"prior_covariance\[0, 0\] = nan"),
         ({"prior_covariance": -1.0}, "column 0 the variance -1"),
         ({"prior_mean": [1.0, 2.0]}, r"prior_mean of shape \(2,\)"),
         ({"noise": 0.0}, "noise=0.0 must be a number > 0"),
@@ -303,3 +303,72 @@ def test_bad_noise_and_calls():
         each.summary(level=2)
     with pytest.raises(ValueError, match="2 features, but BayesianLinearRegression is expecting 3"):
         th.BayesianLinearRegression().fit(X, Y).partial_fit(X[:, :2], Y)
+
+
+def evidence_of(X, y, log_variance, intercept):
+    """−2 log p(y) from the n × n covariance, a flat intercept taken out: no moments, no spectrum."""
+    n = len(y)
+    if intercept:
+        basis = np.linalg.svd(np.ones((1, n)))[2][1:]
+        X, y = basis @ X, basis @ y
+    values, vectors = np.linalg.eigh(X @ X.T)
+    lifted = np.maximum(values, 0.0) + np.exp(log_variance)[:, None]
+    return (np.log(lifted) + (vectors.T @ y) ** 2 / lifted).sum(axis=1)
+
+
+@pytest.mark.parametrize(("n", "d"), [(5, 8), (20, 40)])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_noise_maximises_the_evidence_with_fewer_rows_than_columns(n, d, intercept):
+    grid, at_the_least = np.linspace(-30.0, 10.0, 2001), 0
+    for seed in range(15):
+        random = np.random.default_rng(seed)
+        rows = random.normal(size=(n, d))
+        y = rows @ random.normal(size=d) + random.normal(size=n)
+        model = th.BayesianLinearRegression(fit_intercept=intercept).fit(rows, y)
+        found = evidence_of(rows, y, np.array([2 * np.log(model.noise_)]), intercept)[0]
+        assert found <= evidence_of(rows, y, grid, intercept).min() + 1e-4
+        least = model.noise_ < 1e-6
+        assert least == ("largest at σ → 0" in model.solution_.message)
+        at_the_least += least
+    assert 0 < at_the_least < 15
+
+
+def test_noise_of_few_rows_is_the_known_maximum():
+    random = np.random.default_rng(2)
+    rows = random.normal(size=(5, 8))
+    y = rows @ random.normal(size=8) + random.normal(size=5)
+    model = th.BayesianLinearRegression(fit_intercept=False).fit(rows, y)
+    assert model.noise_ == pytest.approx(0.7737552, rel=1e-6)
+    joint = multivariate_normal(np.zeros(5), rows @ rows.T + model.noise_**2 * np.eye(5))
+    assert model.log_evidence_ == pytest.approx(joint.logpdf(y), rel=1e-10)
+
+
+@pytest.mark.parametrize(("x", "y"), [(1e80, 1e80), (1e-80, 1e-80), (1e150, 1e150)])
+def test_posterior_follows_the_units(x, y):
+    one, other = (th.BayesianLinearRegression().fit(X * a, Y * b) for a, b in [(1.0, 1.0), (x, y)])
+    assert other.noise_ == pytest.approx(one.noise_ * y, rel=1e-9)
+    np.testing.assert_allclose(other.coef_ * x, one.coef_ * y, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        (1e160, 1e160, "Column 0 is so large that its squares overflow. Divide"),
+        (1.0, 1e160, "The target y is so large that its squares overflow"),
+        (1e-160, 1.0, "Column 0 is so small that its squares vanish"),
+    ],
+)
+def test_units_beyond_squares_are_refused(x, y, message):
+    with pytest.raises(th.DataError, match=message):
+        th.BayesianLinearRegression().fit(X * x, Y * y)
+
+
+def test_words_for_numbers_are_refused_by_name():
+    with pytest.raises(th.ParameterError, match="prior_mean='a' must be a number"):
+        th.BayesianLinearRegression(prior_mean="a").fit(X, Y)
+    with pytest.raises(th.ParameterError, match="prior_covariance='a' must be a number"):
+        th.BayesianLinearRegression(prior_covariance="a").fit(X, Y)
+    with pytest.raises(th.ParameterError, match="noise='a' must be a number"):
+        th.BayesianLinearRegression().fit(X, Y, noise="a")
+    with pytest.raises(th.ParameterError, match="level='a' must be between 0 and 1"):
+        th.BayesianLinearRegression().fit(X, Y).summary(level="a")

@@ -14,6 +14,7 @@ from thetahat.data.reweighted import Reweighted
 from thetahat.data.source import Block, Source
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import Range, boolean, more_than, none
+from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.linear.conjugate import Conjugate
@@ -22,6 +23,11 @@ from thetahat.models.linear.gaussian_prior import GaussianPrior
 from thetahat.models.linear.posterior import LinearPosterior, spread_of
 
 Array = Any
+
+LEAST_NOISE = (
+    "the evidence is largest at σ → 0, so these rows tell no noise from none: noise_ is the least "
+    "that is told from rounding. Give noise=σ if it is known."
+)
 
 level_prior = Range(
     lambda value: (
@@ -87,11 +93,13 @@ class BayesianLinearRegression(Credible, LinearRegressor):
         The joint posterior of the coefficients and, last, the intercept.
     noise_ : float or None
         σ: given or estimated; None where `fit` was given one per row. It is never estimated below
-        1e-8 of the size of y, so that exact data keep a proper posterior.
+        1e-8 of the size of y, so that exact data keep a proper posterior. Where the evidence is
+        largest there, at σ → 0, ``solution_.message`` says so; with no more rows than columns that
+        is common, as a proper prior alone then tells noise from signal.
     log_evidence_ : float
         log p(y | X); the density of a flat prior counts as 1.
     solution_ : Solution
-        Solved directly.
+        Solved directly; its message tells whether the noise is at its least.
 
     Examples
     --------
@@ -174,7 +182,7 @@ class BayesianLinearRegression(Credible, LinearRegressor):
         if noise is None:
             about = moments(source)
             return SeenRows(about, about.weight, 0.0, False)
-        sigma = np.asarray(noise, dtype=float)
+        sigma = numbers(noise, "noise", type(self).__name__, finite=False)
         n = source.n_rows
         if sigma.shape not in ((), (n,)):
             raise DataError(
@@ -211,7 +219,7 @@ class BayesianLinearRegression(Credible, LinearRegressor):
         if not about.weight > 0:
             raise DataError("All sample weights are zero, so no row counts. Give one weight > 0.")
         problem = _conjugate(about, prior, seen.n, flat_level, self.fit_intercept)
-        self.noise_ = None if seen.per_row else self._one_noise(problem, seen)
+        self.noise_, said = self._one_noise(problem, seen)
         variance = 1.0 if self.noise_ is None else self.noise_**2
         mean, covariance, log_evidence = problem.posterior(variance)
         log_evidence -= 0.5 * (seen.n * np.log(2 * np.pi * variance) + seen.log_noise)
@@ -234,19 +242,23 @@ class BayesianLinearRegression(Credible, LinearRegressor):
             solver="conjugate",
             reason="normal prior and normal noise: the posterior is normal, in closed form",
             value=-self.log_evidence_,
-            message=Outcome.EXACT.value,
+            message=said or Outcome.EXACT.value,
         )
         return self
 
-    def _one_noise(self, problem: Conjugate, seen: SeenRows) -> float:
+    def _one_noise(self, problem: Conjugate, seen: SeenRows) -> tuple[float | None, str]:
+        """σ, and what there is to say of it."""
+        if seen.per_row:
+            return None, ""
         if self.noise is not None:
-            return float(self.noise)
+            return float(self.noise), ""
         if seen.n <= 1.0:
             raise DataError(
                 f"{type(self).__name__}: one sample (n_samples = 1) tells nothing of the noise. "
                 "Give noise=σ, or more rows."
             )
-        return float(np.sqrt(problem.best_noise()))
+        variance, least = problem.best_noise()
+        return float(np.sqrt(variance)), LEAST_NOISE if least else ""
 
     def predict(
         self, X: Any, return_std: bool = False, return_cov: bool = False, *, noise: Any = None
@@ -291,7 +303,8 @@ class BayesianLinearRegression(Credible, LinearRegressor):
                 f"{type(self).__name__}: each row of the fit had its own noise, so that of a new y "
                 'is not known. Give noise=σ, or kind="credible" (noise=0) for the mean alone.'
             )
-        sigma = np.asarray(self.noise_ if noise is None else noise, dtype=float)
+        given = self.noise_ if noise is None else noise
+        sigma = numbers(given, "noise", type(self).__name__)
         if sigma.shape not in ((), (n_rows,)) or not (sigma >= 0).all():
             raise ParameterError(
                 f"{type(self).__name__}: noise must be a number ≥ 0, or {n_rows} of them, one for "
@@ -314,12 +327,14 @@ def _conjugate(
 ) -> Conjugate:
     """The sums about the mean (a flat intercept), or about zero with a column of ones or none."""
     d, weight = about.n_features, about.weight
-    size = float(np.abs(about.y_mean[0])) + float(np.sqrt(about.covariance()[d, d]))
     centred = about if flat_level else about.about_zero()
-    scatter = centred.covariance() * weight
+    scatter = centred.in_data_units()
+    spread = float(np.sqrt(about.scatter[d, d] / weight) * about.unit[d])
+    size = float(np.abs(about.y_mean[0])) + spread
     gram, product, total = scatter[:d, :d], scatter[:d, d], float(scatter[d, d])
     if intercept and not flat_level:
         sums = weight * about.mean
         gram = np.block([[gram, sums[:d, None]], [sums[None, :d], np.array([[weight]])]])
         product = np.append(product, sums[d])
-    return Conjugate.of(prior, gram, product, total, n - flat_level, size)
+    rows = about.n_rows - flat_level
+    return Conjugate.of(prior, gram, product, total, n=n - flat_level, rows=rows, size=size)

@@ -5,7 +5,13 @@ With β = μ₀ + Lu (see `GaussianPrior`), G = Σ wxxᵀ, c = Σ wx(y − xᵀ�
     u | data ~ N(M⁻¹Lᵀc/σ², M⁻¹),    M = LᵀGL/σ² + diag(1 where proper, 0 where flat),
 
 and p(data) is normal as well. Where σ is not known, it is the one of the largest p(data): flat
-directions are projected out, the others diagonalised, and then each σ costs O(d).
+directions are projected out, the others diagonalised, LᵀGL = V diag(e) Vᵀ with r of the e above
+rounding, and then each σ costs O(d):
+
+    −2 log p(data) = (n − r) log σ² + RSS/σ² + Σⱼ log(eⱼ + σ²) + qⱼ/(eⱼ + σ²) + const,
+
+where qⱼ = (vⱼᵀLᵀc)²/eⱼ and RSS is that of least squares. No term is a difference of large ones, so
+that the form holds for every σ; where r rows or fewer count, RSS is 0 and is not computed.
 """
 
 from __future__ import annotations
@@ -25,6 +31,8 @@ Array = Any
 
 GRID = 400
 """Noise levels tried before the best is refined: the evidence may have two peaks."""
+SMALLEST_SQUARE = 4 * float(np.finfo(float).tiny)
+"""The least variance, for targets that are all zero."""
 EPSILON = float(np.finfo(float).eps)
 ROUNDING = 8 * EPSILON
 """Eigenvalues below this share of the largest, times their number, count as zero."""
@@ -43,14 +51,24 @@ class Conjugate:
     """Σ w(y − xᵀμ₀)²."""
     n: float
     """Σ w, less one where a flat intercept was projected out."""
+    rows: int
+    """Rows of positive weight, less one likewise: no more directions are told apart."""
     smallest: float
     """The least noise variance that is told from none."""
 
     @classmethod
     def of(
-        cls, prior: GaussianPrior, gram: Array, product: Array, total: float, n: float, size: float
+        cls,
+        prior: GaussianPrior,
+        gram: Array,
+        product: Array,
+        total: float,
+        *,
+        n: float,
+        rows: int,
+        size: float,
     ) -> Conjugate:
-        """From Σwxxᵀ, Σwxy, Σwy² and Σw; `size` is a typical |y|, for the least noise."""
+        """From Σwxxᵀ, Σwxy, Σwy², Σw and how many rows; `size` is a typical |y|."""
         with one_blas_thread():
             about = product - gram @ prior.mean
             left = total - float(prior.mean @ (product + about))
@@ -61,7 +79,8 @@ class Conjugate:
                 root.T @ about,
                 max(left, 0.0),
                 n,
-                max(EPSILON * size**2, float(np.finfo(float).tiny) ** 0.5),
+                rows,
+                max(EPSILON * size**2, SMALLEST_SQUARE),
             )
 
     def posterior(self, variance: float) -> tuple[Array, Array, float]:
@@ -77,47 +96,65 @@ class Conjugate:
             covariance = spread @ spread.T
             flat = np.flatnonzero(self.prior.flat)
             covariance[np.ix_(flat, flat)] += variance * (split.inverse.T @ split.inverse)
-            shrunk = float((split.slope**2 / lifted).sum())
             log_evidence = -0.5 * (
-                max(split.total - shrunk, 0.0) / variance
-                + float(np.log1p(split.values / variance).sum())
+                split.residual / variance
+                + float((split.explained / lifted).sum())
+                + float((np.log(lifted) - np.log(variance)).sum())
                 + split.log_determinant
                 - len(flat) * np.log(2 * np.pi * variance)
             )
             return self.prior.mean + root @ u, root @ covariance @ root.T, log_evidence
 
-    def best_noise(self) -> float:
-        """The σ² of the largest p(data); RSS/(n − p) where the prior is flat."""
+    def best_noise(self) -> tuple[float, bool]:
+        """The σ² of the largest p(data), and whether that is the least there is (σ → 0).
+
+        Where the prior is flat it is RSS/(n − p).
+        """
         from scipy.optimize import brentq
 
         split, n = self._split, self.n - float(self.prior.flat.sum())
-        values, squares, total = split.values, split.slope**2, split.total
         if not n > 0:
             raise CapabilityError(
                 f"The noise cannot be estimated: {self.n:g} rows beside the intercept, and "
                 f"{int(self.prior.flat.sum())} coefficients with a flat prior. Give noise=σ, a "
                 "prior_covariance, or more rows."
             )
+        values, explained = split.values[split.reached], split.explained[split.reached]
+        spare = n - len(values)
 
         def cost(log_variance: Array) -> Array:
-            variance = np.exp(log_variance)[:, None]
-            left = total - (squares / (values + variance)).sum(axis=1)
-            spread = np.log1p(values / variance).sum(axis=1)
-            return n * log_variance + spread + np.maximum(left, 0.0) / variance[:, 0]
+            lifted = values + np.exp(log_variance)[:, None]
+            known = (np.log(lifted) + explained / lifted).sum(axis=1)
+            return spare * log_variance + split.residual * np.exp(-log_variance) + known
 
         def slope(log_variance: float) -> float:
-            variance = np.exp(log_variance)
+            variance = float(np.exp(log_variance))
             lifted = values + variance
-            explained = (squares * (lifted + variance) / lifted**2).sum()
-            return float(n - (values / lifted).sum() - (total - explained) / variance)
+            share = (variance / lifted * (1.0 - explained / lifted)).sum()
+            return float(spare - split.residual / variance + share)
 
-        low = np.log(self.smallest)
-        grid = np.linspace(low, max(low, np.log(max(total / n, self.smallest))) + 5.0, GRID)
+        low = float(np.log(self.smallest))
+        grid = np.linspace(low, max(low, float(np.log(self._largest(spare)))) + 1.0, GRID)
         best = int(np.argmin(cost(grid)))
         before, after = grid[max(best - 1, 0)], grid[min(best + 1, GRID - 1)]
-        if slope(before) >= 0:  # falls from the start on: nothing but the least noise is left
-            return float(np.exp(before))
-        return float(np.exp(brentq(slope, before, after, xtol=1e-14)))
+        if slope(before) >= 0:  # on a plateau to rounding: what is left of it decides
+            before, after = low, before
+        if slope(before) >= 0:
+            return self.smallest, True
+        while slope(after) <= 0:  # never at the upper end, where the slope is above zero
+            after += grid[1] - grid[0]
+        return float(np.exp(brentq(slope, before, after, xtol=1e-14))), False
+
+    def _largest(self, spare: float) -> float:
+        """A σ² beyond which the evidence falls."""
+        split = self._split
+        total = split.residual + float(split.explained.sum())
+        if spare > 0:
+            return max(total, split.residual / spare, self.smallest)
+        # Small weights: fewer rows by weight than directions they tell apart.
+        room = 2.0 * (len(split.values) + 1) / (spare + len(split.values))
+        most = max(total, float(split.values.max(initial=0.0)), self.smallest)
+        return room * most if spare < 0 else max(total, self.smallest)
 
     @cached_property
     def _split(self) -> _Split:
@@ -133,11 +170,18 @@ class Conjugate:
             values, vectors = np.linalg.eigh(gram - across.T @ across)
             # Directions that no row reaches: both λ and slope are rounding, and their ratio is not.
             reached = values > ROUNDING * len(values) * values.max(initial=0.0)
+            rows = self.rows - int(flat.sum())
+            reached[: max(len(values) - rows, 0)] = False
+            inner = np.where(reached, vectors.T @ (slope - across.T @ along), 0.0)
+            explained = (inner / np.sqrt(np.where(reached, values, 1.0))) ** 2
+            left = total - float(along @ along) - float(explained.sum())
             return _Split(
                 values=np.where(reached, values, 0.0),
                 vectors=vectors,
-                slope=np.where(reached, vectors.T @ (slope - across.T @ along), 0.0),
-                total=max(total - float(along @ along), 0.0),
+                reached=reached,
+                slope=inner,
+                explained=explained,
+                residual=max(left, 0.0) if reached.sum() < rows else 0.0,
                 inverse=inverse,
                 along=along,
                 follow=follow,
@@ -151,9 +195,14 @@ class _Split:
 
     values: Array
     vectors: Array
+    reached: Array
+    """Which eigenvalues are above rounding."""
     slope: Array
     """In the eigenvectors."""
-    total: float
+    explained: Array
+    """q: the squares that least squares explains along each."""
+    residual: float
+    """Those that it leaves."""
     inverse: Array
     """F with FᵀF = G_FF⁻¹."""
     along: Array

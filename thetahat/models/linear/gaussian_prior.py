@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.threads import one_blas_thread
 
@@ -35,14 +36,15 @@ class GaussianPrior:
 
         The covariance is None (flat), a variance, one variance per column (∞ is flat), or a matrix.
         """
-        centre = np.asarray(mean, dtype=float)
-        if centre.shape not in ((), (n_features,)) or not np.isfinite(centre).all():
+        centre = numbers(mean, "prior_mean", who)
+        if centre.shape not in ((), (n_features,)):
             raise ParameterError(
                 f"{who}: prior_mean of shape {centre.shape} must be a finite number, or "
                 f"{n_features} of them, one for each column."
             )
         centre = np.broadcast_to(centre, (n_features,)).astype(float)
-        spread = np.asarray(np.inf if covariance is None else covariance, dtype=float)
+        given = np.inf if covariance is None else covariance
+        spread = numbers(given, "prior_covariance", who, finite=False)
         if spread.shape in ((), (n_features,)):
             return cls._independent(centre, np.broadcast_to(spread, (n_features,)), who)
         if spread.shape == (n_features, n_features):
@@ -68,7 +70,7 @@ class GaussianPrior:
     def _correlated(cls, mean: Array, covariance: Array, who: str) -> GaussianPrior:
         if not np.isfinite(covariance).all():
             raise ParameterError(
-                f"{who}: prior_covariance holds NaN or infinity. Give finite covariances; for flat "
+                f"{who}: the matrix prior_covariance holds infinity. Give finite covariances; for flat "
                 "directions give variances alone, with ∞ among them."
             )
         gap = float(np.abs(covariance - covariance.T).max())

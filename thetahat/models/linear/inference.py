@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.estimator.coefficient_table import Coefficient, CoefficientTable, p_sign
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.threads import scipy_linalg
 from thetahat.objective.least_squares import LeastSquares
@@ -271,8 +272,7 @@ def interval(
 
 def check_inference(evidence: Evidence, level: float, weights: str) -> None:
     """Refuse levels and weights that do not exist, and fits that determine no errors."""
-    if not 0 < level < 1:
-        raise ParameterError(f"level={level!r} must be between 0 and 1, for example 0.95.")
+    require_level(level)
     if weights not in ("frequency", "precision"):
         raise ParameterError(
             f"weights={weights!r} must be 'frequency' (a row of weight 2 is two rows) or "

@@ -12,7 +12,7 @@ from thetahat.estimator.coefficient_table import (
     CoefficientTable,
     p_sign,
 )
-from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.arguments import require_level
 from thetahat.models.linear.likelihood_evidence import LikelihoodEvidence
 
 Array = Any
@@ -151,8 +151,7 @@ def summarise_likelihood(
     """The summary, from the covariance of the raveled estimates and their names."""
     from scipy import stats
 
-    if not 0 < level < 1:
-        raise ParameterError(f"level={level!r} must be between 0 and 1, for example 0.95.")
+    require_level(level)
     reference, shape = (stats.t, (evidence.degrees,)) if dispersed else (stats.norm, ())
     estimates = evidence.estimates.ravel()
     errors = np.sqrt(np.diagonal(covariance))

@@ -10,7 +10,7 @@ import numpy as np
 from thetahat.data.moments import dense_rows
 from thetahat.data.source import Source
 from thetahat.estimator.coefficient_table import CoefficientTable
-from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.threads import one_blas_thread
 
 Array = Any
@@ -75,8 +75,7 @@ def normal_quantile(level: float) -> float:
     """The q with P(|N(0, 1)| ≤ q) = level."""
     from scipy import stats
 
-    if not 0 < level < 1:
-        raise ParameterError(f"level={level!r} must be between 0 and 1, for example 0.95.")
+    require_level(level)
     return float(stats.norm.ppf(0.5 + level / 2))
 
 

@@ -1,0 +1,39 @@
+"""Numbers that a caller hands in: made arrays of float64, or refused by name."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from thetahat.foundation.errors import ParameterError
+
+Array = Any
+
+
+def numbers(value: Any, name: str, who: str, *, finite: bool = True) -> Array:
+    """An array of numbers, without NaN and, if `finite`, without infinity."""
+    try:
+        found = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        shown = repr(value)
+        shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+        raise ParameterError(
+            f"{who}: {name}={shown} must be a number, or an array of numbers."
+        ) from None
+    bad = ~np.isfinite(found) if finite else np.isnan(found)
+    if bad.any():
+        place = tuple(int(i) for i in np.argwhere(bad)[0])
+        where = f"{name}[{', '.join(map(str, place))}]" if place else name
+        rule = "finite" if finite else "a number or infinity"
+        raise ParameterError(
+            f"{who}: {where} = {found[place]:g}; it must be {rule}. Replace or drop it."
+        )
+    return found
+
+
+def require_level(level: Any) -> None:
+    """Refuse what is no level of an interval."""
+    if not (isinstance(level, Real) and not isinstance(level, bool) and 0 < level < 1):
+        raise ParameterError(f"level={level!r} must be between 0 and 1, for example 0.95.")
