@@ -37,6 +37,7 @@ from thetahat.mathematics.linalg.lsqr import lsqr
 from thetahat.mathematics.linalg.refinement import refined
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.objective.iterative_least_squares import ITERATIVE, iterative
+from thetahat.objective.residual_squares import FEW_DIGITS, residual_squares
 from thetahat.objective.told_in_units import told_in_units
 
 Array = Any
@@ -135,6 +136,7 @@ def least_squares(
         fit, reason = _by_condition(source, about, choice, ridge, intercept)
     else:
         fit, reason = _by_name(source, about, choice, ridge, intercept), choice.reason
+    fit = _with_digits(fit, source, about, ridge)
     warning = _loss_of_digits(fit, about)
     if warning:
         warnings.warn(warning, IllConditionedWarning, stacklevel=4)
@@ -210,6 +212,17 @@ def _by_name(
             'Use solver="svd" for the least-norm solution, solver="auto", or a ridge penalty.'
         )
     return fit
+
+
+def _with_digits(fit: LinearFit, source: Source, about: Moments, ridge: float) -> LinearFit:
+    """The fit with its residuals summed over the rows, where the moments lost their digits."""
+    d = about.n_features
+    total = np.diagonal(about.scatter)[d:] * about.unit[d:] * about.unit[d:]
+    squared = fit.solver in ("cholesky", "pseudo_inverse")
+    if not (squared and np.any(fit.residual < FEW_DIGITS * total)):
+        return fit
+    residual = residual_squares(source, fit.coef, about.x_mean, about.y_mean)
+    return replace(fit, residual=residual + ridge * (fit.coef**2).sum(axis=0))
 
 
 def _loss_of_digits(fit: LinearFit, about: Moments) -> str:

@@ -20,18 +20,17 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.source import Block, Source
+from thetahat.data.source import Source
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.objective.leave_one_out import RidgePath
+from thetahat.objective.residual_squares import FEW_DIGITS, residual_squares
 
 Array = Any
 
 EPSILON = float(np.finfo(float).eps)
 SMALLEST_SQUARE = 1e-60
 """Sums of squares count as no smaller, so that exact data have a large precision, not ∞."""
-FEW_DIGITS = 1e-6
-"""Share of the residuals in Σ(y − ȳ)² below which the moments no longer give their digits."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +74,7 @@ class RidgeEvidence:
         if residual < FEW_DIGITS * total:
             with one_blas_thread():
                 coef = vectors @ ratio / path.unit
-            intercept = float(path.y_mean[0] - path.x_mean @ coef)
-            residual = source.reduce(_squares, coef, intercept).total
+            residual = float(residual_squares(source, coef[:, None], path.x_mean, path.y_mean)[0])
         scale = total + path.weight * float(path.y_mean[0]) ** 2
         return cls(
             values=values * path.unit**2,
@@ -165,17 +163,3 @@ class EvidenceFixedPoint(Method):
         coefficients = problem.coefficients(theta)
         change = float(np.abs(coefficients - state.memory["coefficients"]).sum())
         return State(theta, problem.value(theta), change, {"coefficients": coefficients})
-
-
-@dataclass(frozen=True)
-class _Total:
-    total: float
-
-    def merge(self, other: _Total) -> _Total:
-        return _Total(self.total + other.total)
-
-
-def _squares(block: Block, coef: Array, intercept: float) -> _Total:
-    """Σ w (y − xᵀβ − b)², summed over the rows themselves."""
-    residual = np.asarray(block.y, dtype=np.float64) - block.X @ coef - intercept
-    return _Total(float(residual @ (residual if block.weight is None else residual * block.weight)))

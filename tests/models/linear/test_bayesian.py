@@ -306,7 +306,7 @@ def test_bad_noise_and_calls():
 
 
 def evidence_of(X, y, log_variance, intercept):
-    """−2 log p(y) from the n × n covariance, a flat intercept taken out: no moments, no spectrum."""
+    """−2 log p(y) from the n × n covariance, a flat intercept taken out."""
     n = len(y)
     if intercept:
         basis = np.linalg.svd(np.ones((1, n)))[2][1:]

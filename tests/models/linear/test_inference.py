@@ -179,3 +179,40 @@ def test_intervals_of_dependent_columns_are_refused():
     model = th.LinearRegression().fit(X, [0.0, 1.0, 1.5, 3.0, 4.5, 5.0])
     with pytest.raises(th.CapabilityError, match="rank 1 of 2"):
         model.predict_interval(X)
+
+
+@pytest.mark.parametrize("noise", [1e-6, 1e-8, 1e-10])
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+def test_precise_measurements_keep_the_digits_of_sigma(noise, weight, tmp_path):
+    error = np.random.default_rng(5).standard_normal(120)
+    y = X @ [1.0, 2.0, 3.0] + 7.0 + noise * error
+    found = th.LinearRegression().fit(X, y, weight).summary().sigma
+    assert found == pytest.approx(
+        th.LinearRegression(solver="qr").fit(X, y, weight).summary().sigma, rel=1e-5
+    )
+    low, high = th.LinearRegression().fit(X, y, weight).predict_interval(X[:1])
+    assert 0 < high[0] - low[0] < 10 * noise
+    if weight is None:
+        np.save(tmp_path / "rows.npy", np.column_stack([X, y]))
+        source = th.scan(tmp_path / "rows.npy", target=3)
+        assert th.LinearRegression().fit(source).summary().sigma == pytest.approx(found, rel=1e-9)
+
+
+def test_exact_and_constant_targets_have_a_summary():
+    line = np.arange(6.0)[:, None]
+    exact = th.LinearRegression().fit(line, 2.0 * line[:, 0] + 1.0).summary()
+    assert (exact.sigma, exact.r2, exact.f, exact.f_p) == (0.0, 1.0, np.inf, 0.0)
+    assert "the fit is exact" in str(exact)
+    near = th.LinearRegression().fit(X, X @ [1.0, 2.0, 3.0]).summary()
+    assert near.sigma < 1e-13
+    assert near.r2 == 1.0
+    for level in (1.0, 0.1, 0.0):
+        constant = th.LinearRegression().fit(X, np.full(120, level)).summary()
+        assert constant.sigma == 0
+        assert np.isnan([constant.r2, constant.f]).all()
+        assert "y is constant" in str(constant)
+
+
+def test_levels_are_numbers():
+    with pytest.raises(th.ParameterError, match="level='a' must be between 0 and 1"):
+        th.LinearRegression().fit(X, Y).summary(level="a")

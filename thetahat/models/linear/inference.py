@@ -21,6 +21,9 @@ from thetahat.foundation.threads import scipy_linalg
 from thetahat.objective.least_squares import LeastSquares
 
 Array = Any
+EPSILON = float(np.finfo(float).eps)
+EXACT = "the fit is exact: σ̂ = 0, so that tests against it are certain (F and t infinite)"
+CONSTANT = "y is constant: there is nothing to explain, and R² and F are not defined"
 
 
 @dataclass(frozen=True)
@@ -45,13 +48,16 @@ class Evidence:
         if about is None or fit.factor is None:
             return None
         d = about.n_features
+        total = np.diagonal(about.scatter)[d:] * about.unit[d:] ** 2
+        # The spread of a constant is the rounding of its mean.
+        constant = total <= about.weight * (EPSILON * np.abs(about.y_mean)) ** 2
         return cls(
             factor=fit.factor,
             x_mean=about.x_mean,
             weight=about.weight,
             n_rows=about.n_rows,
-            residual=fit.residual,
-            total=np.diagonal(about.scatter)[d:] * about.unit[d:] ** 2,
+            residual=np.where(constant, 0.0, fit.residual),
+            total=np.where(constant, 0.0, total),
             rank=fit.rank,
             condition=fit.condition,
             intercept=about.is_centred,
@@ -117,7 +123,8 @@ class LinearSummary(CoefficientTable):
     sigma, sigma_mle : float
         Unbiased and maximum-likelihood estimates of the noise's standard deviation.
     r2, adjusted_r2, f, f_p : float
-        Explained share, and the F test that all slopes are zero.
+        Explained share, and the F test that all slopes are zero. Where the fit is exact, σ̂ = 0 and
+        F = ∞; where y is constant, R² and F are NaN. The printed table says so.
     log_likelihood, aic, bic : float
         −(n/2)log 2π − n log σ̂ − n/2 at the maximum-likelihood σ̂, and criteria from it.
     condition : float
@@ -165,6 +172,8 @@ class LinearSummary(CoefficientTable):
         ]
         if self.weights != "none":
             lines.append(f"sample weights read as {self.weights} weights")
+        if self.sigma == 0:
+            lines.append(CONSTANT if np.isnan(self.r2) else EXACT)
         if self.covariance != "model":
             lines.append(f"robust standard errors ({self.covariance}), F by Wald's test with them")
         return lines
@@ -188,8 +197,8 @@ def summarise_fit(
 
     check_inference(evidence, level, weights)
     n = evidence.weight if weights == "frequency" else float(evidence.n_rows)
-    df, rss = evidence.degrees(weights), float(evidence.residual[output])
-    total = float(evidence.total[output])
+    df, rss = evidence.degrees(weights), np.float64(evidence.residual[output])
+    total = np.float64(evidence.total[output])
     sigma2 = rss / df
     estimates = slope = np.asarray(coef, dtype=float)
     errors = _errors(evidence, sigma2) if robust is None else np.sqrt(np.diagonal(robust))
@@ -204,7 +213,7 @@ def summarise_fit(
         if robust is not None:
             among = robust[: len(slope), : len(slope)]
             f = float(slope @ np.linalg.solve(among, slope)) / slopes
-        r2 = 1.0 - rss / total
+        r2 = 1.0 - rss / total  # NaN where y is constant
         log_likelihood = -n / 2 * (np.log(2 * np.pi * rss / n) + 1.0)
     p = 2 * stats.t.sf(np.abs(t), df)
     parameters = evidence.n_parameters + 1

@@ -1,0 +1,46 @@
+"""Σ w (y − xᵀβ − b)², summed over the rows themselves.
+
+From moments the sum is Σ w(y − ȳ)² less what β explains: a difference, which keeps about
+16 + log₁₀(share) digits where the residuals are that share of the total. Below `FEW_DIGITS` one
+more pass, O(n d), gives all of them, in memory and out of core alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.arrays import to_host
+from thetahat.data.source import Block, Source
+
+Array = Any
+FEW_DIGITS = 1e-6
+"""Share of the residuals in Σ w(y − ȳ)² below which the moments no longer give their digits."""
+
+
+@dataclass(frozen=True)
+class _Total:
+    total: Array
+
+    def merge(self, other: _Total) -> _Total:
+        return _Total(self.total + other.total)
+
+
+def residual_squares(source: Source, coef: Array, x_mean: Array, y_mean: Array) -> Array:
+    """The sum for each column of β (d × k), where the plane passes through the means (or 0)."""
+    found: Array = source.reduce(_summarise, coef, x_mean, y_mean).total
+    return found
+
+
+def _summarise(block: Block, coef: Array, x_mean: Array, y_mean: Array) -> _Total:
+    X, y = to_host(block.X), to_host(block.y)
+    # Dense rows are centred first: large means would take digits from the small residuals.
+    dense = isinstance(X, np.ndarray)
+    fitted = (X - x_mean) @ coef if dense else X @ coef - x_mean @ coef
+    residual = np.asarray(y, dtype=np.float64).reshape(len(fitted), -1) - y_mean - fitted
+    squares = residual**2
+    if block.weight is not None:
+        squares = squares * np.asarray(to_host(block.weight), dtype=np.float64)[:, None]
+    return _Total(squares.sum(axis=0))
