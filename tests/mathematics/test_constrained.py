@@ -182,3 +182,81 @@ def test_programs_without_an_optimum_say_so():
         opt.box_quadratic_program(np.eye(3), np.zeros(2))
     with pytest.raises(th.DataError, match="finite"):
         opt.box_quadratic_program([[np.nan]], [0.0])
+
+
+@pytest.mark.parametrize(
+    ("Q", "c", "upper", "point"),
+    [
+        ([[0.0]], [-1.0], 1.0, [1.0]),
+        ([[0.0]], [1.0], 1.0, [0.0]),
+        ([[0.0]], [0.0], np.inf, [0.0]),
+        ([[1.0, 0.0], [0.0, 0.0]], [-1.0, -1.0], 1.0, [1.0, 1.0]),
+        ([[1.0, 0.0], [0.0, 1e-15]], [-1.0, -5e-16], 1.0, [1.0, 0.5]),
+    ],
+)
+def test_box_programs_without_curvature_go_where_the_slope_leads(Q, c, upper, point):
+    found = opt.box_quadratic_program(Q, c, 0.0, upper, tolerance=1e-18)
+    assert found.status == "optimal"
+    np.testing.assert_allclose(found.point, point)
+
+
+@pytest.mark.parametrize(
+    ("Q", "c", "lower", "upper"),
+    [
+        ([[0.0]], [-1.0], 0.0, np.inf),
+        ([[0.0]], [1.0], -np.inf, 0.0),
+        ([[1.0, -1.0], [-1.0, 1.0]], [-1.0, -1.0], 0.0, np.inf),
+        (np.ones((2, 2)), [1.0, -1.0], [-np.inf, 0.0], np.inf),
+    ],
+)
+def test_box_programs_that_fall_for_ever_say_so(Q, c, lower, upper):
+    assert opt.box_quadratic_program(Q, c, lower, upper).status == "unbounded"
+
+
+def test_flat_directions_that_the_box_closes_have_an_optimum():
+    # v = (1, −1) has no curvature, but x ≥ 0 ends it on both sides.
+    found = opt.box_quadratic_program(np.ones((2, 2)), [1.0, -1.0], 0.0)
+    assert found.status == "optimal"
+    np.testing.assert_allclose(found.point, [0.0, 1.0], atol=1e-9)
+
+
+@pytest.mark.parametrize("Q", [[[0.0, -5.0], [-5.0, 0.0]], [[-1.0]], np.diag([1.0, -1e-3])])
+def test_box_programs_that_curve_downwards_are_refused(Q):
+    with pytest.raises(th.CapabilityError, match="curves downwards"):
+        opt.box_quadratic_program(Q, np.ones(len(Q)), 0.0, 1.0)
+
+
+def test_exhausted_steps_are_no_optimum():
+    Q = np.array([[1.0, 0.999], [0.999, 1.0]])
+    found = opt.box_quadratic_program(Q, [-1.0, 0.5], -1e3, 1e3, max_steps=3)
+    assert found.status == "steps exhausted"
+    assert found.point is not None
+    assert opt.box_quadratic_program(Q, [-1.0, 0.5], -1e3, 1e3).status == "optimal"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"cost": [np.nan]}, r"cost\[0\] = nan; it must be finite"),
+        ({"cost": "a"}, "cost='a' must be a number"),
+        ({"cost": [[1.0]]}, r"cost has shape \(1, 1\); it must be \(d,\)"),
+        ({"cost": [1.0], "inequalities": ([[1.0, 2.0]], [1.0])}, r"1 unknowns need \(m, 1\)"),
+        ({"cost": [1.0], "equalities": ([[1.0]], [1.0, 2.0])}, r"equalities have shapes"),
+        ({"cost": [1.0], "inequalities": ([[np.inf]], [1.0])}, r"inequalities\[0\]\[0, 0\] = inf"),
+        ({"cost": [1.0], "inequalities": [[1.0]]}, r"must be a pair \(matrix, vector\)"),
+        ({"cost": [1.0], "lower": [0.0, 1.0]}, r"lower has shape \(2,\); give a number, or 1"),
+        ({"cost": [1.0], "upper": np.nan}, "upper = nan"),
+    ],
+)
+def test_linear_programs_refuse_what_is_none(arguments, message):
+    with pytest.raises(th.ParameterError, match=message):
+        opt.linear_program(**arguments)
+
+
+def test_conditions_are_those_of_one_point():
+    with pytest.raises(th.ParameterError, match=r"point has shape \(1,\) and gradient \(2,\)"):
+        opt.kkt_violation([1.0], [1.0, 2.0])
+    with pytest.raises(th.ParameterError, match=r"inequality_multipliers has shape \(2,\)"):
+        opt.kkt_violation(
+            [1.0], [1.0], inequalities=([[1.0]], [1.0]), inequality_multipliers=[1.0, 2.0]
+        )

@@ -20,6 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.arguments import numbers
+from thetahat.foundation.errors import ParameterError
+
 Array = Any
 
 
@@ -92,34 +95,54 @@ def kkt_violation(
     >>> th.optimizers.kkt_violation(x, x, equalities=line, equality_multipliers=[-1.0]).largest
     0.0
     """
-    x, slope = np.asarray(point, dtype=np.float64), np.array(gradient, dtype=np.float64)
+    who = "kkt_violation"
+    x, slope = numbers(point, "point", who), numbers(gradient, "gradient", who)
+    if x.ndim != 1 or slope.shape != x.shape:
+        raise ParameterError(
+            f"{who}: point has shape {x.shape} and gradient {slope.shape}; both must be (d,)."
+        )
     primal = dual = complementarity = 0.0
     if inequalities is not None:
-        matrix, bound = _constraint(inequalities, x.size)
-        multiplier = _multipliers(inequality_multipliers, bound.size)
+        matrix, bound = constraints(inequalities, x.size, "inequalities", who)
+        multiplier = _multipliers(inequality_multipliers, bound.size, "inequality_multipliers")
         excess = matrix @ x - bound
         slope = slope + matrix.T @ multiplier
         primal = float(np.max(excess, initial=0.0))
         dual = float(np.max(-multiplier, initial=0.0))
         complementarity = float(np.max(np.abs(multiplier * excess), initial=0.0))
     if equalities is not None:
-        matrix, bound = _constraint(equalities, x.size)
-        slope = slope + matrix.T @ _multipliers(equality_multipliers, bound.size)
+        matrix, bound = constraints(equalities, x.size, "equalities", who)
+        multiplier = _multipliers(equality_multipliers, bound.size, "equality_multipliers")
+        slope = slope + matrix.T @ multiplier
         primal = max(primal, float(np.max(np.abs(matrix @ x - bound), initial=0.0)))
     return KKT(float(np.max(np.abs(slope), initial=0.0)), primal, dual, complementarity)
 
 
-def _constraint(pair: tuple[Array, Array], d: int) -> tuple[Array, Array]:
-    from thetahat.foundation.errors import ParameterError
-
-    matrix, bound = (np.asarray(part, dtype=np.float64) for part in pair)
-    if matrix.ndim != 2 or matrix.shape[1] != d or bound.shape != matrix.shape[:1]:
+def constraints(pair: Any, d: int, name: str, who: str) -> tuple[Array, Array]:
+    """The matrix (dense or sparse) and the vector of constraints on d unknowns, or a refusal."""
+    if not (isinstance(pair, tuple | list) and len(pair) == 2):
+        raise ParameterError(f"{who}: {name} must be a pair (matrix, vector).")
+    matrix, bound = pair
+    if hasattr(matrix, "tocsr"):
+        numbers(matrix.data, f"{name}[0].data", who)
+    else:
+        matrix = numbers(matrix, f"{name}[0]", who)
+    bound = numbers(bound, f"{name}[1]", who)
+    if matrix.ndim != 2 or matrix.shape[1] != d or bound.shape != (matrix.shape[0],):
         raise ParameterError(
-            f"Constraints have shapes {matrix.shape} and {bound.shape}; {d} unknowns need (m, {d}) "
-            "and (m,): one row and one number per constraint."
+            f"{who}: {name} have shapes {matrix.shape} and {bound.shape}; {d} unknowns need "
+            f"(m, {d}) and (m,): one row and one number per constraint."
         )
     return matrix, bound
 
 
-def _multipliers(given: Array | None, size: int) -> Array:
-    return np.zeros(size) if given is None else np.asarray(given, dtype=np.float64).reshape(size)
+def _multipliers(given: Array | None, size: int, name: str) -> Array:
+    if given is None:
+        return np.zeros(size)
+    found = numbers(given, name, "kkt_violation")
+    if found.shape != (size,):
+        raise ParameterError(
+            f"kkt_violation: {name} has shape {found.shape}; give {size} numbers, one for each "
+            "constraint."
+        )
+    return found

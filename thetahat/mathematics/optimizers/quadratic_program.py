@@ -13,8 +13,9 @@ import numpy as np
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.mathematics.optimizers.coordinate_descent import CoordinateDescent, SeparableQuadratic
-from thetahat.mathematics.optimizers.linear_program import Program
+from thetahat.mathematics.optimizers.linear_program import Program, bound, linear_program
 from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.solution import Outcome
 
 Array = Any
 
@@ -31,8 +32,8 @@ def box_quadratic_program(
     """Minimise ½xᵀQx + cᵀx subject to lower ≤ x ≤ upper, one coordinate after another (compiled).
 
     Formula: x_j ← clip(x_j − (Qx + c)_j/Q_jj, lower_j, upper_j). The multipliers of the bounds are
-    the gradient Qx + c: ≥ 0 where x is at its lower bound, ≤ 0 at its upper, 0 between. Cost: O(d²)
-    per sweep.
+    the gradient Qx + c: ≥ 0 where x is at its lower bound, ≤ 0 at its upper, 0 between. Cost: O(d³)
+    once, to see that Q is convex, then O(d²) per sweep.
 
     Parameters
     ----------
@@ -50,7 +51,10 @@ def box_quadratic_program(
     Returns
     -------
     Program
-        ``inequality_multipliers`` are those of the 2d constraints x ≥ lower, then x ≤ upper.
+        ``inequality_multipliers`` are those of the 2d constraints x ≥ lower, then x ≤ upper. Its
+        status is "unbounded" where some direction without curvature leads down for ever, and
+        "steps exhausted" (or "out of time") where the tolerance was not reached: the point is then
+        the best so far. A Q that curves downwards is refused: the method would stop anywhere.
 
     Examples
     --------
@@ -62,26 +66,68 @@ def box_quadratic_program(
     (array([1.5, 0. ]), array([0. , 2.5, 1. , 0. ]))
     """
     Q, c = _square(quadratic, linear, "box_quadratic_program")
-    low, high = (np.array(np.broadcast_to(side, c.shape), float) for side in (lower, upper))
+    who = "box_quadratic_program"
+    low, high = bound(lower, "lower", c.size, who), bound(upper, "upper", c.size, who)
     if not np.all(low <= high):
         j = int(np.argmin(low <= high))
         raise ParameterError(
             f"box_quadratic_program: lower[{j}]={low[j]:g} is above upper[{j}]={high[j]:g}, so the "
             "box is empty. Exchange them."
         )
-    problem = SeparableQuadratic(Q, -c, lower=low, upper=high)
-    found = minimise(problem, CoordinateDescent(), tolerance=tolerance, max_steps=max_steps)
-    if not np.isfinite(found.value) or np.max(np.abs(found.theta), initial=0.0) > UNBOUNDED:
+    Q = _convex(Q)
+    if _falls_for_ever(Q, c, low, high):
         return Program("unbounded", value=-np.inf)
+    # Without curvature a coordinate goes where its slope leads; the sweeps move the others.
+    flat = np.diagonal(Q) == 0
+    leads = np.where(c > 0, low, np.where(c < 0, high, 0.0))
+    start = np.clip(np.where(flat, leads, 0.0), low, high)
+    problem = SeparableQuadratic(Q, -c, lower=low, upper=high)
+    found = minimise(problem, CoordinateDescent(), start, tolerance=tolerance, max_steps=max_steps)
     x = found.theta
     slope = np.sum(Q * x, axis=1) + c
     pushes = np.concatenate([np.where(x <= low, slope, 0.0), np.where(x >= high, -slope, 0.0)])
-    return Program("optimal", x, found.value, np.maximum(pushes, 0.0))
+    done = found.outcome.success or found.outcome is Outcome.STALLED
+    status = "optimal" if done else found.outcome.name.lower().replace("_", " ")
+    return Program(status, x, found.value, np.maximum(pushes, 0.0))
 
 
-UNBOUNDED = 1e150
+def _convex(Q: Array) -> Array:
+    """Q with what is no curvature to rounding made zero; refused if it curves downwards."""
+    scale = float(np.max(np.abs(Q), initial=0.0))
+    with one_blas_thread():
+        least = float(np.linalg.eigvalsh(Q).min(initial=0.0))
+    if least < -DOWNWARDS * scale:
+        raise CapabilityError(
+            "box_quadratic_program: Q must be positive semidefinite, and it curves downwards "
+            f"(least eigenvalue {least:.3g}). Every corner of the box may be a local minimum then: "
+            "compare them, or raise the diagonal of Q."
+        )
+    none = np.diagonal(Q) <= 0
+    return np.where(none | none[:, None], 0.0, Q)
+
+
+def _falls_for_ever(Q: Array, c: Array, low: Array, high: Array) -> bool:
+    """Whether some v has Qv = 0 and cᵀv < 0 and never leaves the box."""
+    if np.isfinite(low).all() and np.isfinite(high).all():
+        return False
+    with one_blas_thread():
+        values, vectors = np.linalg.eigh(Q)
+    null = vectors[:, values <= SINGULAR * max(float(values.max(initial=0.0)), 0.0)]
+    if not null.shape[1]:
+        return False
+    least, most = -np.isinf(low).astype(float), np.isinf(high).astype(float)
+    size = max(float(np.max(np.abs(c), initial=0.0)), np.finfo(float).tiny)
+    inside = (np.vstack([null, -null]), np.concatenate([most, -least]))
+    way = linear_program(null.T @ (c / size), inequalities=inside)
+    return way.value < -STEEP
+
+
 SINGULAR = 1e-12
 """Curvature or constraint below this share of the largest counts as none."""
+DOWNWARDS = 1e-10
+"""Curvature downwards below this share of the largest is rounding."""
+STEEP = 1e-6
+"""A slope along a flat direction that is more than the rounding of a linear program."""
 
 
 def equality_quadratic_program(

@@ -70,8 +70,8 @@ class GaussianPrior:
     def _correlated(cls, mean: Array, covariance: Array, who: str) -> GaussianPrior:
         if not np.isfinite(covariance).all():
             raise ParameterError(
-                f"{who}: the matrix prior_covariance holds infinity. Give finite covariances; for flat "
-                "directions give variances alone, with ∞ among them."
+                f"{who}: the matrix prior_covariance holds infinity. Give finite covariances; for "
+                "flat directions give variances alone, with ∞ among them."
             )
         gap = float(np.abs(covariance - covariance.T).max())
         if gap > 1e-8 * float(np.abs(covariance).max()):
