@@ -87,6 +87,33 @@ def test_constrained_form(bound):
         np.testing.assert_allclose(model.coef_, th.Ridge(model.alpha_).fit(X, Y).coef_)
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("bound", [0.3, 1.0, 1e6])
+def test_constrained_form_without_negative_coefficients(bound, intercept):
+    """min RSS with β ≥ 0 and ‖β‖² ≤ t: the multiplier is that of both constraints."""
+    from scipy.optimize import minimize
+
+    model = th.Ridge(norm_bound=bound, positive=True, fit_intercept=intercept).fit(X, Y)
+    rows, target = (X - X.mean(0), Y - Y.mean()) if intercept else (X, Y)
+
+    def rss(beta):
+        return float(((target - rows @ beta) ** 2).sum())
+
+    peer = minimize(
+        rss,
+        np.full(X.shape[1], 0.1),
+        method="SLSQP",
+        bounds=[(0.0, None)] * X.shape[1],
+        constraints={"type": "ineq", "fun": lambda beta: bound - beta @ beta},
+        options={"ftol": 1e-12, "maxiter": 500},
+    )
+    assert (model.coef_ >= 0).all()
+    assert model.coef_ @ model.coef_ <= bound * (1 + 1e-9)
+    assert rss(model.coef_) <= peer.fun * (1 + 1e-7)
+    if bound == 1e6:
+        assert model.alpha_ == 0.0
+
+
 def test_standardize_then_transform_back():
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler

@@ -246,29 +246,6 @@ def non_negative(
     return triangle.fit(coef, "active_set", rank, _ratio(s, rank))
 
 
-def ridge_with_norm(about: Moments, bound: float) -> float:
-    """The multiplier τ at which ‖β(τ)‖² = bound; 0 when plain least squares is already inside.
-
-    ‖β(τ)‖² = Σⱼ cⱼ²/(λⱼ + τ)² falls with τ, with λ, c the spectrum of the normal equations.
-    """
-    from scipy.optimize import brentq
-
-    d, unit = about.n_features, about.unit
-    with one_blas_thread():
-        scatter = about.scatter * unit * unit[:, None]
-        values, vectors = np.linalg.eigh(scatter[:d, :d])
-        c2 = ((vectors.T @ scatter[:d, d:]) ** 2).sum(axis=1)
-    alive = values > d * EPSILON * values[-1]
-
-    def excess(log_ridge: float) -> float:
-        return float((c2[alive] / (values[alive] + np.exp(log_ridge)) ** 2).sum() - bound)
-
-    if (c2[alive] / values[alive] ** 2).sum() <= bound:
-        return 0.0
-    high = 0.5 * float(np.log(c2.sum() / bound))
-    return float(np.exp(brentq(excess, np.log(values[-1]) - 80.0, high + 1e-9, xtol=1e-14)))
-
-
 def _least_norm(coef: Array, null_space: Array) -> Array:
     """β without its part in the null space (given by a basis): the shortest solution."""
     basis, _ = np.linalg.qr(null_space / np.linalg.norm(null_space, axis=0))

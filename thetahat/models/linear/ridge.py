@@ -26,7 +26,7 @@ from thetahat.estimator.parameters import (
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.watch import Watch
-from thetahat.mathematics.linalg.least_squares import ridge_with_norm
+from thetahat.mathematics.linalg.norm_bound import ridge_with_norm
 from thetahat.objective.least_squares import SOLVERS, LeastSquares, least_squares
 
 Array = Any
@@ -166,7 +166,7 @@ class Ridge(Watched, LinearRegressor):
         if self.norm_bound is not None:
             about = moments(source)
             about = about if self.fit_intercept else about.about_zero()
-            alpha = ridge_with_norm(about, self.norm_bound)
+            alpha = ridge_with_norm(about, self.norm_bound, positive=self.positive)
         return solve_ridge(source, alpha, who=type(self).__name__, **options)
 
 

@@ -1,0 +1,70 @@
+"""The constrained form of ridge: which penalty τ makes ‖β(τ)‖² = t.
+
+β(τ) minimises ‖y − Xβ‖² + τ‖β‖², over all β or over β ≥ 0. In both cases ‖β(τ)‖² falls with τ, so
+that τ is the root of one function. With λ, c the spectrum of the normal equations the first is
+Σⱼ cⱼ²/(λⱼ + τ)²; the second is solved by active sets for each τ tried, O(d³).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.moments import Moments
+from thetahat.foundation.threads import one_blas_thread
+from thetahat.mathematics.linalg.least_squares import EPSILON
+
+Array = Any
+WEAKEST = 80.0
+"""The weakest penalty that is looked at is exp of this below the largest eigenvalue."""
+
+
+def ridge_with_norm(about: Moments, bound: float, *, positive: bool = False) -> float:
+    """The multiplier τ at which ‖β(τ)‖² = bound; 0 when least squares is already inside."""
+    from scipy.optimize import brentq
+
+    d, unit = about.n_features, about.unit
+    with one_blas_thread():
+        scatter = about.scatter * unit * unit[:, None]
+        values, vectors = np.linalg.eigh(scatter[:d, :d])
+        inner = vectors.T @ scatter[:d, d:]
+    alive = values > d * EPSILON * values[-1]
+    values, vectors, inner = values[alive], vectors[:, alive], inner[alive]
+    squared_norm = (_non_negative if positive else _free)(values, vectors, inner)
+    if squared_norm(0.0) <= bound:
+        return 0.0
+    low, high = np.log(values[-1]) - WEAKEST, 0.5 * float(np.log((inner**2).sum() / bound))
+
+    def excess(log_ridge: float) -> float:
+        return squared_norm(float(np.exp(log_ridge))) - bound
+
+    if excess(low) <= 0:  # of many solutions, the shortest is inside
+        return 0.0
+    return float(np.exp(brentq(excess, low, high + 1e-9, xtol=1e-14)))
+
+
+def _free(values: Array, vectors: Array, inner: Array) -> Callable[[float], float]:
+    c2 = (inner**2).sum(axis=1)
+    return lambda ridge: float((c2 / (values + ridge) ** 2).sum())
+
+
+def _non_negative(values: Array, vectors: Array, inner: Array) -> Callable[[float], float]:
+    from scipy.optimize import nnls
+
+    root = np.sqrt(values)
+    triangle, target = root[:, None] * vectors.T, inner / root[:, None]
+    d = len(vectors)
+
+    def squared_norm(ridge: float) -> float:
+        rows = np.vstack([triangle, np.sqrt(ridge) * np.eye(d)])
+        with one_blas_thread():
+            return float(
+                sum(
+                    (nnls(rows, np.concatenate([column, np.zeros(d)]))[0] ** 2).sum()
+                    for column in target.T
+                )
+            )
+
+    return squared_norm
