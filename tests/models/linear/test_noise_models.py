@@ -201,3 +201,32 @@ def test_anscombe_then_least_squares():
     )
     grid = np.array([[1.5], [3.0], [4.5]])
     np.testing.assert_allclose(model.fit(x, y).predict(grid), (1.0 + grid[:, 0]) ** 2, rtol=0.05)
+
+
+@pytest.mark.parametrize(("x", "y"), [(1e-10, 1.0), (1e20, 1.0), (1e-20, 1.0), (1.0, 1e12)])
+def test_total_least_squares_in_any_units(x, y):
+    """[X y] in rational numbers: the smallest eigenvalue of the Gram matrix by exact bisection."""
+    import mpmath
+
+    rows, target = X * x, Y * y
+    model = th.TotalLeastSquares().fit(rows, target)
+    with mpmath.workdps(120):
+        joint = mpmath.matrix(np.column_stack([rows, target]).tolist())
+        mean = [mpmath.fsum(joint[:, j]) / N for j in range(4)]
+        centred = mpmath.matrix([[joint[i, j] - mean[j] for j in range(4)] for i in range(N)])
+        _, vectors = mpmath.eigsy(centred.T * centred)
+        expected = [float(-vectors[j, 0] / vectors[3, 0]) for j in range(3)]
+    np.testing.assert_allclose(model.coef_, expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-10, 1e10])
+def test_vertical_planes_are_no_total_least_squares(scale):
+    rows, target = np.array([[-1.0], [1.0], [0.0], [0.0]]), np.array([0.0, 0.0, -3.0, 3.0])
+    with pytest.raises(th.DataError, match="hyperplane is vertical"):
+        th.TotalLeastSquares().fit(rows * scale, target * scale)
+    with pytest.raises(th.DataError, match="hyperplane is vertical"):
+        th.TotalLeastSquares().fit(rows, np.column_stack([target, rows[:, 0] + 2.0]))
+    # A direction that is longer than the correction stays, without a part in β.
+    level = th.TotalLeastSquares().fit(rows * 10.0, target)
+    assert level.coef_[0] == 0.0
+    assert level.solution_.value == pytest.approx(18.0)

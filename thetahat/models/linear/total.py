@@ -11,6 +11,7 @@ from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import boolean
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.mathematics.linalg.least_squares import EPSILON
+from thetahat.mathematics.linalg.total_least_squares import nearest_plane
 from thetahat.mathematics.linalg.triangular_factor import triangular_factor
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 
@@ -23,7 +24,8 @@ class TotalLeastSquares(LinearRegressor):
     Formula: centre, Z = [X y] = UΛVᵀ, v the right singular vector of the smallest singular value;
     β̂ = −v₁..d / v_{d+1}. It is the smallest correction T = [E R] with (X + E)β = y + R, and
     ‖T‖_F² = λ_min². X and y must be in comparable units: distances are taken as they come. Columns
-    of X that depend on each other leave β undetermined; the β of least norm is taken.
+    of X that depend on each other leave β undetermined; the β of least norm is taken. Where the
+    hyperplane is vertical (v_{d+1} = 0) there is no β, and the fit is refused.
 
     Cost: O(n d²) time, O(d²) memory beside the data, out of core too.
 
@@ -35,7 +37,7 @@ class TotalLeastSquares(LinearRegressor):
     Attributes
     ----------
     coef_, intercept_, solution_
-        As in `LinearRegression`; ``solution_.value`` is λ_min².
+        As in `LinearRegression`; ``solution_.value`` is ‖T‖_F².
     singular_values_ : array of shape (d + n_targets,)
         Singular values of the centred [X y].
 
@@ -61,8 +63,9 @@ class TotalLeastSquares(LinearRegressor):
         factor = triangular_factor(source, about, intercept=self.fit_intercept).padded()
         first, d = int(self.fit_intercept), source.n_features
         with one_blas_thread():
-            _, s, Vt = np.linalg.svd(factor[first:, first:] * about.unit)
-        coef = _smallest_plane(s, Vt, d)
+            triangle = factor[first:, first:] * about.unit
+            s = np.linalg.svd(triangle, compute_uv=False)
+        coef, value = nearest_plane(triangle, d, about.n_rows)
         theta = np.vstack([coef, about.y_mean - about.x_mean @ coef])
         self._keep(theta, source)
         self.singular_values_ = s
@@ -71,7 +74,7 @@ class TotalLeastSquares(LinearRegressor):
             outcome=Outcome.EXACT,
             solver="svd",
             reason="smallest right singular vectors of the centred [X y]",
-            value=float((s[d:] ** 2).sum()),
+            value=value,
             message=Outcome.EXACT.value,
             rank=int((s > max(about.n_rows, len(s)) * EPSILON * s[0]).sum()),
         )
@@ -92,16 +95,3 @@ class TotalLeastSquares(LinearRegressor):
         rest = (y - self.predict(X)).reshape(len(X), -1)
         step = np.linalg.solve(np.eye(len(coef)) + coef @ coef.T, rest.T).T
         return X + step @ coef, y - step.reshape(y.shape)
-
-
-def _smallest_plane(s: Array, Vt: Array, d: int) -> Array:
-    """β from the right singular vectors of the smallest singular values, of least norm if several.
-
-    A vector without a part in y says that columns of X depend on each other. No β follows from it,
-    and the others, orthogonal to it, keep β out of that direction.
-    """
-    speaks_of_y = np.linalg.norm(Vt[:, d:], axis=1) > 1e-10
-    n_targets = Vt.shape[1] - d
-    largest = s[speaks_of_y][-n_targets]
-    chosen = Vt[speaks_of_y & (s <= largest + len(s) * EPSILON * s[0])].T
-    return -chosen[:d] @ np.linalg.pinv(chosen[d:])

@@ -1,0 +1,103 @@
+"""Total least squares from the triangle of [X Y]: β of the nearest hyperplane, if there is one.
+
+For one target let X = U S Vᵀ, u = Uᵀy, and ρ² what X leaves of ‖y‖². The smallest singular value σ
+of [X y] and β then satisfy
+
+    ρ² = σ² (1 + Σⱼ uⱼ²/(Sⱼ² − σ²)),    β = V diag(Sⱼ/(Sⱼ² − σ²)) u,
+
+an equation with one root below the smallest Sⱼ whose uⱼ ≠ 0. Nothing in it is a difference of large
+numbers if Sⱼ² − σ² is taken about that Sⱼ, so that X and y may have any units. The hyperplane is
+vertical, and there is no β, when some direction of X without any y (uⱼ = 0) has Sⱼ < σ: then the
+shortest correction turns that direction of X into nothing, and y is still not explained.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thetahat.foundation.errors import DataError
+from thetahat.foundation.threads import one_blas_thread
+
+Array = Any
+EPSILON = float(np.finfo(np.float64).eps)
+FARTHEST = 700.0
+"""Log-odds between which σ²/S² is looked for."""
+LEAST_PART_IN_Y = 1e-9
+"""Of several targets: the least part in Y of the singular vectors that still tells of it."""
+
+
+def nearest_plane(triangle: Array, d: int, n_rows: int) -> tuple[Array, float]:
+    """β (d × k) and the squared size of the smallest correction of [X Y], from its triangle."""
+    with one_blas_thread():
+        U, s, Vt = np.linalg.svd(triangle[:d, :d])
+    # Directions that no row reaches leave β undetermined; none of it lies there.
+    reached = s > max(n_rows, d) * EPSILON * s[0]
+    target = U.T @ triangle[:d, d:]
+    s, Vt, explained = s[reached], Vt[reached], target[reached]
+    left = np.vstack([target[~reached], triangle[d:, d:]])
+    if not len(s):
+        return np.zeros((d, left.shape[1])), float((left**2).sum())
+    if left.shape[1] == 1:
+        gamma, value = _one_target(s, explained[:, 0], float(np.linalg.norm(left)), n_rows)
+        return (Vt.T @ gamma)[:, None], value
+    below = np.zeros((len(left), len(s)))
+    gammas, value = _many_targets(np.block([[np.diag(s), explained], [below, left]]), len(s))
+    return Vt.T @ gammas, value
+
+
+def _one_target(s: Array, u: Array, rho: float, n_rows: int) -> tuple[Array, float]:
+    from scipy.optimize import brentq
+    from scipy.special import expit, log_expit
+
+    size = float(np.hypot(np.linalg.norm(u), rho))
+    told = np.abs(u) > max(n_rows, len(s)) * EPSILON * size
+    if not told.any():
+        _require_slanted(float(s[-1]), rho)
+        return np.zeros(len(s)), rho**2
+    part, last = u[told], float(s[told][-1])
+    if rho == 0:
+        return np.where(told, u / s, 0.0), 0.0
+    # In units of the smallest Sⱼ that y has a part in; Sⱼ² − σ² is its distance, and δ = 1 − σ².
+    above = (s[told] - last) / last * ((s[told] + last) / last)
+    y, rho = part / last, rho / last
+
+    def excess(log_odds: float) -> float:
+        ratio = y / np.sqrt(above + expit(-log_odds))
+        scale = max(1.0, float(np.abs(ratio).max()))
+        rest = np.log((1.0 / scale) ** 2 + ((ratio / scale) ** 2).sum()) + 2 * np.log(scale)
+        return float(2 * np.log(rho) - log_expit(log_odds) - rest)
+
+    root = brentq(excess, -FARTHEST, FARTHEST, xtol=1e-13)
+    sigma = last * float(np.sqrt(expit(root)))
+    _require_slanted(float(s[-1]), sigma)
+    gamma = np.zeros(len(s))
+    gamma[told] = s[told] / last * (part / last) / (above + expit(-root))
+    return gamma, sigma**2
+
+
+def _require_slanted(smallest: float, sigma: float) -> None:
+    """A direction of X without y must not be shorter than the correction."""
+    if sigma > smallest * (1 + 1e-9):
+        raise DataError(
+            "There is no total least squares solution: the nearest hyperplane is vertical. The "
+            f"rows spread by {smallest:.4g} along a direction of X that tells nothing of y, less "
+            f"than the {sigma:.4g} that y leaves unexplained. Bring X and y to comparable units, "
+            "or use LinearRegression, which takes X as exact."
+        )
+
+
+def _many_targets(matrix: Array, d: int) -> tuple[Array, float]:
+    """−V₁₂V₂₂⁻¹ of the smallest right singular vectors; the β of least norm if several."""
+    with one_blas_thread():
+        _, s, Vt = np.linalg.svd(matrix)
+        chosen = Vt[s <= s[d] + len(s) * EPSILON * s[0]].T
+        part_in_y = np.linalg.svd(chosen[d:], compute_uv=False)
+    if part_in_y[-1] < LEAST_PART_IN_Y:
+        raise DataError(
+            "There is no total least squares solution to rounding: the nearest hyperplane is "
+            f"vertical (the part of its normals in y is {part_in_y[-1]:.2g}). Bring X and y to "
+            "comparable units, or use LinearRegression, which takes X as exact."
+        )
+    return -chosen[:d] @ np.linalg.pinv(chosen[d:]), float((s[d:] ** 2).sum())
