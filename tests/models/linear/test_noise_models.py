@@ -203,19 +203,36 @@ def test_anscombe_then_least_squares():
     np.testing.assert_allclose(model.fit(x, y).predict(grid), (1.0 + grid[:, 0]) ** 2, rtol=0.05)
 
 
+def smallest_direction(joint):
+    """The last eigenvector of the centred Gram matrix, by inverse iteration with 120 digits."""
+    from decimal import Decimal, localcontext
+
+    with localcontext() as context:
+        context.prec = 120
+        columns = [[Decimal(float(value)) for value in column] for column in joint.T]
+        columns = [[value - sum(c) / len(c) for value in c] for c in columns]
+        gram = [[sum(map(Decimal.__mul__, a, b)) for b in columns] for a in columns]
+        vector = [Decimal(1)] * len(columns)
+        for _ in range(300):
+            vector = solved([[*row, value] for row, value in zip(gram, vector, strict=True)])
+            largest = max(map(abs, vector))
+            vector = [value / largest for value in vector]
+        return [float(-value / vector[-1]) for value in vector[:-1]]
+
+
+def solved(rows):
+    """Gauss's elimination of an augmented matrix; a Gram matrix needs no pivots."""
+    for k, pivot in enumerate(rows):
+        for row in rows[:k] + rows[k + 1 :]:
+            factor = row[k] / pivot[k]
+            row[:] = [a - factor * b for a, b in zip(row, pivot, strict=True)]
+    return [row[-1] / row[k] for k, row in enumerate(rows)]
+
+
 @pytest.mark.parametrize(("x", "y"), [(1e-10, 1.0), (1e20, 1.0), (1e-20, 1.0), (1.0, 1e12)])
 def test_total_least_squares_in_any_units(x, y):
-    """[X y] in rational numbers: the smallest eigenvalue of the Gram matrix by exact bisection."""
-    import mpmath
-
-    rows, target = X * x, Y * y
-    model = th.TotalLeastSquares().fit(rows, target)
-    with mpmath.workdps(120):
-        joint = mpmath.matrix(np.column_stack([rows, target]).tolist())
-        mean = [mpmath.fsum(joint[:, j]) / N for j in range(4)]
-        centred = mpmath.matrix([[joint[i, j] - mean[j] for j in range(4)] for i in range(N)])
-        _, vectors = mpmath.eigsy(centred.T * centred)
-        expected = [float(-vectors[j, 0] / vectors[3, 0]) for j in range(3)]
+    model = th.TotalLeastSquares().fit(X * x, Y * y)
+    expected = smallest_direction(np.column_stack([X * x, Y * y]))
     np.testing.assert_allclose(model.coef_, expected, rtol=1e-8)
 
 
