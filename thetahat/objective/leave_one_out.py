@@ -7,7 +7,8 @@ With XᵀX = V diag(λ) Vᵀ on centred rows and p = Vᵀx, a fit with penalty �
 
 and leaving row i out changes its residual to eᵢ/(1 − hᵢ): no fit is repeated. A row of weight w
 stands for w equal rows of which one is left out (all of it when w < 1), so weights equal
-repetition.
+repetition. A row that alone determines a direction has e = 0 and h = 1 without a penalty, and both
+1 − h and e vanish with α; their ratio does not (see `saturated_rows`).
 
 Cost: one Gram matrix, then O(n d²) for the leverages of all penalties together: about as long as
 the Gram matrix itself, in single precision where that is safe. As functions of α both sums are of
@@ -27,10 +28,11 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.moments import Moments, dense_rows, means
 from thetahat.data.source import Block, Source
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.objective.saturated_rows import SaturatedRows
 
 Array = Any
 SMALLEST = float(np.finfo(float).eps)
-"""Least 1 − h: a row that alone determines a direction cannot be predicted from the others."""
+"""Least 1 − h that is divided by."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,11 @@ class RidgePath:
         lifted = self.values[:, None] + self.penalties
         tiny = len(self.values) * np.finfo(float).eps * max(self.values[-1], 0.0)
         return np.where(lifted > tiny, 1.0 / np.where(lifted > tiny, lifted, 1.0), 0.0)
+
+    def unpenalised(self) -> Array:
+        """1/λ for every direction that some row reaches, else 0."""
+        alive = self.values > len(self.values) * np.finfo(float).eps * max(self.values[-1], 0.0)
+        return np.where(alive, 1.0 / np.where(alive, self.values, 1.0), 0.0)
 
     def noise_share(self) -> float:
         """Σ w (y − ŷ)² / Σ w (y − ȳ)² under the smallest penalty: the least of all outputs."""
@@ -191,6 +198,8 @@ class LeaveOneOut:
             vectors=path.vectors.astype(dtype),
             fits=[(left.astype(dtype), right) for left, right in factors],
             leverage=(leverage[0].astype(dtype), leverage[1]),
+            unpenalised=path.unpenalised().astype(dtype),
+            alone=SaturatedRows(path, self.intercept),
             base=1.0 / path.weight if self.intercept else 0.0,
         )
 
@@ -205,24 +214,36 @@ class _Plan:
     vectors: Array
     fits: list[tuple[Array, Array]]
     leverage: tuple[Array, Array]
+    unpenalised: Array
+    """1/λ, for the leverage without a penalty."""
+    alone: SaturatedRows
     base: float
 
-    def parts(self, block: Block) -> tuple[Array, Array, Array]:
-        """Centred targets, and the parts of fits and leverages, of the rows of a block."""
+    def parts(self, block: Block) -> tuple[Array, Array, Array, Array]:
+        """Of the rows of a block: centred targets, the parts of fits and leverages, h at α = 0."""
         X = dense_rows(block)
         rows = np.empty(X.shape, dtype=self.vectors.dtype)
         _native.pack_rows(X, self.x_mean, self.per_unit, np.empty(0), rows, 0)
         directions = rows @ self.vectors
         fitted = directions @ np.hstack([left for left, _ in self.fits])
-        leverage = np.square(directions, out=directions) @ self.leverage[0]
+        squares = np.square(directions, out=directions)
+        leverage, level = squares @ self.leverage[0], squares @ self.unpenalised + self.base
         assert block.y is not None
-        return block.y.reshape(len(X), -1) - self.y_mean, fitted, leverage
+        return block.y.reshape(len(X), -1) - self.y_mean, fitted, leverage, level
 
     def sums(self, block: Block) -> LeaveOneOutErrors:
         """Σ w e² of the rows of a block, left out one by one."""
-        y, fitted, leverage = self.parts(block)
+        y, fitted, leverage, level = self.parts(block)
         weight = np.empty(0) if block.weight is None else np.asarray(block.weight, dtype=float)
+        total = float(weight.sum()) if weight.size else float(block.n_rows)
         squares = np.zeros((len(self.fits), self.leverage[1].shape[1]))
+        rows, found = self.alone.residuals(block, level)
+        if len(rows):
+            mass = weight[rows, None] if weight.size else 1.0
+            squares += (mass * found.transpose(1, 0, 2) ** 2).sum(axis=1)
+            others = np.delete(np.arange(block.n_rows), rows)
+            y, fitted, leverage = y[others], fitted[others], leverage[others]
+            weight = weight[others] if weight.size else weight
         for output, (columns, (_, right)) in enumerate(self._split(fitted)):
             _native.leave_one_out_sums(
                 np.ascontiguousarray(y[:, output], dtype=np.float64),
@@ -235,20 +256,23 @@ class _Plan:
                 SMALLEST,
                 squares[output],
             )
-        return LeaveOneOutErrors(squares, float(weight.sum()) if weight.size else block.n_rows)
+        return LeaveOneOutErrors(squares, total)
 
     def residuals(self, block: Block) -> Array:
         """The residuals of the rows of a block, left out one by one: (rows, outputs, penalties)."""
-        y, fitted, leverage = self.parts(block)
+        y, fitted, leverage, level = self.parts(block)
         share = 1.0 if block.weight is None else np.minimum(block.weight, 1.0)[:, None]
         kept = np.maximum(1.0 - share * (leverage @ self.leverage[1] + self.base), SMALLEST)
-        return np.stack(
+        left_out = np.stack(
             [
                 (y[:, output, None] - columns @ right) / kept
                 for output, (columns, (_, right)) in enumerate(self._split(fitted))
             ],
             axis=1,
         )
+        rows, found = self.alone.residuals(block, level)
+        left_out[rows] = found
+        return left_out
 
     def _split(self, fitted: Array) -> Iterator[tuple[Array, tuple[Array, Array]]]:
         """The parts of each output's fit, beside its factors."""

@@ -216,3 +216,48 @@ def test_ridge_cv_sparse_and_refusals():
         th.RidgeCV([-1.0]).fit(X, Y)
     with pytest.raises(th.ParameterError, match="leave-one-out"):
         th.RidgeCV(cv=3, store_cv_results=True).fit(X, Y)
+
+
+def left_out_score(X, y, alpha, intercept, weight=None):
+    """−Σ w e²/Σ w over fits to all rows but one."""
+    errors = []
+    for i in range(len(y)):
+        kept = np.arange(len(y)) != i
+        model = th.Ridge(alpha, solver="svd", fit_intercept=intercept)
+        model.fit(X[kept], y[kept], None if weight is None else weight[kept])
+        errors.append(y[i] - model.predict(X[i : i + 1])[0])
+    return -np.average(np.square(errors), weights=weight)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize(("n", "d"), [(6, 5), (4, 5), (5, 5), (8, 5)])
+def test_left_out_rows_that_alone_determine_a_direction(n, d, intercept):
+    random = np.random.default_rng(n)
+    rows, y = random.standard_normal((n, d)), random.standard_normal(n)
+    for alpha in (0.0, 1e-12, 1e-3, 1.0):
+        expected = left_out_score(rows, y, alpha, intercept)
+        for scoring in (None, "neg_mean_squared_error"):
+            model = th.RidgeCV([alpha], fit_intercept=intercept, scoring=scoring).fit(rows, y)
+            assert model.best_score_ == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_left_out_rows_with_a_column_of_their_own(weighted):
+    random = np.random.default_rng(3)
+    rows, y = random.standard_normal((200, 4)), random.standard_normal(200)
+    rows[:, 3] = np.arange(200) == 17
+    weight = random.uniform(0.2, 1.0, 200) if weighted else None
+    model = th.RidgeCV([0.0]).fit(rows, y, sample_weight=weight)
+    assert model.best_score_ == pytest.approx(left_out_score(rows, y, 0.0, True, weight), rel=1e-6)
+
+
+def test_folds_count_rows_by_their_weight():
+    from sklearn.model_selection import PredefinedSplit
+
+    random = np.random.default_rng(6)
+    rows = random.normal(size=(40, 6))
+    y, weight = rows @ random.normal(size=6) + random.normal(size=40), random.integers(1, 4, 40)
+    fold, again = np.arange(40) % 4, np.repeat(np.arange(40), weight)
+    once = th.RidgeCV([1.0], cv=PredefinedSplit(fold)).fit(rows, y, sample_weight=weight)
+    twice = th.RidgeCV([1.0], cv=PredefinedSplit(fold[again])).fit(rows[again], y[again])
+    assert once.best_score_ == pytest.approx(twice.best_score_, rel=1e-10)

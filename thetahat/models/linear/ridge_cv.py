@@ -183,7 +183,9 @@ class RidgeCV(LinearRegressor):
         for train, test in _folds(self.cv, whole):
             path = self._path(whole.take(train), alphas)
             held = whole.take(test)
-            scores.append([scorer(model, held.X, held.y) for model in self._models(path, whole)])
+            options = {} if held.weight is None else {"sample_weight": held.weight}
+            models = self._models(path, whole)
+            scores.append([scorer(model, held.X, held.y, **options) for model in models])
         return np.mean(scores, axis=0)
 
     def _models(self, path: RidgePath, source: Source) -> Iterator[Ridge]:
