@@ -71,10 +71,7 @@ def one_of(*names: str) -> Range:
 
 
 def _is_non_negative(values: Any) -> bool:
-    try:
-        return bool(np.all(np.asarray(values, dtype=float) >= 0))
-    except (TypeError, ValueError):
-        return False
+    return _is_numeric(values) and bool(np.all(np.asarray(values, dtype=float) >= 0))
 
 
 real = Range(_is_real, "a number")
@@ -95,6 +92,23 @@ def _is_finite_vector(value: Any) -> bool:
 
 
 finite_vector = Range(_is_finite_vector, "an array of finite numbers")
+
+
+how_many_or_which = Range(
+    lambda value: (
+        whole(1).holds(value)
+        or (not isinstance(value, str | Real) and np.ndim(value) == 1 and _is_numeric(value))
+    ),
+    "a whole number ≥ 1 or an array of penalties",
+)
+
+
+def _is_numeric(values: Any) -> bool:
+    try:
+        np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def check_ranges(estimator: Any) -> None:

@@ -75,7 +75,7 @@ def test_path_refusals():
         th.lasso_path(TALL, TALL_Y, alphas=[1.0, -1.0])
     with pytest.raises(th.ParameterError, match="alphas is empty"):
         th.lasso_path(TALL, TALL_Y, alphas=[])
-    with pytest.raises(th.ParameterError, match="at least 1"):
+    with pytest.raises(th.ParameterError, match="alphas=0 must be a whole number ≥ 1"):
         th.lasso_path(TALL, TALL_Y, alphas=0)
     with pytest.raises(th.ParameterError, match="positive=True is for one target"):
         th.lasso_path(TALL, TALL[:, :2], positive=True)
@@ -224,3 +224,42 @@ def test_a_path_by_sweeps_is_the_path_on_a_gram_matrix(l1_ratio):
             for beta in (swept[1][:, at], on_gram[1][:, at])
         ]
         assert values[0] - values[1] <= swept[2][at] + 1e-12 <= 2e-6 * np.mean(y**2) + 1e-12
+
+
+@pytest.mark.parametrize("function", [th.enet_path, th.lasso_path])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"alphas": "abc"}, "alphas='abc' must be a whole number ≥ 1 or an array"),
+        ({"alphas": True}, "alphas=True must be a whole number"),
+        ({"alphas": ["a"]}, "alphas=.* must be a whole number"),
+        ({"eps": "a"}, "eps='a' must be a number > 0"),
+        ({"coef_init": [1.0]}, r"coef_init has shape \(1,\); it must be \(2,\)"),
+        ({"coef_init": "a"}, "coef_init='a' must be a number"),
+        ({"tol": -1}, "tol=-1 must be a number ≥ 0"),
+        ({"selection": "zzz"}, "selection='zzz' must be one of 'cyclic', 'random'"),
+        ({"max_iter": 1.5}, "max_iter=1.5 must be a whole number"),
+        ({"nonsense": 1}, "has no parameter 'nonsense'"),
+    ],
+)
+def test_paths_refuse_what_is_no_parameter_by_their_own_name(function, arguments, message):
+    X, y = np.array([[1.0, 2.0, 3.1], [2.3, 5.4, 4.3]]).T, np.array([1.0, 2.0, 3.1])
+    with pytest.raises(th.ParameterError, match=f"^{function.__name__}.*{message}"):
+        function(X, y, **arguments)
+
+
+def test_shares_of_the_penalty_are_numbers():
+    with pytest.raises(th.ParameterError, match="enet_path: l1_ratio=None must be a number betw"):
+        th.enet_path([[1.0], [2.0]], [1.0, 2.0], l1_ratio=None)
+
+
+def test_estimators_carry_their_path():
+    X, y = np.array([[1.0, 2.0, 3.1], [2.3, 5.4, 4.3]]).T, np.array([1.0, 2.0, 3.1])
+    for estimator, function in [
+        (th.Lasso, th.enet_path),
+        (th.ElasticNet, th.enet_path),
+        (th.ElasticNetCV, th.enet_path),
+        (th.LassoCV, th.lasso_path),
+    ]:
+        found, expected = estimator.path(X, y, alphas=3), function(X, y, alphas=3)
+        np.testing.assert_array_equal(found[1], expected[1])

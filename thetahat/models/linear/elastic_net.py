@@ -8,6 +8,7 @@ from sklearn.callback import with_callbacks
 
 from thetahat.estimator.parameters import Range, at_least, boolean
 from thetahat.models.linear.l1_regressor import SOLVER_RANGES, L1Regressor
+from thetahat.models.linear.lasso_path import enet_path
 
 share = Range(lambda value: at_least(0).holds(value) and value <= 1, "a number between 0 and 1")
 
@@ -43,6 +44,7 @@ class ElasticNet(L1Regressor):
     [0.4458, 0.4458]
     """
 
+    path = staticmethod(enet_path)
     _ranges = SOLVER_RANGES | {"alpha": at_least(0), "l1_ratio": share, "warm_start": boolean}
 
     def __init__(

@@ -10,6 +10,7 @@ from sklearn.callback import with_callbacks
 from thetahat.estimator.parameters import Range
 from thetahat.models.linear.elastic_net import share
 from thetahat.models.linear.l1_cv import CV_RANGES, L1RegressorCV
+from thetahat.models.linear.lasso_path import enet_path
 
 shares = share | Range(
     lambda value: (
@@ -58,6 +59,7 @@ class ElasticNetCV(L1RegressorCV):
     ((2, 100, 3), True)
     """
 
+    path = staticmethod(enet_path)
     _ranges = CV_RANGES | {"l1_ratio": shares}
 
     def __init__(
@@ -94,8 +96,20 @@ class ElasticNetCV(L1RegressorCV):
         self.selection = selection
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ElasticNetCV:
-        """Fit; parameters as in `Lasso.fit`, for one target and rows in memory."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> ElasticNetCV:
+        """Choose the penalty by folds, and fit to all rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `Lasso.fit`, for one target and rows in memory.
+        **params
+            For the splitter `cv` (``groups``), with scikit-learn's metadata routing enabled.
+
+        Returns
+        -------
+        self
+        """
         shares = np.atleast_1d(np.asarray(self.l1_ratio, dtype=np.float64))
-        self.l1_ratio_ = self._fit_by_folds(X, y, sample_weight, shares)
+        self.l1_ratio_ = self._fit_by_folds(X, y, sample_weight, shares, params)
         return self

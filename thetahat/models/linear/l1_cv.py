@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.model_selection import check_cv
 
 from thetahat.data.in_memory import InMemory
-from thetahat.estimator.parameters import Range, boolean, more_than, whole
+from thetahat.estimator.fold_routing import RoutesToFolds
+from thetahat.estimator.parameters import Range, boolean, how_many_or_which, more_than, whole
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.models.linear.l1_regressor import SOLVER_RANGES, L1Regressor
 from thetahat.objective.l1_folds import FoldErrors
@@ -18,22 +19,15 @@ from thetahat.objective.l1_path import alpha_grid, alpha_max, given_alphas
 
 Array = Any
 
-penalties = Range(
-    lambda value: (
-        (isinstance(value, Integral) and not isinstance(value, bool) and value >= 1)
-        or (not isinstance(value, str | Integral) and np.ndim(value) == 1)
-    ),
-    "a whole number ≥ 1 or an array of penalties",
-)
 CV_RANGES = SOLVER_RANGES | {
     "eps": more_than(0),
-    "alphas": penalties,
+    "alphas": how_many_or_which,
     "n_jobs": whole(-64) | Range(lambda value: value is None, "None"),
     "fit_intercept": boolean,
 }
 
 
-class L1RegressorCV(L1Regressor):
+class L1RegressorCV(RoutesToFolds, L1Regressor):
     """A path for every fold, and one fit to all rows at the best penalty."""
 
     _streams = False
@@ -45,14 +39,17 @@ class L1RegressorCV(L1Regressor):
     alphas: Any
     cv: Any
 
-    def _fit_by_folds(self, X: Any, y: Any, sample_weight: Any, l1_ratios: Array) -> float:
+    def _fit_by_folds(
+        self, X: Any, y: Any, sample_weight: Any, l1_ratios: Array, params: dict[str, Any]
+    ) -> float:
         """Choose, fit to all rows, and return the chosen l1_ratio."""
+        for_folds = self._for_folds(params)
         source = self._open(X, y, sample_weight, check_finite=False)
         assert isinstance(source, InMemory)
         source.require_finite()
         folds = [
             (np.asarray(train), np.asarray(test))
-            for train, test in check_cv(self.cv).split(source.X, source.y)
+            for train, test in check_cv(self.cv).split(source.X, source.y, **for_folds)
         ]
         self._require_weight_in_every_fold(source, folds)
         held_out = FoldErrors(

@@ -8,6 +8,7 @@ from sklearn.callback import with_callbacks
 
 from thetahat.estimator.parameters import at_least, boolean
 from thetahat.models.linear.l1_regressor import SOLVER_RANGES, L1Regressor
+from thetahat.models.linear.lasso_path import enet_path
 
 
 class Lasso(L1Regressor):
@@ -68,6 +69,7 @@ class Lasso(L1Regressor):
     'duality gap'
     """
 
+    path = staticmethod(enet_path)
     _ranges = SOLVER_RANGES | {"alpha": at_least(0), "warm_start": boolean}
 
     def __init__(

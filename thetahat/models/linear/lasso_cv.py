@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.callback import with_callbacks
 
 from thetahat.models.linear.l1_cv import CV_RANGES, L1RegressorCV
+from thetahat.models.linear.lasso_path import lasso_path
 
 
 class LassoCV(L1RegressorCV):
@@ -53,6 +54,7 @@ class LassoCV(L1RegressorCV):
     """
 
     _everyday = "lasso"
+    path = staticmethod(lasso_path)
     _ranges = CV_RANGES
 
     def __init__(
@@ -87,7 +89,19 @@ class LassoCV(L1RegressorCV):
         self.selection = selection
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LassoCV:
-        """Fit; parameters as in `Lasso.fit`, for one target and rows in memory."""
-        self._fit_by_folds(X, y, sample_weight, np.ones(1))
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> LassoCV:
+        """Choose the penalty by folds, and fit to all rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `Lasso.fit`, for one target and rows in memory.
+        **params
+            For the splitter `cv` (``groups``), with scikit-learn's metadata routing enabled.
+
+        Returns
+        -------
+        self
+        """
+        self._fit_by_folds(X, y, sample_weight, np.ones(1), params)
         return self

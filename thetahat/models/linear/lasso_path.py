@@ -10,6 +10,17 @@ import numpy as np
 
 from thetahat.data.door import as_source
 from thetahat.data.in_memory import InMemory
+from thetahat.estimator.parameters import (
+    Range,
+    at_least,
+    boolean,
+    how_many_or_which,
+    more_than,
+    one_of,
+    require,
+    whole,
+)
+from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.objective.l1_least_squares import L1Rows
@@ -18,6 +29,17 @@ from thetahat.objective.l1_path import alpha_grid, alpha_max, given_alphas, path
 Array = Any
 
 SOLVER_OPTIONS = {"tol": 1e-4, "max_iter": 1000, "random_state": None, "selection": "cyclic"}
+RANGES = {
+    "l1_ratio": Range(
+        lambda value: at_least(0).holds(value) and value <= 1, "a number between 0 and 1"
+    ),
+    "eps": more_than(0),
+    "alphas": how_many_or_which,
+    "positive": boolean,
+    "tol": at_least(0),
+    "max_iter": whole(1),
+    "selection": one_of("cyclic", "random"),
+}
 
 
 def lasso_path(
@@ -93,21 +115,18 @@ def lasso_path(
     >>> coefs.round(4).tolist()
     [[0.0, 0.0, 0.4692], [0.2159, 0.4426, 0.2367]]
     """
-    return enet_path(
+    return _path(
+        "lasso_path",
         X,
         y,
         l1_ratio=1.0,
         eps=eps,
-        n_alphas=n_alphas,
-        alphas=alphas,
+        alphas=alphas if n_alphas is None else n_alphas,
         precompute=precompute,
-        Xy=Xy,
-        copy_X=copy_X,
         coef_init=coef_init,
-        verbose=verbose,
         return_n_iter=return_n_iter,
         positive=positive,
-        **params,
+        params=params,
     )
 
 
@@ -163,37 +182,67 @@ def enet_path(
     >>> coefs.shape, bool((coefs[:, 0] == 0).all())
     ((2, 3), True)
     """
+    return _path(
+        "enet_path",
+        X,
+        y,
+        l1_ratio=l1_ratio,
+        eps=eps,
+        alphas=alphas if n_alphas is None else n_alphas,
+        precompute=precompute,
+        coef_init=coef_init,
+        return_n_iter=return_n_iter,
+        positive=positive,
+        params=params,
+    )
+
+
+def _path(
+    who: str,
+    X: Any,
+    y: Any,
+    *,
+    l1_ratio: Any,
+    eps: Any,
+    alphas: Any,
+    precompute: Any,
+    coef_init: Any,
+    return_n_iter: bool,
+    positive: bool,
+    params: dict[str, Any],
+) -> tuple[Any, ...]:
     unknown = set(params) - set(SOLVER_OPTIONS)
     if unknown:
         raise ParameterError(
-            f"enet_path has no parameter {sorted(unknown)[0]!r}; beside its own it takes "
+            f"{who} has no parameter {sorted(unknown)[0]!r}; beside its own it takes "
             f"{', '.join(sorted(SOLVER_OPTIONS))}."
         )
-    _require(0 <= l1_ratio <= 1, f"l1_ratio={l1_ratio!r} must be a number between 0 and 1")
-    _require(eps > 0, f"eps={eps!r} must be a number > 0")
     options = SOLVER_OPTIONS | params
+    wanted = 100 if alphas is None else alphas
+    given = {"l1_ratio": l1_ratio, "eps": eps, "alphas": wanted, "positive": positive, **options}
+    for name, rule in RANGES.items():
+        require(who, name, given[name], rule)
     solve = {"tol": options["tol"], "max_iter": options["max_iter"], "l1_ratio": l1_ratio}
-    source = as_source(X, y, who="enet_path", check_finite=False)
+    source = as_source(X, y, who=who, check_finite=False)
     if not isinstance(source, InMemory) or source.y is None:
-        raise DataError("enet_path needs rows in memory, and a target y for each of them.")
-    wanted = alphas if n_alphas is None else n_alphas
-    wanted = 100 if wanted is None else wanted
+        raise DataError(f"{who} needs rows in memory, and a target y for each of them.")
+    start = None if coef_init is None else _start(coef_init, source, who)
     if source.n_outputs:
         from thetahat.objective.task_path import task_path
 
-        _require(not positive, "positive=True is for one target; y has several columns")
-        alphas, coefs, solutions = task_path(source, wanted, eps, start=coef_init, **solve)
+        if positive:
+            raise ParameterError(f"{who}: positive=True is for one target; y has several columns.")
+        alphas, coefs, solutions = task_path(source, wanted, eps, start=start, **solve)
     else:
         rows = L1Rows(source, intercept=False, precompute=precompute)
         problem = rows.problem()
         if isinstance(wanted, Integral):
-            _require(wanted >= 1, f"alphas={wanted!r} must be at least 1, or the penalties")
             largest = alpha_max(problem.design.start, problem.total, l1_ratio, positive)
             alphas = alpha_grid(largest, eps, int(wanted))
         else:
-            alphas = given_alphas(wanted, "enet_path")
-        _, coefs, _, solutions = path(problem, alphas, positive=positive, start=coef_init, **solve)
-    _warn(solutions, alphas)
+            alphas = given_alphas(wanted, who)
+        _, coefs, _, solutions = path(problem, alphas, positive=positive, start=start, **solve)
+    _warn(who, solutions, alphas)
     found = (
         alphas,
         coefs.astype(source.dtype, copy=False),
@@ -202,21 +251,29 @@ def enet_path(
     return (*found, [max(1, s.steps) for s in solutions]) if return_n_iter else found
 
 
-def _require(holds: bool, rule: str) -> None:
-    if not holds:
-        raise ParameterError(f"enet_path: {rule}.")
+def _start(given: Any, source: InMemory, who: str) -> Array:
+    """Where to begin: a coefficient for each column, of every target if there are several."""
+    start = numbers(given, "coef_init", who)
+    shape = (source.n_features,)
+    shape = (source.n_outputs, *shape) if source.n_outputs else shape
+    if start.shape != shape:
+        raise ParameterError(
+            f"{who}: coef_init has shape {start.shape}; it must be {shape}, one coefficient for "
+            "each column of X" + (" and target." if source.n_outputs else ".")
+        )
+    return start
 
 
-def _warn(solutions: list[Solution], alphas: Array) -> None:
+def _warn(who: str, solutions: list[Solution], alphas: Array) -> None:
     late = [k for k, solution in enumerate(solutions) if "exhausted" in solution.message]
     if late:
         from sklearn.exceptions import ConvergenceWarning
 
         worst = max(late, key=lambda k: solutions[k].gap)
         warnings.warn(
-            f"enet_path: {len(late)} of {len(solutions)} penalties did not reach tol within "
+            f"{who}: {len(late)} of {len(solutions)} penalties did not reach tol within "
             f"max_iter sweeps (largest duality gap {solutions[worst].gap:.2g}, at alpha="
             f"{alphas[worst]:.3g}). Raise max_iter or tol, or scale the columns.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.model_selection import check_cv
 
 from thetahat.data.in_memory import InMemory
+from thetahat.estimator.fold_routing import RoutesToFolds
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import boolean, none, whole
 from thetahat.models.linear.orthogonal_matching_pursuit import (
@@ -18,7 +19,7 @@ from thetahat.models.linear.orthogonal_matching_pursuit import (
 Array = Any
 
 
-class OrthogonalMatchingPursuitCV(LinearRegressor):
+class OrthogonalMatchingPursuitCV(RoutesToFolds, LinearRegressor):
     """Orthogonal matching pursuit that takes as many columns as predict held-out rows best.
 
     Formula: ŝ = argmin_s Σ_folds mean (y − Xβ̂_s)² over the rows left out, β̂_s the pursuit's fit
@@ -90,7 +91,7 @@ class OrthogonalMatchingPursuitCV(LinearRegressor):
         self.verbose = verbose
         self.positive = positive
 
-    def fit(self, X: Any, y: Any = None) -> OrthogonalMatchingPursuitCV:
+    def fit(self, X: Any, y: Any = None, **params: Any) -> OrthogonalMatchingPursuitCV:
         """Fit.
 
         Parameters
@@ -99,16 +100,19 @@ class OrthogonalMatchingPursuitCV(LinearRegressor):
             Features.
         y : array-like of shape (n,)
             Targets.
+        **params
+            For the splitter `cv` (``groups``), with scikit-learn's metadata routing enabled.
 
         Returns
         -------
         self
         """
+        for_folds = self._for_folds(params)
         source = self._open(X, y)
         assert isinstance(source, InMemory)
         d = source.n_features
         most = min(self.max_iter or max(d // 10, 5), d)
-        splits = check_cv(self.cv, source.y).split(source.X, source.y)
+        splits = check_cv(self.cv, source.y).split(source.X, source.y, **for_folds)
         self.mse_path_ = np.column_stack(
             [self._errors(source, train, test, most) for train, test in splits]
         )

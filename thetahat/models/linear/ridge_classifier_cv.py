@@ -14,6 +14,7 @@ from sklearn.model_selection import check_cv
 from thetahat.data.in_memory import InMemory
 from thetahat.data.sign_targets import with_sign_targets
 from thetahat.data.source import Source
+from thetahat.estimator.fold_routing import RoutesToFolds
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.parameters import at_least, boolean, non_negative_array
 from thetahat.foundation.errors import CapabilityError, ParameterError
@@ -23,7 +24,7 @@ from thetahat.models.linear.ridge_cv import RidgeCV
 Array = Any
 
 
-class RidgeClassifierCV(LinearClassifier):
+class RidgeClassifierCV(RoutesToFolds, LinearClassifier):
     """`RidgeClassifier` with its penalty chosen by leave-one-out or by folds.
 
     Formula: the α of the smallest Σᵢ ‖tᵢ − t̂₋ᵢ(xᵢ; α)‖², in closed form for all α from one
@@ -85,14 +86,29 @@ class RidgeClassifierCV(LinearClassifier):
         self.class_weight = class_weight
         self.store_cv_results = store_cv_results
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RidgeClassifierCV:
-        """Fit; parameters as in `RidgeClassifier.fit`."""
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any
+    ) -> RidgeClassifierCV:
+        """Choose the penalty, and fit to all rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `RidgeClassifier.fit`.
+        **params
+            For the splitter `cv` (``groups``), with scikit-learn's metadata routing enabled.
+
+        Returns
+        -------
+        self
+        """
+        for_folds = self._for_folds(params)
         codes = self._open_classes(X, y, sample_weight, class_weight=self.class_weight)
         signs = with_sign_targets(codes, len(self.classes_))
         alphas, stored = np.atleast_1d(np.asarray(self.alphas, dtype=float)), self.store_cv_results
         search = RidgeCV(alphas=alphas, fit_intercept=self.fit_intercept, store_cv_results=stored)
         if self.cv is not None or self.scoring is not None:
-            scores = self._scores(codes, signs, alphas)
+            scores = self._scores(codes, signs, alphas, for_folds)
             search.set_params(alphas=alphas[[int(scores.argmax())]], store_cv_results=False)
         search.fit(signs)
         self.coef_, self.intercept_ = np.atleast_2d(search.coef_), np.atleast_1d(search.intercept_)
@@ -105,7 +121,9 @@ class RidgeClassifierCV(LinearClassifier):
             self.cv_results_ = search.cv_results_.reshape(shape)
         return self
 
-    def _scores(self, codes: Source, signs: Source, alphas: Array) -> Array:
+    def _scores(
+        self, codes: Source, signs: Source, alphas: Array, for_folds: dict[str, Any]
+    ) -> Array:
         """The score of every penalty, by rows left out one by one or by folds."""
         if not (isinstance(codes, InMemory) and isinstance(signs, InMemory)):
             raise CapabilityError(
@@ -118,17 +136,20 @@ class RidgeClassifierCV(LinearClassifier):
             left_out = self._left_out(signs, alphas)
             if self.store_cv_results:
                 self.cv_results_ = left_out
-            weight = {} if signs.weight is None else {"sample_weight": signs.weight}
+            weight = _weight_of(signs, slice(None))
             judged = (_Judged(self.classes_, left_out[:, :, a]) for a in range(alphas.size))
             return np.array([scorer(model, None, labels, **weight) for model in judged])
         if self.store_cv_results:
             raise ParameterError(
                 "RidgeClassifierCV: store_cv_results belongs to leave-one-out. Use cv=None."
             )
-        folds = check_cv(self.cv, labels, classifier=True).split(signs.X, labels)
+        folds = check_cv(self.cv, labels, classifier=True).split(signs.X, labels, **for_folds)
         return np.mean(
             [
-                [scorer(model, signs.X[test], labels[test]) for model in models]
+                [
+                    scorer(model, signs.X[test], labels[test], **_weight_of(signs, test))
+                    for model in models
+                ]
                 for models, test in self._of_folds(folds, signs, alphas)
             ],
             axis=0,
@@ -166,6 +187,11 @@ class RidgeClassifierCV(LinearClassifier):
                 model.__dict__.update(scores_of(path.theta(chosen), signs))
                 models.append(model)
             yield models, test
+
+
+def _weight_of(source: InMemory, rows: Any) -> dict[str, Array]:
+    """What a scorer is told of the weights of some rows."""
+    return {} if source.weight is None else {"sample_weight": source.weight[rows]}
 
 
 class _Judged(ClassifierMixin, BaseEstimator):

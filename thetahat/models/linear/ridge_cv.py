@@ -13,6 +13,7 @@ from sklearn.model_selection import check_cv
 from thetahat.data.in_memory import InMemory
 from thetahat.data.moments import moments
 from thetahat.data.source import Source
+from thetahat.estimator.fold_routing import RoutesToFolds
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, non_negative_array, none, one_of
 from thetahat.foundation.errors import CapabilityError, ParameterError
@@ -23,7 +24,7 @@ from thetahat.objective.leave_one_out import LeaveOneOut, RidgePath
 Array = Any
 
 
-class RidgeCV(LinearRegressor):
+class RidgeCV(RoutesToFolds, LinearRegressor):
     """Ridge over a grid of penalties; leave-one-out in closed form by default.
 
     Formula: leaving row i out turns its residual into eᵢ/(1 − hᵢ), with leverage
@@ -100,14 +101,27 @@ class RidgeCV(LinearRegressor):
         self.store_cv_results = store_cv_results
         self.alpha_per_target = alpha_per_target
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RidgeCV:
-        """Fit; parameters as in `LinearRegression.fit`."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> RidgeCV:
+        """Choose the penalty, and fit to all rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `LinearRegression.fit`.
+        **params
+            For the splitter `cv` (``groups``), with scikit-learn's metadata routing enabled.
+
+        Returns
+        -------
+        self
+        """
+        for_folds = self._for_folds(params)
         source = self._open(X, y, sample_weight, check_finite=False)
         alphas = np.atleast_1d(np.asarray(self.alphas, dtype=float))
         if not alphas.size:
             raise ParameterError("RidgeCV: alphas is empty. Give at least one penalty.")
         path = self._path(source, alphas)
-        scores = self._scores(source, path)
+        scores = self._scores(source, path, for_folds)
         best = scores.argmax(axis=1) if self.alpha_per_target else [scores.mean(axis=0).argmax()]
         chosen = np.broadcast_to(np.asarray(best), (max(1, source.n_outputs),))
         theta = path.theta(chosen)
@@ -135,10 +149,11 @@ class RidgeCV(LinearRegressor):
         about = moments(source)
         return RidgePath.of(about if self.fit_intercept else about.about_zero(), alphas)
 
-    def _scores(self, source: Source, path: RidgePath) -> Array:
+    def _scores(self, source: Source, path: RidgePath, for_folds: dict[str, Any]) -> Array:
         """The score of every penalty, one row per output (one row in all with folds)."""
         if self.cv is not None:
-            return self._fold_scores(source, path.penalties * path.unit**2)[None, :]
+            penalties = path.penalties * path.unit**2
+            return self._fold_scores(source, penalties, for_folds)[None, :]
         left_out = LeaveOneOut(path, self.fit_intercept)
         if self.scoring is None and not self.store_cv_results:
             return -left_out.mean_squared_errors(source)
@@ -170,7 +185,7 @@ class RidgeCV(LinearRegressor):
             ]
         )
 
-    def _fold_scores(self, source: Source, alphas: Array) -> Array:
+    def _fold_scores(self, source: Source, alphas: Array, for_folds: dict[str, Any]) -> Array:
         """Mean score over folds; one Gram matrix and one spectrum per fold."""
         if self.store_cv_results or self.alpha_per_target:
             raise ParameterError(
@@ -180,7 +195,7 @@ class RidgeCV(LinearRegressor):
         whole = _in_memory(source)
         scorer = check_scoring(Ridge(), scoring=self.scoring)
         scores = []
-        for train, test in _folds(self.cv, whole):
+        for train, test in check_cv(self.cv, whole.y).split(whole.X, whole.y, **for_folds):
             path = self._path(whole.take(train), alphas)
             held = whole.take(test)
             options = {} if held.weight is None else {"sample_weight": held.weight}
@@ -221,7 +236,3 @@ def _targets(source: Source) -> Array:
     y = _in_memory(source).y
     assert y is not None
     return y if y.ndim == 2 else y[:, None]
-
-
-def _folds(cv: Any, source: InMemory) -> Iterator[tuple[Array, Array]]:
-    yield from check_cv(cv, source.y).split(source.X, source.y)

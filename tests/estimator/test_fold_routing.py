@@ -1,0 +1,34 @@
+"""Groups reach the splitter of every cross-validated linear model, as in scikit-learn."""
+
+import numpy as np
+import pytest
+import sklearn
+import sklearn.linear_model
+from sklearn.model_selection import GroupKFold
+
+import thetahat as th
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.standard_normal((60, 4))
+Y = X @ [1.0, 0.0, -2.0, 0.0] + RANDOM.standard_normal(60)
+GROUPS = RANDOM.permutation(np.arange(60) % 6)
+MODELS = ["LassoCV", "ElasticNetCV", "RidgeCV", "OrthogonalMatchingPursuitCV", "RidgeClassifierCV"]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_groups_reach_the_splitter(name):
+    y = Y > 0 if "Classifier" in name else Y
+    own = list(GroupKFold(3).split(X, y, GROUPS))
+    expected = getattr(th, name)(cv=own).fit(X, y)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = getattr(th, name)(cv=GroupKFold(3)).fit(X, y, groups=GROUPS)
+        peer = getattr(sklearn.linear_model, name)(cv=GroupKFold(3)).fit(X, y, groups=GROUPS)
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+    np.testing.assert_allclose(np.ravel(model.coef_), np.ravel(peer.coef_), rtol=2e-2, atol=2e-2)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_groups_without_routing_are_refused(name):
+    y = Y > 0 if "Classifier" in name else Y
+    with pytest.raises(th.ParameterError, match=r"groups is for the splitter.*enable_metadata"):
+        getattr(th, name)(cv=GroupKFold(3)).fit(X, y, groups=GROUPS)
