@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -69,6 +69,9 @@ class LinearRegressor(RegressorMixin, Linear):
     """A linear model whose raw prediction is the prediction."""
 
     _multi_output = True
+    _flattens_one_column: ClassVar[bool] = False
+    """Whether y of shape (n, 1) gives ``coef_`` of shape (d,), as it does in some of
+    scikit-learn's estimators, but not in its `LinearRegression`."""
 
     def predict(self, X: Any) -> Array:
         """ŷ = Xβ + b. Cost: O(n d); a `Source` is read block by block.
@@ -88,13 +91,13 @@ class LinearRegressor(RegressorMixin, Linear):
         """Store β and b from their stack [β; b] of shape (d + 1, k)."""
         self.__dict__.update(self._shaped(theta, source))
 
-    @staticmethod
-    def _shaped(theta: Array, source: Source) -> dict[str, Array]:
+    def _shaped(self, theta: Array, source: Source) -> dict[str, Array]:
         """β and b in scikit-learn's shapes, in the precision of the data."""
         coef = np.ascontiguousarray(theta[:-1].T, dtype=source.dtype)
         intercept = np.asarray(theta[-1], dtype=source.dtype)
         if isinstance(source, OnDevice):
             coef, intercept = like(coef, source.X), like(intercept, source.X)
         if source.n_outputs:
-            return {"coef_": coef, "intercept_": intercept}
+            flat = source.n_outputs == 1 and self._flattens_one_column
+            return {"coef_": coef[0] if flat else coef, "intercept_": intercept}
         return {"coef_": coef[0], "intercept_": intercept[0]}

@@ -170,7 +170,13 @@ def test_zero_and_duplicate_columns_are_never_taken(precompute, positive):
     y = np.abs(y) if positive else y
     model = th.OrthogonalMatchingPursuit(
         n_nonzero_coefs=6, precompute=precompute, positive=positive
-    ).fit(X, y)
+    )
+    if positive:  # ends where no column is left that would help: its optimum
+        model.fit(X, y)
+    else:
+        with pytest.warns(RuntimeWarning, match="4 of 6 columns taken.*Ask for fewer"):
+            model.fit(X, y)
+        assert model.solution_.outcome is th.Outcome.STALLED
     assert model.coef_[2] == 0.0
     assert model.coef_[3] == 0.0 or model.coef_[4] == 0.0
     assert np.isfinite(model.coef_).all()
@@ -196,6 +202,10 @@ def test_unreachable_tolerance_says_what_is_left():
     model = th.OrthogonalMatchingPursuit(tol=1e-6).fit(X, y)
     assert model.n_iter_ == 6
     assert "above tol=1e-06" in model.solution_.message
+    assert model.solution_.outcome is th.Outcome.STALLED
+    X[:, 2] = X[:, 3]
+    with pytest.warns(RuntimeWarning, match="above tol=1e-06.*Raise tol, or add columns"):
+        th.OrthogonalMatchingPursuit(tol=1e-6).fit(X, y)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,7 @@ class OrthogonalMatchingPursuit(LinearRegressor):
     [0.0, -3.0, 0.0, 2.0]
     """
 
+    _flattens_one_column = True
     _ranges = {  # noqa: RUF012
         "n_nonzero_coefs": whole(1) | none,
         "tol": at_least(0) | none,
@@ -109,16 +111,20 @@ class OrthogonalMatchingPursuit(LinearRegressor):
             precompute=self.precompute,
         )
         self._keep(theta, source)
-        self.n_iter_ = found.steps if source.n_outputs else int(found.steps[0])
+        self.n_iter_ = found.steps if source.n_outputs > 1 else int(found.steps[0])
+        short = _shortfall(found, most, self.tol)
         self.solution_ = Solution(
             theta=theta,
-            outcome=Outcome.EXACT,
+            outcome=Outcome.STALLED if short else Outcome.EXACT,
             solver="matching_pursuit",
             reason=reason,
             steps=int(found.steps.max()),
             value=float(found.residual.sum()),
-            message=_message(found, most, self.tol),
+            message=short or Outcome.EXACT.value,
         )
+        if short and not self.positive and found.steps.min() < most:
+            # As in scikit-learn: columns are left, and none of them leads on.
+            warnings.warn(f"{type(self).__name__}: {short}.", RuntimeWarning, stacklevel=2)
         return self
 
 
@@ -200,15 +206,16 @@ def _by_gram(
     return False, f"about {steps} steps of {d} columns: products Xᵀr, no {d} × {d} matrix"
 
 
-def _message(found: Pursuit, most: int, tol: float | None) -> str:
+def _shortfall(found: Pursuit, most: int, tol: float | None) -> str:
+    """What was asked for and not reached; empty where all was."""
     if tol is not None and np.any(found.residual > tol):
         return (
             f"‖r‖² = {found.residual.max():.3g} is above tol={tol:g}, and no column left is "
-            "correlated with the residual"
+            "correlated with the residual. Raise tol, or add columns"
         )
-    if tol is None and np.any(found.steps < most):
+    if tol is None and np.any((found.steps < most) & (found.residual > 0)):
         return (
             f"{int(found.steps.min())} of {most} columns taken: none of the others is correlated "
-            "with the residual"
+            "with the residual. Ask for fewer, or drop columns that depend on others"
         )
-    return Outcome.EXACT.value
+    return ""

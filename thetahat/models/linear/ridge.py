@@ -95,6 +95,7 @@ class Ridge(Watched, LinearRegressor):
     }
 
     _accepts_devices = True
+    _flattens_one_column = True
 
     def __init__(
         self,

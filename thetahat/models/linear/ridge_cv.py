@@ -74,6 +74,7 @@ class RidgeCV(RoutesToFolds, LinearRegressor):
     """
 
     _everyday = "ridge"
+    _flattens_one_column = True
     _ranges = {  # noqa: RUF012
         "alphas": non_negative_array | at_least(0),
         "fit_intercept": boolean,
@@ -126,7 +127,7 @@ class RidgeCV(RoutesToFolds, LinearRegressor):
         chosen = np.broadcast_to(np.asarray(best), (max(1, source.n_outputs),))
         theta = path.theta(chosen)
         self._keep(theta, source)
-        one = not (self.alpha_per_target and source.n_outputs)
+        one = not (self.alpha_per_target and source.n_outputs > 1)
         self.scores_ = scores.mean(axis=0) if one else scores
         self.alpha_ = alphas[chosen[0]] if one else alphas[chosen]
         self.best_score_ = (
