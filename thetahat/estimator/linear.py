@@ -11,6 +11,7 @@ from thetahat.data.arrays import like
 from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Block, Source
 from thetahat.estimator.base import Estimator
+from thetahat.foundation.errors import CapabilityError
 from thetahat.objective.empirical_risk import EmpiricalRisk
 
 Array = Any
@@ -69,6 +70,10 @@ class LinearRegressor(RegressorMixin, Linear):
     """A linear model whose raw prediction is the prediction."""
 
     _multi_output = True
+    _why_no_errors: ClassVar[str] = (
+        "the penalty pulls the estimate by an amount that the data do not tell"
+    )
+    """Why `summary` is refused; classes whose fit gives errors have a `summary` of their own."""
     _flattens_one_column: ClassVar[bool] = False
     """Whether y of shape (n, 1) gives ``coef_`` of shape (d,), as it does in some of
     scikit-learn's estimators, but not in its `LinearRegression`."""
@@ -86,6 +91,18 @@ class LinearRegressor(RegressorMixin, Linear):
         array of shape (n,) or (n, n_targets)
         """
         return self._raw(X)
+
+    def summary(self, *rows: Any, **options: Any) -> Any:
+        """Refused: no standard errors follow from this fit. Cost: O(1).
+
+        Estimators whose likelihood or posterior gives them (`LinearRegression`, `LinearModel`
+        without a penalty, `BayesianRidge`) say them here; for all others ``th.bootstrap`` resamples
+        the rows.
+        """
+        raise CapabilityError(
+            f"{type(self).__name__}: standard errors would not mean what they say: "
+            f"{self._why_no_errors}. Resample the rows with th.bootstrap."
+        )
 
     def _keep(self, theta: Array, source: Source) -> None:
         """Store β and b from their stack [β; b] of shape (d + 1, k)."""

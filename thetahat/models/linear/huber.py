@@ -86,6 +86,7 @@ class HuberRegressor(Watched, LinearRegressor):
     ([2, 17], np.True_)
     """
 
+    _why_no_errors = "Huber's loss with a penalty is not the likelihood of a distribution"
     _everyday = "Huber"
     _ranges = {  # noqa: RUF012
         "epsilon": more_than(1),

@@ -88,6 +88,7 @@ class QuantileRegressor(Watched, LinearRegressor):
     [2.0, 1.0]
     """
 
+    _why_no_errors = "the pinball loss is not the likelihood of a distribution"
     _ranges = {  # noqa: RUF012
         "quantile": Range(_are_levels, "a number strictly between 0 and 1, or several"),
         "alpha": at_least(0),

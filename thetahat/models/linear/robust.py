@@ -106,6 +106,7 @@ class RobustRegressor(Watched, LinearRegressor):
     (10, 3.0)
     """
 
+    _why_no_errors = "a loss that bounds outliers is not the likelihood of a distribution"
     _ranges = {  # noqa: RUF012
         "scale": one_of(*SCALES) | more_than(0) | none,
         "alpha": at_least(0),

@@ -50,6 +50,7 @@ class TotalLeastSquares(LinearRegressor):
     1.0
     """
 
+    _why_no_errors = "the errors in X are not told from those in y"
     _ranges = {"fit_intercept": boolean}  # noqa: RUF012
 
     def __init__(self, *, fit_intercept: bool = True) -> None:

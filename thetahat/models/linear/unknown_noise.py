@@ -53,6 +53,7 @@ class NoiseReweightedRegression(LinearRegressor):
     np.True_
     """
 
+    _why_no_errors = "the noise of each row was taken from its own residual"
     _ranges = {"rounds": whole(0), "floor": more_than(0), "fit_intercept": boolean}  # noqa: RUF012
     _multi_output = False
 
