@@ -157,3 +157,15 @@ def test_columns_far_from_zero_lose_no_digits(offset):
     np.testing.assert_allclose(far.coef_, plain.coef_, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(far.predict(X + offset), plain.predict(X), rtol=1e-5, atol=1e-5)
     np.testing.assert_array_equal(far.solution_.theta[: X.shape[1]], far.coef_)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.01, 1.0])
+def test_coefficients_that_are_zero_are_exactly_zero(alpha):
+    """Fewer than half of the targets are 1, and no column tells which: the median is 0."""
+    for seed in (0, 2, 3, 4):
+        random = np.random.default_rng(seed)
+        rows, y = random.normal(size=(40, 5)), random.random(40) < 0.3
+        for scale in (1.0, 1e6):
+            model = th.QuantileRegressor(alpha=alpha).fit(rows * scale, y)
+            np.testing.assert_array_equal(model.coef_, 0.0)
+            assert model.intercept_ == 0.0

@@ -64,7 +64,9 @@ def nearest_vertex(
         return None
     resting[terms] = np.clip(found, low, high)
     at_zero = held[lines.kinks.size :] & (abs(theta) <= ROUNDING * np.max(abs(theta)))
-    theta[at_zero] = 0.0
+    # What moves no distance further than rounding is rounding itself.
+    reach = np.max(abs(rows), axis=0, initial=0.0)
+    theta[at_zero | ((reach > 0) & (abs(theta) * reach <= ROUNDING * unit))] = 0.0
     return theta, resting
 
 
