@@ -28,8 +28,8 @@ from thetahat.foundation.threads import scipy_linalg
 
 Array = Any
 _NO_WEIGHT = np.empty(0)
-SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
-LARGE = "large that its squares overflow"
+SMALLEST_ROOT = float(np.sqrt(np.finfo(np.float64).tiny))
+LARGEST_ROOT = float(np.sqrt(np.finfo(np.float64).max)) / 2
 FRAME_ROWS = 512
 """Rows that the provisional centre and units are taken from."""
 
@@ -140,17 +140,30 @@ class Moments:
 
     def in_data_units(self) -> Array:
         """The scatter in the data's own units; refused where squares leave the range of doubles."""
-        before = np.diagonal(self.scatter)
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            scatter: Array = self.scatter * self.unit * self.unit[:, None]
-            after = np.diagonal(scatter)
-        gone = ~np.isfinite(after) | ((before > 0) & (after < SMALLEST_NORMAL))
-        if gone.any():
-            worst = int(np.argmax(gone))
-            name = f"Column {worst}" if worst < self.n_features else "The target y"
-            size = "small that its squares vanish" if after[worst] < 1 else LARGE
-            raise DataError(f"{name} is so {size}. Divide it by its size.")
+        self.require_squares()
+        scatter: Array = self.scatter * self.unit * self.unit[:, None]
         return scatter
+
+    def require_squares(self, *, may_vanish: bool = False) -> None:
+        """Refuse columns whose squares overflow, or vanish unless they may."""
+        size = np.sqrt(np.maximum(np.diagonal(self.scatter), 0.0)) * self.unit
+        require_squares(size, self.n_features, may_vanish=may_vanish)
+
+
+def require_squares(size: Array, n_features: int, *, may_vanish: bool = False) -> None:
+    """The same of columns of [X, y], given the root of their sums of squares."""
+    gone = size > LARGEST_ROOT
+    if not may_vanish:
+        gone |= (size > 0) & (size < SMALLEST_ROOT)
+    if gone.any():
+        worst = int(np.argmax(gone))
+        name = f"Column {worst}" if worst < n_features else "The target y"
+        how = (
+            "small that its squares vanish"
+            if size[worst] < 1
+            else "large that its squares overflow"
+        )
+        raise DataError(f"{name} is so {how}. Divide it by its size.")
 
 
 def moments(source: Source) -> Moments:

@@ -106,6 +106,7 @@ class L1Rows:
 
     def _from_moments(self, about: Moments, *, sparse: bool) -> None:
         d = about.n_features
+        about.require_squares(may_vanish=True)
         # What centring leaves of a constant column is rounding, which a penalty near 0 would fit;
         # sparse columns are centred only after they are squared.
         noise = (SPARSE_ROUNDING if sparse else ROUNDING) * about.weight * about.x_mean**2

@@ -217,7 +217,8 @@ def _by_name(
 def _with_digits(fit: LinearFit, source: Source, about: Moments, ridge: float) -> LinearFit:
     """The fit with its residuals summed over the rows, where the moments lost their digits."""
     d = about.n_features
-    total = np.diagonal(about.scatter)[d:] * about.unit[d:] * about.unit[d:]
+    with np.errstate(over="ignore"):
+        total = np.diagonal(about.scatter)[d:] * about.unit[d:] * about.unit[d:]
     squared = fit.solver in ("cholesky", "pseudo_inverse")
     if not (squared and np.any(fit.residual < FEW_DIGITS * total)):
         return fit

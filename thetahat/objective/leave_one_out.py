@@ -25,7 +25,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
-from thetahat.data.moments import Moments, dense_rows, means
+from thetahat.data.moments import Moments, dense_rows, means, require_squares
 from thetahat.data.source import Block, Source
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.objective.saturated_rows import SaturatedRows
@@ -58,6 +58,7 @@ class RidgePath:
     def of(cls, about: Moments, penalties: Array) -> RidgePath:
         """The spectrum of the moments, for these penalties."""
         d = about.n_features
+        about.require_squares()  # penalties are in their units
         unit = float(about.unit[:d].max())
         factor = np.concatenate([about.unit[:d] / unit, about.unit[d:]])
         scatter = about.scatter * factor * factor[:, None]
@@ -87,6 +88,8 @@ class RidgePath:
         root = np.ones(len(X)) if source.weight is None else np.sqrt(source.weight)
         y = np.asarray(source.y, dtype=np.float64).reshape(len(X), -1)
         rows, target = (X - mean[:d]) * root[:, None], (y - mean[d:]) * root[:, None]
+        largest = [np.abs(part).max(axis=0, initial=0.0) for part in (rows, target)]
+        require_squares(np.concatenate(largest) * np.sqrt(len(X)), d)
         with one_blas_thread():
             values, left = np.linalg.eigh(rows @ rows.T)
             alive = values > max(X.shape) * np.finfo(float).eps * values[-1]

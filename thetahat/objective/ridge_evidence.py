@@ -130,7 +130,7 @@ class RidgeEvidence:
         alpha, weight = theta
         added = in_axes * weight / alpha
         alive = self.values > 0
-        return self.residual + float((added[alive] ** 2 / self.values[alive]).sum())
+        return self.residual + float(((added[alive] / np.sqrt(self.values[alive])) ** 2).sum())
 
     def improved(self, theta: Array) -> Array:
         """One of MacKay's steps."""

@@ -61,9 +61,9 @@ class SaturatedRows:
         lifted = path.values[:, None] + path.penalties
         share_of = np.where(inverse[:, None] > 0, largest / np.where(lifted > 0, lifted, 1.0), 0.0)
         filters = (largest * inverse)[:, None] * share_of
+        # In units of the largest λ as well, so that nothing overflows.
+        directions, projected = directions / np.sqrt(largest), path.projected / np.sqrt(largest)
         with one_blas_thread():
             spread = share[rows, None] * (directions**2 @ filters)
-            found = np.stack(
-                [directions @ (c[:, None] * filters) for c in path.projected.T], axis=1
-            )
+            found = np.stack([directions @ (c[:, None] * filters) for c in projected.T], axis=1)
         return rows, found / np.where(spread > 0, spread, 1.0)[:, None, :]

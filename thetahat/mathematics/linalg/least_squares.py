@@ -22,9 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.moments import Moments
+from thetahat.data.moments import Moments, require_squares
 from thetahat.data.source import Source
-from thetahat.foundation.errors import DataError
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.mathematics.linalg.triangular_factor import TriangularFactor, triangular_factor
 
@@ -94,7 +93,8 @@ class NormalEquations:
             "ij,ij->j", gamma, self.A @ gamma
         )
         total = np.diagonal(self.about.scatter)[d:]
-        residual = np.maximum(total - explained, 0.0) * self.y_unit**2
+        with np.errstate(over="ignore"):  # of y near 1e160: β has its digits all the same
+            residual = np.maximum(total - explained, 0.0) * self.y_unit * self.y_unit
         return LinearFit(
             coef=coef,
             intercept=self.about.y_mean - self.about.x_mean @ coef,
@@ -128,6 +128,7 @@ def pseudo_inverse(about: Moments, ridge: float | Array = 0.0) -> LinearFit:
     """β = (XᵀX + τI)⁺ Xᵀy, the textbook formula; least norm if rank-deficient."""
     d = about.n_features
     system = NormalEquations.of(about, ridge)
+    about.require_squares()
     with one_blas_thread():
         gram = system.A * system.scale * system.scale[:, None]
         values, vectors = np.linalg.eigh(gram)
@@ -281,10 +282,9 @@ def dual(
     with one_blas_thread():
         centred = (X - x_mean) * root[:, None]
         target = (y - y_mean) * root[:, None]
-        gram = _outer_gram(centred)
-        values, vectors = np.linalg.eigh(gram)
-        if not np.isfinite(values).all():
-            raise DataError("XXᵀ overflows: scale the columns of X first.")
+        largest = [np.abs(part).max(axis=0, initial=0.0) for part in (centred, target)]
+        require_squares(np.concatenate(largest) * np.sqrt(len(y)), X.shape[1])
+        values, vectors = np.linalg.eigh(_outer_gram(centred))
         kept = values > max(X.shape) * EPSILON * max(values[-1], 0.0)
         lifted = np.where(kept, values + ridge, 1.0)
         alpha = vectors @ (np.where(kept, 1.0 / lifted, 0.0)[:, None] * (vectors.T @ target))

@@ -30,6 +30,13 @@ LEAST_PART_IN_Y = 1e-9
 
 def nearest_plane(triangle: Array, d: int, n_rows: int) -> tuple[Array, float]:
     """β (d × k) and the squared size of the smallest correction of [X Y], from its triangle."""
+    unit = float(np.ldexp(1.0, int(np.frexp(np.abs(triangle).max(initial=0.0))[1])))
+    triangle = triangle / unit  # a power of two: exact, and no square overflows
+    coef, value = _in_units(triangle, d, n_rows)
+    return coef, value * unit * unit
+
+
+def _in_units(triangle: Array, d: int, n_rows: int) -> tuple[Array, float]:
     with one_blas_thread():
         U, s, Vt = np.linalg.svd(triangle[:d, :d])
     # Directions that no row reaches leave β undetermined; none of it lies there.

@@ -187,9 +187,8 @@ class BayesianRidge(Credible, Watched, LinearRegressor):
             level = path.y_mean if self.fit_intercept else means(source).mean[d:]
             return path, float(path.total[0] / path.weight - (level[0] - path.y_mean[0]) ** 2)
         about = moments(source)
-        variance = float(about.covariance()[d, d])
-        about = about if self.fit_intercept else about.about_zero()
-        return RidgePath.of(about, NO_PENALTIES), variance
+        path = RidgePath.of(about if self.fit_intercept else about.about_zero(), NO_PENALTIES)
+        return path, float(about.covariance()[d, d])
 
     def _start(self, variance: float) -> Array:
         alpha = 1.0 / (variance + np.finfo(float).eps)

@@ -176,7 +176,9 @@ class BestSubset(Watched, LinearRegressor):
 
     def _moments(self, source: Source) -> Moments:
         about = moments(source)
-        return about if self.fit_intercept else about.about_zero()
+        about = about if self.fit_intercept else about.about_zero()
+        about.require_squares()
+        return about
 
     def _judge(self, source: Source, about: Moments, found: BestSubsets, watch: Watch) -> Array:
         """The criterion's value of the best subset of each size."""

@@ -48,9 +48,11 @@ class Evidence:
         if about is None or fit.factor is None:
             return None
         d = about.n_features
-        total = np.diagonal(about.scatter)[d:] * about.unit[d:] ** 2
+        with np.errstate(over="ignore"):
+            total = np.diagonal(about.scatter)[d:] * about.unit[d:] * about.unit[d:]
         # The spread of a constant is the rounding of its mean.
-        constant = total <= about.weight * (EPSILON * np.abs(about.y_mean)) ** 2
+        spread = np.sqrt(np.diagonal(about.scatter)[d:] / about.weight) * about.unit[d:]
+        constant = spread <= EPSILON * np.abs(about.y_mean)
         return cls(
             factor=fit.factor,
             x_mean=about.x_mean,

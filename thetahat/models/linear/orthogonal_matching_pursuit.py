@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -164,16 +165,22 @@ def pursuit_of(
         )
         about = moments(source)
         about = about if intercept else about.about_zero()
-        d, scatter = source.n_features, about.scatter * about.unit * about.unit[:, None]
+        about.require_squares()
+        # In one unit for X and one for y, as the pursuit squares sums of products.
+        d, x_unit = source.n_features, float(about.unit[: source.n_features].max())
+        y_unit = float(about.unit[d:].max())
+        unit = about.unit / np.repeat([x_unit, y_unit], [d, len(about.unit) - d])
+        scatter = about.scatter * unit * unit[:, None]
         found = pursue(
             scatter[:d, :d],
             scatter[d:, :d],
             np.diagonal(scatter)[d:],
             most,
-            tolerance,
+            tolerance / y_unit / y_unit,
             positive=positive,
             keep_path=keep_path,
         )
+        found = _in_data_units(found, x_unit, y_unit)
         x_mean, y_mean = about.x_mean, about.y_mean
     else:
         assert isinstance(source, InMemory)
@@ -185,6 +192,17 @@ def pursuit_of(
         root = None if source.weight is None else np.sqrt(source.weight)
         found = pursue_rows(X, y - y_mean, root, x_mean, most, tolerance, keep_path=keep_path)
     return found, np.vstack([found.coef.T, y_mean - found.coef @ x_mean]), reason
+
+
+def _in_data_units(found: Pursuit, x_unit: float, y_unit: float) -> Pursuit:
+    """A pursuit of X/x_unit and y/y_unit; powers of two, so that no digit changes."""
+    ratio = y_unit / x_unit
+    return replace(
+        found,
+        coef=found.coef * ratio,
+        residual=found.residual * y_unit * y_unit,
+        path=None if found.path is None else found.path * ratio,
+    )
 
 
 def _by_gram(

@@ -87,7 +87,11 @@ def _residual(block: Block, theta: Array) -> Array:
 
 
 def _root_mean_square(source: Source, theta: Array) -> float:
-    squares = source.map_rows(
-        lambda block: np.column_stack([_residual(block, theta) ** 2, block.row_weights])
+    rows = source.map_rows(
+        lambda block: np.column_stack([np.abs(_residual(block, theta)), block.row_weights])
     )
-    return float(np.sqrt(np.average(squares[:, 0], weights=squares[:, 1])))
+    largest = float(rows[:, 0].max(initial=0.0))
+    if largest == 0:
+        return 0.0
+    # In units of the largest, so that no square overflows or vanishes.
+    return largest * float(np.sqrt(np.average((rows[:, 0] / largest) ** 2, weights=rows[:, 1])))
