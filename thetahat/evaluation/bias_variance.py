@@ -10,8 +10,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from thetahat.data.one_column import one_column
-from thetahat.estimator.parameters import whole
+from thetahat.estimator.parameters import at_least, whole
 from thetahat.evaluation.statistics_of_models import statistic_of
+from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.many_fits import Failure, side_by_side
 from thetahat.foundation.randomness import RandomState, generator
@@ -76,8 +77,8 @@ class BiasVariance:
             " " * width + "".join(f"{head:>14}" for head in heads),
         ]
         columns = zip(self.bias2, self.variance, self.mse, self.mse_error, strict=True)
-        for name, numbers in zip(self.learners, columns, strict=True):
-            lines.append(f"{name:<{width}}" + "".join(f"{number:14.5g}" for number in numbers))
+        for name, row in zip(self.learners, columns, strict=True):
+            lines.append(f"{name:<{width}}" + "".join(f"{number:14.5g}" for number in row))
         return "\n".join(lines)
 
 
@@ -144,7 +145,7 @@ def bias_variance(
             f"bias_variance: n_datasets={n_datasets!r} must be a whole number ≥ 2: a variance "
             "needs two."
         )
-    measure, target = statistic_of(statistic), np.asarray(truth, dtype=np.float64)
+    measure, target = statistic_of(statistic), numbers(truth, "truth", "bias_variance")
     seeds = generator(random_state).integers(2**63, size=n_datasets)
 
     def estimates(seed: int) -> Array:
@@ -220,14 +221,15 @@ def ridge_bias_variance(X: Any, coef: Any, sigma: float, alphas: Any) -> tuple[A
     >>> bias2.tolist(), variance.tolist()
     ([0.0, 1.0], [2.0, 0.5])
     """
-    rows, beta = np.asarray(X, dtype=np.float64), np.asarray(coef, dtype=np.float64)
-    penalty = np.asarray(alphas, dtype=np.float64)
+    who = "ridge_bias_variance"
+    rows, beta = numbers(X, "X", who), numbers(coef, "coef", who)
+    penalty = numbers(alphas, "alphas", who)
     if rows.ndim != 2 or beta.shape != rows.shape[1:]:
         raise DataError(
             f"ridge_bias_variance: X has shape {rows.shape} and coef {beta.shape}; (n, d) and (d,) "
             "are needed."
         )
-    if not (sigma >= 0 and np.all(penalty >= 0)):
+    if not (at_least(0).holds(sigma) and np.all(penalty >= 0)):
         raise ParameterError(
             f"ridge_bias_variance: sigma={sigma!r} and every one of alphas must be numbers ≥ 0."
         )
