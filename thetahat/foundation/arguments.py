@@ -35,5 +35,5 @@ def numbers(value: Any, name: str, who: str, *, finite: bool = True) -> Array:
 
 def require_level(level: Any) -> None:
     """Refuse what is no level of an interval."""
-    if not (isinstance(level, Real) and not isinstance(level, bool) and 0 < level < 1):
+    if not (isinstance(level, Real) and not isinstance(level, bool) and 0 < float(level) < 1):
         raise ParameterError(f"level={level!r} must be between 0 and 1, for example 0.95.")
