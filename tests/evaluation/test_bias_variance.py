@@ -177,16 +177,10 @@ def test_closed_form_refusals(arguments, words):
     [
         (([[1.0], [np.nan]], [1.0], 1.0, 1.0), r"X\[1, 0\] = nan; it must be finite"),
         ((DESIGN, "a", 1.0, 1.0), "coef='a' must be a number"),
-        ((DESIGN, BETA, "a", 1.0), "sigma='a'.*numbers ≥ 0"),
+        ((DESIGN, BETA, "a", 1.0), "sigma='a' must be a number"),
         ((DESIGN, BETA, 1.0, [np.nan]), r"alphas\[0\] = nan"),
     ],
 )
 def test_closed_forms_refuse_what_is_no_number(arguments, message):
     with pytest.raises(th.ParameterError, match=f"ridge_bias_variance: .*{message}"):
         th.ridge_bias_variance(*arguments)
-
-
-@pytest.mark.parametrize("count", ["a", 2.5, 1, True, None])
-def test_how_many_datasets_is_a_whole_number(count):
-    with pytest.raises(th.ParameterError, match=r"n_datasets=.* must be a whole number ≥ 2"):
-        experiment(n_datasets=count)

@@ -70,30 +70,26 @@ def one_of(*names: str) -> Range:
     )
 
 
+def _is_numeric(values: Any) -> bool:
+    try:
+        np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def _is_non_negative(values: Any) -> bool:
     return _is_numeric(values) and bool(np.all(np.asarray(values, dtype=float) >= 0))
 
 
-real = Range(_is_real, "a number")
-boolean = Range(lambda value: isinstance(value, bool | np.bool_), "True or False")
-none = Range(lambda value: value is None, "None")
-non_negative_array = Range(
-    lambda value: isinstance(value, np.ndarray | list | tuple) and _is_non_negative(value),
-    "an array of numbers ≥ 0",
-)
-
-
 def _is_finite_vector(value: Any) -> bool:
-    try:
-        numbers = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
+    if not _is_numeric(value):
         return False
+    numbers = np.asarray(value, dtype=float)
     return numbers.ndim == 1 and bool(np.isfinite(numbers).all())
 
 
 finite_vector = Range(_is_finite_vector, "an array of finite numbers")
-
-
 how_many_or_which = Range(
     lambda value: (
         whole(1).holds(value)
@@ -101,14 +97,13 @@ how_many_or_which = Range(
     ),
     "a whole number ≥ 1 or an array of penalties",
 )
-
-
-def _is_numeric(values: Any) -> bool:
-    try:
-        np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        return False
-    return True
+real = Range(_is_real, "a number")
+boolean = Range(lambda value: isinstance(value, bool | np.bool_), "True or False")
+none = Range(lambda value: value is None, "None")
+non_negative_array = Range(
+    lambda value: isinstance(value, np.ndarray | list | tuple) and _is_non_negative(value),
+    "an array of numbers ≥ 0",
+)
 
 
 def check_ranges(estimator: Any) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from thetahat.data.one_column import one_column
-from thetahat.estimator.parameters import at_least, whole
+from thetahat.estimator.parameters import whole
 from thetahat.evaluation.statistics_of_models import statistic_of
 from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import DataError, ParameterError
@@ -145,7 +145,7 @@ def bias_variance(
             f"bias_variance: n_datasets={n_datasets!r} must be a whole number ≥ 2: a variance "
             "needs two."
         )
-    measure, target = statistic_of(statistic), numbers(truth, "truth", "bias_variance")
+    measure, target = statistic_of(statistic), np.asarray(truth, dtype=np.float64)
     seeds = generator(random_state).integers(2**63, size=n_datasets)
 
     def estimates(seed: int) -> Array:
@@ -229,7 +229,7 @@ def ridge_bias_variance(X: Any, coef: Any, sigma: float, alphas: Any) -> tuple[A
             f"ridge_bias_variance: X has shape {rows.shape} and coef {beta.shape}; (n, d) and (d,) "
             "are needed."
         )
-    if not (at_least(0).holds(sigma) and np.all(penalty >= 0)):
+    if not (numbers(sigma, "sigma", who) >= 0 and np.all(penalty >= 0)):
         raise ParameterError(
             f"ridge_bias_variance: sigma={sigma!r} and every one of alphas must be numbers ≥ 0."
         )

@@ -136,6 +136,33 @@ def constraints(pair: Any, d: int, name: str, who: str) -> tuple[Array, Array]:
     return matrix, bound
 
 
+def cost_vector(cost: Any, parts: list[Any], who: str) -> Array:
+    """c of a program; without a cost zeros, one for each column of its first constraints."""
+    if cost is None:
+        matrix = parts[0][0]
+        shape = matrix.shape if hasattr(matrix, "shape") else np.shape(matrix)
+        if len(shape) != 2:
+            raise ParameterError(
+                f"{who}: a matrix of constraints has shape {shape}; it must be (m, d)."
+            )
+        return np.zeros(int(shape[1]))
+    found = numbers(cost, "cost", who)
+    if found.ndim != 1:
+        raise ParameterError(f"{who}: cost has shape {found.shape}; it must be (d,).")
+    return found
+
+
+def bound(given: Any, name: str, size: int, who: str) -> Array:
+    """A bound for each unknown, from one for all or one each; ∞ is none."""
+    found = numbers(given, name, who, finite=False)
+    if found.shape not in ((), (1,), (size,)):
+        raise ParameterError(
+            f"{who}: {name} has shape {found.shape}; give a number, or {size} of them, one for "
+            "each unknown."
+        )
+    return np.array(np.broadcast_to(found, (size,)))
+
+
 def _multipliers(given: Array | None, size: int, name: str) -> Array:
     if given is None:
         return np.zeros(size)

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import ParameterError, ThetahatError
-from thetahat.mathematics.optimizers.constrained import constraints
+from thetahat.mathematics.optimizers.constrained import bound, constraints, cost_vector
 
 Array = Any
 
@@ -89,19 +88,19 @@ def linear_program(
     """
     from scipy.optimize import linprog
 
-    who = "linear_program"
     parts = [part for part in (inequalities, equalities) if part is not None]
     if cost is None and not parts:
-        raise ParameterError(f"{who}: give a cost or constraints; there is nothing to do.")
-    size = _unknowns(cost, parts, who)
-    c = np.zeros(size) if cost is None else numbers(cost, "cost", who)
+        raise ParameterError("linear_program: give a cost or constraints; there is nothing to do.")
+    who, c = "linear_program", cost_vector(cost, parts, "linear_program")
+    size = c.size
+    if inequalities is not None:
+        inequalities = constraints(inequalities, size, "inequalities", who)
+    if equalities is not None:
+        equalities = constraints(equalities, size, "equalities", who)
     sides = (("lower", lower), ("upper", upper))
     bounds = np.column_stack([bound(side, name, size, who) for name, side in sides])
-    upper_matrix, upper_bound = equal_matrix, equal_to = None, None
-    if inequalities is not None:
-        upper_matrix, upper_bound = constraints(inequalities, size, "inequalities", who)
-    if equalities is not None:
-        equal_matrix, equal_to = constraints(equalities, size, "equalities", who)
+    upper_matrix, upper_bound = inequalities if inequalities is not None else (None, None)
+    equal_matrix, equal_to = equalities if equalities is not None else (None, None)
     found = linprog(c, upper_matrix, upper_bound, equal_matrix, equal_to, bounds, method="highs")
     if found.status == 2:
         return Program("infeasible", value=np.inf)
@@ -116,26 +115,3 @@ def linear_program(
         -found.ineqlin.marginals if inequalities is not None else None,
         -found.eqlin.marginals if equalities is not None else None,
     )
-
-
-def _unknowns(cost: Any, parts: list[tuple[Array, Array]], who: str) -> int:
-    """How many there are: one for each cost, else one for each column of the constraints."""
-    given = parts[0][0] if cost is None else numbers(cost, "cost", who)
-    shape = given.shape if hasattr(given, "shape") else np.shape(given)
-    if len(shape) != (2 if cost is None else 1):
-        raise ParameterError(
-            f"{who}: {'a matrix of constraints' if cost is None else 'cost'} has shape {shape}; it "
-            f"must be {'(m, d)' if cost is None else '(d,)'}."
-        )
-    return int(shape[-1])
-
-
-def bound(given: Any, name: str, size: int, who: str) -> Array:
-    """A bound for each unknown, from one for all or one each; ∞ is none."""
-    found = numbers(given, name, who, finite=False)
-    if found.shape not in ((), (1,), (size,)):
-        raise ParameterError(
-            f"{who}: {name} has shape {found.shape}; give a number, or {size} of them, one for "
-            "each unknown."
-        )
-    return np.array(np.broadcast_to(found, (size,)))

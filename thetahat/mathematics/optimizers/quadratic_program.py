@@ -12,8 +12,9 @@ import numpy as np
 
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.mathematics.optimizers.constrained import bound
 from thetahat.mathematics.optimizers.coordinate_descent import CoordinateDescent, SeparableQuadratic
-from thetahat.mathematics.optimizers.linear_program import Program, bound, linear_program
+from thetahat.mathematics.optimizers.linear_program import Program, linear_program
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.solution import Outcome
 

@@ -25,8 +25,8 @@ from thetahat.models.linear.posterior import LinearPosterior, spread_of
 Array = Any
 
 LEAST_NOISE = (
-    "the evidence is largest at σ → 0, so these rows tell no noise from none: noise_ is the least "
-    "that is told from rounding. Give noise=σ if it is known."
+    "the evidence is largest at σ → 0, or at a σ that rounding hides: noise_ is the least that is "
+    "told from none, 1.5e-8 of the size of y. Give noise=σ if it is known."
 )
 
 level_prior = Range(
@@ -93,8 +93,8 @@ class BayesianLinearRegression(Credible, LinearRegressor):
         The joint posterior of the coefficients and, last, the intercept.
     noise_ : float or None
         σ: given or estimated; None where `fit` was given one per row. It is never estimated below
-        1e-8 of the size of y, so that exact data keep a proper posterior. Where the evidence is
-        largest there, at σ → 0, ``solution_.message`` says so; with no more rows than columns that
+        1.5e-8 of the size of y, so that exact data keep a proper posterior, and keeps two digits
+        at 5e-8 of it, five at 5e-7: it comes from moments. Where the evidence is largest there, at σ → 0, ``solution_.message`` says so; with no more rows than columns that
         is common, as a proper prior alone then tells noise from signal.
     log_evidence_ : float
         log p(y | X); the density of a flat prior counts as 1.

@@ -14,10 +14,10 @@ from thetahat.estimator.parameters import (
     Range,
     at_least,
     boolean,
+    check_value,
     how_many_or_which,
     more_than,
     one_of,
-    require,
     whole,
 )
 from thetahat.foundation.arguments import numbers
@@ -221,7 +221,7 @@ def _path(
     wanted = 100 if alphas is None else alphas
     given = {"l1_ratio": l1_ratio, "eps": eps, "alphas": wanted, "positive": positive, **options}
     for name, rule in RANGES.items():
-        require(who, name, given[name], rule)
+        check_value(given[name], rule, name, who)
     solve = {"tol": options["tol"], "max_iter": options["max_iter"], "l1_ratio": l1_ratio}
     source = as_source(X, y, who=who, check_finite=False)
     if not isinstance(source, InMemory) or source.y is None:
