@@ -127,3 +127,15 @@ def test_bad_input():
         th.RidgeClassifierCV(cv=3, store_cv_results=True).fit(X, NAMES)
     with pytest.raises(ValueError, match="Unknown label type"):
         th.RidgeClassifier().fit(X, X[:, 0])
+
+
+def test_folds_weigh_their_rows_as_scikit_learn():
+    random = np.random.default_rng(4)
+    rows = random.standard_normal((60, 3))
+    y = rows @ [1.0, -1.0, 0.5] + random.standard_normal(60) > 0
+    weight = random.uniform(0.2, 3.0, 60)
+    ours, theirs = (
+        home.RidgeClassifierCV([1.0], cv=4).fit(rows, y, sample_weight=weight)
+        for home in (th, sklearn.linear_model)
+    )
+    assert ours.best_score_ == pytest.approx(theirs.best_score_, rel=1e-10)

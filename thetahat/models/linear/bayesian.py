@@ -94,8 +94,9 @@ class BayesianLinearRegression(Credible, LinearRegressor):
     noise_ : float or None
         σ: given or estimated; None where `fit` was given one per row. It is never estimated below
         1.5e-8 of the size of y, so that exact data keep a proper posterior, and keeps two digits
-        at 5e-8 of it, five at 5e-7: it comes from moments. Where the evidence is largest there, at σ → 0, ``solution_.message`` says so; with no more rows than columns that
-        is common, as a proper prior alone then tells noise from signal.
+        at 5e-8 of it, five at 5e-7: it comes from moments. Where the evidence is largest at σ → 0,
+        ``solution_.message`` says so; with no more rows than columns that is common, as the prior
+        alone then tells noise from signal.
     log_evidence_ : float
         log p(y | X); the density of a flat prior counts as 1.
     solution_ : Solution
