@@ -306,3 +306,10 @@ def test_logistic_regression_tells_its_standard_errors():
     assert model.summary().likelihood_ratio.p == pytest.approx(peer.llr_pvalue, rel=1e-6)
     with pytest.raises(th.CapabilityError, match="bootstrap"):
         th.LogisticRegression(C=1.0).fit(rows, labels).summary()
+
+
+def test_constant_targets_leave_nothing_to_explain():
+    rows = np.random.default_rng(0).standard_normal((50, 3)) + 3.0
+    summary = th.LinearModel(penalty="none").fit(rows, np.ones(50)).summary()
+    assert np.isnan([summary.pseudo_r2, summary.likelihood_ratio.statistic]).all()
+    assert "y is constant" in str(summary)

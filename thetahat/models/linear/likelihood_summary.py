@@ -132,6 +132,10 @@ class LikelihoodSummary(CoefficientTable):
             f"McFadden's R² = {self.pseudo_r2:.5f}, AIC {self.aic:.2f}, BIC {self.bic:.2f} "
             f"({self.solver})",
         ]
+        if not np.isfinite(self.null_log_likelihood):
+            lines.append(
+                "y is constant: there is nothing to explain, and χ² and R² are not defined"
+            )
         if self.covariance != "model":
             lines.append(f"robust standard errors ({self.covariance})")
         return lines
@@ -175,6 +179,8 @@ def summarise_likelihood(
     order = np.arange(estimates.size).reshape(evidence.estimates.shape).T
     order = np.roll(order, 1, axis=1) if evidence.n_null else order
     p, best, null = evidence.n_parameters, evidence.log_likelihood, evidence.null_log_likelihood
+    # A constant y is certain without any column: nothing can be likelier.
+    ratio = 2 * (best - null) if np.isfinite(null) else float("nan")
     return LikelihoodSummary(
         coefficients=tuple(lines[index] for index in order.ravel()),
         level=level,
@@ -183,10 +189,10 @@ def summarise_likelihood(
         degrees_of_freedom=evidence.degrees,
         log_likelihood=best,
         null_log_likelihood=null,
-        likelihood_ratio=LikelihoodRatio.of(2 * (best - null), p - evidence.n_null),
+        likelihood_ratio=LikelihoodRatio.of(ratio, p - evidence.n_null),
         deviance=evidence.deviance,
         null_deviance=evidence.null_deviance,
-        pseudo_r2=float(1.0 - best / null) if null else float("nan"),
+        pseudo_r2=float(1.0 - best / null) if null and np.isfinite(null) else float("nan"),
         aic=2 * p - 2 * best,
         bic=float(p * np.log(evidence.n) - 2 * best),
         dispersion=evidence.dispersion,
