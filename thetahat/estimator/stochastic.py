@@ -135,11 +135,11 @@ class Stochastic(Watched, Linear):
         multiplier = 1.0
         match self.loss:
             case "huber":
-                loss = Huber(delta=max(self.epsilon, np.finfo(float).tiny))
+                loss = Huber(delta=max(float(self.epsilon), np.finfo(float).tiny))
             case "epsilon_insensitive":
-                loss = EpsilonInsensitive(epsilon=self.epsilon)
+                loss = EpsilonInsensitive(epsilon=float(self.epsilon))
             case "squared_epsilon_insensitive":
-                loss, multiplier = SquaredEpsilonInsensitive(epsilon=self.epsilon), 2.0
+                loss, multiplier = SquaredEpsilonInsensitive(epsilon=float(self.epsilon)), 2.0
             case _:
                 loss = named(self.loss)
         if not isinstance(loss, Subdifferentiable):
@@ -151,8 +151,8 @@ class Stochastic(Watched, Linear):
 
     def _steps(self) -> Steps:
         self.loss_, multiplier = self._parts()
-        ratio = {"l2": 0.0, "l1": 1.0, "elasticnet": self.l1_ratio}.get(self.penalty or "", 0.0)
-        strength = 0.0 if self.penalty is None else self.alpha
+        ratio = {"l1": 1.0, "elasticnet": float(self.l1_ratio or 0.0)}.get(self.penalty or "", 0.0)
+        strength = 0.0 if self.penalty is None else float(self.alpha)
         return Steps(
             loss=self.loss_,
             l2=strength * (1 - ratio),
@@ -163,9 +163,10 @@ class Stochastic(Watched, Linear):
         )
 
     def _rate(self, steps: Steps) -> LearningRate:
-        optimal = self.learning_rate == "optimal"
-        offset = optimal_offset(steps.loss, self.alpha) if optimal else 0.0
-        return LearningRate(self.learning_rate, self.eta0, self.power_t, self.alpha, offset)
+        # As Python's floats: a float32 among them would pull all rates down to its precision.
+        eta0, power, alpha = float(self.eta0), float(self.power_t), float(self.alpha)
+        offset = optimal_offset(steps.loss, alpha) if self.learning_rate == "optimal" else 0.0
+        return LearningRate(self.learning_rate, eta0, power, alpha, offset)
 
     @property
     def _checks_finite(self) -> bool:

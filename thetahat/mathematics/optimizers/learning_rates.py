@@ -46,7 +46,7 @@ class LearningRate:
     def rates(self, first: int, n: int) -> Array:
         """η_t for t = first, …, first + n − 1."""
         if self.schedule not in ("optimal", "invscaling"):
-            return np.full(n, self.eta0)
+            return np.full(n, self.eta0, dtype=np.float64)
         t = np.arange(first, first + n, dtype=np.float64)
         if self.schedule == "optimal":
             t += self.offset - 1

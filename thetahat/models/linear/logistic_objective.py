@@ -66,7 +66,7 @@ def strength_and_share(penalty: Any, C: float, l1_ratio: float | None) -> tuple[
     """C and l1_ratio, as the old parameter `penalty` may say otherwise."""
     if penalty is None:
         return np.inf, 0.0
-    return C, {"l2": 0.0, "l1": 1.0}.get(penalty, l1_ratio or 0.0)
+    return float(C), {"l2": 0.0, "l1": 1.0}.get(penalty, float(l1_ratio or 0.0))
 
 
 def loss_of(classes: Array, reference: Any = None) -> Loss:
