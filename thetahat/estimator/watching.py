@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
+
+WARNED_OF = (Outcome.STEPS_EXHAUSTED, Outcome.STUCK, Outcome.DIVERGED, Outcome.OUT_OF_TIME)
 
 
 class Watched(CallbackSupportMixin):
@@ -59,11 +62,23 @@ class Watched(CallbackSupportMixin):
     def _warn_unless_converged(self) -> None:
         """An iterative fit that stopped early says so, with the number and what to change."""
         solution = self.solution_
-        if solution.outcome in (Outcome.STEPS_EXHAUSTED, Outcome.DIVERGED, Outcome.OUT_OF_TIME):
+        if solution.outcome in WARNED_OF:
+            stuck = solution.outcome is Outcome.STUCK
             warnings.warn(
                 f"{type(self).__name__}: {solution.outcome.value} ({solution.solver}, "
-                f"{solution.steps} steps, {solution.gap_kind} {solution.gap:.2g}). Raise max_iter "
-                "or tol, scale the columns, or use another solver.",
+                f"{solution.steps} steps, {_told(solution)}). "
+                + (
+                    "Scale the columns, or use another solver."
+                    if stuck
+                    else "Raise max_iter or tol, scale the columns, or use another solver."
+                ),
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+
+def _told(solution: Solution) -> str:
+    """The gap with its kind; in words alone where it is not known."""
+    if math.isfinite(solution.gap):
+        return f"{solution.gap_kind} {solution.gap:.2g}"
+    return "the gap to the optimum is not known"

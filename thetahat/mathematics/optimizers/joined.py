@@ -13,6 +13,7 @@ _WORST_LAST = (
     Outcome.EXACT,
     Outcome.CONVERGED,
     Outcome.STALLED,
+    Outcome.STUCK,
     Outcome.STEPS_EXHAUSTED,
     Outcome.OUT_OF_TIME,
     Outcome.INTERRUPTED,

@@ -20,6 +20,8 @@ Array = Any
 
 NEARBY = 1e-9
 """Below this share of |F|, a difference of values of F is better taken from the gradients."""
+BEYOND = 1e6
+"""A rise by so many times the fall that was promised tells nothing of where the minimum is."""
 
 
 @dataclass(frozen=True)
@@ -115,9 +117,13 @@ class Evaluations:
         self.value, self.gradient = float("nan"), self.theta
         self.origin: tuple[Array, float, Array] | None = None
         self._evaluate(self.theta)
+        self.reached = (self.theta, self.value, self.gradient)
 
     def __call__(self, flat: Array) -> tuple[float, Array]:
         self._evaluate(flat)
+        told = self._if_too_far()
+        if told is not None:
+            return told
         if self.origin is None:
             return self.value, self.gradient
         theta, value, gradient = self.origin
@@ -126,15 +132,30 @@ class Evaluations:
             fall = inner(gradient + self.gradient, self.theta - theta) / 2
         return fall, self.gradient
 
+    def _if_too_far(self) -> tuple[float, Array] | None:
+        """What sends the line search back to a quarter of a step that ends beyond all measure.
+
+        That is the minimum of the parabola through F and its slope where the step began, with
+        F + |slope| at its end. SciPy would fit cubics to e^700, and end the search there and then.
+        """
+        theta, value, gradient = self.reached
+        promised = abs(inner(gradient, self.theta - theta))
+        rise = self.value - value
+        if rise <= BEYOND * promised and np.isfinite(self.gradient).all():
+            return None
+        start = value if self.origin is None else value - self.origin[1]
+        return start + promised, -3.0 * gradient
+
     def measure_from(self, theta: Array) -> None:
         """From now on, values are differences from that at θ."""
         self._evaluate(theta.reshape(-1))
-        self.origin = (self.theta, self.value, self.gradient)
+        self.origin = self.reached = (self.theta, self.value, self.gradient)
 
     def state(self, flat: Array) -> State:
         """The state at these parameters."""
         if not np.array_equal(self.theta, flat):
             self._evaluate(flat)
+        self.reached = (self.theta, self.value, self.gradient)
         return State(self.theta.reshape(self.shape), self.value, largest_entry(self.gradient))
 
     def _evaluate(self, flat: Array) -> None:

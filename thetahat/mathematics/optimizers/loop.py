@@ -19,6 +19,7 @@ import numpy as np
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
+from thetahat.mathematics.optimizers.stuck import is_stuck
 from thetahat.mathematics.parts import Part
 
 Array = Any
@@ -306,6 +307,10 @@ def minimise(
         # A step that overflows is judged by the monitor; NumPy need not warn of it as well.
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             method.run(problem, _starting_point(problem, start), monitor)
+            best = monitor.best
+            if monitor.outcome is Outcome.STALLED and best is not None:
+                if is_stuck(problem, best.theta, best.value, best.gap, method.gap_kind):
+                    monitor.outcome = Outcome.STUCK
     except KeyboardInterrupt as interrupt:
         if monitor.best is not None:
             monitor.outcome = Outcome.INTERRUPTED

@@ -24,6 +24,7 @@ class Outcome(Enum):
     EXACT = "solved directly, to rounding"
     CONVERGED = "converged: the gap is within the tolerance"
     STALLED = "stalled: no step lowers the objective any more, at the limit of rounding"
+    STUCK = "stuck: the method finds no lower point, though the gap is no matter of rounding"
     STEPS_EXHAUSTED = "the steps are exhausted before the gap is within the tolerance"
     DIVERGED = "diverged: the objective is no longer finite"
     INTERRUPTED = "interrupted: the best parameters so far are kept"
