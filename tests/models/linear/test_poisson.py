@@ -57,6 +57,34 @@ def test_sparse_rows_and_files(tmp_path):
     assert model.score(source) == pytest.approx(expected.score(X, Y))
 
 
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+@pytest.mark.parametrize("size", [1e3, 1e5, 1e20])
+def test_columns_of_any_size_are_fitted(alpha, size):
+    units = np.array([1.0, size, 1.0, 1.0])
+    model = th.PoissonRegressor(alpha=alpha).fit(X * units, Y)
+    slope = (X * units).T @ (model.predict(X * units) - Y) / len(Y) + alpha * model.coef_
+    np.testing.assert_allclose(slope / units, 0.0, atol=1e-4)
+
+
+def test_ages_incomes_and_years_as_they_are():
+    random = np.random.default_rng(3)
+    age, income = random.uniform(20, 70, 500), random.lognormal(10, 0.5, 500)
+    rows = np.column_stack([age, income, random.integers(1990, 2020, 500)])
+    counts = random.poisson(np.exp(-1 + 0.02 * age)).astype(float)
+    model = th.PoissonRegressor(alpha=0.0).fit(rows, counts)
+    assert model.coef_[0] == pytest.approx(0.02, abs=0.005)
+    assert model.score(rows, counts) > 0.04
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("size", [1e-4, 1e-12, 1e4])
+def test_rates_are_fitted_as_counts_are(solver, size):
+    model = th.PoissonRegressor(alpha=0.0, solver=solver).fit(X, Y * size)
+    expected = fitted(alpha=0.0).fit(X, Y)
+    np.testing.assert_allclose(model.coef_, expected.coef_, atol=1e-3)
+    assert model.score(X, Y * size) == pytest.approx(expected.score(X, Y), rel=1e-4)
+
+
 def test_warm_start_begins_at_the_last_fit():
     model = fitted(alpha=0.1, warm_start=True).fit(X, Y)
     before = model.coef_

@@ -22,8 +22,9 @@ from thetahat.objective.sums import Sums
 
 Array = Any
 
-SERVED_BY = {"newton-cholesky": "newton"}
-"""scikit-learn's names of solvers that have another name here."""
+SERVED_BY = {"newton-cholesky": "newton", "lbfgs": "auto"}
+"""scikit-learn's names of solvers. All end at the same optimum, so that its default, which columns
+of different size lead astray, stands for the method that suits the size of the problem."""
 
 
 class PoissonRegressor(LikelihoodInference, LinearRegressor):
@@ -33,7 +34,8 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
     dᵢ = 2(yᵢ log(yᵢ/μᵢ) − yᵢ + μᵢ) and μᵢ = exp(xᵢᵀβ + b). With α = 0 this is maximum likelihood,
     and `summary` and `predict_interval` say how sure it is.
 
-    Cost: O(n d) per step of L-BFGS, O(n d²) per Newton step; in memory, sparse or out of core.
+    Cost: O(n d²) per Newton step, of which some five are taken; O(n d) per step of L-BFGS with more
+    than 500 columns; in memory, sparse or out of core.
 
     Parameters
     ----------
@@ -42,11 +44,14 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
     fit_intercept : bool, default=True
         Whether b is fitted; it is never penalised.
     solver : {"lbfgs", "newton-cholesky", "newton", "auto"}, default="lbfgs"
-        How to minimise; "auto" chooses by the size of the problem.
+        How to minimise. scikit-learn's default "lbfgs" means "auto" here: the method that suits the
+        size of the problem, Newton's for few columns. ``LinearModel(loss="poisson",
+        solver="lbfgs")`` insists on L-BFGS.
     max_iter : int, default=100
         Most steps.
     tol : float, default=1e-4
-        Largest gradient entry at which the steps end.
+        Largest gradient entry at which the steps end, times the mean of y where that is below 1:
+        rates of 10⁻⁶ are fitted to as many digits as counts.
     warm_start : bool, default=False
         Begin at the coefficients of the last fit.
     verbose : int, default=0
@@ -108,14 +113,15 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
         self._require_counts(source)
         penalty = L2(float(self.alpha)) if self.alpha > 0 else NoPenalty()
         predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)
+        mean = float(source.reduce(_target_sums).means()[0])
         self._minimise(
             EmpiricalRisk(predictor, Poisson(), penalty, source),
             X,
             y,
             solver=SERVED_BY.get(self.solver, self.solver),
-            tolerance=self.tol,
+            tolerance=self.tol * min(1.0, mean or 1.0),
             max_steps=self.max_iter,
-            start=self._start(source, predictor),
+            start=self._start(mean, source, predictor),
         )
         return self
 
@@ -126,11 +132,10 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
         for block in source.blocks():
             check_targets(Poisson(), block.y, who=type(self).__name__, start=block.start)
 
-    def _start(self, source: Source, predictor: LinearPredictor) -> Array:
+    def _start(self, mean: float, source: Source, predictor: LinearPredictor) -> Array:
         """The best constant, or the last fit."""
         if self.warm_start and hasattr(self, "coef_"):
             return predictor.pack(np.asarray(self.coef_, dtype=np.float64), self.intercept_)
-        (mean,) = source.reduce(_target_sums).means()
         level = Poisson().best_constant(mean)
         return predictor.pack(np.zeros(source.n_features), float(level))
 
