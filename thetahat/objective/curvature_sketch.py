@@ -3,7 +3,8 @@
 One score per row: Σ wω x̃x̃ᵀ/Σw over every s-th row, with ω = ∂²ℓ/∂z². Several scores: where the
 whole Hessian is too large, one such matrix G serves every class, with ω the mean curvature of the
 row's scores. For the softmax, Böhning's bound says why: its Hessian in z is diag(p) − ppᵀ, which is
-ω(I − 11ᵀ/C) on average, and slopes sum to 0 over the classes.
+ω(I − 11ᵀ/C) on average, and slopes sum to 0 over the classes. Where that is too rough (more rows
+are asked for than there are), the whole Hessian of some rows is formed after all.
 
 Rows of weight 0 are not drawn; a column that the sample misses and the data do not calls for all
 rows. Every s-th row, and not a random draw: the same rows, whatever the machine.
@@ -27,6 +28,10 @@ Array = Any
 
 LARGEST_JOINT = 500
 """Parameters of several scores up to which their whole Hessian is formed."""
+LARGEST_ASKED = 1000
+"""The same where one matrix for all classes did not do."""
+ASKED_ROWS = 10
+"""Rows of that Hessian for each parameter."""
 SHARED_BY = 5
 """One matrix for all classes is a rough model however many rows it is from: fewer will do."""
 RIDGE = 1e-10
@@ -43,11 +48,14 @@ def sketch_of(
 ) -> Callable[[Array], Array]:
     """slope ↦ H⁻¹·slope, with H the curvature at θ of about `n_rows` rows and the penalty's."""
     k = predictor.n_outputs
+    if k and n_rows > source.n_rows and LARGEST_JOINT < predictor.n_parameters <= LARGEST_ASKED:
+        n_rows = ASKED_ROWS * predictor.n_parameters
+        k = 0
     if not k or predictor.n_parameters <= LARGEST_JOINT:
         sample = _sample(source, n_rows)
         (hessian,) = sample.reduce(hessian_sums, predictor, loss, theta).means()
         return _solver(hessian + np.diag(penalty_curvature))
-    sample = _sample(source, n_rows // (SHARED_BY * k))
+    sample = _sample(source, min(n_rows, source.n_rows) // (SHARED_BY * k))
     (hessian,) = sample.reduce(_shared_sums, predictor, loss, theta).means()
     shared = penalty_curvature.reshape(-1, k).mean(axis=1)
     solve = _solver(hessian + np.diag(shared))

@@ -160,7 +160,8 @@ def test_mean_and_sum_of_the_likelihood_differ_by_the_number_of_rows():
 
 def test_gradient_and_hessian_formulas():
     """∇ = Xᵀ(μ − y)/N, H = XᵀBX/N with B = diag μ(1 − μ)."""
-    theta = RANDOM.standard_normal(5)
+    random = np.random.default_rng(11)
+    theta = random.standard_normal(5)
     risk = risk_of(th.losses.Logistic(), TWO)
     mu = 1 / (1 + np.exp(-DESIGN @ theta))
     np.testing.assert_allclose(
@@ -172,10 +173,11 @@ def test_gradient_and_hessian_formulas():
 
 @pytest.mark.parametrize("loss", [th.losses.Logistic(), th.losses.SoftmaxCrossEntropy()])
 def test_the_hessian_is_positive_semidefinite_everywhere(loss):
+    random = np.random.default_rng(12)
     outputs = 0 if isinstance(loss, th.losses.Logistic) else 2
     risk = risk_of(loss, TWO, outputs=outputs)
     for size in (0.1, 1.0, 5.0):
-        theta = size * RANDOM.standard_normal(risk.predictor.n_parameters)
+        theta = size * random.standard_normal(risk.predictor.n_parameters)
         assert np.linalg.eigvalsh(risk.hessian(theta)).min() >= -1e-12
 
 
@@ -287,9 +289,10 @@ def test_a_solver_that_cannot_is_refused_with_a_way_out():
 
 
 def test_many_rows_take_the_curvature_of_some_and_reach_the_same_optimum():
+    random = np.random.default_rng(13)
     n, d = 30_000, 100
-    x = RANDOM.standard_normal((n, d)) * RANDOM.uniform(0.5, 2.0, d) + 0.5
-    y = RANDOM.random(n) < 1 / (1 + np.exp(-x @ RANDOM.standard_normal(d) / 5))
+    x = random.standard_normal((n, d)) * random.uniform(0.5, 2.0, d) + 0.5
+    y = random.random(n) < 1 / (1 + np.exp(-x @ random.standard_normal(d) / 5))
     model = fit(y, x=x)
     assert model.solution_.solver == "sketched_newton"
     assert "curvature of some" in model.solution_.reason
@@ -335,9 +338,10 @@ def test_two_classes_of_the_softmax_are_the_binary_model():
 
 def test_gradient_of_the_cross_entropy():
     """∇_W = (1/N) Σ x_n(α_n − y_n)ᵀ."""
+    random = np.random.default_rng(14)
     codes = np.unique(THREE, return_inverse=True)[1]
     risk = risk_of(th.losses.SoftmaxCrossEntropy(), codes, outputs=3)
-    theta = RANDOM.standard_normal(15)
+    theta = random.standard_normal(15)
     alpha = np.exp(DESIGN @ theta.reshape(5, 3))
     alpha /= alpha.sum(axis=1, keepdims=True)
     value, gradient = risk.value_and_gradient(theta)
@@ -380,18 +384,21 @@ def test_the_softmax_without_a_free_constant():
     assert model.intercept_.sum() == pytest.approx(0.0, abs=1e-12)
 
 
-def test_many_columns_and_classes_share_one_curvature():
+@pytest.mark.parametrize("seed", [4, 7, 11])
+def test_many_columns_and_classes_take_few_steps(seed):
+    """One curvature for all classes, or where that is too rough, the whole of some rows."""
+    random = np.random.default_rng(seed)
     n, d = 4000, 130
-    x = RANDOM.random((n, d)) * (RANDOM.random(d) < 0.9)
+    x = random.random((n, d)) * (random.random(d) < 0.9)
     x[:, 3] *= np.arange(n) % 1000 == 7  # in hardly any row
-    y = np.argmax(x @ RANDOM.standard_normal((d, 5)) + RANDOM.gumbel(size=(n, 5)), axis=1)
+    y = np.argmax(x @ random.standard_normal((d, 5)) + random.gumbel(size=(n, 5)), axis=1)
     model = fit(y, x=x, tol=1e-6)
     assert model.solution_.solver == "sketched_newton"
     slope = x.T @ (model.predict_proba(x) - one_hot(y)) + model.coef_.T
     assert np.abs(slope).max() / n <= 1e-6
     assert_same_bits_for_any_number_of_threads(x, y)
-    # A few steps are enough; plain L-BFGS takes several times as many.
-    assert model.n_iter_[0] < 60
+    # Plain L-BFGS takes several times as many, and one curvature alone more than 100 for seed 7.
+    assert model.n_iter_[0] < 40
 
 
 # --- maximum a posteriori ----------------------------------------------------------------------
@@ -416,8 +423,9 @@ def test_gaussian_prior_is_the_squared_penalty_of_logistic_regression():
 
 def test_gaussian_prior_is_the_squared_penalty_of_ridge():
     """λ = σ²/s²: the mode of N(y | Xw, σ²)·N(w | 0, s²)."""
+    random = np.random.default_rng(16)
     sigma, s = 0.7, 0.3
-    y = SCORE + sigma * RANDOM.standard_normal(N)
+    y = SCORE + sigma * random.standard_normal(N)
     precision = X.T @ X / sigma**2 + np.eye(4) / s**2
     mode = np.linalg.solve(precision, X.T @ y / sigma**2)
     model = th.Ridge(sigma**2 / s**2, fit_intercept=False).fit(X, y)
@@ -425,8 +433,9 @@ def test_gaussian_prior_is_the_squared_penalty_of_ridge():
 
 
 def test_a_flat_prior_is_maximum_likelihood():
+    random = np.random.default_rng(17)
     np.testing.assert_allclose(fit(C=1e12).coef_, fit(C=np.inf).coef_, rtol=1e-6)
-    y = SCORE + RANDOM.standard_normal(N)
+    y = SCORE + random.standard_normal(N)
     flat = th.Ridge(1e-12).fit(X, y).coef_
     np.testing.assert_allclose(flat, th.LinearRegression().fit(X, y).coef_, rtol=1e-9)
 
@@ -533,9 +542,20 @@ def test_a_negligible_absolute_penalty_is_none():
         th.LogisticRegression(C=1e9, l1_ratio=1.0).fit(*PERFECT)
 
 
+@pytest.mark.parametrize("unit", [1e-3, 1e-5])
+def test_a_penalty_that_holds_the_coefficients_is_one_however_small(unit):
+    rows = np.random.default_rng(4).standard_normal((400, 4))
+    y = (rows.sum(axis=1) > 0).astype(int)
+    expected = th.LogisticRegression(C=1.0, tol=1e-8).fit(rows, y)
+    model = th.LogisticRegression(C=1 / unit**2, tol=1e-8).fit(rows * unit, y)
+    np.testing.assert_allclose(model.coef_ * unit, expected.coef_, rtol=1e-3)
+    assert model.solution_.outcome.success
+
+
 def test_more_columns_than_rows_are_always_separated():
+    random = np.random.default_rng(18)
     with pytest.warns(th.SeparationWarning, match="perfectly separated"):
-        th.LogisticRegression(penalty=None).fit(RANDOM.standard_normal((10, 30)), TWO[:10])
+        th.LogisticRegression(penalty=None).fit(random.standard_normal((10, 30)), TWO[:10])
 
 
 @pytest.mark.parametrize(
@@ -550,8 +570,9 @@ def test_a_penalty_makes_separated_classes_an_ordinary_problem(data):
 
 @pytest.mark.parametrize("labels", LABELS)
 def test_overlapping_classes_are_not_called_separated(labels):
+    random = np.random.default_rng(19)
     fit(LABELS[labels], C=np.inf)
-    strong = (SCORE * 4 + RANDOM.logistic(size=N) > 0).astype(int)
+    strong = (SCORE * 4 + random.logistic(size=N) > 0).astype(int)
     fit(strong, C=np.inf)
 
 

@@ -27,6 +27,8 @@ FAST = 0.1
 """A step that leaves at most this share of the gap shows that the curvature is still right."""
 SLOW = 0.5
 """A fresh sample whose step leaves more than this share of the gap was too small."""
+CRAWLING = 0.75
+"""Steps that leave more than this share of the gap each call for the best curvature there is."""
 GROWTH = 4
 
 
@@ -78,10 +80,9 @@ class SketchedNewton(Method):
     def advance(self, problem: Any, state: State) -> State:
         memory = dict(state.memory)
         here, pairs = memory["point"], memory["pairs"]
-        is_fresh = memory["solve"] is None
-        if is_fresh:
+        if memory["solve"] is None:
             memory["solve"] = problem.curvature_sketch(here.theta, memory["rows"])
-            memory["age"] = 0
+            memory["age"], memory["since"] = 0, state.gap
         found = backtrack(problem, here, _direction(here.gradient, pairs, memory["solve"]), 1.0)
         if found is None:
             # Pairs or sample mislead: begin again from the Hessian of all rows.
@@ -94,8 +95,10 @@ class SketchedNewton(Method):
         left = largest_entry(there.gradient) / largest_entry(here.gradient)
         memory["age"] += 1
         if left > FAST and memory["age"] >= memory["interval"]:
-            if is_fresh and left > SLOW:
+            if memory["age"] == 1 and left > SLOW:
                 memory["rows"] = min(problem.n_terms, GROWTH * memory["rows"])
+            if largest_entry(there.gradient) > CRAWLING ** memory["age"] * memory["since"]:
+                memory["rows"] = GROWTH * problem.n_terms
             memory["solve"] = None
             memory["interval"] = max(1, 2 * memory["interval"] if pairs[1:] else 1)
         return _state(there, memory | {"pairs": pairs})
