@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,11 +16,12 @@ from thetahat.data.arrays import namespace
 from thetahat.data.in_memory import InMemory
 from thetahat.data.shifted import seen_from_near
 from thetahat.estimator.watching import Watched
-from thetahat.foundation.errors import DataError
+from thetahat.foundation.errors import DataError, SeparationWarning
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.mathematics.optimizers.loop import Method, minimise
 from thetahat.objective.choose import method_for
 from thetahat.objective.empirical_risk import EmpiricalRisk
+from thetahat.objective.separation import Separation, separation
 from thetahat.objective.told_in_units import told_in_units
 
 Array = Any
@@ -36,6 +38,10 @@ class RiskMinimiser(Watched):
     """
 
     _attributes: Callable[..., dict[str, Any]]
+    _against_separation: ClassVar[str] = "Add a penalty"
+    """What to do where the likelihood has no maximum."""
+    coef_: Array
+    intercept_: Array
     n_iter_: Any
 
     def _minimise(
@@ -80,6 +86,22 @@ class RiskMinimiser(Watched):
         self.__dict__.update(attributes(self.solution_.theta))
         self.n_iter_ = max(1, self.solution_.steps)
         self._warn_unless_converged()
+        self._warn_if_separated(separation(near, found.theta, found.gap))
+
+    def _warn_if_separated(self, found: Separation | None) -> None:
+        """No penalty, and a likelihood without maximum: θ̂ only tells where we stopped."""
+        if found is None:
+            return
+        message = (
+            f"{found.value}. Without a penalty the likelihood has no maximum and coefficients grow "
+            f"without bound; the largest here, {self._largest():.3g}, only tells where the solver "
+            f"stopped. {self._against_separation}."
+        )
+        self.solution_ = replace(self.solution_, message=message)
+        warnings.warn(f"{type(self).__name__}: {message}", SeparationWarning, stacklevel=5)
+
+    def _largest(self) -> float:
+        return float(max(np.abs(self.coef_).max(), np.abs(self.intercept_).max()))
 
 
 def _refuse_undefined(risk: EmpiricalRisk, theta: Array, who: str) -> None:

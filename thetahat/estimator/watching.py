@@ -81,4 +81,4 @@ def _told(solution: Solution) -> str:
     """The gap with its kind; in words alone where it is not known."""
     if math.isfinite(solution.gap):
         return f"{solution.gap_kind} {solution.gap:.2g}"
-    return "the gap to the optimum is not known"
+    return f"{solution.gap_kind} not known"

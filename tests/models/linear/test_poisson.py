@@ -93,9 +93,6 @@ def test_warm_start_begins_at_the_last_fit():
 
 
 def test_extreme_targets():
-    zero = th.PoissonRegressor(alpha=0.0).fit(X, np.zeros(300))
-    np.testing.assert_allclose(zero.predict(X), 0.0, atol=1e-3)
-    assert np.isnan(zero.score(X, np.zeros(300)))
     large = th.PoissonRegressor(alpha=0.0, solver="newton").fit(X, 1e6 * Y)
     base = fitted(alpha=0.0, solver="newton").fit(X, Y)
     np.testing.assert_allclose(large.coef_, base.coef_, atol=1e-6)
@@ -113,3 +110,30 @@ def test_bad_input():
         th.PoissonRegressor(alpha=-1).fit(X, Y)
     with pytest.raises(th.ParameterError, match="solver='sag' must be one of"):
         th.PoissonRegressor(solver="sag").fit(X, Y)
+
+
+GROUP = (np.arange(300) < 20).astype(float)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("size", [1.0, 1e-6])
+def test_a_group_without_counts_is_reported(solver, size):
+    rows = np.column_stack([X, GROUP])
+    model = th.PoissonRegressor(alpha=0.0, solver=solver)
+    with pytest.warns(th.SeparationWarning, match=r"y = 0 are separated.*grow without bound"):
+        model.fit(rows, Y * (1 - GROUP) * size)
+    th.PoissonRegressor(alpha=1.0, solver=solver).fit(rows, Y * (1 - GROUP) * size)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_targets_that_are_all_zero_are_reported(alpha):
+    with pytest.warns(th.SeparationWarning, match="all targets are 0"):
+        model = th.PoissonRegressor(alpha=alpha).fit(X, np.zeros(300))
+    np.testing.assert_allclose(model.predict(X), 0.0, atol=1e-6)
+    assert np.isnan(model.score(X, np.zeros(300)))
+
+
+@pytest.mark.parametrize("tol", [1e-4, 1e-9])
+def test_few_counts_are_not_called_separated(tol):
+    few = np.random.default_rng(5).poisson(np.exp(X[:, 0] * 2 - 3)).astype(float)
+    assert th.PoissonRegressor(alpha=0.0, tol=tol).fit(X, few).solution_.outcome.success

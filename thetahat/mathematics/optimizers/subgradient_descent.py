@@ -47,7 +47,7 @@ class SubgradientDescent(Method):
     name = "subgradient_descent"
     aliases = ("subgradient",)
     needs = ("value_and_subgradient",)
-    gap_kind = "unknown on a kink: infinite unless a subgradient is zero"
+    gap_kind = "gap to the optimum"
     reaches_optimum = False
 
     def __post_init__(self) -> None:

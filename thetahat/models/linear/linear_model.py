@@ -75,6 +75,7 @@ class LinearModel(LikelihoodInference, LinearRegressor):
         "tol": at_least(0),
     }
     _multi_output = False
+    _against_separation = 'Add a penalty, such as penalty="l2"'
 
     def __init__(
         self,

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.callback import with_callbacks
 
 from thetahat.estimator.parameters import Range, at_least, boolean, more_than, none, one_of, whole
-from thetahat.foundation.errors import SeparationWarning
 from thetahat.mathematics.losses.reference import ReferenceSoftmax
-from thetahat.mathematics.penalties.norms import NoPenalty
 from thetahat.models.linear.likelihood_inference import LikelihoodInference
 from thetahat.models.linear.logistic_classifier import LogisticClassifier
 from thetahat.models.linear.logistic_objective import (
@@ -22,12 +18,9 @@ from thetahat.models.linear.logistic_objective import (
     strength_and_share,
 )
 from thetahat.objective.empirical_risk import EmpiricalRisk
-from thetahat.objective.separation import separation
 
 Array = Any
 
-NO_PENALTY = 1e6
-"""C from which separated classes let the coefficients grow as if there were no penalty."""
 share = Range(lambda value: at_least(0).holds(value) and value <= 1, "a number between 0 and 1")
 
 
@@ -176,7 +169,6 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier):
             start=self._warm(risk) if self.warm_start else None,
         )
         self.n_iter_ = np.array([self.n_iter_], dtype=np.int32)
-        self._warn_if_separated(risk, C)
         return self
 
     def _warm(self, risk: EmpiricalRisk) -> Array | None:
@@ -190,19 +182,3 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier):
             coef = np.delete(coef - coef[at], at, axis=0)
             intercept = np.delete(intercept - intercept[at], at)
         return risk.predictor.pack(np.ascontiguousarray(coef.T, dtype=float), intercept)
-
-    def _warn_if_separated(self, risk: EmpiricalRisk, C: float) -> None:
-        """Classes apart and no penalty to speak of: the coefficients only tell where we stopped."""
-        if NO_PENALTY > C:
-            return
-        likelihood = replace(risk, penalty=NoPenalty())
-        found = separation(likelihood, self.solution_.theta, self.solution_.gap)
-        if found is None:
-            return
-        message = (
-            f"the classes are {found.value}. Without a penalty the likelihood has no maximum and "
-            f"coefficients grow without bound; the largest here, {np.abs(self.coef_).max():.3g}, "
-            "only tells where the solver stopped. Add a penalty, such as C=1.0."
-        )
-        self.solution_ = replace(self.solution_, message=message)
-        warnings.warn(f"{type(self).__name__}: {message}", SeparationWarning, stacklevel=4)

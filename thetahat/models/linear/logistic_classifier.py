@@ -27,6 +27,7 @@ each, with several they gain less."""
 class LogisticClassifier(RiskMinimiser, LinearClassifier):
     """P(y = c | x) under the logit link, its logarithm, and labels drawn from it."""
 
+    _against_separation = "Add a penalty, such as C=1.0"
     tol: float | None
 
     def predict_proba(self, X: Any) -> Array:

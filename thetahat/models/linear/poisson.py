@@ -81,6 +81,7 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
         "warm_start": boolean,
     }
     _multi_output = False
+    _against_separation = "Add a penalty, such as alpha=1.0, or drop the rows or columns at fault"
 
     def __init__(
         self,
