@@ -132,3 +132,44 @@ def test_bad_input():
     assert np.all(equal.predict(np.ones((2, 2))) == 0)
     booleans = th.HalfspaceLP().fit(XOR, [False, False, False, True])
     assert booleans.predict(XOR).tolist() == [False, False, False, True]
+
+
+def with_margin():
+    """Two columns that decide with a margin of 0.2, and one that does not."""
+    random = np.random.default_rng(0)
+    rows = random.standard_normal((150, 3))
+    score = rows[:, 0] + rows[:, 1]
+    return rows[abs(score) > 0.2], (score[abs(score) > 0.2] > 0).astype(int)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("unit", [1e-20, 1e-10, 1e15, 1e50])
+def test_units_change_nothing_but_the_margin(unit, sparse):
+    rows, y = with_margin()
+    shown = sp.csr_array(rows * unit) if sparse else rows * unit
+    model, plain = th.HalfspaceLP().fit(shown, y), th.HalfspaceLP().fit(rows, y)
+    assert model.consistent_
+    assert model.score(shown, y) == 1.0
+    np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-6)
+    np.testing.assert_allclose(model.margin_, plain.margin_ * unit, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda X: X + 1e10, lambda X: X * [1, 1, 1e12], lambda X: X * [1e-9, 1, 1] + [1, 1e6, 0]],
+    ids=["far", "one large column", "mixed"],
+)
+def test_columns_of_any_size_and_place_are_separated(change):
+    rows, y = with_margin()
+    model = th.HalfspaceLP(on_inconsistent="raise").fit(change(rows), y)
+    assert model.score(change(rows), y) == 1.0
+    assert np.abs(model.coef_).max() == pytest.approx(1.0)
+    y[:2] = 1 - y[:2]
+    assert not th.HalfspaceLP().fit(change(rows), y).consistent_
+
+
+def test_the_time_limit_holds_for_linear_programs():
+    random = np.random.default_rng(0)
+    rows, y = random.standard_normal((1500, 60)), random.integers(0, 2, 1500)
+    with th.config(max_time=1e-3), pytest.raises(th.ThetahatError, match="out of time"):
+        th.HalfspaceLP().fit(rows, y)

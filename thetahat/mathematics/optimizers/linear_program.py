@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.config import settings
 from thetahat.foundation.errors import ParameterError, ThetahatError
 from thetahat.mathematics.optimizers.constrained import bound, constraints, cost_vector
 
@@ -101,7 +102,16 @@ def linear_program(
     bounds = np.column_stack([bound(side, name, size, who) for name, side in sides])
     upper_matrix, upper_bound = inequalities if inequalities is not None else (None, None)
     equal_matrix, equal_to = equalities if equalities is not None else (None, None)
-    found = linprog(c, upper_matrix, upper_bound, equal_matrix, equal_to, bounds, method="highs")
+    limit = settings().max_time
+    found = linprog(
+        c, upper_matrix, upper_bound, equal_matrix, equal_to, bounds, method="highs",
+        options={} if limit is None else {"time_limit": limit},
+    )  # fmt: skip
+    if found.status == 1 and limit is not None:
+        raise ThetahatError(
+            f"linear_program: out of time after {limit:.3g} s, with no point yet. Allow more with "
+            "th.config(max_time=...), or give fewer constraints."
+        )
     if found.status == 2:
         return Program("infeasible", value=np.inf)
     if found.status == 3:

@@ -3,12 +3,15 @@
     (x, +) ⇒ wᵀx − θ ≥ margin        (x, −) ⇒ wᵀx − θ ≤ −margin
 
 Some w and θ satisfy them all exactly when the classes can be separated. First the total violation
-is minimised; if none is left, the margin is widened as far as |wⱼ| ≤ 1 allows.
+is minimised; if none is left, the margin is widened as far as |wⱼ| ≤ 1 allows. The programs see
+every column from its middle and in units of its extent, since solvers of linear programs take what
+is below 10⁻⁷ for 0; what they find is checked on the rows themselves.
 """
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,7 @@ from thetahat.data.one_against_rest import OneAgainstRest
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.parameters import boolean, one_of
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.linear_program import linear_program
 
 Array = Any
@@ -32,10 +36,12 @@ class HalfspaceLP(LinearClassifier):
 
     Formula: min Σ wtᵢ ξᵢ subject to yᵢ(wᵀxᵢ − θ) ≥ 1 − ξᵢ, ξᵢ ≥ 0. If the optimum is 0 the examples
     are consistent, and max γ subject to yᵢ(wᵀxᵢ − θ) ≥ γ, |wⱼ| ≤ 1 gives the widest margin in the
-    1-norm. Examples that no halfspace satisfies are reported. More than two classes are told apart
-    one against the rest.
+    1-norm; where columns differ so much in size (by 10⁷ or so) that no program finds it, a halfspace
+    with some margin. Examples that no halfspace satisfies are reported. More than two classes are
+    told apart one against the rest. A margin below 10⁻⁸ of the columns' extents counts as none.
 
-    Cost: a linear program of n + d unknowns and n inequalities; O(n d) memory.
+    Cost: a linear program of n + d unknowns and n inequalities; O(n d) memory. A program that takes
+    longer than ``th.config(max_time=...)`` is refused: there is no halfspace before its end.
 
     Parameters
     ----------
@@ -104,7 +110,8 @@ class HalfspaceLP(LinearClassifier):
         assert isinstance(source, InMemory)
         codes = (1,) if len(self.classes_) == 2 else range(len(self.classes_))
         halves = [OneAgainstRest.of(source, code) for code in codes]
-        found = [self._halfspace(half) for half in halves if isinstance(half, InMemory)]
+        work = Watch().in_time(self._halfspace)
+        found = [work(half) for half in halves if isinstance(half, InMemory)]
         weights = np.array([theta for theta, _ in found])
         self.coef_ = np.ascontiguousarray(weights[:, :-1], dtype=source.dtype)
         self.intercept_ = weights[:, -1].astype(source.dtype)
@@ -149,11 +156,26 @@ class HalfspaceLP(LinearClassifier):
         """(w, −θ) and the least total violation."""
         counts = np.ones(source.n_rows, bool) if source.weight is None else source.weight > 0
         cost = np.ones(source.n_rows) if source.weight is None else np.asarray(source.weight, float)
-        signed = _signed_rows(source, counts, self.fit_intercept)
+        frame = Frame.of(source.X[counts], centred=self.fit_intercept and not source.is_sparse)
+        signed = _signed_rows(source, counts, self.fit_intercept, frame)
         theta, violation = least_violation(signed, cost[counts])
-        if violation <= CONSISTENT * float(cost[counts].sum()):
-            theta, violation = widest_margin(signed, source.n_features), 0.0
-        return (theta if self.fit_intercept else np.append(theta, 0.0)), violation
+        consistent = bool((signed @ theta > CONSISTENT).all())
+        if not consistent and violation > CONSISTENT * float(cost[counts].sum()):
+            return frame.back(theta, self.fit_intercept), violation
+        return self._widest(source, counts, frame, theta), 0.0
+
+    def _widest(self, source: InMemory, counts: Array, frame: Frame, theta: Array) -> Array:
+        """(w, −θ) of the widest margin; where rounding hides it, of θ, which has some."""
+        even = Frame(frame.centre, np.full_like(frame.extent, frame.extent.max()))
+        signed = _signed_rows(source, counts, self.fit_intercept, even)
+        wide = widest_margin(signed, source.n_features)
+        # In these units the bound of 1 on w is the largest extent.
+        found = even.back(wide, self.fit_intercept) * even.extent.max()
+        if (signed @ wide).min() > 0:
+            return found
+        some = frame.back(theta, self.fit_intercept)
+        largest = np.abs(some[:-1]).max()
+        return some / largest if largest > 0 else found
 
     def _judge(self, source: InMemory, halves: list[Any]) -> None:
         z = source.map_rows(self._raw_block)
@@ -175,6 +197,31 @@ class HalfspaceLP(LinearClassifier):
         if self.on_inconsistent == "raise":
             raise DataError(message)
         warnings.warn(message, UserWarning, stacklevel=3)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where the columns are seen from, and in which units."""
+
+    centre: Array
+    extent: Array
+
+    @classmethod
+    def of(cls, X: Array, *, centred: bool) -> Frame:
+        """The middle and half the extent of every column; the largest entry where not centred."""
+        dense = isinstance(X, np.ndarray)
+        low = np.asarray(X.min(axis=0) if dense else X.min(axis=0).toarray()).ravel()
+        high = np.asarray(X.max(axis=0) if dense else X.max(axis=0).toarray()).ravel()
+        low, high = low.astype(np.float64), high.astype(np.float64)
+        centre = low / 2 + high / 2 if centred else np.zeros_like(low)
+        extent = np.maximum(high - centre, centre - low)
+        return cls(centre, np.where(extent > 0, extent, 1.0))
+
+    def back(self, theta: Array, intercept: bool) -> Array:
+        """(w, −θ) for the columns as they are."""
+        coef = theta[: len(self.extent)] / self.extent
+        level = theta[-1] - self.centre @ coef if intercept else 0.0
+        return np.append(coef, level)
 
 
 def least_violation(signed: Array, cost: Array) -> tuple[Array, float]:
@@ -213,15 +260,16 @@ def widest_margin(signed: Array, d: int) -> Array:
     return found.equality_multipliers[:p]
 
 
-def _signed_rows(source: InMemory, counts: Array, intercept: bool) -> Array:
-    """yᵢ(xᵢ, 1) of the examples that count."""
+def _signed_rows(source: InMemory, counts: Array, intercept: bool, frame: Frame) -> Array:
+    """yᵢ(xᵢ, 1) of the examples that count, as the frame shows them."""
     y = np.asarray(source.y, dtype=np.float64)[counts]
     if source.is_sparse:
         rows = sp.csr_array(source.X[counts]).astype(np.float64)
+        rows = sp.csr_array(rows @ sp.diags_array(1 / frame.extent))
         if intercept:
             rows = sp.hstack([rows, np.ones((len(y), 1))], format="csr")
         return sp.csr_array(rows.multiply(y[:, None]))
-    rows = np.asarray(source.X[counts], dtype=np.float64)
+    rows = (np.asarray(source.X[counts], dtype=np.float64) - frame.centre) / frame.extent
     if intercept:
         rows = np.column_stack([rows, np.ones(len(y))])
     return rows * y[:, None]
