@@ -431,3 +431,48 @@ def test_the_constant_column_counts_by_its_entry(loss, scaling):
     ours, theirs = th.LinearSVC(**options).fit(X, y), svm.LinearSVC(**options, dual=True).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-6)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-6)
+
+
+# --- losses of one's own -----------------------------------------------------------------------
+
+
+def test_a_loss_of_ones_own_is_the_margin_loss():
+    random = np.random.default_rng(2)
+    rows = random.standard_normal((200, 3))
+    y = np.argmax(rows @ random.standard_normal((3, 3)) + random.gumbel(size=(200, 3)), axis=1)
+    square = th.loss(
+        lambda y, z: np.maximum(1 - y * z, 0.0) ** 2, targets="signs", name="my squared hinge"
+    )
+    for labels in (y, y == 1):
+        own = th.LinearSVC(loss=square, C=0.5, tol=1e-7).fit(rows, labels)
+        known = th.LinearSVC(loss="squared_hinge", C=0.5, tol=1e-7).fit(rows, labels)
+        np.testing.assert_allclose(own.coef_, known.coef_, rtol=1e-4)
+        np.testing.assert_allclose(own.intercept_, known.intercept_, rtol=1e-4)
+        assert own.solution_.outcome.success
+
+
+def test_margin_losses_of_the_library_have_the_same_objective():
+    random = np.random.default_rng(3)
+    rows = random.standard_normal((150, 2))
+    y = np.where(rows.sum(axis=1) + random.logistic(size=150) > 0, "yes", "no")
+    model = th.LinearSVC(loss=th.losses.SignLogistic(), C=2.0, fit_intercept=False, tol=1e-8)
+    expected = th.LogisticRegression(C=2.0, fit_intercept=False, tol=1e-8).fit(rows, y)
+    np.testing.assert_allclose(model.fit(rows, y).coef_, expected.coef_, rtol=1e-5)
+    assert set(model.predict(rows)) == {"yes", "no"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"loss": th.losses.Logistic()}, "targets 0 or 1, and these are −1 and"),
+        ({"loss": th.losses.SignLogistic(), "C": np.inf}, "loss of their own"),
+        (
+            {"loss": th.losses.SignLogistic(), "multi_class": "crammer_singer"},
+            "Use multi_class='ovr'",
+        ),
+        ({"loss": "log"}, "'hinge', 'squared_hinge', or a loss such as"),
+    ],
+)
+def test_losses_that_do_not_fit_are_refused(options, message):
+    with pytest.raises(th.ParameterError, match=message):
+        th.LinearSVC(**options).fit([[0.0], [1.0]], [0, 1])

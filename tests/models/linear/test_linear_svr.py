@@ -175,3 +175,13 @@ def test_rows_in_files(tmp_path):
         streamed = th.LinearSVR(epsilon=0.3, loss=loss, tol=1e-9).fit(source)
         whole = th.LinearSVR(epsilon=0.3, loss=loss, tol=1e-9).fit(X, y)
         np.testing.assert_allclose(streamed.coef_, whole.coef_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+def test_no_shrinking_at_all(loss):
+    random = np.random.default_rng(6)
+    rows, y = random.standard_normal((40, 2)), random.standard_normal(40)
+    free = th.LinearSVR(C=np.inf, loss=loss, epsilon=0.1).fit(rows, y)
+    assert free.solution_.outcome.success
+    nearly = th.LinearSVR(C=1e7, loss=loss, epsilon=0.1).fit(rows, y)
+    np.testing.assert_allclose(free.coef_, nearly.coef_, atol=1e-3)

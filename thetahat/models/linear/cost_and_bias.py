@@ -22,6 +22,7 @@ from thetahat.mathematics.optimizers.dual_coordinate_descent import (
     steps_for_sweeps,
     sweeps_in_steps,
 )
+from thetahat.mathematics.optimizers.interior_point import InteriorPoint
 from thetahat.mathematics.optimizers.loop import Method
 from thetahat.mathematics.penalties.norms import L1, L2
 from thetahat.objective.bias_column import BiasColumn
@@ -97,7 +98,10 @@ class CostAndBias:
 
         A duality gap shrinks with the square of the distance to the optimum, hence the hundredth.
         """
-        in_sums = self.tol * float(risk.penalty.get_params()["alpha"])
+        # Without a penalty (C=inf) there are no units but those of the mean risk.
+        in_sums = self.tol * (float(risk.penalty.get_params()["alpha"]) or 1.0)
+        if isinstance(method, InteriorPoint):  # its gap is a share already
+            return self.tol / 100
         if method.gap_kind != "duality gap":
             return in_sums
         if isinstance(method, DualCoordinateDescent | ClassDualDescent):

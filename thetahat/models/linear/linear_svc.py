@@ -18,10 +18,11 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.one_against_rest import OneAgainstRest
 from thetahat.data.source import Source
 from thetahat.estimator.linear_classifier import LinearClassifier
-from thetahat.estimator.parameters import boolean, more_than, one_of, whole
+from thetahat.estimator.parameters import Range, boolean, more_than, one_of, whole
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.watch import Watch
+from thetahat.mathematics.losses.base import Loss, Targets
 from thetahat.mathematics.losses.crammer_singer import CrammerSinger
 from thetahat.mathematics.losses.margin import Hinge, SquaredHinge
 from thetahat.mathematics.optimizers.joined import joined
@@ -35,7 +36,7 @@ from thetahat.objective.thinning import thinned_start
 
 Array = Any
 
-LOSSES = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
+LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
 SIDES = np.array(["wrong", "inside", "on", "outside"])
 
 
@@ -53,8 +54,9 @@ class LinearSVC(CostAndBias, Watched, LinearClassifier):
     ----------
     penalty : {"l2", "l1"}, default="l2"
         "l1" (with the squared hinge only) sets coefficients to zero.
-    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-        [1 − y f]₊² or [1 − y f]₊.
+    loss : {"squared_hinge", "hinge"} or Loss, default="squared_hinge"
+        [1 − y f]₊² or [1 − y f]₊; or a loss of y = ±1, your own ``th.loss(function,
+        targets="signs")`` too: then min ½‖β‖² + C·Σ wᵢ ℓ(yᵢ, f(xᵢ)).
     dual : bool or "auto", default="auto"
         Whether the dual is solved. The hinge always is solved through its dual.
     tol : float, default=1e-4
@@ -111,7 +113,8 @@ class LinearSVC(CostAndBias, Watched, LinearClassifier):
     _everyday = "linear support vectors"
     _ranges = {  # noqa: RUF012
         "penalty": one_of("l1", "l2"),
-        "loss": one_of("hinge", "squared_hinge"),
+        "loss": one_of("hinge", "squared_hinge")
+        | Range(lambda value: isinstance(value, Loss), "a loss such as th.losses.SignLogistic()"),
         "dual": boolean | one_of("auto"),
         "tol": more_than(0),
         "C": more_than(0),
@@ -124,7 +127,7 @@ class LinearSVC(CostAndBias, Watched, LinearClassifier):
     def __init__(
         self,
         penalty: str = "l2",
-        loss: str = "squared_hinge",
+        loss: Any = "squared_hinge",
         *,
         dual: Any = "auto",
         tol: float = 1e-4,
@@ -241,7 +244,9 @@ class LinearSVC(CostAndBias, Watched, LinearClassifier):
                 )
             source = weighted(source, class_weight=self.class_weight)
             return [self._risk(source, CrammerSinger(), cost, outputs=classes)]
-        loss = Hinge() if hard or self.multi_class == "crammer_singer" else LOSSES[self.loss]
+        loss = self.loss if isinstance(self.loss, Loss) else LOSSES[self.loss]
+        if hard or self.multi_class == "crammer_singer":
+            loss = Hinge()
         if self.multi_class == "crammer_singer":
             # Of two scores only the difference counts, so each class carries half of it.
             cost *= 2.0
@@ -309,7 +314,14 @@ class LinearSVC(CostAndBias, Watched, LinearClassifier):
         """Refuse what no solver serves, as scikit-learn does."""
         given = f"penalty={self.penalty!r}, loss={self.loss!r}, dual={self.dual!r}"
         rule = remedy = ""
-        if self.multi_class == "crammer_singer" or self.C == np.inf:
+        own = isinstance(self.loss, Loss)
+        if own and self.loss.targets not in (Targets.SIGNS, Targets.REAL):
+            rule = f"the loss is for targets {self.loss.targets.value}, and these are −1 and +1"
+            remedy = "Give th.loss(function, targets='signs'), or use LogisticRegression"
+        elif own and (self.multi_class == "crammer_singer" or self.C == np.inf):
+            rule = "multi_class='crammer_singer' and C=inf have a loss of their own, the hinge"
+            remedy = "Use multi_class='ovr' and a finite C, or loss='hinge'"
+        elif self.multi_class == "crammer_singer" or self.C == np.inf:
             if self.penalty == "l1":
                 rule, remedy = "both have an L2 penalty", "Use penalty='l2'"
         elif self.penalty == "l1" and self.loss == "hinge":
