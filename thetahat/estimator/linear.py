@@ -27,6 +27,10 @@ class Linear(Estimator):
     coef_: Array
     intercept_: Array
 
+    def __sklearn_is_fitted__(self) -> bool:
+        """Labels alone, which an interrupted fit may leave, are no model."""
+        return hasattr(self, "coef_")
+
     def _raw(self, X: Any) -> Array:
         """z = Xβ + b: (n,), or (n, k) where ``coef_`` is (k, d)."""
         fitted = self.__dict__

@@ -39,9 +39,12 @@ class Watch:
     def __call__(self, step: int, theta: object, value: float) -> Verdict:
         if self.on_step is not None and self.on_step(step, theta, value):
             return Verdict.STOPPED
-        if self.max_time is not None and time.monotonic() - self.started > self.max_time:
-            return Verdict.OUT_OF_TIME
-        return Verdict.GO_ON
+        return Verdict.OUT_OF_TIME if self.is_over else Verdict.GO_ON
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is up."""
+        return self.max_time is not None and time.monotonic() - self.started > self.max_time
 
     @property
     def is_idle(self) -> bool:

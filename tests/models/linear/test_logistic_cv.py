@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import sklearn.linear_model
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import KFold, LeaveOneGroupOut
 
 import thetahat as th
@@ -155,3 +155,44 @@ def test_rows_in_a_file_are_refused(tmp_path):
     np.save(tmp_path / "rows.npy", np.column_stack([X, THREE]))
     with pytest.raises(th.CapabilityError, match="rows in memory"):
         th.LogisticRegressionCV().fit(th.scan(tmp_path / "rows.npy", target=3))
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class:UserWarning")
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "neg_brier_score"])
+def test_a_class_that_a_fold_does_not_hold(scoring):
+    y = np.random.default_rng(5).integers(0, 2, N)
+    y[:4] = 2
+    parameters = {
+        "Cs": CS,
+        "scoring": scoring,
+        "l1_ratios": [0.0],
+        "use_legacy_attributes": False,
+        "tol": 1e-9,
+    }
+    np.testing.assert_allclose(
+        fit(y, **parameters).scores_, peer(y, **parameters).scores_, rtol=1e-4
+    )
+
+
+def test_the_time_limit_holds_for_all_folds_together():
+    model = th.LogisticRegressionCV(Cs=5, cv=4, use_legacy_attributes=False)
+    with (
+        th.config(max_time=1e-9),
+        pytest.warns(ConvergenceWarning, match="20 of 20 fits along the paths ran out of time"),
+        pytest.warns(ConvergenceWarning, match="out of time: the best"),
+    ):
+        model.fit(X, THREE)
+    assert model.solution_.outcome is th.Outcome.OUT_OF_TIME
+    np.testing.assert_array_equal(model.n_iter_, 1)
+    assert set(model.predict(X)) <= {0, 1, 2}
+
+
+def test_interrupted_folds_leave_no_model():
+    def interrupt(model, X, y):
+        raise KeyboardInterrupt
+
+    model = th.LogisticRegressionCV(Cs=2, scoring=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, TWO)
+    with pytest.raises(NotFittedError):
+        model.predict(X)

@@ -36,9 +36,10 @@ class HalfspaceLP(LinearClassifier):
 
     Formula: min Σ wtᵢ ξᵢ subject to yᵢ(wᵀxᵢ − θ) ≥ 1 − ξᵢ, ξᵢ ≥ 0. If the optimum is 0 the examples
     are consistent, and max γ subject to yᵢ(wᵀxᵢ − θ) ≥ γ, |wⱼ| ≤ 1 gives the widest margin in the
-    1-norm; where columns differ so much in size (by 10⁷ or so) that no program finds it, a halfspace
-    with some margin. Examples that no halfspace satisfies are reported. More than two classes are
-    told apart one against the rest. A margin below 10⁻⁸ of the columns' extents counts as none.
+    1-norm; where columns differ so much in size (by 10⁷ or so) that no program finds it, a
+    halfspace with some margin. Examples that no halfspace satisfies are reported. More than two
+    classes are told apart one against the rest. A margin below 10⁻⁸ of the columns' extents counts
+    as none.
 
     Cost: a linear program of n + d unknowns and n inequalities; O(n d) memory. A program that takes
     longer than ``th.config(max_time=...)`` is refused: there is no halfspace before its end.

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
 from thetahat.data.class_weights import class_weighted
@@ -20,7 +19,10 @@ from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of
 from thetahat.foundation.config import config, settings
 from thetahat.foundation.products import product
 from thetahat.foundation.threads import ordered_map
+from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.solution import Outcome
+from thetahat.models.linear.class_scorer import class_scorer
 from thetahat.models.linear.logistic import LogisticRegression
 from thetahat.models.linear.logistic_classifier import LogisticClassifier
 from thetahat.models.linear.logistic_objective import (
@@ -61,7 +63,8 @@ class LogisticRegressionCV(LogisticClassifier):
     Formula: for each fold and l1_ratio, β̂(C) = argmin C Σ wᵢ ℓᵢ + R(β) along all C, each from the
     last; then (C, l1_ratio) of the best mean score on the rows left out, and a fit of all rows.
 
-    Cost: that of folds × Cs × l1_ratios warm fits, folds side by side; rows in memory.
+    Cost: that of folds × Cs × l1_ratios warm fits, folds side by side; rows in memory. When
+    ``th.config(max_time=...)`` is over, values of C not yet tried are judged by the last fit.
 
     Parameters
     ----------
@@ -170,9 +173,10 @@ class LogisticRegressionCV(LogisticClassifier):
         self.Cs_ = np.logspace(-4, 4, self.Cs) if np.ndim(self.Cs) == 0 else np.asarray(self.Cs)
         ratios = self._ratios()
         weighed = class_weighted(rows, self.classes_, self.class_weight, type(self).__name__)
-        paths = self._paths(rows, weighed, ratios)
+        watch = Watch()
+        paths = self._paths(rows, weighed, ratios, watch)
         scores = np.array([[path.scores for path in fold] for fold in paths])
-        self._finish(weighed, paths, scores, ratios, X, y)
+        watch.in_time(lambda found: self._finish(weighed, *found, ratios, X, y))((paths, scores))
         self._keep_paths(paths, scores, ratios)
         return self
 
@@ -183,11 +187,13 @@ class LogisticRegressionCV(LogisticClassifier):
         return [strength_and_share(self.penalty, 1.0, ratio)[1] for ratio in given]
 
     def _paths(
-        self, rows: InMemory, weighed: InMemory, ratios: list[float]
+        self, rows: InMemory, weighed: InMemory, ratios: list[float], watch: Watch
     ) -> list[list[FoldPath]]:
         """Fits along Cs for each fold (outer) and each l1_ratio (inner), side by side."""
         by_accuracy = self.scoring in (None, DEFAULT, "accuracy")
-        scorer = None if by_accuracy else check_scoring(LogisticRegression(), self.scoring)
+        scorer = (
+            None if by_accuracy else class_scorer(LogisticRegression(), self.scoring, self.classes_)
+        )
         labels = self.classes_[np.asarray(rows.y).astype(np.intp)]
         folds = list(check_cv(self.cv, labels, classifier=True).split(rows.X, labels))
         limits = settings()
@@ -195,8 +201,8 @@ class LogisticRegressionCV(LogisticClassifier):
         def work(task: tuple[Array, Array, float]) -> FoldPath:
             train, test, ratio = task
             # Folds share the threads, so each runs on one.
-            with config(threads=1, max_time=limits.max_time, memory=limits.memory):
-                path = self._path(weighed.take(train), ratio)
+            with config(threads=1, memory=limits.memory):
+                path = self._path(weighed.take(train), ratio, watch)
                 held = rows.take(test)
                 if scorer is None:
                     return replace(path, scores=_accuracies(path.coefs, held))
@@ -211,28 +217,40 @@ class LogisticRegressionCV(LogisticClassifier):
         if early and self.tol is not None:
             warnings.warn(
                 f"LogisticRegressionCV: {early} of {len(found) * len(self.Cs_)} fits along the "
-                "paths ran out of steps. Raise max_iter or tol, or scale the columns.",
+                f"paths ran out of {'time' if watch.is_over else 'steps'}. Raise "
+                f"{'max_time' if watch.is_over else 'max_iter'} or tol, or scale the columns.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
         width = len(ratios)
         return [found[start : start + width] for start in range(0, len(found), width)]
 
-    def _path(self, train: InMemory, ratio: float) -> FoldPath:
-        """Fits along Cs, each from the last."""
+    def _path(self, train: InMemory, ratio: float, watch: Watch) -> FoldPath:
+        """Fits along Cs, each from the last; once time is up, the last stands for all others."""
         objective = self._objective(train)
         theta, coefs, steps, early = None, [], [], 0
         for C in self.Cs_:
+            if coefs and watch.is_over:
+                coefs.append(coefs[-1])
+                steps.append(1)
+                early += 1
+                continue
             risk = objective.risk(float(C), ratio)
             method, _ = method_for(risk, solver_of(self.solver, self.random_state))
             solution = minimise(
-                risk, method, theta, tolerance=self._aim(risk), max_steps=self.max_iter
+                risk,
+                method,
+                theta,
+                tolerance=self._aim(risk),
+                max_steps=0 if watch.is_over else self.max_iter,
+                watch=watch,
             )
             theta = solution.theta
             found = self._attributes(theta, risk)
             coefs.append(np.column_stack([found["coef_"], found["intercept_"]]))
             steps.append(max(1, solution.steps))
-            early += not solution.gap <= (self.tol or np.inf) and solution.steps >= self.max_iter
+            ended = solution.outcome in (Outcome.STEPS_EXHAUSTED, Outcome.OUT_OF_TIME)
+            early += ended and not solution.gap <= (self.tol or np.inf)
         return FoldPath(np.array(coefs), np.array(steps), early, np.empty(0))
 
     def _objective(self, source: InMemory) -> LogisticObjective:
