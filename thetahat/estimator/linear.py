@@ -42,7 +42,7 @@ class Linear(Estimator):
             and X.size <= DIRECT_SIZE
             and "feature_names_in_" not in fitted
             and X.dtype.char in "df"
-            and "coef_" in fitted
+            and type(fitted.get("coef_")) is np.ndarray
             and X.shape[1] == self.n_features_in_
             and X.shape[0]
             and _is_finite(X)

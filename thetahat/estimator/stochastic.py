@@ -26,6 +26,7 @@ from thetahat.estimator.parameters import (
     one_of,
     whole,
 )
+from thetahat.estimator.sparse_coefficients import SparseCoefficients
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.randomness import generator
@@ -68,7 +69,7 @@ SCHEDULE_RANGES: dict[str, Range] = {
 """Of those that come with a choice of loss and schedule."""
 
 
-class Stochastic(Watched, Linear):
+class Stochastic(SparseCoefficients, Watched, Linear):
     """An estimator whose epochs visit one row at a time.
 
     A face names its loss, and says how many scores there are and what each learns. The last iterate
