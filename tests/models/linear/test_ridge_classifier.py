@@ -139,3 +139,29 @@ def test_folds_weigh_their_rows_as_scikit_learn():
         for home in (th, sklearn.linear_model)
     )
     assert ours.best_score_ == pytest.approx(theirs.best_score_, rel=1e-10)
+
+
+@pytest.mark.parametrize("options", [{}, {"alpha": 3.0, "class_weight": "balanced"}], ids=str)
+def test_rows_with_several_labels(options, tmp_path):
+    marks = np.column_stack([CODES > 0, CODES == 1, X[:, 0] > 6]).astype(int)
+    ours = th.RidgeClassifier(**options).fit(X, marks, WEIGHT)
+    theirs = sklearn.linear_model.RidgeClassifier(**options).fit(X, marks, WEIGHT)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-7)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    np.testing.assert_array_equal(ours.classes_, theirs.classes_)
+    assert ours.score(X, marks) == theirs.score(X, marks)
+    th.save(ours, tmp_path / "model.th")
+    np.testing.assert_array_equal(th.load(tmp_path / "model.th").predict(X), ours.predict(X))
+    assert ours.fit(X, NAMES).predict(X[:1]).shape == (1,)
+
+
+def test_coefficients_of_one_sign_by_scikit_learns_name():
+    """Its "lbfgs" is the only solver there that takes positive=True."""
+    options = {"solver": "lbfgs", "positive": True, "tol": 1e-10}
+    for ours, theirs, y in (
+        (th.RidgeClassifier, sklearn.linear_model.RidgeClassifier, NAMES),
+        (th.Ridge, sklearn.linear_model.Ridge, CODES.astype(float)),
+    ):
+        found = ours(**options).fit(X, y)
+        assert (found.coef_ >= 0).all()
+        np.testing.assert_allclose(found.coef_, theirs(**options).fit(X, y).coef_, atol=1e-5)

@@ -41,6 +41,11 @@ SERVED_BY = {
 """Names of scikit-learn's (and the lecture's) solvers, and what reaches the same optimum here."""
 
 
+def served_by(solver: str, positive: bool) -> str:
+    """The solver that a name stands for; scikit-learn's "lbfgs" is the one that takes β ≥ 0."""
+    return "auto" if positive and solver == "lbfgs" else SERVED_BY.get(solver, solver)
+
+
 class Ridge(Watched, LinearRegressor):
     """Least squares with an L2 penalty, in every form of the course.
 
@@ -59,7 +64,8 @@ class Ridge(Watched, LinearRegressor):
         As in `LinearRegression`.
     solver : str, default="auto"
         Those of `LinearRegression`, "augmented" (QR of the augmented rows), and scikit-learn's
-        "sparse_cg", "sag", "saga" and "lbfgs", which LSQR serves: the optimum is the same.
+        "sparse_cg", "sag", "saga" and "lbfgs", which LSQR serves (active sets, where β ≥ 0): the
+        optimum is the same.
     standardize : bool, default=False
         Penalise the coefficients of standardised columns, and transform back.
     norm_bound : float, optional
@@ -155,7 +161,7 @@ class Ridge(Watched, LinearRegressor):
     def _solve(self, source: Source, watch: Watch) -> tuple[LeastSquares, Any]:
         """The fit and the penalty that was applied: one for all targets, or one each."""
         options = dict(
-            solver=SERVED_BY.get(self.solver, self.solver),
+            solver=served_by(self.solver, self.positive),
             intercept=self.fit_intercept,
             positive=self.positive,
             tolerance=self.tol,

@@ -19,7 +19,7 @@ from thetahat.estimator.parameters import (
     whole,
 )
 from thetahat.estimator.watching import Watched
-from thetahat.models.linear.ridge import SERVED_BY, solve_ridge
+from thetahat.models.linear.ridge import SERVED_BY, served_by, solve_ridge
 from thetahat.objective.least_squares import SOLVERS
 
 Array = Any
@@ -29,7 +29,8 @@ class RidgeClassifier(Watched, LinearClassifier):
     """A linear classifier by ridge regression: one factorisation, however many classes.
 
     Formula: B̂ = argmin Σ wᵢ‖tᵢ − Bᵀxᵢ − b‖² + α‖B‖², with tᵢ = +1 for the class of row i and −1
-    for every other; a row gets the class of its largest score. Two classes share one score.
+    for every other; a row gets the class of its largest score. Two classes share one score. Where
+    y has a column of 0 and 1 for each label, rows may have several: those of positive scores.
 
     Cost: O(n d²) time and O(d²) memory; O(n d C) more for C classes; in memory or out of core.
 
@@ -66,6 +67,7 @@ class RidgeClassifier(Watched, LinearClassifier):
     ['low', 'high']
     """
 
+    _multi_output = True
     _ranges = {  # noqa: RUF012
         "alpha": at_least(0) | non_negative_array,
         "fit_intercept": boolean,
@@ -98,6 +100,12 @@ class RidgeClassifier(Watched, LinearClassifier):
         self.positive = positive
         self.random_state = random_state
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        tags.classifier_tags.multi_label = True
+        return tags
+
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RidgeClassifier:
         """Fit to rows in memory (X, y) or to a source that brings its own labels.
@@ -106,7 +114,7 @@ class RidgeClassifier(Watched, LinearClassifier):
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
             Features.
-        y : array-like of shape (n,), optional
+        y : array-like of shape (n,), or (n, C) of 0 and 1, optional
             Labels: text, numbers or Booleans; None when X is a `Source`.
         sample_weight : array-like of shape (n,), optional
             A row of weight 2 counts as two rows.
@@ -115,16 +123,20 @@ class RidgeClassifier(Watched, LinearClassifier):
         -------
         self
         """
-        codes = self._open_classes(
-            X, y, sample_weight, class_weight=self.class_weight, check_finite=False
-        )
-        signs = with_sign_targets(codes, len(self.classes_))
+        self._several = is_indicator(y)
+        if self._several:
+            signs = self._open_indicator(X, y, sample_weight)
+        else:
+            codes = self._open_classes(
+                X, y, sample_weight, class_weight=self.class_weight, check_finite=False
+            )
+            signs = with_sign_targets(codes, len(self.classes_))
         with self._watching(self.max_iter, lambda t: scores_of(t, signs), X, y) as watch:
             found, _ = solve_ridge(
                 signs,
                 self.alpha,
                 who=type(self).__name__,
-                solver=SERVED_BY.get(self.solver, self.solver),
+                solver=served_by(self.solver, self.positive),
                 intercept=self.fit_intercept,
                 positive=self.positive,
                 tolerance=self.tol,
@@ -137,6 +149,42 @@ class RidgeClassifier(Watched, LinearClassifier):
         self.n_iter_ = np.full(len(self.coef_), max(1, found.solution.steps))
         self._warn_unless_converged()
         return self
+
+    def predict(self, X: Any) -> Array:
+        """The label of the largest score, or 1 for every label of a positive score. Cost: O(n d C).
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            The rows to judge.
+
+        Returns
+        -------
+        array of shape (n,), of the type of the labels given to `fit`; or (n, C) of 0 and 1
+        """
+        if not getattr(self, "_several", False):
+            return super().predict(X)
+        return (self._raw(X) > 0).astype(int)
+
+    def _open_indicator(self, X: Any, y: Any, sample_weight: Any) -> Source:
+        """Rows with signs for a column of 0 and 1 per label; ``classes_`` are its numbers."""
+        marks = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
+        if self.class_weight is not None:
+            from sklearn.utils.class_weight import compute_sample_weight
+
+            factor = compute_sample_weight(self.class_weight, marks)
+            sample_weight = factor if sample_weight is None else factor * np.asarray(sample_weight)
+        self.classes_ = np.arange(marks.shape[1])
+        return self._open(X, 2.0 * (marks > 0) - 1.0, sample_weight, check_finite=False)
+
+
+def is_indicator(y: Any) -> bool:
+    """Whether y has a column of 0 and 1 for each of several labels."""
+    if getattr(y, "ndim", None) != 2 and not (isinstance(y, list) and y and np.ndim(y[0]) == 1):
+        return False
+    from sklearn.utils.multiclass import type_of_target
+
+    return str(type_of_target(y)) == "multilabel-indicator"
 
 
 def scores_of(theta: Array, source: Source) -> dict[str, Array]:
