@@ -98,6 +98,8 @@ class Classifier(ClassifierMixin, Estimator):
                 f"Input y contains {kind} (first at row {row}); {type(self).__name__} needs a "
                 "label for every row. Drop those rows, or name a class for them."
             )
+        if labels.dtype.kind == "O":
+            LabelEncoding.of(labels)  # missing or mixed ones are refused with their names
         if labels.dtype.kind not in "iub":  # whole numbers are labels, whatever they are
             check_classification_targets(labels)
         return labels

@@ -10,8 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Source
 from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.linear import Linear
+from thetahat.foundation.errors import DataError
 from thetahat.objective.empirical_risk import EmpiricalRisk
 
 Array = Any
@@ -19,6 +22,20 @@ Array = Any
 
 class LinearClassifier(Classifier, Linear):
     """Fitted ``classes_``, ``coef_`` of shape (1 or C, d) and ``intercept_`` of shape (1 or C,)."""
+
+    def _open_classes(self, *data: Any, **options: Any) -> Source:
+        """As for all classifiers; rows of weight 0 are not there, and bring no class."""
+        source = super()._open_classes(*data, **options)
+        if isinstance(source, InMemory) and source.weight is not None:
+            counted = np.asarray(source.y)[np.asarray(source.weight) > 0]
+            if counted.size and (counted == counted[0]).all():
+                label = self.classes_.tolist()[int(counted[0])]
+                raise DataError(
+                    f"{type(self).__name__}: all rows of positive weight are of one class, "
+                    f"{label!r}; telling classes apart takes at least two. Weigh rows of another "
+                    "class too."
+                )
+        return source
 
     def decision_function(self, X: Any) -> Array:
         """The scores z = Xβ + b. Cost: O(n d C).

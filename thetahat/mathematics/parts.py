@@ -99,7 +99,7 @@ def part_named(kind: str, given: str | P, base: type[P], parts: Mapping[str, typ
         made = f"{given.__name__}()" if isinstance(given, type) else None
         raise ParameterError(
             f"{kind}={given!r} is neither a {kind} nor the name of one. "
-            + (f"Pass a value: {made}." if made else f"The names are {', '.join(sorted(parts))}.")
+            + (f"Pass a value: {made}." if made else f"The names are {_listed(parts)}.")
         )
     known = {name: part for part in parts.values() for name in (part.name, *part.aliases)}
     if given not in known:
@@ -109,7 +109,7 @@ def part_named(kind: str, given: str | P, base: type[P], parts: Mapping[str, typ
         raise ParameterError(
             f"{kind}={given!r} is not known."
             + (f" Did you mean {close[0]!r}?" if close else "")
-            + f" The names are {', '.join(sorted(parts))}."
+            + f" The names are {_listed(parts)}."
         )
     part = known[given]
     needed = [field.name for field in fields(part) if field.default is MISSING]  # type: ignore[arg-type]
@@ -119,3 +119,11 @@ def part_named(kind: str, given: str | P, base: type[P], parts: Mapping[str, typ
             f"pass {part.__name__}({', '.join(f'{name}=...' for name in needed)})."
         )
     return part()
+
+
+def _listed(parts: Mapping[str, type[Part]]) -> str:
+    """All names, with the others that each part goes by."""
+    return ", ".join(
+        f"{name} ({', '.join(parts[name].aliases)})" if parts[name].aliases else name
+        for name in sorted(parts)
+    )

@@ -15,6 +15,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from thetahat import _native
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.mathematics.optimizers.gap import largest_entry
 from thetahat.mathematics.optimizers.line_search import Point, backtrack
@@ -123,6 +124,7 @@ def newton_direction(hessian: Array, gradient: Array) -> Array:
     size = xp.sqrt(xp.abs(xp.linalg.diagonal(hessian)))
     scale = _filled(xp, size, size > 0)
     scaled, slope = hessian / scale / scale[:, None], gradient / scale
+    require_finite_curvature(bool(xp.all(xp.isfinite(scaled))))
     with one_blas_thread():
         if _is_safely_positive(xp, scaled):
             return -xp.linalg.solve(scaled, slope[:, None])[:, 0] / scale
@@ -134,6 +136,16 @@ def newton_direction(hessian: Array, gradient: Array) -> Array:
         direction = -(axes @ ((axes.T @ slope) / curvature)) / scale
     # What F does not see at all stays where it is, to the last digit.
     return xp.where((size == 0) & (gradient == 0), xp.zeros_like(direction), direction)
+
+
+def require_finite_curvature(is_finite: bool) -> None:
+    """Refuse columns so large that their squares overflow, with what to do about them."""
+    if not is_finite:
+        raise DataError(
+            "The curvature of the objective is not finite: squares of columns beyond 10¹⁵⁰ "
+            "overflow. Divide those columns by a constant, or scale all of them, for example with "
+            "sklearn.preprocessing.StandardScaler."
+        )
 
 
 def _filled(xp: Any, values: Array, usable: Array) -> Array:

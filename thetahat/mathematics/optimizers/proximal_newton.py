@@ -25,6 +25,7 @@ from thetahat.mathematics.optimizers.coordinate_descent import violation
 from thetahat.mathematics.optimizers.gap import inner
 from thetahat.mathematics.optimizers.line_search import SHARE
 from thetahat.mathematics.optimizers.loop import Method, State
+from thetahat.mathematics.optimizers.newton import require_finite_curvature
 from thetahat.mathematics.parts import require_whole
 
 Array = Any
@@ -100,6 +101,7 @@ class ProximalNewton(Method):
         model = state.memory["model"]
         if model is None or not np.isin(working, model.coordinates).all():
             model = _Model(working, problem.hessian_block(state.theta, working))
+            require_finite_curvature(bool(np.isfinite(model.hessian).all()))
         for tried in model.ever_more_cautious():
             moved = tried.minimum(state.theta, gradient, terms, state.gap)
             found = _search(problem, state, terms, moved)

@@ -38,11 +38,11 @@ def is_stuck(problem: Any, theta: Array, value: float, gap: float, gap_kind: str
         slope = problem.smooth_value_and_gradient(theta)[1]
     else:
         return False
-    steepness = float(np.linalg.norm(slope))
+    largest = float(np.abs(slope).max(initial=0.0))
+    steepness = largest * float(np.linalg.norm(slope / largest)) if largest > 0 else 0.0
     if not 0 < steepness < math.inf:
         return False
     fall = max(LOWER * abs(value), float(np.finfo(np.float64).tiny))
-    # F has kinks or none, the promise of the part without them is the larger one.
     length = max(1.0, float(np.linalg.norm(theta)))
     while steepness * length > fall:
         if _value_after(problem, theta, slope, length / steepness) < value - fall:

@@ -87,7 +87,11 @@ def solver_of(solver: Any, random_state: Any) -> str | Method:
     """The method that a name stands for; "auto" for those that all end at the same optimum."""
     if isinstance(solver, str) and solver in CHOSEN:
         return "auto"
-    method = named(SERVED_BY.get(solver, solver) if isinstance(solver, str) else solver)
+    try:
+        method = named(SERVED_BY.get(solver, solver) if isinstance(solver, str) else solver)
+    except ParameterError as unknown:
+        theirs = ", ".join((*CHOSEN, *SERVED_BY))
+        raise ParameterError(f"{unknown} Of scikit-learn's, and in general: {theirs}.") from None
     if isinstance(method, StochasticGradient) and method.random_state is None:
         return replace(method, random_state=random_state)
     return method
