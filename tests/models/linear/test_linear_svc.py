@@ -433,6 +433,26 @@ def test_the_constant_column_counts_by_its_entry(loss, scaling):
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-6)
 
 
+@pytest.mark.parametrize("seed", [0, 5, 11])
+@pytest.mark.parametrize("C", [1e5, 1e7, 1e8])
+def test_costs_so_high_that_no_row_needs_slack(seed, C):
+    """From some cost on, the soft margin is the hard one."""
+    random = np.random.default_rng(seed)
+    rows = random.standard_normal((120, 3))
+    score = rows @ random.standard_normal(3)
+    rows, y = rows[abs(score) > 0.05], np.sign(score[abs(score) > 0.05])
+    hard = th.LinearSVC(C=np.inf, loss="hinge").fit(rows, y)
+    soft = th.LinearSVC(C=C, loss="hinge").fit(rows, y)
+
+    def objective(model):
+        norm = (model.coef_**2).sum() + (model.intercept_**2).sum()
+        return norm / 2 + C * np.maximum(0, 1 - y * model.decision_function(rows)).sum()
+
+    assert objective(soft) <= 1.001 * objective(hard)
+    np.testing.assert_allclose(soft.coef_, hard.coef_, rtol=1e-3)
+    np.testing.assert_allclose(soft.dual_coef_ @ soft.support_vectors_, soft.coef_, rtol=1e-4)
+
+
 # --- losses of one's own -----------------------------------------------------------------------
 
 

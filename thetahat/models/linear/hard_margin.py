@@ -19,7 +19,7 @@ from thetahat.mathematics.optimizers.augmented_lagrangian import AugmentedLagran
 from thetahat.mathematics.optimizers.dual_coordinate_descent import DualCoordinateDescent
 from thetahat.mathematics.optimizers.linear_program import linear_program
 from thetahat.mathematics.optimizers.loop import minimise
-from thetahat.mathematics.optimizers.solution import Solution
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.penalties.norms import L2
 from thetahat.objective.choose import LARGEST_MULTIPLIER_HESSIAN
 from thetahat.objective.empirical_risk import EmpiricalRisk
@@ -47,21 +47,8 @@ def hard_margin(
     asked, cost = False, 1.0
     while cost <= LARGEST_COST:
         strength = 1.0 / (cost * weight.sum())
-        soft = replace(risk, penalty=L2(strength))
-        method = (
-            AugmentedLagrangian()
-            if risk.predictor.n_parameters <= LARGEST_MULTIPLIER_HESSIAN
-            else DualCoordinateDescent()
-        )
-        # A margin without slack is worth ½‖θ‖² alone: solve to a fraction of that.
-        found = minimise(
-            soft, method, tolerance=1e-3 * min(tolerance, 1e-4) * strength, watch=watch,
-            reason="a soft margin that leaves no slack is the hard one",
-        )  # fmt: skip
-        margins = np.asarray(source.y) * source.map_rows(
-            lambda block, theta=found.theta: risk.predictor.raw(block.X, theta)  # type: ignore[misc]
-        )
-        if np.min(margins[weight > 0]) >= 1 - SLACK:
+        found, margin = _soft(risk, source, weight, strength, tolerance, watch)
+        if margin >= 1 - SLACK:
             assert found.multipliers is not None
             # Rows count by their presence: any weight on the same constraint means the same.
             shares = np.where(weight > 0, 1.0 / (strength * weight.sum()), 0.0)
@@ -74,6 +61,69 @@ def hard_margin(
         f"LinearSVC: class {label} can be separated from the rest, but by a margin too narrow for "
         "this precision. Scale the columns, or use a finite C."
     )
+
+
+def without_slack(
+    risk: EmpiricalRisk, found: Solution, *, tolerance: float, watch: Watch | None = None
+) -> Solution:
+    """The soft margin whose cost is so high that it needs no slack: that of a lower cost.
+
+    The rows on the margin balance one another to the last digit there, which Newton's steps may
+    miss: where `found` is short of the optimum, lower costs are tried until one needs no slack.
+    `found` itself where none does. `tolerance` is that of the gap of `risk`.
+    """
+    source = risk.source
+    if not isinstance(source, InMemory):
+        return found
+    weight = np.ones(source.n_rows) if source.weight is None else np.asarray(source.weight, float)
+    strength = float(risk.penalty.get_params()["alpha"])
+    lower = 1.0 / weight.sum()
+    while lower > strength:
+        soft, margin = _soft(risk, source, weight, lower, 1e-4, watch)
+        if margin >= 1 - SLACK:
+            assert soft.multipliers is not None
+            # Stretched until no row needs slack, so that all of F is the penalty.
+            theta = soft.theta / min(1.0, margin)
+            value, share = risk.value(theta), strength / lower
+            hinge = soft.value - lower / 2 * float((soft.theta**2).sum())
+            bound = strength / 2 * float((soft.theta**2).sum()) + share * (hinge - soft.gap)
+            gap = max(0.0, value - bound)
+            if value > found.value:
+                return found
+            outcome = Outcome.CONVERGED if gap <= tolerance else Outcome.STALLED
+            return replace(
+                soft, theta=theta, value=value, gap=gap, outcome=outcome, message=outcome.value,
+                steps=found.steps + soft.steps, multipliers=soft.multipliers * share,
+                reason="a margin that needs no slack is that of a lower cost",
+            )  # fmt: skip
+        lower /= 10.0
+    return found
+
+
+def _soft(
+    risk: EmpiricalRisk,
+    source: InMemory,
+    weight: Array,
+    strength: float,
+    tolerance: float,
+    watch: Watch | None,
+) -> tuple[Solution, float]:
+    """The soft margin under that penalty, and the least margin of a row that counts."""
+    method = (
+        AugmentedLagrangian()
+        if risk.predictor.n_parameters <= LARGEST_MULTIPLIER_HESSIAN
+        else DualCoordinateDescent()
+    )
+    # A margin without slack is worth ½‖θ‖² alone: solve to a fraction of that.
+    found = minimise(
+        replace(risk, penalty=L2(strength)), method,
+        tolerance=1e-3 * min(tolerance, 1e-4) * strength, watch=watch,
+        reason="a soft margin that leaves no slack is the hard one",
+    )  # fmt: skip
+    margins = np.asarray(source.y) * source.map_rows(
+        lambda block: risk.predictor.raw(block.X, found.theta)
+    )
+    return found, float(np.min(margins[weight > 0]))
 
 
 def _require_separable(risk: EmpiricalRisk, source: InMemory, counts: Array, label: str) -> None:

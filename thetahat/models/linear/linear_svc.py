@@ -26,18 +26,21 @@ from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.base import Loss, Targets
 from thetahat.mathematics.losses.crammer_singer import CrammerSinger
 from thetahat.mathematics.losses.margin import Hinge, SquaredHinge
+from thetahat.mathematics.optimizers.augmented_lagrangian import AugmentedLagrangian
 from thetahat.mathematics.optimizers.joined import joined
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.newton import Newton
-from thetahat.mathematics.optimizers.solution import Solution
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.linear.cost_and_bias import CostAndBias, coefficients, pull, support_rows
-from thetahat.models.linear.hard_margin import hard_margin
+from thetahat.models.linear.hard_margin import hard_margin, without_slack
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.thinning import thinned_start
 
 Array = Any
 
 LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
+PATIENT = 1000
+"""Steps after which a machine that is not there yet has lost its way; fewer are just few."""
 SIDES = np.array(["wrong", "inside", "on", "outside"])
 
 
@@ -78,7 +81,8 @@ class LinearSVC(SparseCoefficients, CostAndBias, Watched, LinearClassifier):
     random_state : int, Generator or RandomState, optional
         Order of the rows for the coordinate methods; always the same if None.
     max_iter : int, default=1000
-        Most Newton steps or sweeps; ten times as many sweeps for "crammer_singer".
+        Most Newton steps or sweeps; ten times as many sweeps for "crammer_singer". Where 1000 steps
+        for the hinge are not enough, a cost so high that no row needs slack is lowered first.
 
     Attributes
     ----------
@@ -271,9 +275,15 @@ class LinearSVC(SparseCoefficients, CostAndBias, Watched, LinearClassifier):
         method, reason, steps = self._method(risk)
         tolerance = self._tolerance(risk, method)
         start = thinned_start(risk, method) if isinstance(method, Newton) else None
-        return minimise(
+        found = minimise(
             risk, method, start, tolerance=tolerance, max_steps=steps, watch=watch, reason=reason
         )
+        lost = found.outcome is Outcome.STUCK
+        if found.outcome is Outcome.STEPS_EXHAUSTED:
+            lost = self.max_iter >= PATIENT
+        if lost and isinstance(method, AugmentedLagrangian):
+            return without_slack(risk, found, tolerance=tolerance, watch=watch)
+        return found
 
     def _split(
         self, thetas: list[Array], risks: list[EmpiricalRisk], source: Source
