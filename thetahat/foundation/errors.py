@@ -101,7 +101,8 @@ class SeparationWarning(UserWarning):
     """A hyperplane separates the classes, so that an unpenalised likelihood has no maximum.
 
     Formula: some θ has yᵢ·xᵢᵀθ ≥ 0 for every row and > 0 for one, with yᵢ = ±1; along it the
-    likelihood rises for ever and the coefficients grow without bound. Cost: O(1).
+    likelihood rises for ever and the coefficients grow without bound. So it does for counts where
+    xᵢᵀθ ≤ 0 for every row with yᵢ = 0, < 0 for one, and 0 for all others. Cost: O(1).
 
     Examples
     --------
