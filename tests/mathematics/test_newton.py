@@ -117,3 +117,26 @@ def test_lbfgs_returns_from_where_f_is_infinite():
     barrier = Function(value, lambda x: 1 - 1 / x)
     solution = th.minimise(barrier, opt.LBFGS(), np.array([3.0]))
     np.testing.assert_allclose(solution.theta, [1.0], atol=1e-6)
+
+
+def test_a_sketch_that_does_not_help_is_given_up_for_the_pairs():
+    """A curvature that is the wrong way round: L-BFGS is better off without it."""
+
+    class Valley:
+        n_terms = 1
+
+        def __init__(self):
+            self.sketches = 0
+            self.scale = np.logspace(0, 3, 40)
+
+        def value_and_gradient(self, x):
+            return float(x @ (self.scale * x)) / 2, self.scale * x
+
+        def curvature_sketch(self, x, n_rows):
+            self.sketches += 1
+            return lambda slope: slope / self.scale[::-1]
+
+    problem = Valley()
+    solution = th.minimise(problem, th.optimizers.SketchedNewton(), np.ones(40), tolerance=1e-8)
+    assert solution.outcome.success
+    assert problem.sketches < 5

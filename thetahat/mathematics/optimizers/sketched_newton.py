@@ -10,8 +10,10 @@ Gradients and values are those of all rows, so the optimum is exact whatever the
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from thetahat.mathematics.optimizers.gap import inner, largest_entry
@@ -30,6 +32,7 @@ SLOW = 0.5
 CRAWLING = 0.75
 """Steps that leave more than this share of the gap each call for the best curvature there is."""
 GROWTH = 4
+FRESH = {"pairs": (), "solve": None, "age": 0, "since": 0.0, "interval": 1, "plain": False}
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class SketchedNewton(Method):
 
     Cost per step: one value and gradient, O(n d), and at times one Hessian of m ≪ n rows, O(m d²),
     with its factor, O(d³); O(d²) memory. The curvature is taken anew when steps slow down, ever
-    more rarely, from more rows when a fresh one did not help.
+    more rarely, from more rows when a fresh one did not help; where none helps, L-BFGS is left.
 
     Parameters
     ----------
@@ -75,7 +78,7 @@ class SketchedNewton(Method):
     def start(self, problem: Any, theta: Array) -> State:
         point = Point.at(problem, theta)
         rows = min(problem.n_terms, self.rows_per_parameter * max(1, theta.size))
-        return _state(point, {"pairs": (), "solve": None, "rows": rows, "age": 0, "interval": 1})
+        return _state(point, {**FRESH, "rows": rows})
 
     def advance(self, problem: Any, state: State) -> State:
         memory = dict(state.memory)
@@ -94,13 +97,18 @@ class SketchedNewton(Method):
         pairs = _with_pair(pairs, here, there)[-self.memory :]
         left = largest_entry(there.gradient) / largest_entry(here.gradient)
         memory["age"] += 1
-        if left > FAST and memory["age"] >= memory["interval"]:
-            if memory["age"] == 1 and left > SLOW:
-                memory["rows"] = min(problem.n_terms, GROWTH * memory["rows"])
+        if left > FAST and memory["age"] >= memory["interval"] and not memory["plain"]:
+            best = GROWTH * problem.n_terms
             if largest_entry(there.gradient) > CRAWLING ** memory["age"] * memory["since"]:
-                memory["rows"] = GROWTH * problem.n_terms
+                # Not even the best curvature helps: from now on the pairs alone, as in L-BFGS.
+                memory["plain"] = memory["rows"] == best
+                memory["rows"] = best
+            elif memory["age"] == 1 and left > SLOW and memory["rows"] < problem.n_terms:
+                memory["rows"] = min(problem.n_terms, GROWTH * memory["rows"])
             memory["solve"] = None
             memory["interval"] = max(1, 2 * memory["interval"] if pairs[1:] else 1)
+        if memory["plain"] and pairs:
+            memory["solve"] = partial(operator.mul, _length_of(pairs[-1]))
         return _state(there, memory | {"pairs": pairs})
 
 
@@ -114,6 +122,12 @@ def _with_pair(pairs: Pairs, here: Point, there: Point) -> Pairs:
     bend = inner(move, change)
     # Where rounding hides the curvature along a move, the pair would say nothing.
     return (*pairs, (move, change, bend)) if bend > 0 else pairs
+
+
+def _length_of(pair: tuple[Array, Array, float]) -> float:
+    """The step for a unit of gradient that the last move and its gradient change speak for."""
+    _, change, bend = pair
+    return bend / inner(change, change)
 
 
 def _direction(gradient: Array, pairs: Pairs, solve: Solve) -> Array:

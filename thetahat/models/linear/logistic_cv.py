@@ -165,6 +165,11 @@ class LogisticRegressionCV(LogisticClassifier):
         self.random_state = random_state
         self.use_legacy_attributes = use_legacy_attributes
 
+    @classmethod
+    def _example(cls) -> LogisticRegressionCV:
+        """With three folds, for which three rows of a class are enough."""
+        return cls(cv=3)
+
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LogisticRegressionCV:
         """Fit; parameters as in `LogisticRegression.fit`, with rows in memory."""
