@@ -63,15 +63,9 @@ class Watched(CallbackSupportMixin):
         """An iterative fit that stopped early says so, with the number and what to change."""
         solution = self.solution_
         if solution.outcome in WARNED_OF:
-            stuck = solution.outcome is Outcome.STUCK
             warnings.warn(
                 f"{type(self).__name__}: {solution.outcome.value} ({solution.solver}, "
-                f"{solution.steps} steps, {_told(solution)}). "
-                + (
-                    "Scale the columns, or use another solver."
-                    if stuck
-                    else "Raise max_iter or tol, scale the columns, or use another solver."
-                ),
+                f"{solution.steps} steps, {_told(solution)}). {_remedy(solution.outcome)}",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -82,3 +76,10 @@ def _told(solution: Solution) -> str:
     if math.isfinite(solution.gap):
         return f"{solution.gap_kind} {solution.gap:.2g}"
     return f"{solution.gap_kind} not known"
+
+
+def _remedy(outcome: Outcome) -> str:
+    if outcome is Outcome.STUCK:
+        return "Scale the columns, or use another solver."
+    more = "th.config(max_time=...)" if outcome is Outcome.OUT_OF_TIME else "max_iter"
+    return f"Raise {more} or tol, scale the columns, or use another solver."

@@ -174,6 +174,7 @@ def test_a_class_that_a_fold_does_not_hold(scoring):
     )
 
 
+@pytest.mark.filterwarnings("ignore:.*best parameters so far:sklearn.exceptions.ConvergenceWarning")
 def test_the_time_limit_holds_for_all_folds_together():
     model = th.LogisticRegressionCV(Cs=5, cv=4, use_legacy_attributes=False)
     with (
