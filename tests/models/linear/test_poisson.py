@@ -66,11 +66,12 @@ def test_columns_of_any_size_are_fitted(alpha, size):
     np.testing.assert_allclose(slope / units, 0.0, atol=1e-4)
 
 
-def test_ages_incomes_and_years_as_they_are():
-    random = np.random.default_rng(3)
+@pytest.mark.parametrize("seed", [2, 4, 5])
+def test_ages_incomes_and_years_as_they_are(seed):
+    random = np.random.default_rng(seed)
     age, income = random.uniform(20, 70, 500), random.lognormal(10, 0.5, 500)
     rows = np.column_stack([age, income, random.integers(1990, 2020, 500)])
-    counts = random.poisson(np.exp(-1 + 0.02 * age)).astype(float)
+    counts = random.poisson(np.exp(-1 + 0.02 * age + 0.03 * np.log(income))).astype(float)
     model = th.PoissonRegressor(alpha=0.0).fit(rows, counts)
     assert model.coef_[0] == pytest.approx(0.02, abs=0.005)
     assert model.score(rows, counts) > 0.04
