@@ -9,6 +9,10 @@
 // the gap at the start and at the end, the steps, and how it ended. O(n d²) for each step; one
 // thread, one order of sums.
 //
+// A step that would be shorter than `shortest` of the way, or that leads nowhere, is left to the
+// method that is written for any problem (NO_DIRECTION): with a parabola above F it has a second
+// direction to try. 0 where there is none.
+//
 // newton_direction is its direction alone, where H is at hand. It is done before the interpreter's
 // lock could have changed hands, and so keeps it.
 
@@ -74,7 +78,7 @@ template <typename T>
 Told newton_rows(StridedMatrix<const T> x, Vector<const double> y, Vector<const double> weight,
                  Vector<double> theta, double constant, int loss, double knee,
                  Vector<const double> ridge, double total, double tolerance, std::int64_t max_steps,
-                 double least) {
+                 double least, double shortest) {
     const std::size_t k = theta.shape(0);
     require(ridge.shape(0) == k, "ridge must have the size of theta");
     require(total > 0.0, "total must be positive");
@@ -105,13 +109,15 @@ Told newton_rows(StridedMatrix<const T> x, Vector<const double> y, Vector<const 
             const bool settles = std::abs(promised) <= rounding && reached <= value + rounding;
             if (!std::isfinite(reached) || !(falls || (settles && rest < gap)))
                 continue;
+            if (length < shortest)
+                return NO_DIRECTION;
             here.swap(there);
             slope.swap(next);
             value = reached;
             gap = rest;
             return CONVERGED;
         }
-        return STALLED;
+        return shortest > 0.0 ? NO_DIRECTION : STALLED;
     };
     Ending ending = CONVERGED;
     while (ending == CONVERGED && std::isfinite(value) && !(gap <= tolerance)) {
@@ -126,7 +132,8 @@ template <typename T> void bind(nb::module_ &module) {
     module.def("newton_rows", &newton_rows<T>, nb::arg("x").noconvert(), nb::arg("y").noconvert(),
                nb::arg("weight").noconvert(), nb::arg("theta").noconvert(), nb::arg("constant"),
                nb::arg("loss"), nb::arg("knee"), nb::arg("ridge").noconvert(), nb::arg("total"),
-               nb::arg("tolerance"), nb::arg("max_steps"), nb::arg("least"));
+               nb::arg("tolerance"), nb::arg("max_steps"), nb::arg("least"),
+               nb::arg("shortest"));
 }
 
 } // namespace

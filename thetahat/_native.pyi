@@ -209,6 +209,7 @@ def newton_rows(
     tolerance: float,
     max_steps: int,
     least: float,
+    shortest: float,
 ) -> tuple[float, float, float, float, int, int]: ...
 def newton_direction(hessian: FloatArray, gradient: FloatArray, least: float) -> bool: ...
 def sgd_epoch(

@@ -149,5 +149,18 @@ def test_sizes_are_checked():
     ):
         with pytest.raises(ValueError, match=rule):
             _native.newton_rows(
-                np.ones((3, 2)), y, none, theta, 0.0, 0, 0.0, ridge, total, 1e-8, 5, 1e-11
+                np.ones((3, 2)), y, none, theta, 0.0, 0, 0.0, ridge, total, 1e-8, 5, 1e-11, 0.0
             )
+
+
+@pytest.mark.parametrize("level", [0.0, 100.0, 1e5])
+@pytest.mark.parametrize("penalty", [th.penalties.L2(1e-3), th.penalties.NoPenalty()])
+def test_far_from_the_bend_the_parabola_above_leads_back(level, penalty):
+    """All rows beyond δ: no curvature at the start, and too little of it on the way."""
+    problem = risk(th.losses.Huber(1.0), penalty, y=100 * LINE + level, weight=WEIGHT)
+    compiled = th.minimise(problem, th.optimizers.Newton())
+    assert compiled.outcome is Outcome.CONVERGED
+    assert compiled.steps < 40
+    one_by_one = step_by_step(problem)
+    assert compiled.steps == one_by_one.steps
+    np.testing.assert_array_equal(compiled.theta, one_by_one.theta)

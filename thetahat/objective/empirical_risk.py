@@ -51,6 +51,7 @@ from thetahat.objective.sums import (
     hessian_block_sums,
     hessian_product_sums,
     hessian_sums,
+    majoriser_block_sums,
     majoriser_sums,
     value_sums,
     weight_sums,
@@ -208,6 +209,14 @@ class EmpiricalRisk:
     def hessian_block(self, theta: Array, coordinates: Array) -> Array:
         """∇²S(θ) for these entries of θ alone, from the columns of X that they multiply."""
         (hessian,) = self._means(hessian_block_sums, theta, coordinates)
+        if not isinstance(self.penalty, SmoothPenalty):
+            return hessian
+        return hessian + np.diag(self._penalty_curvature(theta)[coordinates])
+
+    @offered(need.reweightable_loss, need.coordinatewise_penalty, need.one_output)
+    def majoriser_block(self, theta: Array, coordinates: Array) -> Array:
+        """The Hessian, for these entries of θ, of a parabola that touches S at θ from above."""
+        (hessian,) = self._means(majoriser_block_sums, theta, coordinates)
         if not isinstance(self.penalty, SmoothPenalty):
             return hessian
         return hessian + np.diag(self._penalty_curvature(theta)[coordinates])

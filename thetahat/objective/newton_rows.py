@@ -14,7 +14,7 @@ from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.mathematics.losses.base import Curved
 from thetahat.mathematics.losses.compiled import compiled
-from thetahat.mathematics.optimizers.newton import SINGULAR, NewtonRun
+from thetahat.mathematics.optimizers.newton import SHORT, SINGULAR, NewtonRun
 from thetahat.objective.row_losses import FEW, in_rows, rows_of
 
 Array = Any
@@ -38,8 +38,9 @@ def newton_rows(risk: Any, theta: Array, tolerance: float, max_steps: int) -> Ne
     known = compiled(risk.loss)
     assert known is not None
     ridge = np.ascontiguousarray(risk._penalty_curvature(found), dtype=np.float64)
+    shortest = SHORT if hasattr(risk, "majoriser") else 0.0
     told = _native.newton_rows(
         *rows_of(risk.source.whole), found, risk.predictor.constant, *known, ridge,
-        risk._total_weight, tolerance, max_steps, SINGULAR,
+        risk._total_weight, tolerance, max_steps, SINGULAR, shortest,
     )  # fmt: skip
     return NewtonRun(found, *told)

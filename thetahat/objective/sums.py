@@ -113,18 +113,37 @@ def hessian_block_sums(
         return hessian_sums(block, predictor, loss, theta)
     if (gram := curved_gram(block, predictor, loss, theta, coordinates)) is not None:
         return Sums(_total_weight(block), (gram,))
-    # Entry (j, c) of θ is number j·k + c; row d is the intercept's.
-    columns = np.unique(coordinates // k)
-    used = columns[columns < d]
+    used, places = _columns_of(coordinates, d, k)
     with _quiet():
         z = predictor.raw(block.X, theta)
         # Scores are those of all columns; the smaller predictor only says where they bend.
         smaller, X = predictor.restricted(block.X, used)
         whole = _hessian_at(block, X, smaller, loss, z)
-    rows = np.searchsorted(used, coordinates // k)
-    places = np.where(coordinates // k < d, rows, len(used)) * k + coordinates % k
     weight, (hessian,) = whole.weight, whole.parts
     return Sums(weight, (hessian[np.ix_(places, places)],))
+
+
+def majoriser_block_sums(
+    block: Block, predictor: LinearPredictor, loss: Reweightable, theta: Array, coordinates: Array
+) -> Sums:
+    """Σ wω xxᵀ for some entries of θ, with the weights ω that touch ℓ at θ."""
+    used, places = _columns_of(coordinates, predictor.n_features, 1)
+    with _quiet():
+        weight = _weighted(block, loss.irls_weight(block.y, predictor.raw(block.X, theta)))
+        smaller, X = predictor.restricted(block.X, used)
+        gram = smaller.gram(X, weight)
+    return Sums(_total_weight(block), (gram[np.ix_(places, places)],))
+
+
+def _columns_of(coordinates: Array, d: int, k: int) -> tuple[Array, Array]:
+    """The columns of X that these entries of θ multiply, and their places among those alone.
+
+    Entry (j, c) of θ is number j·k + c; row d is the intercept's.
+    """
+    columns = np.unique(coordinates // k)
+    used = columns[columns < d]
+    rows = np.searchsorted(used, coordinates // k)
+    return used, np.where(coordinates // k < d, rows, len(used)) * k + coordinates % k
 
 
 def hessian_product_sums(

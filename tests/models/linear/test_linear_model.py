@@ -174,3 +174,20 @@ def test_an_interrupted_fit_of_far_columns_keeps_parameters_in_the_units_of_the_
     assert model.solution_.outcome is th.Outcome.INTERRUPTED
     np.testing.assert_allclose(model.solution_.theta[:5], np.append(model.coef_, model.intercept_))
     assert np.abs(model.predict(rows) - y).mean() < 2 * np.abs(y - y.mean()).mean()
+
+
+@pytest.mark.parametrize(
+    "penalty", [th.penalties.NoPenalty(), th.penalties.L2(1e-3), th.penalties.L1(1e-3)]
+)
+def test_huber_solves_targets_far_from_zero(penalty):
+    """Rows beyond the bend at the start: Newton's parabola is flat there."""
+    random = np.random.default_rng(0)
+    x = random.normal(size=(60, 5))
+    y = (x @ [1.0, 2.0, 0.0, 0.0, -1.0] + random.normal(size=60)) * 100 + 5e4
+    model = th.LinearModel("huber", penalty).fit(x, y)
+    assert model.solution_.outcome is th.Outcome.CONVERGED
+    assert model.n_iter_ < 40
+    slower = "proximal_gradient" if isinstance(penalty, th.penalties.L1) else "lbfgs"
+    other = th.LinearModel("huber", penalty, solver=slower, max_iter=10_000).fit(x, y)
+    assert model.solution_.value == pytest.approx(other.solution_.value, rel=1e-9)
+    np.testing.assert_allclose(model.coef_, other.coef_, rtol=1e-3, atol=1e-2)

@@ -3,6 +3,10 @@
 A quadratic is solved in one step. Where H is singular (duplicated columns, more parameters than
 rows) the step is the one of least norm; where it is indefinite, curvatures count by their size, so
 that every direction still leads downhill.
+
+Where F bends little here and much nearby (Huber's loss with all rows beyond its bend), the local
+parabola says nothing about how far to go. A problem that has a parabola above F (see `IRLS`) is
+then stepped by that one as well, and the lower of the two points is taken.
 """
 
 from __future__ import annotations
@@ -31,7 +35,7 @@ class Ending(IntEnum):
     STEPS_EXHAUSTED = 1
     STALLED = 2
     NO_DIRECTION = 3
-    """H is singular or indefinite, which the kernel does not solve."""
+    """H is singular or indefinite, or its parabola leads too far: more than the kernel solves."""
 
 
 class NewtonRun(NamedTuple):
@@ -90,17 +94,36 @@ class Newton(Method):
 
     def advance(self, problem: Any, state: State) -> State:
         here = state.memory["point"]
-        direction = newton_direction(problem.hessian(here.theta), here.gradient)
+        hessian = problem.hessian(here.theta)
+        direction, is_curved = _direction(hessian, here.gradient)
         found = backtrack(problem, here, direction, 1.0)
-        if found is None:
+        reached, length = (None, 0.0) if found is None else found
+        if (length < SHORT or not is_curved) and hasattr(problem, "majoriser"):
+            reached = _lower(reached, _by_majoriser(problem, here))
+        if reached is None:
             return State(state.theta, state.value, state.gap, state.memory, stalled=True)
-        return _state(found[0])
+        return _state(reached)
+
+
+def _by_majoriser(problem: Any, here: Point) -> Point | None:
+    """The step to the minimum of the parabola above F."""
+    direction = newton_direction(problem.majoriser(here.theta)[1], here.gradient)
+    found = backtrack(problem, here, direction, 1.0)
+    return None if found is None else found[0]
+
+
+def _lower(one: Point | None, other: Point | None) -> Point | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return other if other.value < one.value else one
 
 
 def _state(point: Point) -> State:
     return State(point.theta, point.value, largest_entry(point.gradient), {"point": point})
 
 
+SHORT = 0.25
+"""A step cut to less than this share shows that the parabola is not that of F nearby."""
 SINGULAR = 1e-11
 """Curvatures of the scaled Hessian below this share of the largest count as zero."""
 
@@ -115,11 +138,16 @@ def newton_direction(hessian: Array, gradient: Array) -> Array:
     H is scaled to a unit diagonal first, so that the units of the parameters do not matter. Cost:
     O(d³), by Cholesky where H is safely positive definite and by eigenvalues where it is not.
     """
+    return _direction(hessian, gradient)[0]
+
+
+def _direction(hessian: Array, gradient: Array) -> tuple[Array, bool]:
+    """−H⁻¹g, and whether H is safely positive definite."""
     if type(hessian) is np.ndarray and len(gradient) <= FEW_PARAMETERS:
         direction = np.array(gradient, dtype=np.float64)
         in_rows = np.ascontiguousarray(hessian, dtype=np.float64)
         if _native.newton_direction(in_rows, direction, SINGULAR):
-            return direction
+            return direction, True
     xp = array_namespace(hessian, gradient)
     size = xp.sqrt(xp.abs(xp.linalg.diagonal(hessian)))
     scale = _filled(xp, size, size > 0)
@@ -127,7 +155,7 @@ def newton_direction(hessian: Array, gradient: Array) -> Array:
     require_finite_curvature(bool(xp.all(xp.isfinite(scaled))))
     with one_blas_thread():
         if _is_safely_positive(xp, scaled):
-            return -xp.linalg.solve(scaled, slope[:, None])[:, 0] / scale
+            return -xp.linalg.solve(scaled, slope[:, None])[:, 0] / scale, True
         curvature, axes = xp.linalg.eigh(scaled)
         # Along a flat axis the parabola has no minimum. The slope there is rounding when H is
         # merely singular, and real when F is linear: the largest curvature is right for both.
@@ -135,7 +163,8 @@ def newton_direction(hessian: Array, gradient: Array) -> Array:
         curvature = _filled(xp, curvature, curvature > SINGULAR * xp.max(curvature))
         direction = -(axes @ ((axes.T @ slope) / curvature)) / scale
     # What F does not see at all stays where it is, to the last digit.
-    return xp.where((size == 0) & (gradient == 0), xp.zeros_like(direction), direction)
+    unseen = (size == 0) & (gradient == 0)
+    return xp.where(unseen, xp.zeros_like(direction), direction), False
 
 
 def require_finite_curvature(is_finite: bool) -> None:

@@ -25,7 +25,7 @@ from thetahat.mathematics.optimizers.coordinate_descent import violation
 from thetahat.mathematics.optimizers.gap import inner
 from thetahat.mathematics.optimizers.line_search import SHARE
 from thetahat.mathematics.optimizers.loop import Method, State
-from thetahat.mathematics.optimizers.newton import require_finite_curvature
+from thetahat.mathematics.optimizers.newton import SHORT, require_finite_curvature
 from thetahat.mathematics.parts import require_whole
 
 Array = Any
@@ -37,6 +37,8 @@ INNER = 0.01
 SWEEPS, MOST_ROUNDS = 10, 100
 HALVINGS = 12
 """Halvings of a step before the model is given up for a more cautious one."""
+FLAT = 1e-13
+"""Bends below this share of the largest are none."""
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)
 
 
@@ -102,12 +104,19 @@ class ProximalNewton(Method):
         if model is None or not np.isin(working, model.coordinates).all():
             model = _Model(working, problem.hessian_block(state.theta, working))
             require_finite_curvature(bool(np.isfinite(model.hessian).all()))
-        for tried in model.ever_more_cautious():
-            moved = tried.minimum(state.theta, gradient, terms, state.gap)
-            found = _search(problem, state, terms, moved)
+        found, step = _search(problem, state, terms, model)
+        if (step < SHORT or model.is_flat) and hasattr(problem, "majoriser_block"):
+            # The bend of S here is not that nearby; a parabola above S cannot lead too far.
+            above = _Model(working, problem.majoriser_block(state.theta, working))
+            other, _ = _search(problem, state, terms, above)
+            if other is not None and (found is None or other.value < found.value):
+                return other
+        if found is not None:
+            found.memory["model"] = model if found.gap <= FAST * state.gap else None
+            return found
+        for cautious in model.ever_more_cautious():
+            found, _ = _search(problem, state, terms, cautious)
             if found is not None:
-                keeps = tried is model and found.gap <= FAST * state.gap
-                found.memory["model"] = model if keeps else None
                 return found
         return State(state.theta, state.value, state.gap, state.memory, stalled=True)
 
@@ -156,9 +165,14 @@ class _Model:
     coordinates: Array
     hessian: Array
 
+    @property
+    def is_flat(self) -> bool:
+        """Whether S does not bend at all along some coordinate."""
+        bends = np.diagonal(self.hessian)
+        return bool(bends.size) and bool(bends.min() <= FLAT * max(bends.max(), 0.0))
+
     def ever_more_cautious(self) -> Iterator[_Model]:
-        """The model itself; then equal curvatures for all, each time larger: gradient steps."""
-        yield self
+        """Equal curvatures for all, each time larger: gradient steps."""
         size = float(np.diagonal(self.hessian).max(initial=0.0)) or 1.0
         for power in range(0, 40, 4):
             yield _Model(self.coordinates, np.eye(len(self.coordinates)) * size * 2.0**power)
@@ -193,7 +207,7 @@ def _lift_flat(gram: Array) -> None:
     """Where S has no curvature the sweeps would not move: give it the largest there is."""
     diagonal = np.diagonal(gram)
     largest = float(diagonal.max(initial=0.0)) or 1.0
-    flat = np.flatnonzero(diagonal <= 1e-13 * largest)
+    flat = np.flatnonzero(diagonal <= FLAT * largest)
     gram[flat, flat] = largest
 
 
@@ -209,27 +223,31 @@ def _sweep(gram: Array, terms: _Terms, theta: Array, slope: Array, tolerance: fl
             return
 
 
-def _search(problem: Any, state: State, terms: _Terms, target: Array) -> State | None:
-    """The first of θ + δ, θ + δ/2, … that lowers F by a fair share of what the model promises."""
+def _search(problem: Any, state: State, terms: _Terms, model: _Model) -> tuple[State | None, float]:
+    """The first of θ + δ, θ + δ/2, … that lowers F by a fair share of what the model promises.
+
+    With the share of δ that it took; none and 0 where there is no such step.
+    """
+    target = model.minimum(state.theta, state.memory["gradient"], terms, state.gap)
     move = target - state.theta
     nonsmooth = problem.nonsmooth_value(state.theta)
     promised = inner(state.memory["gradient"], move)
     promised += problem.nonsmooth_value(target) - nonsmooth
     rounding = _ROUNDING * abs(state.value)
     if not promised < rounding:
-        return None
+        return None, 0.0
     step = 1.0
     for _ in range(HALVINGS):
         there = state.theta + step * move if step < 1.0 else target
         found = _state(problem, there, terms)
         if math.isfinite(found.value):
             if found.value <= state.value + SHARE * step * promised and found.value < state.value:
-                return found
+                return found, step
             is_blunt = abs(promised) <= rounding and found.value <= state.value + rounding
             if is_blunt and found.gap < state.gap:
-                return found
+                return found, step
         step /= 2
-    return None
+    return None, 0.0
 
 
 def _state(problem: Any, theta: Array, terms: _Terms) -> State:
