@@ -21,6 +21,7 @@ from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.foundation.products import product
+from thetahat.mathematics.losses.constants import weighted_quantile
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.newton import Newton, newton_direction
 from thetahat.objective.predictor import LinearPredictor, in_double
@@ -38,6 +39,8 @@ SMALLEST_SCALE = 1e-10
 """Scales below this share of that of y count as 0: more rows fit exactly than ε leaves room for."""
 ROUNDING = 1e-14
 """Residuals below this share of the size of y are those of sums in floating point."""
+BALANCED = 1e-6
+"""What slopes may miss by, as a share of their bounds."""
 NONE = np.empty(0, dtype=bool)
 TO_NORMAL = 1.482602218505602
 """The median of |r| times this is the standard deviation of normal noise."""
@@ -95,8 +98,13 @@ class HuberWithScale:
                 return found
         fit = source.reduce(_least_squares_sums, self.predictor)
         linear = newton_direction(fit.parts[0], -fit.parts[1])
-        size = source.map_rows(lambda block: abs(block.y - self.predictor.raw(block.X, linear)))
-        return np.append(linear, max(TO_NORMAL * float(np.median(size)), 2 * self.floor))
+        size, weight = source.map_rows(
+            lambda block: np.column_stack(
+                [abs(block.y - self.predictor.raw(block.X, linear)), block.row_weights]
+            )
+        ).T
+        scale = TO_NORMAL * float(weighted_quantile(size, weight))
+        return np.append(linear, max(scale, 2 * self.floor))
 
     def value(self, theta: Array) -> float:
         """F."""
@@ -132,14 +140,51 @@ class HuberWithScale:
         """∇²F, from what the pass for the gradient has left."""
         if not np.array_equal(self._seen.get("theta", ()), theta):
             self.value_and_gradient(theta)
+        return self._bend(theta, self._seen["squares"], self._seen["pull"], self._seen["inner"])
+
+    def _bend(self, theta: Array, squares: float, pull: Array, gram: Array) -> Array:
+        """The Hessian of Σ w r²/σ over the rows that these are the sums of, and of the penalty."""
         sigma, total, p = float(theta[-1]), self.total.weight, len(theta)
         hessian = np.empty((p, p))
-        hessian[:-1, :-1] = 2 / total / sigma * self._seen["inner"]
+        hessian[:-1, :-1] = 2 / total / sigma * gram
         ridge = np.full(self.predictor.n_features, 2 * self.penalty)
         hessian[np.arange(p - 1), np.arange(p - 1)] += self.predictor.pack(ridge, 0.0)
-        hessian[:-1, -1] = hessian[-1, :-1] = 2 / total / sigma**2 * self._seen["pull"]
-        hessian[-1, -1] = 2 / total * self._seen["squares"] / sigma**3
+        hessian[:-1, -1] = hessian[-1, :-1] = 2 / total / sigma**2 * pull
+        hessian[-1, -1] = 2 / total * squares / sigma**3
         return hessian
+
+    def majoriser(self, theta: Array) -> tuple[Array, Array]:
+        """∇F, and the Hessian of a function that touches F at θ and lies above it.
+
+        H(u) ≤ ω u² + const with ω = min(1, ε/|u|) at this u: each row keeps its weight ω, and the
+        rows outside bend as well. Cost: O(n d²).
+        """
+        gradient = self.value_and_gradient(theta)[1]
+        found = self.source.reduce(
+            _reweighted_sums, self.predictor, theta[:-1], self.epsilon * float(theta[-1])
+        )
+        return gradient, self._bend(theta, *found.parts)
+
+    def is_least_without_scale(self, linear: Array) -> bool:
+        """Whether no σ > 0 is lower than σ → 0 at the fit of the absolute loss.
+
+        F(β, σ) ≥ mean(2u·r + σ(1 − u²)) + λ‖β‖² for all |u| ≤ ε. With u = ε·sign r, and on rows of
+        r = 0 what balances these, that bound touches F at (β, 0); it rises with σ when the mean of
+        u² is at most 1. Cost: two passes, O(n d²).
+        """
+        total, coef = self.total.weight, self.predictor.split(linear)[0]
+        found = self.source.reduce(_balance_sums, self.predictor, linear, 100 * self.floor)
+        outside, pull, gram = found.parts
+        pull = self.predictor.pack(total * self.penalty / self.epsilon * coef, 0.0) - pull
+        balance = newton_direction(gram, -pull)
+        rest = np.max(abs(gram @ balance - pull), initial=0.0)
+        if not rest <= BALANCED * np.max(np.sqrt(np.diagonal(gram) * total), initial=0.0):
+            return False
+        found = self.source.reduce(
+            _balanced_sums, self.predictor, linear, balance, 100 * self.floor
+        )
+        squares, beyond = found.parts
+        return bool(beyond <= BALANCED and self.epsilon**2 * (outside + squares) <= total)
 
     def rounding(self) -> float:
         """What gradient entries cannot be told from 0 by: the rounding of a sum over the rows."""
@@ -209,6 +254,35 @@ def _row_sums(
             changes,
         ),
     )
+
+
+def _reweighted_sums(block: Block, predictor: LinearPredictor, linear: Array, reach: float) -> Sums:
+    """Σ wω r², Σ wω r x and Σ wω xxᵀ with ω = min(1, reach/|r|)."""
+    residual = block.y - predictor.raw(block.X, linear)
+    weight = block.row_weights * (reach / np.maximum(abs(residual), reach))
+    pull = predictor.pullback(block.X, weight * residual)
+    squares = float(np.sum(weight * residual * residual))
+    return Sums(0.0, (squares, pull, predictor.gram(block.X, weight)))
+
+
+def _balance_sums(block: Block, predictor: LinearPredictor, linear: Array, tiny: float) -> Sums:
+    """Σ w and Σ w·sign(r)·x of the rows off the plane, Σ w xxᵀ of those on it."""
+    residual = block.y - predictor.raw(block.X, linear)
+    off, weight = abs(residual) > tiny, block.row_weights
+    side = np.where(off, weight * np.sign(residual), 0.0)
+    gram = predictor.gram(block.X, np.where(off, 0.0, weight))
+    outside = float(np.sum(weight[off]))
+    return Sums(0.0, (outside, predictor.pullback(block.X, side), gram))
+
+
+def _balanced_sums(
+    block: Block, predictor: LinearPredictor, linear: Array, balance: Array, tiny: float
+) -> Sums:
+    """Σ w a² of the rows on the plane, and how far the a there go beyond ±1, with a = xᵀbalance."""
+    on = abs(block.y - predictor.raw(block.X, linear)) <= tiny
+    slopes = predictor.raw(block.X, balance)[on]
+    beyond = np.sum(np.maximum(abs(slopes[block.row_weights[on] > 0]) - 1, 0.0))
+    return Sums(0.0, (float(np.sum(block.row_weights[on] * slopes**2)), float(beyond)))
 
 
 def _compiled_sums(

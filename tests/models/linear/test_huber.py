@@ -136,9 +136,9 @@ def test_dependent_columns_few_rows_and_huge_penalties():
     assert np.isfinite(same.intercept_)
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 0.5, -1.0, np.nan, "wide"])
-def test_epsilon_must_be_above_1(epsilon):
-    with pytest.raises(th.ParameterError, match=r"epsilon=.* must be a number > 1"):
+@pytest.mark.parametrize("epsilon", [0.999, 0.5, -1.0, np.nan, "wide"])
+def test_epsilon_must_be_at_least_1(epsilon):
+    with pytest.raises(th.ParameterError, match=r"epsilon=.* must be a number ≥ 1"):
         th.HuberRegressor(epsilon=epsilon).fit(X, Y)
 
 
@@ -161,3 +161,72 @@ def test_columns_far_from_zero_lose_no_digits(offset):
     np.testing.assert_allclose(far.coef_, plain.coef_, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(far.predict(X + offset), plain.predict(X), rtol=1e-5, atol=1e-5)
     np.testing.assert_array_equal(far.solution_.theta[: X.shape[1]], far.coef_)
+
+
+@pytest.mark.parametrize(("shape", "seed", "alpha"), [((8, 5), 15, 1.0), ((20, 11), 1, 1e-4)])
+def test_a_small_scale_is_not_taken_for_none(shape, seed, alpha):
+    """Few rows for the columns: the scale comes near 0 on the way, and its optimum is above."""
+    random = np.random.default_rng(seed)
+    x = random.normal(size=shape)
+    y = x @ random.normal(size=shape[1]) + random.standard_t(2, size=shape[0])
+    ours = th.HuberRegressor(alpha=alpha).fit(x, y)
+    theirs = sklearn.linear_model.HuberRegressor(alpha=alpha, max_iter=5000).fit(x, y)
+    assert ours.solution_.outcome is th.Outcome.CONVERGED
+    assert objective(ours, x, y) <= objective(theirs, x, y) * (1 + 1e-9)
+    assert ours.scale_ == pytest.approx(theirs.scale_, rel=1e-2)
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_few_rows_for_the_columns_without_a_penalty(seed):
+    random = np.random.default_rng(seed)
+    x = random.normal(size=(20, 15))
+    y = x @ random.normal(size=15) + random.standard_t(2, size=20)
+    model = th.HuberRegressor(alpha=0.0).fit(x, y)
+    assert model.solution_.outcome is th.Outcome.CONVERGED
+    lines = sklearn.linear_model.QuantileRegressor(alpha=0.0).fit(x, y)
+    absolute = 2 * 1.35 * abs(y - lines.predict(x)).sum()
+    assert objective(model, x, y) <= absolute * (1 + 1e-8)
+    assert model.n_iter_ <= model.max_iter
+
+
+def test_steps_of_all_phases_count_towards_max_iter():
+    random = np.random.default_rng(0)
+    x = random.normal(size=(20, 15))
+    y = x @ random.normal(size=15) + random.standard_t(2, size=20)
+    with pytest.warns(ConvergenceWarning, match="steps are exhausted"):
+        model = th.HuberRegressor(alpha=0.0, max_iter=31).fit(x, y)
+    assert model.n_iter_ == 31
+
+
+@pytest.mark.parametrize("shape", [(4, 5), (20, 30)])
+def test_rows_of_weight_0_do_not_count_among_more_columns(shape):
+    random = np.random.default_rng(4)
+    x = random.normal(size=shape)
+    y = x @ random.normal(size=shape[1]) + random.standard_t(2, size=shape[0])
+    weight = random.integers(0, 3, shape[0]).astype(float)
+    weight[0] = 1.0
+    kept = weight > 0
+    whole = th.HuberRegressor().fit(x, y, sample_weight=weight)
+    fewer = th.HuberRegressor().fit(x[kept], y[kept], sample_weight=weight[kept])
+    assert whole.solution_.outcome is th.Outcome.CONVERGED
+    np.testing.assert_allclose(whole.coef_, fewer.coef_, rtol=1e-9, atol=1e-9)
+
+
+def test_the_majoriser_touches_from_above():
+    problem = HuberWithScale(LinearPredictor(4), 1.35, 8.0, as_source(X, Y))
+    theta = problem.start()
+    value, gradient = problem.value_and_gradient(theta)
+    slope, above = problem.majoriser(theta)
+    np.testing.assert_array_equal(slope, gradient)
+    assert np.linalg.eigvalsh(above - problem.hessian(theta)).min() >= -1e-9
+    for _ in range(20):
+        step = 1e-3 * RANDOM.standard_normal(6)
+        bound = value + slope @ step + step @ above @ step / 2
+        assert problem.value(theta + step) <= bound + 1e-7
+
+
+def test_epsilon_1_is_the_absolute_loss():
+    model = th.HuberRegressor(epsilon=1.0, alpha=0.0).fit(X, Y)
+    lines = sklearn.linear_model.QuantileRegressor(alpha=0.0).fit(X, Y)
+    np.testing.assert_allclose(model.coef_, lines.coef_, rtol=1e-6, atol=1e-6)
+    assert model.scale_ < 1e-6

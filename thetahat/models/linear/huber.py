@@ -12,14 +12,14 @@ from sklearn.callback import with_callbacks
 from thetahat.data.shifted import seen_from_near
 from thetahat.data.source import Block, Source
 from thetahat.estimator.linear import LinearRegressor
-from thetahat.estimator.parameters import at_least, boolean, more_than, whole
+from thetahat.estimator.parameters import at_least, boolean, whole
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.pinball import Absolute
 from thetahat.mathematics.optimizers.interior_point import InteriorPoint
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.newton import Newton
-from thetahat.mathematics.optimizers.solution import Solution
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.penalties.norms import L2
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.huber_scale import HuberWithScale
@@ -28,10 +28,8 @@ from thetahat.objective.told_in_units import told_in_units
 
 Array = Any
 
-SHRUNK = 0.01
-"""A scale below this share of the first that has not settled may be on its way to 0."""
-GONE = 4.0
-"""Within so many times the smallest one it has got there."""
+TRIAL = 30
+"""Steps after which a scale that has not settled may be on its way to 0."""
 
 
 class HuberRegressor(Watched, LinearRegressor):
@@ -48,7 +46,8 @@ class HuberRegressor(Watched, LinearRegressor):
     Parameters
     ----------
     epsilon : float, default=1.35
-        ε > 1: how many σ̂ a residual may have before it counts as an outlier's.
+        ε ≥ 1: how many σ̂ a residual may have before it counts as an outlier's. At ε = 1 the scale
+        goes to 0 and the fit is that of the absolute loss.
     max_iter : int, default=100
         Most steps.
     alpha : float, default=0.0001
@@ -89,7 +88,7 @@ class HuberRegressor(Watched, LinearRegressor):
     _why_no_errors = "Huber's loss with a penalty is not the likelihood of a distribution"
     _everyday = "Huber"
     _ranges = {  # noqa: RUF012
-        "epsilon": more_than(1),
+        "epsilon": at_least(1),
         "max_iter": whole(0),
         "alpha": at_least(0),
         "warm_start": boolean,
@@ -143,18 +142,34 @@ class HuberRegressor(Watched, LinearRegressor):
         start = self._last_fit(problem, origin) if self.warm_start else None
         start = problem.start() if start is None else start
         problem.value_and_gradient(start)
-        found = minimise(
-            problem,
-            Newton(),
-            start,
-            tolerance=max(self.tol / problem.total.weight, problem.rounding()),
-            max_steps=self.max_iter,
-            watch=watch,
-            reason="convex in coefficients and scale: few steps, each exact to second order",
-        )
-        if found.outcome.success or found.theta[-1] > SHRUNK * start[-1] + GONE * problem.floor:
+        tolerance = max(self.tol / problem.total.weight, problem.rounding())
+
+        def newton(start: Array, max_steps: int) -> Solution:
+            return minimise(
+                problem,
+                Newton(),
+                start,
+                tolerance=tolerance,
+                max_steps=max_steps,
+                watch=watch,
+                reason="convex in coefficients and scale: few steps, each exact to second order",
+            )
+
+        found = newton(start, min(TRIAL, self.max_iter))
+        if found.outcome not in (Outcome.STEPS_EXHAUSTED, Outcome.STALLED):
             return found
-        return _lower_without_scale(problem, found, watch)
+        if not (left := self.max_iter - found.steps):
+            return found
+        exact = _without_scale(problem, found, left, watch)
+        left = self.max_iter - exact.steps
+        is_over = exact.outcome in (Outcome.INTERRUPTED, Outcome.OUT_OF_TIME)
+        if problem.is_least_without_scale(exact.theta[:-1]) or is_over:
+            return exact if exact.value <= found.value else replace(found, outcome=exact.outcome)
+        steps = exact.steps
+        if left > 0 and found.outcome is not Outcome.STALLED:
+            found = newton(found.theta, left)
+            steps += found.steps
+        return replace(exact if exact.value < found.value else found, steps=steps)
 
     def _last_fit(self, problem: HuberWithScale, origin: Array) -> Array | None:
         """(β, b, σ) of the last fit, where there is one of the same columns."""
@@ -176,15 +191,15 @@ class HuberRegressor(Watched, LinearRegressor):
         }
 
 
-def _lower_without_scale(problem: HuberWithScale, found: Solution, watch: Watch) -> Solution:
-    """The fit for σ → 0, if it is lower: there F is 2ε·mean |r| + λ‖β‖², a linear program."""
+def _without_scale(
+    problem: HuberWithScale, found: Solution, max_steps: int, watch: Watch
+) -> Solution:
+    """The fit for σ → 0: there F is 2ε·mean |r| + λ‖β‖², a linear (or quadratic) program."""
     risk = EmpiricalRisk(
         problem.predictor, Absolute(), L2(problem.penalty / problem.epsilon), problem.source
     )
-    exact = minimise(risk, InteriorPoint(), watch=watch)
-    has_gone = found.theta[-1] <= GONE * problem.floor
-    if not has_gone and 2 * problem.epsilon * exact.value > found.value:
-        return found
+    with told_in_units(watch, lambda linear: np.append(linear, problem.floor)) as inner:
+        exact = minimise(risk, InteriorPoint(), max_steps=max_steps, watch=inner)
     return replace(
         exact,
         theta=np.append(exact.theta, problem.floor),
