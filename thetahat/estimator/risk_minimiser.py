@@ -22,6 +22,7 @@ from thetahat.mathematics.optimizers.loop import Method, minimise
 from thetahat.objective.choose import method_for
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.separation import Separation, separation
+from thetahat.objective.stopping import tolerance_for
 from thetahat.objective.told_in_units import told_in_units
 
 Array = Any
@@ -75,7 +76,7 @@ class RiskMinimiser(Watched):
                 near,
                 method,
                 start,
-                tolerance=tolerance,
+                tolerance=tolerance_for(near, method, tolerance),
                 max_steps=max_steps,
                 watch=inner,
                 reason=reason,

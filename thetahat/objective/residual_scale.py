@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,15 @@ from thetahat.data.chosen_rows import chosen_rows
 from thetahat.data.source import Block, Source
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.constants import weighted_quantile
-from thetahat.objective.high_breakdown import least_absolute, median_scale, s_estimate
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
+from thetahat.objective.high_breakdown import (
+    least_absolute,
+    least_squares,
+    median_scale,
+    s_estimate,
+)
 from thetahat.objective.predictor import LinearPredictor
 
 Array = Any
@@ -76,10 +83,13 @@ def robust_start(
     convex: bool,
     sample_size: int,
     random_state: RandomState,
+    watch: Watch | None = None,
 ) -> Array:
     """θ of least absolute deviations, or the S-estimate where the loss is not convex, on a sample.
 
-    Cost: one or two passes over the rows, and the estimate on the sample.
+    Out of time it is what has been found so far, at least the least-squares fit of the sample; an
+    interrupt takes that along. Cost: one or two passes over the rows, and the estimate on the
+    sample.
     """
     random = generator(random_state)
     most = max(sample_size, ROWS_PER_PARAMETER * predictor.n_parameters)
@@ -95,6 +105,21 @@ def robust_start(
     y = np.asarray(rows.y, dtype=np.float64)
     weight = np.ones(len(y)) if rows.weight is None else rows.weight
     with one_blas_thread():
-        if convex:
-            return least_absolute(design, y, weight)
-        return s_estimate(design, y, weight, random)
+        first = least_squares(design, y, weight)
+        # Steps are counted by the solver that goes on from here; only the clock is asked.
+        clock = None if watch is None else replace(watch, on_step=None)
+        try:
+            if clock is not None and clock.is_late:
+                return first
+            if convex:
+                return least_absolute(design, y, weight, clock)
+            return s_estimate(design, y, weight, random, clock)
+        except KeyboardInterrupt as interrupt:
+            if not hasattr(interrupt, "solution"):
+                interrupt.solution = Solution(  # type: ignore[attr-defined]
+                    theta=first,
+                    outcome=Outcome.INTERRUPTED,
+                    solver="robust start",
+                    message=Outcome.INTERRUPTED.value,
+                )
+            raise

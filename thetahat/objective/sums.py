@@ -55,7 +55,7 @@ def value_sums(block: Block, predictor: LinearPredictor, loss: Loss, theta: Arra
     """Σ wℓ: to the last bit that of `gradient_sums`."""
     if (found := loss_and_slope(block, predictor, loss, theta)) is not None:
         return Sums(_total_weight(block), found[:1])
-    with _quiet():
+    with quiet():
         z = predictor.raw(block.X, theta)
         return Sums(_total_weight(block), (_weighted_value(block, loss, z),))
 
@@ -64,7 +64,7 @@ def gradient_sums(block: Block, predictor: LinearPredictor, loss: Any, theta: Ar
     """Σ wℓ and Σ w∇ℓ."""
     if (found := loss_and_slope(block, predictor, loss, theta)) is not None:
         return Sums(_total_weight(block), found)
-    with _quiet():
+    with quiet():
         z = predictor.raw(block.X, theta)
         value, slope = loss.value_and_gradient(block.y, z)
         total = float(_weighted(block, value).sum())
@@ -74,7 +74,7 @@ def gradient_sums(block: Block, predictor: LinearPredictor, loss: Any, theta: Ar
 
 def gradient_sum(block: Block, predictor: LinearPredictor, loss: Any, theta: Array) -> Array:
     """Σ w∇ℓ alone: what stochastic methods ask for, often of one row."""
-    with _quiet():
+    with quiet():
         slope = loss.gradient(block.y, predictor.raw(block.X, theta))
         return predictor.pullback(block.X, _weighted(block, slope))
 
@@ -83,7 +83,7 @@ def hessian_sums(block: Block, predictor: LinearPredictor, loss: Curved, theta: 
     """Σ w∇²ℓ, for all pairs of columns of z."""
     if (gram := curved_gram(block, predictor, loss, theta)) is not None:
         return Sums(_total_weight(block), (gram,))
-    with _quiet():
+    with quiet():
         z = predictor.raw(block.X, theta)
         return _hessian_at(block, block.X, predictor, loss, z)
 
@@ -114,7 +114,7 @@ def hessian_block_sums(
     if (gram := curved_gram(block, predictor, loss, theta, coordinates)) is not None:
         return Sums(_total_weight(block), (gram,))
     used, places = _columns_of(coordinates, d, k)
-    with _quiet():
+    with quiet():
         z = predictor.raw(block.X, theta)
         # Scores are those of all columns; the smaller predictor only says where they bend.
         smaller, X = predictor.restricted(block.X, used)
@@ -128,7 +128,7 @@ def majoriser_block_sums(
 ) -> Sums:
     """Σ wω xxᵀ for some entries of θ, with the weights ω that touch ℓ at θ."""
     used, places = _columns_of(coordinates, predictor.n_features, 1)
-    with _quiet():
+    with quiet():
         weight = _weighted(block, loss.irls_weight(block.y, predictor.raw(block.X, theta)))
         smaller, X = predictor.restricted(block.X, used)
         gram = smaller.gram(X, weight)
@@ -150,7 +150,7 @@ def hessian_product_sums(
     block: Block, predictor: LinearPredictor, loss: Curved, theta: Array, direction: Array
 ) -> Sums:
     """Σ w∇²ℓ · direction, without the Hessian."""
-    with _quiet():
+    with quiet():
         z = predictor.raw(block.X, theta)
         along = predictor.raw(block.X, direction)
         bent = _weighted(block, loss.curvature_product(block.y, z, along))
@@ -161,7 +161,7 @@ def majoriser_sums(
     block: Block, predictor: LinearPredictor, loss: Reweightable, theta: Array
 ) -> Sums:
     """Gradient and Hessian of Σ w·½ω(z − y)² with the weights ω that touch ℓ at θ."""
-    with _quiet():
+    with quiet():
         z = predictor.raw(block.X, theta)
         weight = _weighted(block, loss.irls_weight(block.y, z))
         gradient = predictor.pullback(block.X, weight * (z - block.y))
@@ -183,6 +183,6 @@ def _total_weight(block: Block) -> float:
     return float(block.n_rows) if block.weight is None else float(block.weight.sum())
 
 
-def _quiet() -> Any:
+def quiet() -> Any:
     """Overflow is judged where the sum is used; a row far outside need not warn by itself."""
     return np.errstate(over="ignore", invalid="ignore", divide="ignore")

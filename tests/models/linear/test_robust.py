@@ -4,9 +4,21 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import statsmodels.api as sm
+from sklearn.exceptions import ConvergenceWarning
 
 import thetahat as th
 from tests.test_conformance import Chunked, OnlyBlocks
+from thetahat.data.door import as_source
+from thetahat.foundation.watch import Watch
+from thetahat.models.linear.robust import Agreement
+from thetahat.objective.high_breakdown import (
+    _grams,
+    _through_random_rows,
+    least_squares,
+    s_estimate,
+)
+from thetahat.objective.predictor import LinearPredictor
+from thetahat.objective.residual_scale import robust_start
 
 RANDOM = np.random.default_rng(0)
 N = 200
@@ -225,3 +237,92 @@ def test_columns_far_from_zero_lose_no_digits(offset):
     np.testing.assert_allclose(far.coef_, plain.coef_, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(far.predict(X + offset), plain.predict(X), rtol=1e-5, atol=1e-5)
     np.testing.assert_array_equal(far.solution_.theta[: X.shape[1]], far.coef_)
+
+
+def heavy_tails(seed):
+    random = np.random.default_rng(seed)
+    n, d = int(random.integers(2, 60)), int(random.integers(1, 8))
+    x = random.normal(size=(n, d))
+    return x, x @ random.normal(size=d) + random.standard_t(1.5, size=n)
+
+
+@pytest.mark.parametrize(
+    ("loss", "seed"),
+    [("tukey", 6), ("tukey", 9), ("tukey", 16), ("tukey", 24), ("epsilon_insensitive", 41)],
+)
+def test_scale_and_fit_agree_where_plain_rounds_go_in_circles(loss, seed):
+    x, y = heavy_tails(seed)
+    model = th.RobustRegressor(loss).fit(x, y)
+    assert model.solution_.outcome is th.Outcome.CONVERGED
+    scale = 1.482602218505602 * np.median(abs(y - model.predict(x)))
+    assert model.scale_ == pytest.approx(scale, rel=1e-6)
+
+
+def test_scales_that_agree_with_no_fit_are_reported():
+    x, y = heavy_tails(119)
+    y = np.round(y)
+    with pytest.warns(ConvergenceWarning, match="share by which the scale"):
+        model = th.RobustRegressor("tukey").fit(x, y)
+    assert "no scale" in model.solution_.message
+    assert model.solution_.gap > 1e-6
+
+
+def test_the_search_for_a_scale_closes_in_on_a_root_that_repels():
+    """T(σ) = 2/σ² at σ: plain rounds run away from the root 2^(1/3)."""
+    agreement, scale = Agreement(), 1.2
+    for _ in range(60):
+        found = min(max(2 / scale**2, 0.1), 10.0)
+        if abs(found / scale - 1) < 1e-10:
+            break
+        scale = agreement.next_scale(scale, found)
+    assert scale == pytest.approx(2 ** (1 / 3), rel=1e-9)
+
+
+def test_many_columns_take_fewer_starts():
+    random = np.random.default_rng(0)
+    x = random.normal(size=(300, 80))
+    y = x @ random.normal(size=80) + random.standard_t(2, size=300)
+    design, weight = np.c_[x, np.ones(300)], np.ones(300)
+    assert _through_random_rows(design, y, weight / 300, random) == []
+    start = s_estimate(design, y, weight, random)
+    assert np.median(abs(y - design @ start)) < np.median(
+        abs(y - design @ least_squares(design, y, weight))
+    )
+
+
+def test_grams_of_many_columns_are_those_of_few(monkeypatch):
+    random = np.random.default_rng(0)
+    A, pull = random.normal(size=(50, 4)), random.uniform(size=(50, 3))
+    few = _grams(A)(pull)
+    monkeypatch.setattr("thetahat.objective.high_breakdown.MOST_PRODUCTS", 0)
+    np.testing.assert_allclose(_grams(A)(pull), few)
+
+
+@pytest.mark.parametrize("loss", ["huber", "tukey"])
+def test_without_time_the_start_is_least_squares(loss):
+    x, y = heavy_tails(26)
+    source, predictor = as_source(x, y), LinearPredictor(x.shape[1])
+    late = Watch(max_time=0.0, started=-1.0)
+    options = {"convex": loss == "huber", "sample_size": 1000, "random_state": 0}
+    start = robust_start(source, predictor, **options, watch=late)
+    design = np.c_[x, np.ones(len(y))]
+    np.testing.assert_allclose(start, np.linalg.lstsq(design, y)[0], rtol=1e-9)
+    with th.config(max_time=1e-9), pytest.warns(ConvergenceWarning, match="out of time"):
+        model = th.RobustRegressor(loss).fit(x, y)
+    assert model.solution_.outcome is th.Outcome.OUT_OF_TIME
+
+
+@pytest.mark.parametrize("work", ["least_absolute", "s_estimate"])
+def test_an_interrupt_in_the_start_keeps_least_squares(monkeypatch, work):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"thetahat.objective.residual_scale.{work}", interrupted)
+    x, y = heavy_tails(26)
+    model = th.RobustRegressor("huber" if work == "least_absolute" else "tukey")
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(x, y)
+    design = np.c_[x, np.ones(len(y))]
+    np.testing.assert_allclose(model.coef_, np.linalg.lstsq(design, y)[0][:-1], rtol=1e-9)
+    assert model.scale_ > 0
+    assert model.predict(x).shape == y.shape

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -26,13 +27,18 @@ from thetahat.objective.choose import method_for
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.residual_scale import SCALES, Residuals, robust_start
+from thetahat.objective.stopping import tolerance_for
 from thetahat.objective.told_in_units import told_in_units
 
 Array = Any
 
 MOST_ROUNDS = 100
+PLAIN_ROUNDS = 10
+"""Rounds in which the scale of the residuals is the next scale, whatever came before."""
 SETTLED = 1e-10
 """Relative change of the scale at which it and the coefficients agree."""
+ROUNDS_END = 100.0
+"""A fit is known to `tol`, and its scale to so many times that."""
 EXACT = 1e-10
 """Scales below this share of that of y count as 0."""
 
@@ -154,17 +160,11 @@ class RobustRegressor(Watched, LinearRegressor):
         risk = EmpiricalRisk(predictor, self.loss_, penalty, source)
         attributes = partial(self._attributes, risk=risk)
         back = partial(predictor.from_origin, origin=origin)
-        start = robust_start(
-            source,
-            predictor,
-            convex=self.loss_.convex,
-            sample_size=self.sample_size,
-            random_state=self.random_state,
-        )
         with (
             self._watching(self.max_iter, attributes, X, y) as watch,
             told_in_units(watch, back) as inner,
         ):
+            start = self._start(risk, inner)
             found, residuals = self._alternate(risk, start, inner)
         self.solution_ = replace(found, theta=back(found.theta))
         self.__dict__.update(attributes(self.solution_.theta))
@@ -173,25 +173,53 @@ class RobustRegressor(Watched, LinearRegressor):
         self._warn_unless_converged()
         return self
 
+    def _start(self, risk: EmpiricalRisk, watch: Watch) -> Array:
+        try:
+            return robust_start(
+                risk.source,
+                risk.predictor,
+                convex=self.loss_.convex,
+                sample_size=self.sample_size,
+                random_state=self.random_state,
+                watch=watch,
+            )
+        except KeyboardInterrupt as interrupt:
+            if (solution := getattr(interrupt, "solution", None)) is not None:
+                residuals = Residuals.of(risk.source, risk.predictor, solution.theta)
+                self.scale_ = self._scale_of(residuals)
+            raise
+
     def _alternate(
         self, risk: EmpiricalRisk, theta: Array, watch: Watch
     ) -> tuple[Solution, Residuals]:
         """Coefficients for the scale, and the scale of their residuals, until both agree."""
         residuals = Residuals.of(risk.source, risk.predictor, theta)
-        steps = 0
+        scale, agreement, steps = self._scale_of(residuals), Agreement(), 0
         for _ in range(MOST_ROUNDS):
-            self.scale_ = self._scale_of(residuals)
+            self.scale_ = scale
             if not self.scale_ > EXACT * residuals.spread:
                 return self._on_one_plane(theta), residuals
             solution = self._minimise_in_units(risk, theta, watch)
             theta, steps = solution.theta, steps + solution.steps
+            solution = replace(solution, steps=steps)
             residuals = Residuals.of(risk.source, risk.predictor, theta)
-            given = not isinstance(self.scale, str)
-            if given or abs(self._scale_of(residuals) / self.scale_ - 1) <= SETTLED:
-                break
+            found = self._scale_of(residuals)
+            if not isinstance(self.scale, str) or abs(found / scale - 1) <= SETTLED:
+                return solution, residuals
             if solution.outcome in (Outcome.INTERRUPTED, Outcome.OUT_OF_TIME):
+                return solution, residuals
+            scale = agreement.next_scale(scale, found)
+            if agreement.is_closed:
+                if abs(found / self.scale_ - 1) <= ROUNDS_END * max(self.tol, SETTLED):
+                    return solution, residuals
                 break
-        return replace(solution, steps=steps), residuals
+        return replace(
+            solution,
+            outcome=Outcome.STEPS_EXHAUSTED,
+            gap=abs(found / self.scale_ - 1),
+            gap_kind="share by which the scale of the residuals differs from that of the fit",
+            message="no scale was found that is that of the residuals of its own fit",
+        ), residuals
 
     def _minimise_in_units(self, risk: EmpiricalRisk, theta: Array, watch: Watch) -> Solution:
         """The optimum at this scale: y and θ are divided by it, and θ multiplied again."""
@@ -203,7 +231,7 @@ class RobustRegressor(Watched, LinearRegressor):
                 view,
                 method,
                 theta / unit,
-                tolerance=self.tol,
+                tolerance=tolerance_for(view, method, self.tol),
                 max_steps=self.max_iter,
                 watch=told,
                 reason=reason,
@@ -242,6 +270,37 @@ class RobustRegressor(Watched, LinearRegressor):
         unit = self.scale_ if self.scale is not None else residuals.scale("mad")
         self.outliers_ = size > self.outlier_threshold * unit
         self.weights_ = _weight(self.loss_, residuals.values / self.scale_)
+
+
+class Agreement:
+    """The search for σ = T(σ), with T(σ) the scale of the residuals of the fit at σ.
+
+    σ ← T(σ) mostly leads there. Where it goes in circles, T(σ) − σ has changed its sign, and the
+    root is closed in between: by the line through both ends, and by halves.
+    """
+
+    def __init__(self) -> None:
+        self.rounds = 0
+        self.ends: dict[bool, tuple[float, float]] = {}
+        """log σ and log T(σ)/σ: the last where T is larger, and the last where it is smaller."""
+
+    def next_scale(self, scale: float, found: float) -> float:
+        """The scale to try after `scale`, where the residuals had the scale `found`."""
+        self.rounds += 1
+        self.ends[found > scale] = (math.log(scale), math.log(max(found / scale, 1e-300)))
+        if self.rounds < PLAIN_ROUNDS or len(self.ends) < 2 or found <= 0:
+            return found
+        (low, rise), (high, fall) = self.ends[True], self.ends[False]
+        if self.rounds % 2:
+            return math.exp((low + high) / 2)
+        return math.exp(low + (high - low) * rise / (rise - fall))
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether both ends meet: at σ, or where T jumps over it."""
+        if self.rounds <= PLAIN_ROUNDS or len(self.ends) < 2:
+            return False
+        return abs(self.ends[True][0] - self.ends[False][0]) <= SETTLED
 
 
 def _weight(loss: Loss, units: Array) -> Array:
