@@ -179,3 +179,23 @@ def test_refusals(options, words):
     X, y = problem()
     with pytest.raises(th.ParameterError, match=words):
         th.BestSubset(**options).fit(X, y)
+
+
+@pytest.mark.parametrize("criterion", ["auto", "cv"])
+def test_an_interrupt_keeps_the_best_so_far(monkeypatch, criterion):
+    random = np.random.default_rng(0)
+    x = random.standard_normal((60, 12))
+    y = x[:, :3] @ [3.0, -2.0, 1.0] + 0.1 * random.standard_normal(60)
+    monkeypatch.setattr("thetahat.mathematics.linalg.best_subsets.NODES_AT_ONCE", 20)
+
+    def interrupted(self, step, theta, value):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("thetahat.foundation.watch.Watch.__call__", interrupted)
+    model = th.BestSubset(criterion=criterion)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(x, y)
+    assert model.solution_.outcome is th.Outcome.INTERRUPTED
+    assert model.support_[:3].all()
+    assert model.score(x, y) > 0.99
+    assert len(model.rss_) == len(model.subsets_) == len(model.criterion_values_)

@@ -230,3 +230,32 @@ def test_epsilon_1_is_the_absolute_loss():
     lines = sklearn.linear_model.QuantileRegressor(alpha=0.0).fit(X, Y)
     np.testing.assert_allclose(model.coef_, lines.coef_, rtol=1e-6, atol=1e-6)
     assert model.scale_ < 1e-6
+
+
+def test_an_interrupt_before_the_first_step_keeps_the_start(monkeypatch):
+    def interrupted(self, theta):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(HuberWithScale, "value_and_gradient", interrupted)
+    model = th.HuberRegressor()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, Y)
+    assert model.solution_.outcome is th.Outcome.INTERRUPTED
+    np.testing.assert_allclose(model.coef_, np.linalg.lstsq(np.c_[X, np.ones(N)], Y)[0][:4])
+    assert model.scale_ > 0
+
+
+def test_an_interrupt_on_the_way_to_scale_0_keeps_coefficients_and_scale(monkeypatch):
+    random = np.random.default_rng(0)
+    x = random.normal(size=(20, 15))
+    y = x @ random.normal(size=15) + random.standard_t(2, size=20)
+
+    def interrupted(self, problem, state):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(th.optimizers.InteriorPoint, "advance", interrupted)
+    model = th.HuberRegressor(alpha=0.0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(x, y)
+    assert model.coef_.shape == (15,)
+    assert 0 < model.scale_ < 1e-6

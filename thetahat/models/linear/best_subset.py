@@ -123,9 +123,26 @@ class BestSubset(Watched, LinearRegressor):
         if self.max_features is None:
             largest = min(largest, _sensible_size(about))
         with self._watching(None, lambda theta: self._shaped(theta, source), X, y) as watch:
-            found, outcome = _search(about, largest, watch)
-            self.criterion_values_ = self._judge(source, about, found, watch)
-        size = int(self.criterion_values_.argmin())
+            found = None
+            try:
+                found, outcome = _search(about, largest, watch)
+                values = self._judge(source, about, found, watch)
+            except KeyboardInterrupt as interrupt:
+                so_far = getattr(interrupt, "subsets", None) if found is None else found
+                if so_far is not None:
+                    values = self._judge_by_all_rows(about, so_far)
+                    self._keep_subsets(source, about, so_far, values, Outcome.INTERRUPTED)
+                raise
+        self._keep_subsets(source, about, found, values, outcome)
+        self._warn_unless_converged()
+        return self
+
+    def _keep_subsets(
+        self, source: Source, about: Moments, found: BestSubsets, values: Array, outcome: Outcome
+    ) -> None:
+        """The best subset of each size, and the fit to the one with the smallest value."""
+        self.criterion_values_ = values
+        size, largest = int(values.argmin()), len(found.rss) - 1
         theta, _ = _refit(about, found.members[size])
         self.rss_, self.subsets_ = found.rss, list(found.members)
         self.n_nonzero_coefs_ = size
@@ -143,8 +160,6 @@ class BestSubset(Watched, LinearRegressor):
             gap_kind="sum of squares above that of the largest subset",
             message=outcome.value,
         )
-        self._warn_unless_converged()
-        return self
 
     def _largest(self, d: int) -> int:
         """The most columns to choose, refused when there are too many subsets to look at."""
@@ -182,13 +197,17 @@ class BestSubset(Watched, LinearRegressor):
 
     def _judge(self, source: Source, about: Moments, found: BestSubsets, watch: Watch) -> Array:
         """The criterion's value of the best subset of each size."""
+        if self.criterion_ == "cv":
+            return self._held_out(source, len(found.rss) - 1, watch)
+        return self._judge_by_all_rows(about, found)
+
+    def _judge_by_all_rows(self, about: Moments, found: BestSubsets) -> Array:
+        """The criteria that need no folds; BIC in place of "cv"."""
         size = np.arange(len(found.rss))
         if self.criterion_ == "rss":
             return found.rss
         if self.criterion_ == "tau":
             return found.rss + float(self.tau or 0.0) * size
-        if self.criterion_ == "cv":
-            return self._held_out(source, len(found.rss) - 1, watch)
         n = about.weight
         # A perfect fit would be worth −∞; rounding leaves no more than this.
         floor = max(float(np.finfo(np.float64).eps) ** 1.5 * float(found.rss[0]), 1e-300)
@@ -231,12 +250,17 @@ def _search(about: Moments, largest: int, watch: Watch) -> tuple[BestSubsets, Ou
         scatter[:d, :d], scatter[:d, d], max(0.0, float(scatter[d, d])), min(largest, freedom)
     )
     verdict, found = Verdict.GO_ON, None
-    for step, found in enumerate(search):
-        if found.complete:
-            return _exact(about, found), Outcome.EXACT
-        verdict = watch(step, _refit(about, found.members[-1])[0], float(found.rss[-1]))
-        if verdict is not Verdict.GO_ON:
-            break
+    try:
+        for step, found in enumerate(search):
+            if found.complete:
+                return _exact(about, found), Outcome.EXACT
+            verdict = watch(step, _refit(about, found.members[-1])[0], float(found.rss[-1]))
+            if verdict is not Verdict.GO_ON:
+                break
+    except KeyboardInterrupt as interrupt:
+        if found is not None:
+            interrupt.subsets = _exact(about, found)  # type: ignore[attr-defined]
+        raise
     assert found is not None
     stopped = verdict is Verdict.STOPPED
     return _exact(about, found), Outcome.INTERRUPTED if stopped else Outcome.OUT_OF_TIME

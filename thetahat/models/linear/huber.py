@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -130,7 +132,10 @@ class HuberRegressor(Watched, LinearRegressor):
             self._watching(self.max_iter, attributes, X, y) as watch,
             told_in_units(watch, back) as inner,
         ):
-            found = self._solve(problem, origin, inner)
+            start = self._last_fit(problem, origin) if self.warm_start else None
+            start = problem.start() if start is None else start
+            with _kept_if_interrupted(start):
+                found = self._solve(problem, start, inner)
         self.solution_ = replace(found, theta=back(found.theta))
         self.__dict__.update(attributes(self.solution_.theta))
         self.outliers_ = _outliers(source, predictor, found.theta, self.epsilon)
@@ -138,9 +143,7 @@ class HuberRegressor(Watched, LinearRegressor):
         self._warn_unless_converged()
         return self
 
-    def _solve(self, problem: HuberWithScale, origin: Array, watch: Watch) -> Solution:
-        start = self._last_fit(problem, origin) if self.warm_start else None
-        start = problem.start() if start is None else start
+    def _solve(self, problem: HuberWithScale, start: Array, watch: Watch) -> Solution:
         problem.value_and_gradient(start)
         tolerance = max(self.tol / problem.total.weight, problem.rounding())
 
@@ -189,6 +192,22 @@ class HuberRegressor(Watched, LinearRegressor):
             "intercept_": np.asarray(intercept, dtype=dtype)[()],
             "scale_": float(theta[-1]),
         }
+
+
+@contextmanager
+def _kept_if_interrupted(start: Array) -> Iterator[None]:
+    """An interrupt before the first step takes the start along."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        if not hasattr(interrupt, "solution"):
+            interrupt.solution = Solution(  # type: ignore[attr-defined]
+                theta=start,
+                outcome=Outcome.INTERRUPTED,
+                solver=Newton.name,
+                message=Outcome.INTERRUPTED.value,
+            )
+        raise
 
 
 def _without_scale(
