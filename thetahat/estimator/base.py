@@ -14,6 +14,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Source
 from thetahat.estimator.parameters import Range, check_ranges
+from thetahat.foundation.blame import warn
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.mathematics.parts import Part
 
@@ -118,14 +119,11 @@ class Estimator(BaseEstimator):
     def _warn_column_vector(self, y: Any) -> None:
         """A column of targets for a one-output model is taken, with scikit-learn's warning."""
         if not self._multi_output and getattr(y, "ndim", 1) == 2:
-            import warnings
-
             from sklearn.exceptions import DataConversionWarning
 
-            warnings.warn(
+            warn(
                 "A column-vector y was passed when a 1d array was expected. Use y.ravel().",
                 DataConversionWarning,
-                stacklevel=4,
             )
 
     def _remember(self, source: Source) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -28,6 +27,7 @@ from thetahat.estimator.parameters import (
 )
 from thetahat.estimator.sparse_coefficients import SparseCoefficients
 from thetahat.estimator.watching import Watched
+from thetahat.foundation.blame import warn
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import one_blas_thread
@@ -261,11 +261,10 @@ class Stochastic(SparseCoefficients, Watched, Linear):
         self._keep_walks(walks, source.dtype)
         self.n_iter_, self.t_ = self.solution_.steps, float(following)
         if self.solution_.outcome is Outcome.DIVERGED:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}: the steps diverged: the mean loss is "
                 f"{self.solution_.value:.2g}, far above that of predicting 0. {descent.remedy()}",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         elif descent.tolerance is not None:
             self._warn_unless_converged()

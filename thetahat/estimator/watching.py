@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from thetahat.foundation.blame import warn
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 
@@ -63,11 +63,10 @@ class Watched(CallbackSupportMixin):
         """An iterative fit that stopped early says so, with the number and what to change."""
         solution = self.solution_
         if solution.outcome in WARNED_OF:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}: {solution.outcome.value} ({solution.solver}, "
                 f"{solution.steps} steps, {_told(solution)}). {_remedy(solution.outcome)}",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
 

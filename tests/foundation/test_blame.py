@@ -1,0 +1,32 @@
+"""A warning points at the line that called the library."""
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
+
+import thetahat as th
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.standard_normal((50, 3))
+Y = X @ [1.0, 2.0, 3.0] + RANDOM.standard_normal(50)
+
+
+def told_by(fit):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        fit()
+    return told
+
+
+def test_fits_that_stop_early_point_here():
+    for model in (th.HuberRegressor(max_iter=1), th.LogisticRegression(max_iter=1, tol=1e-12)):
+        (warning,) = told_by(lambda model=model: model.fit(X, Y > 0))
+        assert warning.category is ConvergenceWarning
+        assert warning.filename == __file__
+
+
+def test_so_do_other_warnings_of_fit():
+    (warning,) = told_by(lambda: th.HuberRegressor().fit(X, Y[:, None]))
+    assert warning.category is DataConversionWarning
+    assert warning.filename == __file__

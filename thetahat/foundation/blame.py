@@ -1,0 +1,21 @@
+"""Warnings that point at the line of the caller, not at the machinery in between."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+BETWEEN = {"thetahat", "sklearn", "joblib", "contextlib"}
+"""Packages whose frames may lie between a caller's line and a warning."""
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the first line outside of this package and of scikit-learn's callbacks."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and _package(frame.f_globals) in BETWEEN:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _package(names: dict[str, object]) -> str:
+    return str(names.get("__name__", "")).partition(".")[0]
