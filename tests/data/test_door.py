@@ -101,3 +101,18 @@ def test_a_source_brings_its_own_targets():
 def test_sums_that_overflow_are_not_infinite_values():
     huge = np.full((6, 2), 1e308)
     assert as_source(huge, np.full(6, 1e308)).n_rows == 6
+
+
+def test_remedies_suit_the_offender():
+    x = np.ones((3, 1))
+    infinite = np.array([[1.0], [np.inf], [2.0]])
+    with pytest.raises(th.DataError, match="clip them, or drop those rows"):
+        th.HuberRegressor().fit(infinite, np.arange(3.0))
+    with pytest.raises(th.DataError, match="SimpleImputer"):
+        th.HuberRegressor().fit(np.where(np.isinf(infinite), np.nan, infinite), np.arange(3.0))
+    with pytest.raises(th.DataError, match=r"y holds 'a' .* for labels use a classifier"):
+        th.HuberRegressor().fit(x, ["a", "b", "c"])
+    with pytest.raises(th.DataError, match=r"sample_weight holds 'a' .* one number ≥ 0"):
+        th.HuberRegressor().fit(x, np.arange(3.0), sample_weight=["a", "b", "c"])
+    with pytest.raises(th.DataError, match=r"X holds 'a' .*OneHotEncoder"):
+        th.HuberRegressor().fit([["a"], ["b"], ["c"]], np.arange(3.0))

@@ -222,10 +222,17 @@ def _parse_numbers(array: Array, role: str, who: str) -> Array:
                 kind = TypeError if not isinstance(entry, str) else DataError
                 raise kind(
                     f"{who}: {role} holds {entry!r} at {where}: float() argument must be a string "
-                    "or a real number, and it must read as one. Encode categories first, for "
-                    "example with sklearn.preprocessing.OneHotEncoder."
+                    f"or a real number, and it must read as one. {_number_remedy(role)}"
                 ) from failure
         raise
+
+
+def _number_remedy(role: str) -> str:
+    if role == "y":
+        return "Give numbers as targets; for labels use a classifier."
+    if role == "sample_weight":
+        return "Give one number ≥ 0 for each row."
+    return "Encode categories first, for example with sklearn.preprocessing.OneHotEncoder."
 
 
 def is_sparse(X: Any) -> bool:

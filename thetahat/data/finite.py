@@ -44,6 +44,11 @@ def require_finite_block(
         f"{schema.label(column)}{place} holds {count} such value{'s' if count > 1 else ''} "
         f"(first at row {start + row})"
         + (f", and {others} other column{'s' if others > 1 else ''} too" if others else "")
-        + ". This model has no rule for them: impute first, for example with "
-        "sklearn.impute.SimpleImputer, or drop those rows."
+        + f". This model has no rule for them: {_remedy(dense[row, column])}, or drop those rows."
     )
+
+
+def _remedy(value: float) -> str:
+    if np.isnan(value):
+        return "impute first, for example with sklearn.impute.SimpleImputer"
+    return "look where they come from (a division by 0, a logarithm of 0), clip them"
