@@ -259,3 +259,24 @@ def test_an_interrupt_on_the_way_to_scale_0_keeps_coefficients_and_scale(monkeyp
         model.fit(x, y)
     assert model.coef_.shape == (15,)
     assert 0 < model.scale_ < 1e-6
+
+
+@pytest.mark.parametrize("size", [1e-160, 1e-100, 1e160])
+def test_targets_of_any_size(size):
+    plain = th.HuberRegressor(alpha=0.0).fit(X, Y)
+    scaled = th.HuberRegressor(alpha=0.0, warm_start=True).fit(X, Y * size)
+    np.testing.assert_allclose(scaled.coef_ / size, plain.coef_, rtol=1e-9)
+    assert scaled.scale_ / size == pytest.approx(plain.scale_)
+    np.testing.assert_array_equal(scaled.outliers_, plain.outliers_)
+    assert scaled.solution_.value / size == pytest.approx(plain.solution_.value)
+    assert scaled.fit(X, Y * size).n_iter_ == 0
+
+
+@pytest.mark.parametrize("model", [th.HuberRegressor(), th.RobustRegressor("tukey")])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_columns_whose_squares_overflow_or_vanish_are_refused(model, form):
+    wide = X * [1.0, 1.0, 1e160, 1.0]
+    with pytest.raises(th.DataError, match=r"Column 2 is so large .* Divide it by its size"):
+        model.fit(form(wide), Y)
+    with pytest.raises(th.DataError, match=r"so small that their squares vanish"):
+        model.fit(form(X * 1e-160), Y)

@@ -326,3 +326,12 @@ def test_an_interrupt_in_the_start_keeps_least_squares(monkeypatch, work):
     np.testing.assert_allclose(model.coef_, np.linalg.lstsq(design, y)[0][:-1], rtol=1e-9)
     assert model.scale_ > 0
     assert model.predict(x).shape == y.shape
+
+
+@pytest.mark.parametrize("loss", ["huber", "tukey"])
+@pytest.mark.parametrize("size", [1e-160, 1e160])
+def test_targets_of_any_size(loss, size):
+    plain = th.RobustRegressor(loss).fit(X, Y)
+    scaled = th.RobustRegressor(loss).fit(X, Y * size)
+    np.testing.assert_allclose(scaled.coef_ / size, plain.coef_, rtol=1e-9)
+    assert scaled.scale_ / size == pytest.approx(plain.scale_)

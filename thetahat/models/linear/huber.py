@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.callback import with_callbacks
 
+from thetahat.data.extremes import require_squares, target_unit
+from thetahat.data.retargeted import in_target_units
 from thetahat.data.shifted import seen_from_near
 from thetahat.data.source import Block, Source
 from thetahat.estimator.linear import LinearRegressor
@@ -121,22 +123,26 @@ class HuberRegressor(Watched, LinearRegressor):
         """Fit; parameters as in `LinearRegression.fit`, with one target per row."""
         source = self._open(X, y, sample_weight)
         predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)
+        require_squares(source, who=type(self).__name__)
         source, origin = seen_from_near(source, fit_intercept=self.fit_intercept)
-        problem = HuberWithScale(predictor, float(self.epsilon), float(self.alpha), source)
+        unit = target_unit(source)
+        source = in_target_units(source, unit) if unit != 1 else source
+        alpha = float(self.alpha) * unit  # of F/unit, with θ/unit
+        problem = HuberWithScale(predictor, float(self.epsilon), alpha, source)
         attributes = partial(self._scaled_attributes, problem=problem)
 
         def back(theta: Array) -> Array:
-            return np.append(predictor.from_origin(theta[:-1], origin), theta[-1])
+            return unit * np.append(predictor.from_origin(theta[:-1], origin), theta[-1])
 
         with (
             self._watching(self.max_iter, attributes, X, y) as watch,
             told_in_units(watch, back) as inner,
         ):
-            start = self._last_fit(problem, origin) if self.warm_start else None
+            start = self._last_fit(problem, origin, unit) if self.warm_start else None
             start = problem.start() if start is None else start
             with _kept_if_interrupted(start):
                 found = self._solve(problem, start, inner)
-        self.solution_ = replace(found, theta=back(found.theta))
+        self.solution_ = replace(found, theta=back(found.theta), value=unit * found.value)
         self.__dict__.update(attributes(self.solution_.theta))
         self.outliers_ = _outliers(source, predictor, found.theta, self.epsilon)
         self.n_iter_ = found.steps
@@ -174,15 +180,15 @@ class HuberRegressor(Watched, LinearRegressor):
             steps += found.steps
         return replace(exact if exact.value < found.value else found, steps=steps)
 
-    def _last_fit(self, problem: HuberWithScale, origin: Array) -> Array | None:
+    def _last_fit(self, problem: HuberWithScale, origin: Array, unit: float) -> Array | None:
         """(β, b, σ) of the last fit, where there is one of the same columns."""
         coef = getattr(self, "coef_", None)
         if coef is None or len(coef) != problem.predictor.n_features:
             return None
         coef = np.asarray(coef, dtype=np.float64)
         linear = problem.predictor.pack(coef, float(self.intercept_))
-        linear = problem.predictor.from_origin(linear, -origin)
-        return np.append(linear, max(float(self.scale_), 2 * problem.floor))
+        linear = problem.predictor.from_origin(linear, -origin) / unit
+        return np.append(linear, max(float(self.scale_) / unit, 2 * problem.floor))
 
     def _scaled_attributes(self, theta: Array, problem: HuberWithScale) -> dict[str, Array]:
         coef, intercept = problem.predictor.split(theta[:-1])

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.callback import with_callbacks
 
+from thetahat.data.extremes import require_squares, target_unit
 from thetahat.data.retargeted import in_target_units
 from thetahat.data.shifted import seen_from_near
 from thetahat.estimator.linear import LinearRegressor
@@ -155,6 +156,7 @@ class RobustRegressor(Watched, LinearRegressor):
         source = self._open(X, y, sample_weight)
         self.loss_ = _residual_loss(self.loss)
         predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)
+        require_squares(source, who=type(self).__name__)
         source, origin = seen_from_near(source, fit_intercept=self.fit_intercept)
         penalty = L2(float(self.alpha)) if self.alpha else NoPenalty()
         risk = EmpiricalRisk(predictor, self.loss_, penalty, source)
@@ -174,15 +176,18 @@ class RobustRegressor(Watched, LinearRegressor):
         return self
 
     def _start(self, risk: EmpiricalRisk, watch: Watch) -> Array:
+        unit = target_unit(risk.source)
+        source = in_target_units(risk.source, unit) if unit != 1 else risk.source
         try:
-            return robust_start(
-                risk.source,
-                risk.predictor,
-                convex=self.loss_.convex,
-                sample_size=self.sample_size,
-                random_state=self.random_state,
-                watch=watch,
-            )
+            with told_in_units(watch, lambda theta: unit * theta) as told:
+                return unit * robust_start(
+                    source,
+                    risk.predictor,
+                    convex=self.loss_.convex,
+                    sample_size=self.sample_size,
+                    random_state=self.random_state,
+                    watch=told,
+                )
         except KeyboardInterrupt as interrupt:
             if (solution := getattr(interrupt, "solution", None)) is not None:
                 residuals = Residuals.of(risk.source, risk.predictor, solution.theta)

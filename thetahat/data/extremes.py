@@ -1,0 +1,59 @@
+"""Numbers whose squares leave the range of floating point: columns refused, targets in their unit.
+
+Methods that form products of columns lose a column beyond 1e154 to infinity and one below 1e-162 to
+0. A linear fit can be told in another unit of y at no loss, by a power of two.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.source import Source
+from thetahat.foundation.errors import DataError
+
+Array = Any
+
+EXTREME = 1e50
+"""Targets larger than this, or smaller than its inverse, are seen in a unit of their own."""
+
+
+def require_squares(source: Source, *, who: str) -> None:
+    """Refuse columns whose squares overflow or vanish. Cost: one pass, O(n d)."""
+    total, largest = 0.0, 0.0
+    for block in source.blocks():
+        with np.errstate(over="ignore", under="ignore"):
+            entries = block.X if isinstance(block.X, np.ndarray) else block.X.data[None]
+            square = float(np.einsum("ij,ij->", entries, entries, dtype=np.float64))
+        if not math.isfinite(square):
+            dense = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
+            column = int(np.argmax(np.max(abs(dense), axis=0)))
+            raise DataError(
+                f"{who}: Column {source.schema.label(column)} is so large that its squares "
+                f"overflow (up to {np.max(abs(dense[:, column])):.2g}). Divide it by its size."
+            )
+        total += square
+        if total < SMALLEST:
+            largest = max(largest, float(np.max(abs(entries), initial=0.0)))
+    if total < SMALLEST and largest > 0:
+        raise DataError(
+            f"{who}: the columns of X are so small that their squares vanish (up to "
+            f"{largest:.2g}). Divide them by their size."
+        )
+
+
+SMALLEST = 1e-290
+"""Sums of squares below this have lost their digits."""
+
+
+def target_unit(source: Source) -> float:
+    """1, or the power of two next to the largest |y| where that is extreme. Cost: O(n)."""
+    largest = max(
+        (float(np.max(abs(np.asarray(block.y)), initial=0.0)) for block in source.blocks()),
+        default=0.0,
+    )
+    if largest == 0 or 1 / EXTREME <= largest <= EXTREME:
+        return 1.0
+    return math.ldexp(1.0, math.frexp(largest)[1] - 1)
