@@ -69,8 +69,8 @@ def test_fits_follow_the_size_of_the_target(size):
     np.testing.assert_allclose(scaled.coef_, size * plain.coef_, rtol=1e-9)
 
 
-@pytest.mark.parametrize("size", [1e-9, 1e9])
-@pytest.mark.parametrize("solver", ["newton", "irls"])
+@pytest.mark.parametrize("size", [1e-9, 1e-6, 1e9])
+@pytest.mark.parametrize("solver", ["newton", "irls", "lbfgs"])
 def test_fits_follow_the_size_of_the_columns(size, solver):
     plain = th.RobustRegressor(tol=1e-10).fit(X, Y)
     scaled = th.RobustRegressor(solver=solver).fit(X * size, Y)

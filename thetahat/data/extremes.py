@@ -7,10 +7,12 @@ Methods that form products of columns lose a column beyond 1e154 to infinity and
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.foundation.errors import DataError
 
@@ -18,6 +20,12 @@ Array = Any
 
 EXTREME = 1e50
 """Targets larger than this, or smaller than its inverse, are seen in a unit of their own."""
+
+
+FAR_OFF = 1e4
+"""Columns of larger size than this, or smaller than its inverse, are in another unit."""
+SMALLEST = 1e-290
+"""Sums of squares below this have lost their digits."""
 
 
 def require_squares(source: Source, *, who: str) -> None:
@@ -44,8 +52,21 @@ def require_squares(source: Source, *, who: str) -> None:
         )
 
 
-SMALLEST = 1e-290
-"""Sums of squares below this have lost their digits."""
+def in_ordinary_units(source: Source) -> tuple[Source, float]:
+    """Rows with X/unit for X, and the unit: a power of two, and 1 unless all columns are far off.
+
+    For methods that step along gradients, to which columns in millions and an intercept of ones are
+    a narrow valley. Rows in files stay as they are. Cost: one pass, O(n d).
+    """
+    if not isinstance(source, InMemory):
+        return source, 1.0
+    entries = source.X.data[None] if source.is_sparse else source.X
+    columns = max(source.n_rows * source.n_features, 1)
+    size = math.sqrt(float(np.einsum("ij,ij->", entries, entries, dtype=np.float64)) / columns)
+    if size == 0 or 1 / FAR_OFF <= size <= FAR_OFF:
+        return source, 1.0
+    unit = math.ldexp(1.0, math.frexp(size)[1] - 1)
+    return replace(source, X=source.X / unit), unit
 
 
 def target_unit(source: Source) -> float:

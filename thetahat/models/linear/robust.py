@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.callback import with_callbacks
 
-from thetahat.data.extremes import require_squares, target_unit
+from thetahat.data.extremes import in_ordinary_units, require_squares, target_unit
 from thetahat.data.retargeted import in_target_units
 from thetahat.data.shifted import seen_from_near
 from thetahat.estimator.linear import LinearRegressor
@@ -157,11 +157,16 @@ class RobustRegressor(Watched, LinearRegressor):
         self.loss_ = _residual_loss(self.loss)
         predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)
         require_squares(source, who=type(self).__name__)
+        source, unit = in_ordinary_units(source)
         source, origin = seen_from_near(source, fit_intercept=self.fit_intercept)
-        penalty = L2(float(self.alpha)) if self.alpha else NoPenalty()
+        penalty = L2(float(self.alpha) / unit**2) if self.alpha else NoPenalty()
         risk = EmpiricalRisk(predictor, self.loss_, penalty, source)
         attributes = partial(self._attributes, risk=risk)
-        back = partial(predictor.from_origin, origin=origin)
+
+        def back(theta: Array) -> Array:
+            coef, intercept = predictor.split(predictor.from_origin(theta, origin))
+            return predictor.pack(coef / unit, intercept)
+
         with (
             self._watching(self.max_iter, attributes, X, y) as watch,
             told_in_units(watch, back) as inner,
