@@ -9,7 +9,8 @@ included, and s stays within bounds. s has many local minima, so it is descended
 - least squares of the half of the rows nearest to the medians of the columns;
 - least squares of the half of the rows that is least extreme, or most to one side, along each
   principal component of their sensitivity (Peña and Yohai): how much each row moves the fit;
-- planes through few random rows: with enough draws one of them holds no outlier.
+- planes through few random rows: with enough draws one of them holds no outlier. Beyond about 20
+  parameters no number of draws is enough, and there are none.
 """
 
 from __future__ import annotations

@@ -106,6 +106,11 @@ class HuberWithScale:
         scale = TO_NORMAL * float(weighted_quantile(size, weight))
         return np.append(linear, max(scale, 2 * self.floor))
 
+    def start_at(self, linear: Array) -> Array:
+        """These coefficients, with the mean of |r| as the scale."""
+        found = self.source.reduce(_size_sums, self.predictor, linear)
+        return np.append(linear, max(float(found.means()[0]), 2 * self.floor))
+
     def value(self, theta: Array) -> float:
         """F."""
         return self.value_and_gradient(theta)[0]
@@ -198,6 +203,11 @@ def _target_sums(block: Block) -> Sums:
     y = np.asarray(block.y, dtype=np.float64)
     weight = block.row_weights
     return Sums(float(np.sum(weight)), (float(np.sum(weight * y)), float(np.sum(weight * y * y))))
+
+
+def _size_sums(block: Block, predictor: LinearPredictor, linear: Array) -> Sums:
+    size = abs(block.y - predictor.raw(block.X, linear))
+    return Sums(float(np.sum(block.row_weights)), (float(np.sum(block.row_weights * size)),))
 
 
 def _least_squares_sums(block: Block, predictor: LinearPredictor) -> Sums:

@@ -11,7 +11,7 @@ Otherwise each fold's columns are read where they are, and its held-out rows are
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import Any
 
@@ -20,6 +20,7 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.moments import Moments, moments, provisional_frame, summarise_moments
 from thetahat.foundation.threads import one_blas_thread, ordered_map
+from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.column_designs import FEW_NUMBERS
 from thetahat.objective.l1_least_squares import WIDEST_GRAM, L1Rows
 from thetahat.objective.l1_path import Path, path
@@ -38,6 +39,8 @@ class FoldErrors:
     positive: bool
     tol: float
     max_iter: int
+    watch: Watch = field(default_factory=Watch)
+    """Once it is late, folds that have not begun are left out: their errors are NaN."""
 
     def all_rows(self) -> L1Rows:
         """All rows: their moments are those of the folds, merged, where folds cut the rows."""
@@ -47,7 +50,10 @@ class FoldErrors:
         return L1Rows(self.source, intercept=self.intercept)
 
     def errors(self, l1_ratios: Array, alphas: Array) -> Array:
-        """Mean squared errors held out, of shape (n_l1_ratios, n_folds, n_alphas)."""
+        """Mean squared errors held out, of shape (n_l1_ratios, n_folds, n_alphas).
+
+        Of the first fold always; NaN for those that there was no time for.
+        """
         if self._has_few_columns:
             return self._by_moments(l1_ratios, alphas)
         return self._by_rows(l1_ratios, alphas)
@@ -77,17 +83,21 @@ class FoldErrors:
             for about, test in zip(self._learned(), self._held, strict=True)
         ]
 
-        def errors(item: tuple[float, Array, Moments, Moments]) -> Array:
-            ratio, grid, about, test = item
+        def errors(number: int) -> Array:
+            ratio, grid, about, test = work[number]
+            if number and self.watch.is_late:
+                return np.full(len(grid), np.nan)
             rows = L1Rows.of(about, intercept=self.intercept, sparse=self.source.is_sparse)
             return _moment_errors(test, self._path(rows, grid, ratio))
 
-        found = np.array(list(ordered_map(errors, work)))
+        found = np.array(list(ordered_map(errors, range(len(work)))))
         return found.reshape(len(l1_ratios), len(self.folds), -1)
 
     def _by_rows(self, l1_ratios: Array, alphas: Array) -> Array:
-        def errors(fold: Fold) -> Array:
-            train, test = map(self._rows, fold)
+        def errors(number: int) -> Array:
+            if number and self.watch.is_late:
+                return np.full(alphas.shape, np.nan)
+            train, test = map(self._rows, self.folds[number])
             rows = L1Rows(train, intercept=self.intercept)
             return [
                 _row_errors(test, self._path(rows, grid, ratio))
@@ -96,7 +106,7 @@ class FoldErrors:
 
         # Few numbers: a thread for each fold. Many: all threads for one fold after another.
         few = not self.source.is_sparse and self.source.X.size <= FEW_NUMBERS
-        found = np.array(list((ordered_map if few else map)(errors, self.folds)))
+        found = np.array(list((ordered_map if few else map)(errors, range(len(self.folds)))))
         return np.swapaxes(found, 0, 1)
 
     def _path(self, rows: L1Rows, alphas: Array, l1_ratio: float) -> Path:

@@ -176,6 +176,19 @@ def test_a_small_scale_is_not_taken_for_none(shape, seed, alpha):
     assert ours.scale_ == pytest.approx(theirs.scale_, rel=1e-2)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_penalty_leaves_a_scale_to_fewer_rows_than_columns(seed):
+    """Least squares fits every row; under the penalty that is far from the optimum."""
+    random = np.random.default_rng(seed)
+    x = random.normal(size=(9, 10)) * 10 ** random.uniform(-2, 2, 10)
+    y = np.round(x @ random.normal(size=10) + random.standard_t(2, size=9))
+    ours = th.HuberRegressor(alpha=100.0, epsilon=3.0).fit(x, y)
+    theirs = sklearn.linear_model.HuberRegressor(alpha=100.0, epsilon=3.0, max_iter=5000)
+    theirs.fit(x, y)
+    assert ours.solution_.outcome is th.Outcome.CONVERGED
+    assert objective(ours, x, y) <= objective(theirs, x, y) * (1 + 1e-9)
+
+
 @pytest.mark.parametrize("seed", [0, 2])
 def test_few_rows_for_the_columns_without_a_penalty(seed):
     random = np.random.default_rng(seed)

@@ -404,3 +404,16 @@ def test_wide_data_with_bad_entries_are_refused():
             th.Lasso().fit(rows, WIDE_Y)
     with pytest.raises(th.DataError, match="squares overflow"):
         th.Lasso().fit(np.where(np.arange(700) == 3, 1e200 * WIDE, WIDE), WIDE_Y)
+
+
+@pytest.mark.parametrize("columns", [5, 40])
+def test_folds_without_time_are_left_out_and_reported(columns):
+    random = np.random.default_rng(0)
+    x = random.standard_normal((30, columns))
+    y = x[:, 0] + 0.1 * random.standard_normal(30)
+    with th.config(max_time=1e-9), pytest.warns(ConvergenceWarning, match="out of time"):
+        model = th.LassoCV(cv=3).fit(x, y)
+    assert model.solution_.outcome is th.Outcome.OUT_OF_TIME
+    assert np.isfinite(model.mse_path_[:, 0]).all()
+    assert np.isnan(model.mse_path_[:, -1]).all()
+    assert model.alpha_ == model.alphas_[model.mse_path_[:, 0].argmin()]

@@ -175,8 +175,9 @@ class HuberRegressor(Watched, LinearRegressor):
         if problem.is_least_without_scale(exact.theta[:-1]) or is_over:
             return exact if exact.value <= found.value else replace(found, outcome=exact.outcome)
         steps = exact.steps
-        if left > 0 and found.outcome is not Outcome.STALLED:
-            found = newton(found.theta, left)
+        if left > 0:
+            goes_on = found.outcome is Outcome.STEPS_EXHAUSTED and found.value < exact.value
+            found = newton(found.theta if goes_on else problem.start_at(exact.theta[:-1]), left)
             steps += found.steps
         return replace(exact if exact.value < found.value else found, steps=steps)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -12,6 +13,8 @@ from thetahat.data.in_memory import InMemory
 from thetahat.estimator.fold_routing import RoutesToFolds
 from thetahat.estimator.parameters import Range, boolean, how_many_or_which, more_than, whole
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.watch import Watch
+from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.models.linear.l1_regressor import SOLVER_RANGES, L1Regressor
 from thetahat.objective.l1_folds import FoldErrors
 from thetahat.objective.l1_least_squares import L1Rows
@@ -44,6 +47,7 @@ class L1RegressorCV(RoutesToFolds, L1Regressor):
     ) -> float:
         """Choose, fit to all rows, and return the chosen l1_ratio."""
         for_folds = self._for_folds(params)
+        watch = Watch()
         source = self._open(X, y, sample_weight, check_finite=False)
         assert isinstance(source, InMemory)
         source.require_finite()
@@ -53,19 +57,23 @@ class L1RegressorCV(RoutesToFolds, L1Regressor):
         ]
         self._require_weight_in_every_fold(source, folds)
         held_out = FoldErrors(
-            source, folds, self.fit_intercept, self.positive, self.tol, self.max_iter
+            source, folds, self.fit_intercept, self.positive, self.tol, self.max_iter, watch
         )
         rows = held_out.all_rows()
         if not isinstance(self.precompute, bool | str):
             rows = L1Rows(source, intercept=self.fit_intercept, precompute=self.precompute)
         grids = self._grids(rows, l1_ratios)
         errors = held_out.errors(l1_ratios, grids)
-        mean = errors.mean(axis=1)
+        mean = _mean_of_known(errors)
         which, index = np.unravel_index(int(np.argmin(mean)), mean.shape)
         self.alpha_, l1_ratio = float(grids[which, index]), float(l1_ratios[which])
         self.alphas_ = grids[0] if len(grids) == 1 or not self._makes_grid else grids
         self.mse_path_ = np.squeeze(np.moveaxis(errors, 2, 1))
         self._solve(source, rows, self.alpha_, l1_ratio, X, y)
+        if np.isnan(errors).any() and self.solution_.outcome is not Outcome.OUT_OF_TIME:
+            message = "out of time before all folds were done: those that were have chosen alpha"
+            self.solution_ = replace(self.solution_, outcome=Outcome.OUT_OF_TIME, message=message)
+            self._warn_unless_converged()
         return l1_ratio
 
     @property
@@ -100,3 +108,11 @@ class L1RegressorCV(RoutesToFolds, L1Regressor):
                     "from or of those held out are zero. Drop rows of weight zero, or shuffle the "
                     "folds: cv=KFold(5, shuffle=True)."
                 )
+
+
+def _mean_of_known(errors: Array) -> Array:
+    """The mean over folds, of those that were done; infinite where none was."""
+    known = ~np.isnan(errors)
+    count = known.sum(axis=1)
+    total = np.where(known, errors, 0.0).sum(axis=1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.inf)

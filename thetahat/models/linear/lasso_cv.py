@@ -40,7 +40,7 @@ class LassoCV(L1RegressorCV):
     alphas_ : array of shape (n_alphas,)
         The penalties, largest first.
     mse_path_ : array of shape (n_alphas, n_folds)
-        The mean squared error held out.
+        The mean squared error held out; NaN for folds that `th.config(max_time=...)` cut off.
     coef_, intercept_, sparse_coef_, dual_gap_, n_iter_, solution_
         As in `Lasso`.
 

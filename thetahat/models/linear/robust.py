@@ -78,7 +78,7 @@ class RobustRegressor(Watched, LinearRegressor):
     max_iter : int, optional
         Most steps in a round; the solver's own default if None.
     tol : float, default=1e-8
-        Largest gap to optimality, in units of σ, at which a round ends.
+        Largest gap to optimality, in units of σ, at which a round ends; as in `LinearModel`.
     sample_size : int, default=1000
         Rows that the start is found on (more for many columns).
     random_state : int, Generator or None, default=0
@@ -97,7 +97,8 @@ class RobustRegressor(Watched, LinearRegressor):
     n_iter_ : int
         Steps taken.
     solution_ : Solution
-        Outcome, gap, solver and the reason for it.
+        Outcome, gap, solver and the reason for it. Where no scale is that of the residuals of its own
+        fit (possible where ρ is not convex), the steps are exhausted, and ``message`` says so.
     loss_ : Loss
         The loss that was used.
 
