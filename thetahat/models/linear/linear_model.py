@@ -45,9 +45,9 @@ class LinearModel(LikelihoodInference, LinearRegressor):
     max_iter : int, optional
         Most steps; the solver's own default if None.
     tol : float, default=1e-8
-        Largest gap to optimality at which the solver stops. Gradients are measured as they are while
-        the columns and the slopes of the loss at the best constant make them about 1, and relative
-        to that size u where it is below 0.1: ``tol·min(1, u/0.1)``, and never below rounding.
+        Largest gap to optimality at which the solver stops. A gradient counts as it is while the
+        columns and the slopes of the loss at the best constant make it about 1, and relative to
+        their size u where that is below 0.1: ``tol·min(1, u/0.1)``, and never below rounding.
 
     Attributes
     ----------

@@ -97,8 +97,8 @@ class RobustRegressor(Watched, LinearRegressor):
     n_iter_ : int
         Steps taken.
     solution_ : Solution
-        Outcome, gap, solver and the reason for it. Where no scale is that of the residuals of its own
-        fit (possible where ρ is not convex), the steps are exhausted, and ``message`` says so.
+        Outcome, gap, solver and the reason for it. Where no scale is that of the residuals of its
+        own fit (possible where ρ is not convex), the steps are exhausted; ``message`` says so.
     loss_ : Loss
         The loss that was used.
 
