@@ -132,8 +132,7 @@ template <typename T> void bind(nb::module_ &module) {
     module.def("newton_rows", &newton_rows<T>, nb::arg("x").noconvert(), nb::arg("y").noconvert(),
                nb::arg("weight").noconvert(), nb::arg("theta").noconvert(), nb::arg("constant"),
                nb::arg("loss"), nb::arg("knee"), nb::arg("ridge").noconvert(), nb::arg("total"),
-               nb::arg("tolerance"), nb::arg("max_steps"), nb::arg("least"),
-               nb::arg("shortest"));
+               nb::arg("tolerance"), nb::arg("max_steps"), nb::arg("least"), nb::arg("shortest"));
 }
 
 } // namespace

@@ -39,8 +39,8 @@ SMALLEST_SCALE = 1e-10
 """Scales below this share of that of y count as 0: more rows fit exactly than ε leaves room for."""
 ROUNDING = 1e-14
 """Residuals below this share of the size of y are those of sums in floating point."""
-BALANCED = 1e-6
-"""What slopes may miss by, as a share of their bounds."""
+BALANCED = 1e-4
+"""What slopes may miss by, as a share of their bounds: the bound on F misses by its square."""
 NONE = np.empty(0, dtype=bool)
 TO_NORMAL = 1.482602218505602
 """The median of |r| times this is the standard deviation of normal noise."""

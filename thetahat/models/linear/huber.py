@@ -173,13 +173,18 @@ class HuberRegressor(Watched, LinearRegressor):
         left = self.max_iter - exact.steps
         is_over = exact.outcome in (Outcome.INTERRUPTED, Outcome.OUT_OF_TIME)
         if problem.is_least_without_scale(exact.theta[:-1]) or is_over:
-            return exact if exact.value <= found.value else replace(found, outcome=exact.outcome)
+            best = exact if exact.value <= found.value else found
+            return replace(best, outcome=exact.outcome, steps=exact.steps)
         steps = exact.steps
         if left > 0:
             goes_on = found.outcome is Outcome.STEPS_EXHAUSTED and found.value < exact.value
-            found = newton(found.theta if goes_on else problem.start_at(exact.theta[:-1]), left)
-            steps += found.steps
-        return replace(exact if exact.value < found.value else found, steps=steps)
+            again = newton(found.theta if goes_on else problem.start_at(exact.theta[:-1]), left)
+            steps += again.steps
+            found = again if again.value <= found.value + 1e-12 * abs(found.value) else found
+        if found.value <= exact.value:
+            return replace(found, steps=steps)
+        # The fit of the absolute loss is lower, but nothing says that it is the lowest.
+        return replace(found, theta=exact.theta, value=exact.value, steps=steps)
 
     def _last_fit(self, problem: HuberWithScale, origin: Array, unit: float) -> Array | None:
         """(β, b, σ) of the last fit, where there is one of the same columns."""
