@@ -165,14 +165,14 @@ class HuberRegressor(Watched, LinearRegressor):
             )
 
         found = newton(start, min(TRIAL, self.max_iter))
-        if found.outcome not in (Outcome.STEPS_EXHAUSTED, Outcome.STALLED):
+        ended = (Outcome.INTERRUPTED, Outcome.OUT_OF_TIME, Outcome.DIVERGED)
+        if found.outcome.success or found.outcome in ended:
             return found
         if not (left := self.max_iter - found.steps):
             return found
         exact = _without_scale(problem, found, left, watch)
         left = self.max_iter - exact.steps
-        is_over = exact.outcome in (Outcome.INTERRUPTED, Outcome.OUT_OF_TIME)
-        if problem.is_least_without_scale(exact.theta[:-1]) or is_over:
+        if exact.outcome in ended or problem.is_least_without_scale(exact.theta[:-1]):
             best = exact if exact.value <= found.value else found
             return replace(best, outcome=exact.outcome, steps=exact.steps)
         steps = exact.steps
