@@ -84,7 +84,7 @@ def s_estimate(
             lambda: _through_random_rows(A, y, weight, random),
         )
         for kind in kinds:
-            if not watch.is_late:
+            if not watch.is_over:
                 starts += kind()
         first = _descend(A, y, weight, np.column_stack(starts), FIRST_STEPS, watch)
         order = np.lexsort((first[1], first[0]))[:FINALISTS]
@@ -109,7 +109,7 @@ def _descend(
     residuals = y[:, None] - A @ thetas
     scales = np.array([median_scale(column, weight) for column in residuals.T])
     for _ in range(steps):
-        if watch.is_late:
+        if watch.is_over:
             break
         units = residuals / np.where(scales > 0, scales, np.inf)
         share = weight @ BIWEIGHT.value(0.0, units) / TOP

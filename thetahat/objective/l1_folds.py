@@ -85,7 +85,7 @@ class FoldErrors:
 
         def errors(number: int) -> Array:
             ratio, grid, about, test = work[number]
-            if number and self.watch.is_late:
+            if number and self.watch.is_over:
                 return np.full(len(grid), np.nan)
             rows = L1Rows.of(about, intercept=self.intercept, sparse=self.source.is_sparse)
             return _moment_errors(test, self._path(rows, grid, ratio))
@@ -95,7 +95,7 @@ class FoldErrors:
 
     def _by_rows(self, l1_ratios: Array, alphas: Array) -> Array:
         def errors(number: int) -> Array:
-            if number and self.watch.is_late:
+            if number and self.watch.is_over:
                 return np.full(alphas.shape, np.nan)
             train, test = map(self._rows, self.folds[number])
             rows = L1Rows(train, intercept=self.intercept)

@@ -109,7 +109,7 @@ def robust_start(
         # Steps are counted by the solver that goes on from here; only the clock is asked.
         clock = None if watch is None else replace(watch, on_step=None)
         try:
-            if clock is not None and clock.is_late:
+            if clock is not None and clock.is_over:
                 return first
             if convex:
                 return least_absolute(design, y, weight, clock)
