@@ -28,7 +28,7 @@ SMALLEST = 1e-290
 """Sums of squares below this have lost their digits."""
 
 
-def require_squares(source: Source, *, who: str) -> None:
+def require_squares_of_rows(source: Source, *, who: str) -> None:
     """Refuse columns whose squares overflow or vanish. Cost: one pass, O(n d)."""
     total, largest = 0.0, 0.0
     for block in source.blocks():

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.callback import with_callbacks
 
-from thetahat.data.extremes import require_squares, target_unit
+from thetahat.data.extremes import require_squares_of_rows, target_unit
 from thetahat.data.retargeted import in_target_units
 from thetahat.data.shifted import seen_from_near
 from thetahat.data.source import Block, Source
@@ -123,7 +123,7 @@ class HuberRegressor(Watched, LinearRegressor):
         """Fit; parameters as in `LinearRegression.fit`, with one target per row."""
         source = self._open(X, y, sample_weight)
         predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)
-        require_squares(source, who=type(self).__name__)
+        require_squares_of_rows(source, who=type(self).__name__)
         source, origin = seen_from_near(source, fit_intercept=self.fit_intercept)
         unit = target_unit(source)
         source = in_target_units(source, unit) if unit != 1 else source

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.callback import with_callbacks
 
-from thetahat.data.extremes import in_ordinary_units, require_squares, target_unit
+from thetahat.data.extremes import in_ordinary_units, require_squares_of_rows, target_unit
 from thetahat.data.retargeted import in_target_units
 from thetahat.data.shifted import seen_from_near
 from thetahat.estimator.linear import LinearRegressor
@@ -157,7 +157,7 @@ class RobustRegressor(Watched, LinearRegressor):
         source = self._open(X, y, sample_weight)
         self.loss_ = _residual_loss(self.loss)
         predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)
-        require_squares(source, who=type(self).__name__)
+        require_squares_of_rows(source, who=type(self).__name__)
         source, unit = in_ordinary_units(source)
         source, origin = seen_from_near(source, fit_intercept=self.fit_intercept)
         penalty = L2(float(self.alpha) / unit**2) if self.alpha else NoPenalty()
