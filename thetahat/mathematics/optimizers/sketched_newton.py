@@ -31,6 +31,8 @@ SLOW = 0.5
 """A fresh sample whose step leaves more than this share of the gap was too small."""
 CRAWLING = 0.75
 """Steps that leave more than this share of the gap each call for the best curvature there is."""
+STANDING, LONG = 0.9, 8
+"""So many steps that leave more than this share of the gap each: that curvature does not help."""
 GROWTH = 4
 FRESH = {"pairs": (), "solve": None, "age": 0, "since": 0.0, "interval": 1, "plain": False}
 
@@ -99,9 +101,11 @@ class SketchedNewton(Method):
         memory["age"] += 1
         if left > FAST and memory["age"] >= memory["interval"] and not memory["plain"]:
             best = GROWTH * problem.n_terms
-            if largest_entry(there.gradient) > CRAWLING ** memory["age"] * memory["since"]:
-                # Not even the best curvature helps: from now on the pairs alone, as in L-BFGS.
-                memory["plain"] = memory["rows"] == best
+            slower = (largest_entry(there.gradient) / memory["since"]) ** (1 / memory["age"])
+            if slower > CRAWLING:
+                # Where not even the best curvature helps: from now on the pairs alone, as L-BFGS.
+                is_long = memory["age"] >= LONG and slower > STANDING
+                memory["plain"] = memory["rows"] == best and is_long
                 memory["rows"] = best
             elif memory["age"] == 1 and left > SLOW and memory["rows"] < problem.n_terms:
                 memory["rows"] = min(problem.n_terms, GROWTH * memory["rows"])
