@@ -20,8 +20,6 @@ Array = Any
 
 EXTREME = 1e50
 """Targets larger than this, or smaller than its inverse, are seen in a unit of their own."""
-
-
 FAR_OFF = 1e4
 """Columns of larger size than this, or smaller than its inverse, are in another unit."""
 SMALLEST = 1e-290

@@ -25,7 +25,7 @@ from thetahat.estimator.parameters import (
     one_of,
     whole,
 )
-from thetahat.estimator.sparse_coefficients import SparseCoefficients
+from thetahat.estimator.sparsify import Sparsifies
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.blame import warn
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
@@ -69,7 +69,7 @@ SCHEDULE_RANGES: dict[str, Range] = {
 """Of those that come with a choice of loss and schedule."""
 
 
-class Stochastic(SparseCoefficients, Watched, Linear):
+class Stochastic(Sparsifies, Watched, Linear):
     """An estimator whose epochs visit one row at a time.
 
     A face names its loss, and says how many scores there are and what each learns. The last iterate

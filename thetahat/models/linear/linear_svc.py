@@ -19,7 +19,7 @@ from thetahat.data.one_against_rest import OneAgainstRest
 from thetahat.data.source import Source
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.parameters import Range, boolean, more_than, one_of, whole
-from thetahat.estimator.sparse_coefficients import SparseCoefficients
+from thetahat.estimator.sparsify import Sparsifies
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.watch import Watch
@@ -44,7 +44,7 @@ PATIENT = 1000
 SIDES = np.array(["wrong", "inside", "on", "outside"])
 
 
-class LinearSVC(SparseCoefficients, CostAndBias, Watched, LinearClassifier):
+class LinearSVC(Sparsifies, CostAndBias, Watched, LinearClassifier):
     """Linear support vector machine: soft and hard margin, hinge and squared hinge.
 
     Formula: min ½‖β‖² + C·Σ wᵢ [1 − yᵢ f(xᵢ)]₊ (or its square) with f(x) = xᵀβ + b: equally, slack

@@ -9,7 +9,7 @@ import numpy as np
 
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.risk_minimiser import RiskMinimiser
-from thetahat.estimator.sparse_coefficients import SparseCoefficients
+from thetahat.estimator.sparsify import Sparsifies
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.mathematics.losses.links import log_sum_exp, odds, softmax, softplus
 from thetahat.mathematics.losses.multiclass import SoftmaxCrossEntropy
@@ -25,7 +25,7 @@ CLOSER, CLOSE = 0.01, 0.1
 each, with several they gain less."""
 
 
-class LogisticClassifier(SparseCoefficients, RiskMinimiser, LinearClassifier):
+class LogisticClassifier(Sparsifies, RiskMinimiser, LinearClassifier):
     """P(y = c | x) under the logit link, its logarithm, and labels drawn from it."""
 
     _against_separation = "Add a penalty, such as C=1.0"

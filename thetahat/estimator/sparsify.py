@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 Array = Any
 
 
-class SparseCoefficients:
+class Sparsifies:
     """`sparsify` and `densify` for models whose penalty may set coefficients to 0."""
 
     coef_: Array
