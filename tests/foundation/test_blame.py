@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pytest
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 
 import thetahat as th
@@ -29,4 +30,28 @@ def test_fits_that_stop_early_point_here():
 def test_so_do_other_warnings_of_fit():
     (warning,) = told_by(lambda: th.HuberRegressor().fit(X, Y[:, None]))
     assert warning.category is DataConversionWarning
+    assert warning.filename == __file__
+
+
+def _separable():
+    th.LogisticRegression(C=np.inf).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+
+
+def _one_column_too_few():
+    th.OrthogonalMatchingPursuit(n_nonzero_coefs=2).fit([[1.0, 1.0], [2.0, 2.0]], [1.0, 2.5])
+
+
+def _reused():
+    hold = th.HoldOut(np.arange(40.0)[:, None], np.arange(40) % 2)
+    for _ in range(2):
+        hold.error(th.ConstantClassifier().fit(hold.X_train, hold.y_train))
+
+
+def _inconsistent():
+    th.HalfspaceLP(on_inconsistent="warn").fit([[0.0], [1.0], [2.0]], [0, 1, 0])
+
+
+@pytest.mark.parametrize("work", [_separable, _one_column_too_few, _reused, _inconsistent])
+def test_whatever_the_depth_it_comes_from(work):
+    (warning,) = told_by(work)
     assert warning.filename == __file__

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
@@ -16,6 +15,7 @@ from thetahat.data.arrays import namespace
 from thetahat.data.in_memory import InMemory
 from thetahat.data.shifted import seen_from_near
 from thetahat.estimator.watching import Watched
+from thetahat.foundation.blame import warn
 from thetahat.foundation.errors import DataError, SeparationWarning
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.mathematics.optimizers.loop import Method, minimise
@@ -99,7 +99,7 @@ class RiskMinimiser(Watched):
             f"stopped. {self._against_separation}."
         )
         self.solution_ = replace(self.solution_, message=message)
-        warnings.warn(f"{type(self).__name__}: {message}", SeparationWarning, stacklevel=5)
+        warn(f"{type(self).__name__}: {message}", SeparationWarning)
 
     def _largest(self) -> float:
         return float(max(np.abs(self.coef_).max(), np.abs(self.intercept_).max()))

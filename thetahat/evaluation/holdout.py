@@ -18,7 +18,6 @@ before it: answers that surprise nobody tell little, and cost little.
 
 from __future__ import annotations
 
-import warnings
 from math import exp, log
 from typing import Any
 
@@ -31,6 +30,7 @@ from thetahat.estimator.parameters import none, whole
 from thetahat.evaluation.folds import rows_in
 from thetahat.evaluation.proportion_tails import bounds_of_share
 from thetahat.evaluation.statistics.outcome import Interval, require_level
+from thetahat.foundation.blame import warn
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError, ReuseWarning
 from thetahat.foundation.randomness import generator
 
@@ -185,12 +185,11 @@ class HoldOut:
             )
         errors = int(np.sum(_labels_by(model, self._X, self._y) != self._y))
         if self.uses == 1:
-            warnings.warn(
+            warn(
                 f"HoldOut: the same {self.n_held} rows are used a second time. Of models tested on "
                 "the same rows the best looks better than it is, so every further answer is given "
                 "with less certainty. Hold back fresh rows for the last word.",
                 ReuseWarning,
-                stacklevel=2,
             )
         surprise = log(self._shares(self.uses + 1) / (1 - self.level)) + sum(self._told)
         step = self.step or 1 / self.n_held

@@ -9,7 +9,7 @@ BETWEEN = {"thetahat", "sklearn", "joblib", "contextlib"}
 """Packages whose frames may lie between a caller's line and a warning."""
 
 
-def warn(message: str, category: type[Warning]) -> None:
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the first line outside of this package and of scikit-learn's callbacks."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and _package(frame.f_globals) in BETWEEN:

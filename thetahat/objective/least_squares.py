@@ -16,7 +16,6 @@ beyond                     singular values, those at rounding dropped: the least
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +25,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.moments import Moments, means, moments
 from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Block, Source
+from thetahat.foundation.blame import warn
 from thetahat.foundation.errors import CapabilityError, IllConditionedWarning
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.randomness import RandomState
@@ -139,7 +139,7 @@ def least_squares(
     fit = _with_digits(fit, source, about, ridge)
     warning = _loss_of_digits(fit, about)
     if warning:
-        warnings.warn(warning, IllConditionedWarning, stacklevel=4)
+        warn(warning, IllConditionedWarning)
     return LeastSquares(fit, _solution(fit, reason, warning), about)
 
 

@@ -6,7 +6,6 @@ itself, so that pieces can run side by side.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from thetahat import _native
+from thetahat.foundation.blame import warn
 from thetahat.foundation.errors import CapabilityError
 from thetahat.mathematics.linalg.matching_pursuit import pursue_piece
 
@@ -71,11 +71,10 @@ class Coder:
         )
         rough = violation > LOOSE
         if rough.any():
-            warnings.warn(
+            warn(
                 f"{rough.sum()} of {len(codes)} codes are not optimal after {self.max_sweeps} "
                 f"sweeps (violation {violation.max():.2g} of max |Dx|). Raise transform_max_iter "
                 "or alpha.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return codes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from thetahat.data.resampling import subset_rows, weighted_indices
 from thetahat.estimator.parameters import Range, boolean, more_than, none, whole
 from thetahat.estimator.watching import Watched
+from thetahat.foundation.blame import warn
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.threads import ordered_map
 from thetahat.foundation.watch import Verdict
@@ -161,11 +161,10 @@ prior_weight, margin, bounds
             finally:  # Ctrl-C included: what has grown is a forest
                 self.__dict__.update(_attributes(trees))
         if verdict is Verdict.OUT_OF_TIME:
-            warnings.warn(
+            warn(
                 f"DensityForest: out of time after {len(trees)} of {self.n_estimators} trees, "
                 "which are kept. Raise th.config(max_time=...), or ask for fewer trees.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 

@@ -8,7 +8,6 @@ and leaves the bias as it was. The rows that a member did not draw (e⁻¹ ≈ 3
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
@@ -21,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.resampling import take_columns, take_rows
 from thetahat.estimator.parameters import Range, boolean, check_ranges, none, whole
+from thetahat.foundation.blame import warn
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.many_fits import Failure, side_by_side
 from thetahat.foundation.randomness import generator
@@ -177,9 +177,8 @@ class Bagging(Committee):
                 f"to len(estimators_)={fitted} when warm_start==True. Raise it."
             )
         if more == 0:
-            warnings.warn(
+            warn(
                 "Warm-start fitting without increasing n_estimators does not fit new members.",
-                stacklevel=4,
             )
         random = generator(self.random_state)
         return [int(seed) for seed in random.integers(2**63, size=self.n_estimators)[fitted:]]
@@ -198,10 +197,9 @@ class Bagging(Committee):
             who=type(self).__name__,
         )
         if weight is not None and not self.bootstrap:
-            warnings.warn(
+            warn(
                 f"When fitting {type(self).__name__} with sample_weight it is recommended to use "
                 "bootstrap=True: only rows that can be drawn again come as often as they weigh.",
-                stacklevel=4,
             )
         self.estimators_ = list(before)
         if not before:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from thetahat.data.bins import Bins
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.parameters import Range, at_least, boolean, more_than, none, one_of
 from thetahat.estimator.watching import Watched
+from thetahat.foundation.blame import warn
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.watch import Verdict, Watch
@@ -308,12 +308,11 @@ class Boosted(Watched, TreeLearner, ABC):
 
     def _warn_if_out_of_time(self) -> None:
         if self.solution_.outcome in (Outcome.OUT_OF_TIME, Outcome.INTERRUPTED):
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}: {self.solution_.outcome.value} ({self.solution_.steps} of "
                 f"{self._n_rounds} rounds). Allow more time with th.config(max_time=...), or go "
                 "on with warm_start=True.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     # What is said of rows.

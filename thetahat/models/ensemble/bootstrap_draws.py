@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.resampling import bootstrap_indices, weighted_indices
+from thetahat.foundation.blame import warn
 from thetahat.foundation.errors import DataError, ParameterError
 
 Array = Any
@@ -98,9 +98,8 @@ def _count(max_samples: Any, n_rows: int, weight: Array | None) -> int:
     total = n_rows if weight is None else float(weight.sum())
     rows = max(1, int(max_samples * total))
     if rows < max(10, n_rows ** (1 / 3)) and rows < n_rows:
-        warnings.warn(
+        warn(
             f"max_samples={max_samples} of {total:g} rows are {rows}, which is few to learn from. "
             "Give a number of rows instead.",
-            stacklevel=5,
         )
     return rows

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -18,6 +17,7 @@ from thetahat.data.labels import LabelEncoding
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.watching import Watched
+from thetahat.foundation.blame import warn
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.many_fits import Failure, side_by_side
 from thetahat.foundation.watch import Verdict
@@ -90,11 +90,10 @@ class Committee(Watched, Estimator, ABC):
         return done
 
     def _warn_of_fewer(self, done: int, planned: int, verdict: Verdict) -> None:
-        warnings.warn(
+        warn(
             f"{type(self).__name__}: {verdict.value} after {done} of {planned} fits; the model "
             "consists of those. Raise th.config(max_time=...), or ask for fewer.",
             ConvergenceWarning,
-            stacklevel=4,
         )
 
 

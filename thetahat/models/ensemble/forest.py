@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.parameters import Range, at_least, boolean, more_than, none, one_of, whole
 from thetahat.estimator.watching import Watched
+from thetahat.foundation.blame import warn
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import n_threads
@@ -225,22 +225,20 @@ class Forest(Watched, TreeLearner):
                 "classes or criterion were others. Start anew with warm_start=False."
             )
         if len(forest) == self.n_estimators:
-            warnings.warn(
+            warn(
                 f"{who}: Warm-start fitting without increasing n_estimators fits no new trees.",
                 UserWarning,
-                stacklevel=4,
             )
         return forest
 
     def _warn_if_stopped(self, before: int) -> None:
         if self.solution_.outcome is not Outcome.OUT_OF_TIME:
             return
-        warnings.warn(
+        warn(
             f"{type(self).__name__}: {Outcome.OUT_OF_TIME.value}: {before + self.solution_.steps} "
             f"of {self.n_estimators} trees. Raise th.config(max_time=...), or go on with "
             "warm_start=True.",
             ConvergenceWarning,
-            stacklevel=4,
         )
 
     def __sklearn_is_fitted__(self) -> bool:

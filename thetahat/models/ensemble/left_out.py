@@ -6,11 +6,11 @@ not draw a row judges the forest without a test set.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.blame import warn
 from thetahat.models.ensemble.forest_growing import ForestPlan
 from thetahat.models.ensemble.grown_forest import GrownForest
 
@@ -41,12 +41,11 @@ def left_out_answers(forest: GrownForest, plan: ForestPlan, who: str) -> Array:
         votes[plan.weight == 0] = 0  # not there
     never = int(np.count_nonzero((votes == 0) & (plan.weight is None or plan.weight > 0)))
     if never:
-        warnings.warn(
+        warn(
             f"{who}: {never} of {n} rows were drawn by every tree: Some inputs do not have OOB "
             "scores. Their answers are NaN and do not count. Grow more trees, or draw less with "
             "max_samples.",
             UserWarning,
-            stacklevel=5,
         )
     with np.errstate(invalid="ignore"):
         means = sums / np.where(votes > 0, votes, np.nan)[:, None]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
+from thetahat.foundation.blame import warn
 from thetahat.foundation.errors import DataError, ParameterError
 
 Array = Any
@@ -45,10 +45,9 @@ class LeftOutAnswers:
                 "judge. Use more members, or max_samples below 1.0."
             )
         if len(judged) < len(self.count):
-            warnings.warn(
+            warn(
                 f"Some inputs do not have OOB scores: {len(self.count) - len(judged)} of "
                 f"{len(self.count)} rows were drawn by every member. Use more members.",
-                stacklevel=6,
             )
         mean = np.full(self.total.shape, np.nan)
         share = self.count[judged].reshape((-1,) + (1,) * (self.total.ndim - 1))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -19,6 +18,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.estimator.base import is_frame
 from thetahat.estimator.parameters import Range, boolean, check_ranges, more_than, one_of, whole
 from thetahat.estimator.watching import Watched
+from thetahat.foundation.blame import warn
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.watch import Verdict
@@ -217,18 +217,16 @@ class WeightBoosting(Watched, TreeLearner, ABC):
     def _warn_if_cut_short(self, verdict: Verdict) -> None:
         who = type(self).__name__
         if verdict is Verdict.OUT_OF_TIME:
-            warnings.warn(
+            warn(
                 f"{who}: out of time after {len(self.estimators_)} of {self.n_estimators} rounds, "
                 "which are kept. Raise th.config(max_time=...), or ask for fewer rounds.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         elif len(self.estimators_) == 1 and self.stopped_.startswith("round 1: the learner errs"):
-            warnings.warn(
+            warn(
                 f"{who} stopped in {self.stopped_}. It is kept alone. Give a learner that tells "
                 "more from these columns, or other columns.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _put_together(self, learners: list[Any], votes: Array) -> PackedTrees | None:

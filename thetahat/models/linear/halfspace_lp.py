@@ -10,7 +10,6 @@ is below 10⁻⁷ for 0; what they find is checked on the rows themselves.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +20,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.one_against_rest import OneAgainstRest
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.parameters import boolean, one_of
+from thetahat.foundation.blame import warn
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.linear_program import linear_program
@@ -197,7 +197,7 @@ class HalfspaceLP(LinearClassifier):
         )
         if self.on_inconsistent == "raise":
             raise DataError(message)
-        warnings.warn(message, UserWarning, stacklevel=3)
+        warn(message, UserWarning)
 
 
 @dataclass(frozen=True)

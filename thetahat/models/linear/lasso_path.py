@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral
 from typing import Any
 
@@ -21,6 +20,7 @@ from thetahat.estimator.parameters import (
     whole,
 )
 from thetahat.foundation.arguments import numbers
+from thetahat.foundation.blame import warn
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.objective.l1_least_squares import L1Rows
@@ -270,10 +270,9 @@ def _warn(who: str, solutions: list[Solution], alphas: Array) -> None:
         from sklearn.exceptions import ConvergenceWarning
 
         worst = max(late, key=lambda k: solutions[k].gap)
-        warnings.warn(
+        warn(
             f"{who}: {len(late)} of {len(solutions)} penalties did not reach tol within "
             f"max_iter sweeps (largest duality gap {solutions[worst].gap:.2g}, at alpha="
             f"{alphas[worst]:.3g}). Raise max_iter or tol, or scale the columns.",
             ConvergenceWarning,
-            stacklevel=4,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +15,7 @@ from thetahat.data.class_weights import class_weighted
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
+from thetahat.foundation.blame import warn
 from thetahat.foundation.config import config, settings
 from thetahat.foundation.products import product
 from thetahat.foundation.threads import ordered_map
@@ -220,12 +220,11 @@ class LogisticRegressionCV(LogisticClassifier):
         found = list(ordered_map(work, tasks))
         early = sum(path.n_early for path in found)
         if early and self.tol is not None:
-            warnings.warn(
+            warn(
                 f"LogisticRegressionCV: {early} of {len(found) * len(self.Cs_)} fits along the "
                 f"paths ran out of {'time' if watch.is_over else 'steps'}. Raise "
                 f"{'max_time' if watch.is_over else 'max_iter'} or tol, or scale the columns.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         width = len(ratios)
         return [found[start : start + width] for start in range(0, len(found), width)]

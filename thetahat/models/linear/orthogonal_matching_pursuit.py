@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +12,7 @@ from thetahat.data.moments import means, moments
 from thetahat.data.source import Source
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
+from thetahat.foundation.blame import warn
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.memory import require_memory
 from thetahat.mathematics.linalg.matching_pursuit import Pursuit, pursue, pursue_rows
@@ -126,7 +126,7 @@ class OrthogonalMatchingPursuit(LinearRegressor):
         )
         if short and not self.positive and found.steps.min() < most:
             # As in scikit-learn: columns are left, and none of them leads on.
-            warnings.warn(f"{type(self).__name__}: {short}.", RuntimeWarning, stacklevel=2)
+            warn(f"{type(self).__name__}: {short}.", RuntimeWarning)
         return self
 
 

@@ -7,12 +7,12 @@ some parameters leave every row as it is; a constant would fit better.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from thetahat.foundation.blame import warn
 from thetahat.foundation.errors import IllConditionedWarning
 from thetahat.mathematics.optimizers.gauss_newton import half_square
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
@@ -37,11 +37,10 @@ def warn_of_doubts(fit: CurveFit, solution: Solution, evidence: CurveEvidence) -
     grave = [*_stuck(solution), *_worse_than_a_constant(fit, solution)]
     doubts = grave + _undetermined(evidence, fit.curve.names)
     if doubts:
-        warnings.warn(
+        warn(
             f"NonlinearRegression: {'; '.join(doubts)}. Try another start, restarts=10, or bounds "
             "that keep the parameters where the model responds to them.",
             ConvergenceWarning if grave else IllConditionedWarning,
-            stacklevel=4,
         )
 
 

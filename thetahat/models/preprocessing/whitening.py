@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from thetahat.data.moments import Moments, moments
 from thetahat.data.source import Block, Source
 from thetahat.estimator.parameters import at_least, one_of
+from thetahat.foundation.blame import warn
 from thetahat.foundation.errors import DataError, IllConditionedWarning
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.mathematics.linalg.covariance import constant_columns
@@ -161,7 +161,7 @@ class Whitening(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
         )
         if self.method == "cholesky":
             raise DataError(message)
-        warnings.warn(message, IllConditionedWarning, stacklevel=5)
+        warn(message, IllConditionedWarning)
         return int(null.sum())
 
     def _labels(self, which: Array) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -19,6 +18,7 @@ from thetahat.estimator.base import is_frame
 from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
 from thetahat.estimator.watching import Watched
+from thetahat.foundation.blame import warn
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.watch import Verdict
 from thetahat.models.semi_supervised.self_training import Round, rounds
@@ -175,11 +175,10 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
                 if verdict is not Verdict.GO_ON:
                     break
         if verdict is Verdict.OUT_OF_TIME and not self.termination_condition_:
-            warnings.warn(
+            warn(
                 f"SelfTrainingClassifier: out of time after {self.n_iter_} rounds; the last fit is "
                 "kept. Raise th.config(max_time=...), or lower max_iter.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 
