@@ -214,7 +214,7 @@ def test_in_memory_equals_chunked(name):
     y = np.unique(y, return_inverse=True)[1].astype(float) if is_classifier(model) else y
     source = Chunked(X=X, y=y, n_features=D, has_target=True)
     if not model._streams:
-        with pytest.raises(th.CapabilityError, match="in memory"):
+        with pytest.raises(th.errors.CapabilityError, match="in memory"):
             exact(model).fit(OnlyBlocks(rows=source, n_features=D, has_target=True))
         return
     chunked = exact(model).fit(source)

@@ -25,11 +25,11 @@ def relative_error(condition: float, solver: str) -> float:
     """Error of θ̂ where the exact answer is all ones; NaN where the solver refuses."""
     X = left @ np.diag(np.logspace(0, -np.log10(condition), d)) @ right.T
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", th.IllConditionedWarning)
+        warnings.simplefilter("ignore", th.errors.IllConditionedWarning)
         model = th.LinearRegression(fit_intercept=False, solver=solver)
         try:
             model.fit(X, X @ theta)
-        except th.CapabilityError:
+        except th.errors.CapabilityError:
             return np.nan
     return np.linalg.norm(model.coef_ - theta) / np.linalg.norm(theta)
 

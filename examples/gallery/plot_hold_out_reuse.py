@@ -28,7 +28,7 @@ class Coin:
 
 
 labels = np.random.default_rng(5).integers(0, 2, 200)
-warnings.simplefilter("ignore", th.ReuseWarning)
+warnings.simplefilter("ignore", th.errors.ReuseWarning)
 
 
 def ask(chosen):

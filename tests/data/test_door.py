@@ -11,7 +11,7 @@ X = np.arange(12.0).reshape(6, 2)
 Y = np.arange(6.0)
 
 
-def refused(match, *args, error=th.DataError, **options):
+def refused(match, *args, error=th.errors.DataError, **options):
     with pytest.raises(error, match=match) as caught:
         as_source(*args, who="Model", **options)
     return str(caught.value)
@@ -106,13 +106,13 @@ def test_sums_that_overflow_are_not_infinite_values():
 def test_remedies_suit_the_offender():
     x = np.ones((3, 1))
     infinite = np.array([[1.0], [np.inf], [2.0]])
-    with pytest.raises(th.DataError, match="clip them, or drop those rows"):
+    with pytest.raises(th.errors.DataError, match="clip them, or drop those rows"):
         th.HuberRegressor().fit(infinite, np.arange(3.0))
-    with pytest.raises(th.DataError, match="SimpleImputer"):
+    with pytest.raises(th.errors.DataError, match="SimpleImputer"):
         th.HuberRegressor().fit(np.where(np.isinf(infinite), np.nan, infinite), np.arange(3.0))
-    with pytest.raises(th.DataError, match=r"y holds 'a' .* for labels use a classifier"):
+    with pytest.raises(th.errors.DataError, match=r"y holds 'a' .* for labels use a classifier"):
         th.HuberRegressor().fit(x, ["a", "b", "c"])
-    with pytest.raises(th.DataError, match=r"sample_weight holds 'a' .* one number ≥ 0"):
+    with pytest.raises(th.errors.DataError, match=r"sample_weight holds 'a' .* one number ≥ 0"):
         th.HuberRegressor().fit(x, np.arange(3.0), sample_weight=["a", "b", "c"])
-    with pytest.raises(th.DataError, match=r"X holds 'a' .*OneHotEncoder"):
+    with pytest.raises(th.errors.DataError, match=r"X holds 'a' .*OneHotEncoder"):
         th.HuberRegressor().fit([["a"], ["b"], ["c"]], np.arange(3.0))

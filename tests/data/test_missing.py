@@ -18,7 +18,7 @@ def text_column():
 
 def test_numbers():
     X = np.array([[1.0, np.nan], [2.0, 3.0], [np.nan, np.nan], [np.inf, 0.0]])
-    mask = th.missing_mask(X)
+    mask = th.data.missing_mask(X)
     np.testing.assert_array_equal(mask.missing, GAPS)
     np.testing.assert_array_equal(mask.observed, ~GAPS)
     assert (mask.n_missing, mask.share) == (3, 3 / 8)
@@ -31,7 +31,7 @@ def test_numbers():
 def test_tables_of_any_library(library):
     module = pytest.importorskip(library)
     make = module.table if library == "pyarrow" else module.DataFrame
-    mask = th.missing_mask(make({"size": number_column(), "name": text_column()}))
+    mask = th.data.missing_mask(make({"size": number_column(), "name": text_column()}))
     np.testing.assert_array_equal(mask.missing, GAPS)
     assert mask.patterns() == [((), 2), (("name",), 1), (("size", "name"), 1)]
 
@@ -39,15 +39,15 @@ def test_tables_of_any_library(library):
 def test_objects_and_dates():
     pandas = pytest.importorskip("pandas")
     days = pandas.to_datetime(["2024-01-01", None, "2024-01-03"])
-    assert th.missing_mask(pandas.DataFrame({"day": days})).missing[:, 0].tolist() == [0, 1, 0]
+    assert th.data.missing_mask(pandas.DataFrame({"day": days})).missing[:, 0].tolist() == [0, 1, 0]
     objects = np.array([["a", None], [None, 2.0]], dtype=object)
-    assert th.missing_mask(objects).missing.tolist() == [[False, True], [True, False]]
+    assert th.data.missing_mask(objects).missing.tolist() == [[False, True], [True, False]]
 
 
 def test_hidden_entries_were_known_and_are_drawn_alike():
     X = np.random.default_rng(0).standard_normal((40, 6))
     X[::3, 2] = np.nan
-    mask = th.missing_mask(X)
+    mask = th.data.missing_mask(X)
     harder = mask.hide(0.25, random_state=1)
     assert not (mask.missing & harder.observed).any()
     assert harder.n_missing - mask.n_missing == round(0.25 * mask.observed.sum())
@@ -59,13 +59,13 @@ def test_hidden_entries_were_known_and_are_drawn_alike():
 
 
 def test_no_rows_have_no_gaps():
-    mask = th.missing_mask(np.empty((0, 3)))
+    mask = th.data.missing_mask(np.empty((0, 3)))
     assert (mask.n_missing, mask.share, mask.patterns()) == (0, 0.0, [])
 
 
 def test_whole_numbers_become_floating_point():
     X = np.arange(6).reshape(3, 2)
-    harder = th.missing_mask(X).hide(0.5, random_state=0)
+    harder = th.data.missing_mask(X).hide(0.5, random_state=0)
     assert np.isnan(harder.apply(X)).sum() == 3
     assert harder.apply(X.astype(np.float32)).dtype == np.float32
 
@@ -73,11 +73,23 @@ def test_whole_numbers_become_floating_point():
 @pytest.mark.parametrize(
     ("use", "error", "message"),
     [
-        (lambda: th.missing_mask([1.0, 2.0]), th.DataError, "reshape"),
-        (lambda: th.missing_mask(np.empty((3, 0))), th.DataError, "no columns"),
-        (lambda: th.missing_mask(np.ones((2, 2))).hide(1.0), th.ParameterError, "share=1.0"),
-        (lambda: th.missing_mask(np.full((2, 2), np.nan)).hide(0.5), th.DataError, "none can be"),
-        (lambda: th.missing_mask(np.ones((2, 2))).apply(np.ones((3, 2))), th.DataError, "shape"),
+        (lambda: th.data.missing_mask([1.0, 2.0]), th.errors.DataError, "reshape"),
+        (lambda: th.data.missing_mask(np.empty((3, 0))), th.errors.DataError, "no columns"),
+        (
+            lambda: th.data.missing_mask(np.ones((2, 2))).hide(1.0),
+            th.errors.ParameterError,
+            "share=1.0",
+        ),
+        (
+            lambda: th.data.missing_mask(np.full((2, 2), np.nan)).hide(0.5),
+            th.errors.DataError,
+            "none can be",
+        ),
+        (
+            lambda: th.data.missing_mask(np.ones((2, 2))).apply(np.ones((3, 2))),
+            th.errors.DataError,
+            "shape",
+        ),
     ],
 )
 def test_bad_input(use, error, message):
@@ -87,5 +99,5 @@ def test_bad_input(use, error, message):
 
 def test_sparse_arrays_do_not_say_what_is_missing():
     scipy_sparse = pytest.importorskip("scipy.sparse")
-    with pytest.raises(th.DataError, match="leaves out zeros"):
-        th.missing_mask(scipy_sparse.eye_array(3))
+    with pytest.raises(th.errors.DataError, match="leaves out zeros"):
+        th.data.missing_mask(scipy_sparse.eye_array(3))

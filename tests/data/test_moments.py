@@ -103,7 +103,7 @@ def test_a_column_that_grows_after_the_first_block():
 def test_non_finite_rows_are_named():
     bad = X.copy()
     bad[17, 2] = np.nan
-    with pytest.raises(th.DataError, match=r"NaN: column 2 .*row 17"):
+    with pytest.raises(th.errors.DataError, match=r"NaN: column 2 .*row 17"):
         moments(as_source(bad, Y, check_finite=False))
 
 

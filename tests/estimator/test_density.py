@@ -53,7 +53,7 @@ def test_the_threshold_leaves_the_share_beyond_it():
     weighted = MODEL.novelty_threshold(rows, 0.05, sample_weight=weight)
     repeated = MODEL.novelty_threshold(np.repeat(rows, weight, axis=0), 0.05)
     assert weighted == repeated
-    with pytest.raises(th.ParameterError, match="share=1"):
+    with pytest.raises(th.errors.ParameterError, match="share=1"):
         MODEL.novelty_threshold(rows, 1)
 
 

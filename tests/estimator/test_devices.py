@@ -52,15 +52,15 @@ def test_ill_conditioned_rows_are_refined(device):
 def test_bad_rows_and_solvers_are_named(device):
     bad = on(X, device)
     bad[7, 2] = float("nan")
-    with pytest.raises(th.DataError, match=r"column 2.*row 7"):
+    with pytest.raises(th.errors.DataError, match=r"column 2.*row 7"):
         th.LinearRegression().fit(bad, on(Y, device))
-    with pytest.raises(th.CapabilityError, match="runs on the CPU"):
+    with pytest.raises(th.errors.CapabilityError, match="runs on the CPU"):
         th.LinearRegression(solver="lsqr").fit(on(X, device), on(Y, device))
-    with pytest.raises(th.DataError, match="Expected 2D"):
+    with pytest.raises(th.errors.DataError, match="Expected 2D"):
         th.LinearRegression().fit(on(Y, device), on(Y, device))
 
 
 @pytest.mark.skipif("cuda" not in DEVICES, reason="no CUDA device")
 def test_models_of_the_cpu_say_so():
-    with pytest.raises(th.DataError, match="runs on the CPU, and X is on cuda"):
+    with pytest.raises(th.errors.DataError, match="runs on the CPU, and X is on cuda"):
         th.RidgeCV().fit(on(X, "cuda"), Y)

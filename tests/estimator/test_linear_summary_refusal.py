@@ -35,9 +35,9 @@ Y = X @ [1.0, -2.0, 0.0] + RANDOM.standard_normal(40)
 def test_summary_refuses_and_names_the_bootstrap(name, reason):
     y = np.column_stack([Y, -Y]) if name == "MultiTaskLasso" else Y
     model = getattr(th, name)().fit(X, y)
-    with pytest.raises(th.CapabilityError, match=rf"^{name}: .*{reason}.*th\.bootstrap"):
+    with pytest.raises(th.errors.CapabilityError, match=rf"^{name}: .*{reason}.*th\.bootstrap"):
         model.summary()
-    with pytest.raises(th.CapabilityError, match=r"th\.bootstrap"):
+    with pytest.raises(th.errors.CapabilityError, match=r"th\.bootstrap"):
         model.summary(X, y, level=0.9)
 
 

@@ -155,7 +155,7 @@ def test_refusals(options, words):
         "learners": th.LinearRegression(), "simulate": simulate, "truth": BETA,
         "statistic": coefficients, "n_datasets": 3, **options,
     }  # fmt: skip
-    with pytest.raises(th.ThetahatError, match=words):
+    with pytest.raises(th.errors.ThetahatError, match=words):
         th.bias_variance(options.pop("learners"), options.pop("simulate"), **options)
 
 
@@ -168,7 +168,7 @@ def test_refusals(options, words):
     ],
 )
 def test_closed_form_refusals(arguments, words):
-    with pytest.raises(th.ThetahatError, match=words):
+    with pytest.raises(th.errors.ThetahatError, match=words):
         th.ridge_bias_variance(*arguments)
 
 
@@ -182,5 +182,5 @@ def test_closed_form_refusals(arguments, words):
     ],
 )
 def test_closed_forms_refuse_what_is_no_number(arguments, message):
-    with pytest.raises(th.ParameterError, match=f"ridge_bias_variance: .*{message}"):
+    with pytest.raises(th.errors.ParameterError, match=f"ridge_bias_variance: .*{message}"):
         th.ridge_bias_variance(*arguments)

@@ -223,7 +223,7 @@ def test_prints_as_a_table():
 )
 def test_refusals(options, words):
     options = {"n_resamples": 4, "random_state": 0, **options}
-    with pytest.raises(th.ThetahatError, match=words):
+    with pytest.raises(th.errors.ThetahatError, match=words):
         th.bootstrap(options.pop("model", th.Ridge()), X, Y, **options)
 
 
@@ -236,5 +236,5 @@ def test_when_every_fit_fails_the_reason_is_given():
             raise RuntimeError("no more")
         return 1.0
 
-    with pytest.raises(th.DataError, match=r"5 of 5 fits failed \(RuntimeError: no more\)"):
+    with pytest.raises(th.errors.DataError, match=r"5 of 5 fits failed \(RuntimeError: no more\)"):
         th.bootstrap(th.Ridge(), X, Y, statistic=only_once, n_resamples=5)

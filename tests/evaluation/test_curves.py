@@ -277,5 +277,5 @@ def test_curves_draw_themselves():
     ],
 )
 def test_refusals(call, message):
-    with pytest.raises(th.ThetahatError, match=message):
+    with pytest.raises(th.errors.ThetahatError, match=message):
         call()

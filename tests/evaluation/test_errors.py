@@ -89,5 +89,5 @@ def test_intervals_of_the_mean_square_cover():
     ],
 )
 def test_refusals(call, message):
-    with pytest.raises(th.ThetahatError, match=message):
+    with pytest.raises(th.errors.ThetahatError, match=message):
         call()

@@ -312,7 +312,7 @@ def test_type_one_error_of_comparisons():
     ],
 )
 def test_refusals_say_what_to_do(call, message):
-    with pytest.raises(th.ThetahatError, match=message):
+    with pytest.raises(th.errors.ThetahatError, match=message):
         call()
 
 

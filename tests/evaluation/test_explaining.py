@@ -90,10 +90,10 @@ def test_same_seed_same_answer_on_any_threads():
 
 def test_refusals():
     model = th.LinearRegression().fit(X, Y)
-    with pytest.raises(th.ParameterError, match="n_repeats=1"):
+    with pytest.raises(th.errors.ParameterError, match="n_repeats=1"):
         th.importances(model, X, Y, n_repeats=1)
-    with pytest.raises(th.ParameterError, match="no column 7"):
+    with pytest.raises(th.errors.ParameterError, match="no column 7"):
         th.partial_dependence(model, X, 7)
     classifier = th.LogisticRegression().fit(X, Y > 0)
-    with pytest.raises(th.ParameterError, match="no class"):
+    with pytest.raises(th.errors.ParameterError, match="no class"):
         th.partial_dependence(classifier, X, 0, label="maybe")

@@ -22,7 +22,7 @@ def hold_out(n=400, **options):
 def ask(hold, models):
     """Every model's answer, without the warning of reuse."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", th.ReuseWarning)
+        warnings.simplefilter("ignore", th.errors.ReuseWarning)
         return [hold.error(model) for model in models]
 
 
@@ -153,7 +153,7 @@ def test_reuse_warns_once():
     hold = hold_out(random_state=0)
     model = LogisticRegression().fit(hold.X_train, hold.y_train)
     hold.error(model)
-    with pytest.warns(th.ReuseWarning, match="used a second time"):
+    with pytest.warns(th.errors.ReuseWarning, match="used a second time"):
         hold.error(model)
     hold.error(model)
 
@@ -174,7 +174,7 @@ def test_planned_uses_share_alike_and_are_refused_beyond():
     model = LogisticRegression().fit(hold.X_train, hold.y_train)
     first, second = ask(hold, [model] * 2)
     assert first.level == second.level == pytest.approx(0.975)
-    with pytest.raises(th.ParameterError, match="2 planned uses are spent"):
+    with pytest.raises(th.errors.ParameterError, match="2 planned uses are spent"):
         hold.error(model)
 
 
@@ -223,5 +223,5 @@ X_FEW, Y_FEW = np.arange(40.0)[:, None], np.arange(40) % 2
     ],
 )
 def test_refusals(call, message):
-    with pytest.raises(th.ThetahatError, match=message):
+    with pytest.raises(th.errors.ThetahatError, match=message):
         call()

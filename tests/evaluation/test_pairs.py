@@ -133,7 +133,7 @@ def test_one_split_without_classes_is_left_open():
     assert "do not tell its spread" in pair.sentence
     found = th.search(th.Ridge(), {"alpha": [1.0, 9.0]}, X, X[:, 1], cv=SPLIT)
     assert found.best == {"alpha": 1.0}
-    with pytest.raises(th.ThetahatError, match="needs the scores of at least 2 folds"):
+    with pytest.raises(th.errors.ThetahatError, match="needs the scores of at least 2 folds"):
         th.compare(models, X, X[:, 1], cv=SPLIT, test="corrected_t")
 
 
@@ -177,5 +177,5 @@ def test_names_may_be_numbers():
 
 
 def test_a_list_of_models_is_refused():
-    with pytest.raises(th.ThetahatError, match="models is a list; give a dict"):
+    with pytest.raises(th.errors.ThetahatError, match="models is a list; give a dict"):
         th.compare(list(MODELS.values()), X, LABELS)

@@ -185,15 +185,15 @@ def test_results_print_and_plot():
 )
 def test_what_makes_no_sense_is_refused(options, message):
     X, y = noisy()
-    with pytest.raises(th.ParameterError, match=message):
+    with pytest.raises(th.errors.ParameterError, match=message):
         th.prune(GROWN, X, y, **options)
 
 
 def test_what_is_no_tree_is_refused():
     X, y = noisy()
-    with pytest.raises(th.CapabilityError, match="Ridge is no single tree"):
+    with pytest.raises(th.errors.CapabilityError, match="Ridge is no single tree"):
         th.prune(th.Ridge(), X, y)
-    with pytest.raises(th.CapabilityError, match="misclassified labels"):
+    with pytest.raises(th.errors.CapabilityError, match="misclassified labels"):
         th.prune(REGRESSION, X, y.astype(float), method="mdl")
 
 
@@ -240,7 +240,7 @@ def test_the_potential_of_a_density_tree_is_least():
 
 
 def test_gaussian_leaves_are_not_joined():
-    with pytest.raises(th.CapabilityError, match="pruned_leaf_nodes"):
+    with pytest.raises(th.errors.CapabilityError, match="pruned_leaf_nodes"):
         th.prune(th.DensityTree(leaf="gaussian"), two_heaps())
-    with pytest.raises(th.CapabilityError, match="misclassified labels"):
+    with pytest.raises(th.errors.CapabilityError, match="misclassified labels"):
         th.prune(th.DensityTree(), two_heaps(), method="mdl")

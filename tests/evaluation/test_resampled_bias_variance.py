@@ -110,5 +110,5 @@ def test_the_same_for_any_number_of_threads():
     ],
 )
 def test_refusals(call, message):
-    with pytest.raises(th.ThetahatError, match=message):
+    with pytest.raises(th.errors.ThetahatError, match=message):
         call()

@@ -243,7 +243,7 @@ def test_areas_of_rows_held_back_repeatedly_are_not_taken_as_independent():
     splits = ShuffleSplit(10, test_size=0.3, random_state=0)
     found = th.evaluate(GaussianNB(), X, LABELS, scoring="roc_auc", cv=splits)
     assert found.intervals["roc_auc"].method == "corrected t over folds"
-    with pytest.raises(th.ThetahatError, match="each row at most once"):
+    with pytest.raises(th.errors.ThetahatError, match="each row at most once"):
         th.evaluate(GaussianNB(), X, LABELS, scoring="roc_auc", cv=splits, interval="delong")
 
 
@@ -318,5 +318,5 @@ def test_folds_by_masks_are_folds_by_numbers():
     ],
 )
 def test_refusals_say_what_to_do(options, message):
-    with pytest.raises(th.ThetahatError, match=message):
+    with pytest.raises(th.errors.ThetahatError, match=message):
         th.evaluate(GaussianNB(), X, LABELS, **options)

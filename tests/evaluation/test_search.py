@@ -167,7 +167,7 @@ def test_the_picture():
     ids=["empty", "no values", "a number", "a name", "choose", "cv", "two metrics"],
 )
 def test_refusals(arguments, message):
-    with pytest.raises(th.ThetahatError, match=message):
+    with pytest.raises(th.errors.ThetahatError, match=message):
         th.search(th.Ridge(), **{"grid": {"alpha": [1.0]}, "X": X, "y": Y} | arguments)
 
 

@@ -232,7 +232,7 @@ def test_type_one_errors_of_tests():
     ],
 )
 def test_refusals_say_what_is_wrong(call, message):
-    with pytest.raises(th.ThetahatError, match=message):
+    with pytest.raises(th.errors.ThetahatError, match=message):
         call()
 
 

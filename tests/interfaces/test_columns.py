@@ -64,9 +64,9 @@ def test_kinds_can_be_asked_for():
     numbers = pl.Series(["1", "2", "3"] * 10)
     assert found(numbers, x="categorical").kind == "categorical"
     assert found(numbers, x="drop").kind == "drop"
-    with pytest.raises(th.ParameterError, match="kinds are numeric"):
+    with pytest.raises(th.errors.ParameterError, match="kinds are numeric"):
         found(numbers, x="colour")
-    with pytest.raises(th.ParameterError, match="no column 'z'"):
+    with pytest.raises(th.errors.ParameterError, match="no column 'z'"):
         found(numbers, z="numeric")
 
 
@@ -140,13 +140,13 @@ class TestProblems:
     )
     def test_targets_that_cannot_be_predicted(self, houses, change, target, message):
         table = houses.with_columns(**change)
-        with pytest.raises(th.DataError, match=message):
+        with pytest.raises(th.errors.DataError, match=message):
             pose(table, target)
 
     def test_nothing_to_learn_from(self, houses):
-        with pytest.raises(th.DataError, match="only column"):
+        with pytest.raises(th.errors.DataError, match="only column"):
             pose(houses.select("price"), "price")
-        with pytest.raises(th.DataError, match="No column is left"):
+        with pytest.raises(th.errors.DataError, match="No column is left"):
             pose(houses.select("price", "nothing", "id"), "price")
 
     def test_tens_of_thousands_of_categories(self):

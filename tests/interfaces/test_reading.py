@@ -94,29 +94,29 @@ def test_files_that_are_no_tables(tmp_path, name):
     content, message = REFUSED[name]
     path = tmp_path / "data.csv"
     path.write_bytes(content)
-    with pytest.raises(th.DataError, match=message):
+    with pytest.raises(th.errors.DataError, match=message):
         read_table(str(path))
 
 
 def test_non_utf8_far_into_the_file(tmp_path):
     path = tmp_path / "data.csv"
     path.write_bytes(b"x,y\n" + b"1,abc\n" * 20_000 + "2,caf\xe9\n".encode("latin-1"))
-    with pytest.raises(th.DataError, match="utf-8"):
+    with pytest.raises(th.errors.DataError, match="utf-8"):
         read_table(str(path))
     assert read_table(str(path), encoding="latin-1")["y"][-1] == "café"
 
 
 def test_files_that_are_not_there(tmp_path):
     (tmp_path / "other.csv").write_text("x\n1\n")
-    with pytest.raises(th.DataError, match=r"There is no file .*There are: other\.csv"):
+    with pytest.raises(th.errors.DataError, match=r"There is no file .*There are: other\.csv"):
         read_table(str(tmp_path / "absent.csv"))
-    with pytest.raises(th.DataError, match="is a directory"):
+    with pytest.raises(th.errors.DataError, match="is a directory"):
         read_table(str(tmp_path))
     (tmp_path / "fake.parquet").write_text("no parquet")
-    with pytest.raises(th.DataError, match=r"fake\.parquet cannot be read"):
+    with pytest.raises(th.errors.DataError, match=r"fake\.parquet cannot be read"):
         read_table(str(tmp_path / "fake.parquet"))
     (tmp_path / "fake.xlsx").write_text("no workbook")
-    with pytest.raises(th.DataError, match="is no Excel file"):
+    with pytest.raises(th.errors.DataError, match="is no Excel file"):
         read_table(str(tmp_path / "fake.xlsx"))
 
 

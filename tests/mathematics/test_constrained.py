@@ -51,7 +51,7 @@ def test_feasibility_alone():
     assert empty.point is None
     endless = opt.linear_program([-1.0], lower=0.0)
     assert (endless.status, endless.value, endless.feasible) == ("unbounded", -np.inf, True)
-    with pytest.raises(th.ParameterError, match="nothing to do"):
+    with pytest.raises(th.errors.ParameterError, match="nothing to do"):
         opt.linear_program()
 
 
@@ -161,7 +161,7 @@ def test_each_condition_is_noticed_alone():
         [0.0, 0.0], [-2.0, 0.0], inequalities=line, inequality_multipliers=[2.0]
     )
     assert slack.complementarity == 2.0
-    with pytest.raises(th.ParameterError, match="one row and one number per constraint"):
+    with pytest.raises(th.errors.ParameterError, match="one row and one number per constraint"):
         opt.kkt_violation([1.0], [1.0], inequalities=line)
 
 
@@ -172,15 +172,15 @@ def test_programs_without_an_optimum_say_so():
     flat = np.diag([1.0, 0.0])
     program = opt.equality_quadratic_program(flat, np.array([0.0, 1.0]), (E[:1], [0.0]))
     assert program.status == "unbounded"
-    with pytest.raises(th.CapabilityError, match="curves downwards"):
+    with pytest.raises(th.errors.CapabilityError, match="curves downwards"):
         opt.equality_quadratic_program(np.diag([1.0, -1.0]), np.zeros(2), (E[:1], [0.0]))
-    with pytest.raises(th.ParameterError, match="symmetric"):
+    with pytest.raises(th.errors.ParameterError, match="symmetric"):
         opt.box_quadratic_program([[1.0, 1.0], [0.0, 1.0]], [0.0, 0.0])
-    with pytest.raises(th.ParameterError, match=r"lower\[1\]=3 is above upper\[1\]=2"):
+    with pytest.raises(th.errors.ParameterError, match=r"lower\[1\]=3 is above upper\[1\]=2"):
         opt.box_quadratic_program(np.eye(2), np.zeros(2), [0.0, 3.0], 2.0)
-    with pytest.raises(th.ParameterError, match=r"must be \(d, d\)"):
+    with pytest.raises(th.errors.ParameterError, match=r"must be \(d, d\)"):
         opt.box_quadratic_program(np.eye(3), np.zeros(2))
-    with pytest.raises(th.DataError, match="finite"):
+    with pytest.raises(th.errors.DataError, match="finite"):
         opt.box_quadratic_program([[np.nan]], [0.0])
 
 
@@ -222,7 +222,7 @@ def test_flat_directions_that_the_box_closes_have_an_optimum():
 
 @pytest.mark.parametrize("Q", [[[0.0, -5.0], [-5.0, 0.0]], [[-1.0]], np.diag([1.0, -1e-3])])
 def test_box_programs_that_curve_downwards_are_refused(Q):
-    with pytest.raises(th.CapabilityError, match="curves downwards"):
+    with pytest.raises(th.errors.CapabilityError, match="curves downwards"):
         opt.box_quadratic_program(Q, np.ones(len(Q)), 0.0, 1.0)
 
 
@@ -249,14 +249,16 @@ def test_exhausted_steps_are_no_optimum():
     ],
 )
 def test_linear_programs_refuse_what_is_none(arguments, message):
-    with pytest.raises(th.ParameterError, match=message):
+    with pytest.raises(th.errors.ParameterError, match=message):
         opt.linear_program(**arguments)
 
 
 def test_conditions_are_those_of_one_point():
-    with pytest.raises(th.ParameterError, match=r"point has shape \(1,\) and gradient \(2,\)"):
+    with pytest.raises(
+        th.errors.ParameterError, match=r"point has shape \(1,\) and gradient \(2,\)"
+    ):
         opt.kkt_violation([1.0], [1.0, 2.0])
-    with pytest.raises(th.ParameterError, match=r"inequality_multipliers has shape \(2,\)"):
+    with pytest.raises(th.errors.ParameterError, match=r"inequality_multipliers has shape \(2,\)"):
         opt.kkt_violation(
             [1.0], [1.0], inequalities=([[1.0]], [1.0]), inequality_multipliers=[1.0, 2.0]
         )

@@ -29,7 +29,7 @@ def test_coordinate_descent_meets_the_optimality_conditions(name):
     """The optimum is a fixed point of the proximal gradient map, whatever the step."""
     problem = separable_problems()[name]
     solution = th.minimise(problem, opt.CoordinateDescent(), tolerance=1e-12, keep_trace=True)
-    assert solution.outcome is th.Outcome.CONVERGED
+    assert solution.outcome is th.results.Outcome.CONVERGED
     assert all(b <= a + 1e-15 for a, b in itertools.pairwise(solution.trace))
     theta, (l1, l2, lower, upper) = solution.theta, problem.terms()
     slope = problem.gram @ theta - problem.linear

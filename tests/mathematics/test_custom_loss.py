@@ -293,16 +293,18 @@ def test_pickle():
     ],
 )
 def test_what_is_no_function_of_two_arguments_is_refused(fn, options, message):
-    with pytest.raises(th.ParameterError, match=message):
+    with pytest.raises(th.errors.ParameterError, match=message):
         th.loss(fn, **options)
 
 
 def test_a_loss_that_is_nan_on_the_data_is_named():
     X, y = np.arange(6.0)[:, np.newaxis], np.array([-1.0, -2.0, 1.5, -1.0, 0.5, 3.0])
     positive = th.loss(lambda y, z: np.log(z - y), name="log_above")
-    with pytest.raises(th.DataError, match=r"loss 'log_above' is NaN at the start, first in row 2"):
+    with pytest.raises(
+        th.errors.DataError, match=r"loss 'log_above' is NaN at the start, first in row 2"
+    ):
         th.LinearModel(loss=positive).fit(X, y)
     holed = th.loss(lambda y, z: np.where(y > 2.5, np.nan, (z - y) ** 2), name="holed")
     curve = th.NonlinearRegression(lambda X, b: b[0] * X[:, 0], [1.0], loss=holed)
-    with pytest.raises(th.DataError, match=r"holed is nan at y = z = 3 .*\(row 5\)"):
+    with pytest.raises(th.errors.DataError, match=r"holed is nan at y = z = 3 .*\(row 5\)"):
         curve.fit(X, y)

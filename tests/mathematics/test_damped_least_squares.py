@@ -45,7 +45,7 @@ def test_non_linear_least_squares_agrees_with_scipy(kind):
     solution = th.minimise(problem, kind(), b)
     np.testing.assert_allclose(solution.theta, peer.x, rtol=1e-6)
     assert solution.value == pytest.approx(peer.cost)
-    assert solution.outcome is th.Outcome.CONVERGED
+    assert solution.outcome is th.results.Outcome.CONVERGED
 
 
 def test_gauss_newton_takes_the_least_norm_step_where_j_has_not_full_rank():
@@ -106,7 +106,7 @@ def test_marquardt_forgets_units_and_levenberg_does_not():
 
 def test_levenberg_marquardt_stalls_at_rounding_instead_of_looping():
     solution = th.minimise(Decay(), opt.LevenbergMarquardt(), np.array([2.0, -0.5]), tolerance=0.0)
-    assert solution.outcome is th.Outcome.STALLED
+    assert solution.outcome is th.results.Outcome.STALLED
     assert solution.gap < 1e-6
 
 
@@ -121,7 +121,7 @@ def test_gauss_newton_may_overshoot_where_levenberg_marquardt_does_not():
             return np.diag(1 / (1 + b**2))
 
     wild = th.minimise(Flat(), opt.GaussNewton(), np.array([3.0]), max_steps=50)
-    assert wild.outcome is th.Outcome.STALLED
+    assert wild.outcome is th.results.Outcome.STALLED
     assert wild.theta == 3.0
     tame = th.minimise(Flat(), opt.LevenbergMarquardt(), np.array([3.0]))
     np.testing.assert_allclose(tame.theta, 0, atol=1e-7)

@@ -186,21 +186,27 @@ def test_the_loop_watches_them(method, risk):
         return step == 3
 
     found = th.minimise(risk, method, tolerance=0.0, watch=Watch(on_step=stop))
-    assert found.outcome is th.Outcome.INTERRUPTED
+    assert found.outcome is th.results.Outcome.INTERRUPTED
     assert len(seen) == 3
     with th.config(max_time=1e-9):
-        assert th.minimise(risk, method, tolerance=0.0).outcome is th.Outcome.OUT_OF_TIME
+        assert th.minimise(risk, method, tolerance=0.0).outcome is th.results.Outcome.OUT_OF_TIME
     assert th.minimise(risk, method, tolerance=0.0, max_steps=2).value <= risk.value(risk.start())
 
 
 def test_refusals_name_what_is_missing():
-    with pytest.raises(th.CapabilityError, match=r"AugmentedLagrangian needs a loss that is the"):
+    with pytest.raises(
+        th.errors.CapabilityError, match=r"AugmentedLagrangian needs a loss that is the"
+    ):
         th.minimise(risk_of(losses.Logistic(), n=8), opt.AugmentedLagrangian())
-    with pytest.raises(th.CapabilityError, match=r"an L2 penalty with alpha > 0; L2\(alpha=0.0\)"):
+    with pytest.raises(
+        th.errors.CapabilityError, match=r"an L2 penalty with alpha > 0; L2\(alpha=0.0\)"
+    ):
         th.minimise(risk_of(losses.Hinge(), alpha=0.0), opt.DualCoordinateDescent())
-    with pytest.raises(th.CapabilityError, match=r"the loss of Crammer and Singer; Hinge is"):
+    with pytest.raises(
+        th.errors.CapabilityError, match=r"the loss of Crammer and Singer; Hinge is"
+    ):
         th.minimise(risk_of(losses.Hinge()), opt.ClassDualDescent())
-    with pytest.raises(th.ParameterError, match=r"growth=1.0"):
+    with pytest.raises(th.errors.ParameterError, match=r"growth=1.0"):
         opt.AugmentedLagrangian(growth=1.0)
 
 

@@ -56,7 +56,7 @@ def test_bends_sum_up_to_the_loss(loss):
 def test_the_optimum_is_that_of_linear_programming(slopes, l1, integer):
     problem, A, y = lines(below=slopes[0], above=slopes[1], l1=l1, integer=integer)
     solution = th.minimise(problem, opt.InteriorPoint())
-    assert solution.outcome is th.Outcome.CONVERGED
+    assert solution.outcome is th.results.Outcome.CONVERGED
     assert solution.gap < 1e-12
     expected = by_linprog(A, y, *slopes, problem.l1)
     assert solution.value == pytest.approx(expected, rel=1e-9, abs=1e-12)
@@ -75,7 +75,7 @@ def test_a_quadratic_term_is_optimal_too(l1):
     """No small move lowers F, and the gap says so."""
     problem, *_ = lines(l2=0.5, l1=l1)
     solution = th.minimise(problem, opt.InteriorPoint(), tolerance=1e-11)
-    assert solution.outcome is th.Outcome.CONVERGED
+    assert solution.outcome is th.results.Outcome.CONVERGED
     for _ in range(200):
         move = RANDOM.standard_normal(4) * 10 ** RANDOM.uniform(-6, -1)
         assert problem.value(solution.theta + move) >= solution.value - 1e-11
@@ -99,7 +99,7 @@ def test_the_gap_bounds_the_distance_from_the_optimum_all_the_way():
 def test_dependent_columns_and_fewer_rows_than_parameters():
     problem, A, y = lines(n=3, p=6)
     solution = th.minimise(problem, opt.InteriorPoint())
-    assert solution.outcome is th.Outcome.CONVERGED
+    assert solution.outcome is th.results.Outcome.CONVERGED
     np.testing.assert_allclose(A @ solution.theta, y, atol=1e-8)
     B = RANDOM.standard_normal((50, 2))
     B = np.column_stack([B, B.sum(axis=1)])
@@ -122,9 +122,9 @@ def test_a_weight_counts_rows_and_zero_leaves_them_out():
 def test_time_limit_steps_and_callbacks():
     problem, *_ = lines(n=300)
     late = th.minimise(problem, opt.InteriorPoint(), watch=Watch(max_time=0.0))
-    assert (late.outcome, late.steps) == (th.Outcome.OUT_OF_TIME, 1)
+    assert (late.outcome, late.steps) == (th.results.Outcome.OUT_OF_TIME, 1)
     short = th.minimise(problem, opt.InteriorPoint(), max_steps=2)
-    assert (short.outcome, short.steps) == (th.Outcome.STEPS_EXHAUSTED, 2)
+    assert (short.outcome, short.steps) == (th.results.Outcome.STEPS_EXHAUSTED, 2)
     assert short.value <= problem.value(problem.start())
     stop = Watch(on_step=lambda step, theta, value: step == 3)
     assert th.minimise(problem, opt.InteriorPoint(), watch=stop).steps == 3
@@ -135,11 +135,13 @@ def test_other_objectives_are_refused_with_a_way_out():
         def value_and_gradient(self, theta):
             return float(theta @ theta), 2 * theta
 
-    with pytest.raises(th.CapabilityError, match="InteriorPoint needs an objective made of lines"):
+    with pytest.raises(
+        th.errors.CapabilityError, match="InteriorPoint needs an objective made of lines"
+    ):
         th.minimise(Bowl(), opt.InteriorPoint(), np.ones(2))
-    with pytest.raises(th.CapabilityError, match="needs a loss made of lines; Huber is not"):
+    with pytest.raises(th.errors.CapabilityError, match="needs a loss made of lines; Huber is not"):
         th.LinearModel("huber", "none", solver="interior_point").fit(np.eye(3), np.ones(3))
-    with pytest.raises(th.CapabilityError, match=r"made of .* NonNegative is not"):
+    with pytest.raises(th.errors.CapabilityError, match=r"made of .* NonNegative is not"):
         th.LinearModel("absolute", "non_negative", solver="interior_point").fit(
             np.eye(3), np.ones(3)
         )

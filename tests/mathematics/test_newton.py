@@ -30,7 +30,7 @@ def test_newton_takes_the_least_norm_step_where_the_hessian_is_singular(duplicat
     problem = LeastSquares.random(n=3 if duplicate == 3 else 40)
     problem.A[:, duplicate] = problem.A[:, 0]
     solution = th.minimise(problem, opt.Newton())
-    assert solution.outcome is th.Outcome.CONVERGED
+    assert solution.outcome is th.results.Outcome.CONVERGED
     assert solution.theta[duplicate] == pytest.approx(solution.theta[0])
     assert problem.value(solution.theta) == pytest.approx(problem.value(problem.optimum), abs=1e-14)
 
@@ -82,13 +82,13 @@ def test_newton_ends_gracefully_where_the_optimum_is_at_infinity(tolerance):
     solution = th.minimise(Separable(), opt.Newton(), np.zeros(1), tolerance=tolerance)
     assert np.isfinite(solution.theta).all()
     assert 0 <= solution.value < 1e-7
-    assert solution.outcome is not th.Outcome.DIVERGED
+    assert solution.outcome is not th.results.Outcome.DIVERGED
 
 
 @every([opt.Newton, opt.LBFGS, opt.GaussNewton, opt.Levenberg, opt.LevenbergMarquardt])
 def test_rosenbrock(kind):
     solution = th.minimise(Rosenbrock(), kind(), ROSENBROCK_START)
-    assert solution.outcome is th.Outcome.CONVERGED
+    assert solution.outcome is th.results.Outcome.CONVERGED
     np.testing.assert_allclose(solution.theta, [1, 1], atol=1e-7)
 
 
@@ -97,7 +97,7 @@ def test_lbfgs_goes_beyond_the_rounding_of_the_value():
     base = LeastSquares.random()
     high = Function(lambda x: 1e6 + base.value(x), lambda x: base.value_and_gradient(x)[1])
     solution = th.minimise(high, opt.LBFGS(), np.zeros(4))
-    assert solution.outcome is th.Outcome.CONVERGED
+    assert solution.outcome is th.results.Outcome.CONVERGED
     np.testing.assert_allclose(solution.theta, base.optimum, atol=1e-7)
 
 

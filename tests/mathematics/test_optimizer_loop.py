@@ -26,7 +26,7 @@ opt = th.optimizers
 def test_every_exact_method_solves_least_squares(kind):
     problem = LeastSquares.random()
     solution = th.minimise(problem, kind(), tolerance=1e-12 if kind.name[0] == "a" else 1e-9)
-    assert solution.outcome is th.Outcome.CONVERGED
+    assert solution.outcome is th.results.Outcome.CONVERGED
     assert solution.solver == kind.name
     np.testing.assert_allclose(solution.theta, problem.optimum, atol=1e-6)
     assert solution.value == pytest.approx(problem.value(problem.optimum), abs=1e-12)
@@ -51,7 +51,9 @@ def test_every_method_is_found_by_name_and_is_a_value(kind):
 
 
 def test_an_unknown_name_is_refused_with_the_nearest():
-    with pytest.raises(th.ParameterError, match=r"'newtn' is not known\. Did you mean 'newton'\?"):
+    with pytest.raises(
+        th.errors.ParameterError, match=r"'newtn' is not known\. Did you mean 'newton'\?"
+    ):
         opt.named("newtn")
 
 
@@ -68,14 +70,14 @@ def test_every_method_never_returns_worse_than_its_start(kind):
 def test_time_limit(kind):
     watch = Watch(max_time=1e-9)
     solution = th.minimise(LeastSquares.random(), kind(), watch=watch, tolerance=-1.0)
-    assert solution.outcome is th.Outcome.OUT_OF_TIME
+    assert solution.outcome is th.results.Outcome.OUT_OF_TIME
     assert solution.steps == 1
 
 
 def test_time_limit_from_the_configuration():
     with th.config(max_time=1e-9):
         solution = th.minimise(Rosenbrock(), opt.GradientDescent(), ROSENBROCK_START)
-    assert solution.outcome is th.Outcome.OUT_OF_TIME
+    assert solution.outcome is th.results.Outcome.OUT_OF_TIME
 
 
 @every(GENERAL)
@@ -89,12 +91,12 @@ def test_a_callback_sees_every_step_and_can_stop(kind):
     solution = th.minimise(
         LeastSquares.random(), kind(), watch=Watch(on_step=on_step), tolerance=-1.0
     )
-    if solution.outcome is th.Outcome.STALLED:  # solved to rounding before the second step
+    if solution.outcome is th.results.Outcome.STALLED:  # solved to rounding before the second step
         exact = (opt.Newton, opt.LBFGS, opt.SketchedNewton, opt.ProximalNewton, opt.TrustRegion)
         assert kind in exact
         assert len(seen) == solution.steps
     else:
-        assert solution.outcome is th.Outcome.INTERRUPTED
+        assert solution.outcome is th.results.Outcome.INTERRUPTED
         assert solution.steps == len(seen) == 2
 
 
@@ -102,7 +104,7 @@ def test_the_last_step_is_reported_too():
     seen = []
     watch = Watch(on_step=lambda step, theta, value: seen.append(step))
     solution = th.minimise(LeastSquares.random(), opt.Newton(), watch=watch)
-    assert solution.outcome is th.Outcome.CONVERGED
+    assert solution.outcome is th.results.Outcome.CONVERGED
     assert seen == [1]
 
 
@@ -143,7 +145,7 @@ def test_ctrl_c_keeps_the_best_parameters(kind):
     with pytest.raises(KeyboardInterrupt) as caught:
         th.minimise(Interrupted(problem, after), kind(), far, tolerance=-1.0)
     solution = caught.value.solution
-    assert solution.outcome is th.Outcome.INTERRUPTED
+    assert solution.outcome is th.results.Outcome.INTERRUPTED
     assert solution.value == pytest.approx(problem.value(solution.theta))
     assert solution.value < problem.value(far)
 
@@ -182,7 +184,7 @@ def test_ctrl_c_before_the_start_has_no_solution():
 def test_too_long_steps_diverge_and_keep_the_best(method):
     problem = LeastSquares.random()
     solution = th.minimise(problem, method, tolerance=-1.0)
-    assert solution.outcome is th.Outcome.DIVERGED
+    assert solution.outcome is th.results.Outcome.DIVERGED
     assert not solution.outcome.success
     assert np.isfinite(solution.theta).all()
     assert solution.value <= problem.value(problem.start())
@@ -190,7 +192,7 @@ def test_too_long_steps_diverge_and_keep_the_best(method):
 
 def test_steps_exhausted():
     solution = th.minimise(Rosenbrock(), opt.GradientDescent(), ROSENBROCK_START, max_steps=5)
-    assert solution.outcome is th.Outcome.STEPS_EXHAUSTED
+    assert solution.outcome is th.results.Outcome.STEPS_EXHAUSTED
     assert solution.steps == 5
     assert th.minimise(Rosenbrock(), opt.Newton(), ROSENBROCK_START, max_steps=0).steps == 0
 
@@ -198,7 +200,7 @@ def test_steps_exhausted():
 def test_a_start_at_the_optimum_takes_no_step():
     problem = LeastSquares.random()
     solution = th.minimise(problem, opt.GradientDescent(), problem.optimum)
-    assert solution.outcome is th.Outcome.CONVERGED
+    assert solution.outcome is th.results.Outcome.CONVERGED
     assert solution.steps == 0
 
 
@@ -233,7 +235,7 @@ class Bowl:
 
 
 def test_a_missing_ability_is_refused_with_a_way_out():
-    with pytest.raises(th.CapabilityError) as refusal:
+    with pytest.raises(th.errors.CapabilityError) as refusal:
         th.minimise(Bowl(), opt.Newton(), np.ones(2))
     assert str(refusal.value) == (
         "Newton needs a Hessian; Bowl has no 'hessian'. "
@@ -242,10 +244,10 @@ def test_a_missing_ability_is_refused_with_a_way_out():
 
 
 def test_a_problem_nobody_can_minimise():
-    with pytest.raises(th.CapabilityError, match="No method here can minimise it"):
+    with pytest.raises(th.errors.CapabilityError, match="No method here can minimise it"):
         th.minimise(object(), opt.Newton(), np.ones(2))
 
 
 def test_a_start_is_needed_from_someone():
-    with pytest.raises(th.ParameterError, match=r"Bowl has no start\(\).*Pass start="):
+    with pytest.raises(th.errors.ParameterError, match=r"Bowl has no start\(\).*Pass start="):
         th.minimise(Bowl(), opt.GradientDescent())

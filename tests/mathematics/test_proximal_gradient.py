@@ -46,7 +46,7 @@ def test_proximal_gradient_agrees_with_coordinate_descent(penalty):
     )
     one = th.minimise(problem, opt.ProximalGradient(), tolerance=1e-11)
     other = th.minimise(swept, opt.CoordinateDescent(), tolerance=1e-11)
-    assert one.outcome is other.outcome is th.Outcome.CONVERGED
+    assert one.outcome is other.outcome is th.results.Outcome.CONVERGED
     np.testing.assert_allclose(one.theta, other.theta, atol=1e-9)
     assert one.value == pytest.approx(other.value, abs=1e-12)
 
@@ -55,7 +55,7 @@ def test_restarts_make_acceleration_linear():
     """Condition 100: about 200 steps; without restarts the momentum swings for 2,000."""
     problem = LeastSquares(np.diag(np.sqrt(np.logspace(0, 2, 20))), np.zeros(20))
     solution = th.minimise(problem, opt.ProximalGradient(), np.ones(20), tolerance=1e-8 / 20)
-    assert solution.outcome is th.Outcome.CONVERGED
+    assert solution.outcome is th.results.Outcome.CONVERGED
     assert solution.steps < 500
 
 
@@ -92,6 +92,6 @@ def test_irls_finds_the_geometric_median():
 
     solution = th.minimise(Distances(), opt.IRLS(), np.full(2, 9.0), keep_trace=True)
     assert all(b <= a + 1e-14 for a, b in itertools.pairwise(solution.trace))
-    assert solution.outcome is th.Outcome.CONVERGED
+    assert solution.outcome is th.results.Outcome.CONVERGED
     pull = (solution.theta - points) / np.linalg.norm(points - solution.theta, axis=1)[:, None]
     np.testing.assert_allclose(pull.sum(axis=0), 0, atol=1e-7)

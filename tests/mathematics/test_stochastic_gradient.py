@@ -128,7 +128,7 @@ def test_rules_drive_full_and_sampled_gradients(rule):
     problem = LeastSquares.random()
     full = th.minimise(problem, opt.GradientDescent(step=rule))
     np.testing.assert_allclose(full.theta, problem.optimum, atol=1e-6)
-    assert full.outcome is th.Outcome.CONVERGED
+    assert full.outcome is th.results.Outcome.CONVERGED
 
 
 def test_adam_comes_near_from_far():
@@ -175,5 +175,5 @@ def test_adagrad_by_hand():
     ],
 )
 def test_parameters_out_of_range_are_refused(make, words):
-    with pytest.raises(th.ParameterError, match=words):
+    with pytest.raises(th.errors.ParameterError, match=words):
         make()

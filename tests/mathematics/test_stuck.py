@@ -37,14 +37,14 @@ class Idle(opt.Method):
 @pytest.mark.parametrize("size", [1e-8, 1.0, 1e8, 1e40])
 def test_giving_up_above_lower_points_is_no_limit_of_rounding(size):
     solution = th.minimise(Bowl(size), Idle(), np.ones(2), tolerance=1e-9 * size)
-    assert solution.outcome is th.Outcome.STUCK
+    assert solution.outcome is th.results.Outcome.STUCK
     assert not solution.outcome.success
 
 
 def test_a_gradient_that_rounding_hides_is_its_limit():
     there = np.array([1e-3, 0.0])
     solution = th.minimise(Bowl(1.0, level=1e5), Idle(), there, tolerance=1e-9)
-    assert solution.outcome is th.Outcome.STALLED
+    assert solution.outcome is th.results.Outcome.STALLED
 
 
 def test_duality_gaps_count_as_shares_of_the_objective():

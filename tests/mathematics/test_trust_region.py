@@ -157,7 +157,7 @@ def test_steps_into_undefined_places_are_dropped():
 
 def test_a_start_without_a_value_diverges_at_once():
     solution = th.minimise(Problem(lambda b: np.log(b)), METHOD, np.array([-1.0]))
-    assert solution.outcome is th.Outcome.DIVERGED
+    assert solution.outcome is th.results.Outcome.DIVERGED
 
 
 def test_patience_shortens_the_way_along_a_bent_valley():
@@ -190,9 +190,9 @@ def test_where_the_jacobian_vanishes_a_run_stalls():
     problem = Problem(lambda b: np.stack([b[0] ** 2 + 1, 2 * b[0] ** 2 + 1]))
     found = th.minimise(problem, METHOD, np.array([3.0]), tolerance=1e-10)
     assert found.theta[0] == pytest.approx(0.0, abs=1e-6)
-    assert found.outcome is th.Outcome.STALLED
+    assert found.outcome is th.results.Outcome.STALLED
     flat = th.minimise(problem, METHOD, np.array([0.0]), tolerance=1e-10)
-    assert flat.outcome is th.Outcome.STALLED
+    assert flat.outcome is th.results.Outcome.STALLED
     assert flat.gap == np.inf
 
 
@@ -209,5 +209,5 @@ def test_newton_step_solves_a_quadratic():
 
 @pytest.mark.parametrize("options", [{"first_radius": 0.0}, {"patience": -1}])
 def test_refuses_settings_out_of_range(options):
-    with pytest.raises(th.ParameterError, match=next(iter(options))):
+    with pytest.raises(th.errors.ParameterError, match=next(iter(options))):
         th.optimizers.TrustRegion(**options)

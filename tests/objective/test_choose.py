@@ -46,7 +46,7 @@ def test_the_choice_serves_every_penalty(loss, n_features):
 
 def assert_served(risk):
     if not isinstance(risk.loss, Subdifferentiable):
-        with pytest.raises(th.CapabilityError, match=r"only a value.*Fit with a surrogate"):
+        with pytest.raises(th.errors.CapabilityError, match=r"only a value.*Fit with a surrogate"):
             method_for(risk)
         return
     method, reason = method_for(risk)
@@ -130,7 +130,9 @@ def test_a_penalty_that_offers_nothing_is_refused():
         def value(self, theta):
             return 0.0
 
-    with pytest.raises(th.CapabilityError, match="Opaque has neither a gradient nor a proximal"):
+    with pytest.raises(
+        th.errors.CapabilityError, match="Opaque has neither a gradient nor a proximal"
+    ):
         choose_solver(losses.Squared(), Opaque(), 10, 3)
 
 
@@ -139,5 +141,5 @@ def test_a_solver_may_be_asked_for():
     risk = EmpiricalRisk(LinearPredictor(3), losses.Squared(), penalties.L2(), source)
     assert method_for(risk, "lbfgs") == (opt.LBFGS(), "asked for")
     assert method_for(risk, opt.LBFGS(memory=3)) == (opt.LBFGS(memory=3), "asked for")
-    with pytest.raises(th.ParameterError, match="Did you mean 'lbfgs'"):
+    with pytest.raises(th.errors.ParameterError, match="Did you mean 'lbfgs'"):
         method_for(risk, "lbfs")

@@ -86,11 +86,11 @@ def test_classes_that_share_a_matrix():
 
 def test_what_it_needs_is_said():
     lasso = risk_of(penalty=th.penalties.L1())
-    with pytest.raises(th.CapabilityError, match="SketchedNewton needs a smooth penalty"):
+    with pytest.raises(th.errors.CapabilityError, match="SketchedNewton needs a smooth penalty"):
         th.minimise(lasso, th.optimizers.SketchedNewton())
     tukey = risk_of(loss=th.losses.Tukey())
     with pytest.raises(
-        th.CapabilityError, match="SketchedNewton needs a convex loss; Tukey is not"
+        th.errors.CapabilityError, match="SketchedNewton needs a convex loss; Tukey is not"
     ):
         th.minimise(tukey, th.optimizers.SketchedNewton())
 

@@ -290,7 +290,7 @@ def test_sums_obey_the_laws_of_merging():
 def test_no_weight_at_all_is_refused():
     X, y, weight = draw(losses.Squared())
     source = Chunks.of(X, y, 0 * weight, [60])
-    with pytest.raises(th.DataError, match="All sample weights are zero"):
+    with pytest.raises(th.errors.DataError, match="All sample weights are zero"):
         risk_of(losses.Squared(), source=source).value(np.zeros(4))
 
 
@@ -298,7 +298,7 @@ def test_no_weight_at_all_is_refused():
 
 
 def refusal(risk, method):
-    with pytest.raises(th.CapabilityError) as refused:
+    with pytest.raises(th.errors.CapabilityError) as refused:
         th.minimise(risk, method)
     return str(refused.value)
 
@@ -468,7 +468,7 @@ def test_auto_fits_every_loss_no_worse_than_any_other_start(loss):
     solution = th.minimise(risk, method, reason=reason)
     assert solution.reason == reason
     if method.reaches_optimum:
-        assert solution.outcome is th.Outcome.CONVERGED
+        assert solution.outcome is th.results.Outcome.CONVERGED
     slack = 1e-7 if method.reaches_optimum else 5e-3
     rng = np.random.default_rng(0)
     for size in (1e-3, 0.03, 0.3):
@@ -487,7 +487,7 @@ def test_smooth_methods_agree(loss):
         if isinstance(loss, Curved) or not isinstance(method, opt.Newton)
     ]
     for solution in found:
-        assert solution.outcome is th.Outcome.CONVERGED
+        assert solution.outcome is th.results.Outcome.CONVERGED
         assert solution.value == pytest.approx(found[0].value, abs=1e-12)
 
 

@@ -129,7 +129,7 @@ def test_rows_of_which_none_counts():
     problem = risk(th.losses.Logistic())
     problem = replace(problem, source=replace(problem.source, weight=np.zeros(300)))
     assert not hasattr(problem, "newton_rows")
-    with pytest.raises(th.DataError, match="All sample weights are zero"):
+    with pytest.raises(th.errors.DataError, match="All sample weights are zero"):
         th.minimise(problem, th.optimizers.Newton())
 
 

@@ -96,4 +96,4 @@ def test_offered_only_where_the_kernel_has_the_parts():
 def test_steps_that_overflow_end_the_run():
     risk = risk_of(th.losses.Squared(), th.penalties.NoPenalty())
     method = StochasticGradient(step=1e200, random_state=0)
-    assert th.minimise(risk, method, max_steps=5).outcome is th.Outcome.DIVERGED
+    assert th.minimise(risk, method, max_steps=5).outcome is th.results.Outcome.DIVERGED

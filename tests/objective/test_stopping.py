@@ -65,7 +65,7 @@ def test_sparse_rows_and_files_say_the_same():
 def test_fits_follow_the_size_of_the_target(size):
     plain = th.LinearModel(penalty="none").fit(X, Y)
     scaled = th.LinearModel(penalty="none").fit(X, Y * size)
-    assert scaled.solution_.outcome is th.Outcome.CONVERGED
+    assert scaled.solution_.outcome is th.results.Outcome.CONVERGED
     np.testing.assert_allclose(scaled.coef_, size * plain.coef_, rtol=1e-9)
 
 
@@ -74,7 +74,7 @@ def test_fits_follow_the_size_of_the_target(size):
 def test_fits_follow_the_size_of_the_columns(size, solver):
     plain = th.RobustRegressor(tol=1e-10).fit(X, Y)
     scaled = th.RobustRegressor(solver=solver).fit(X * size, Y)
-    assert scaled.solution_.outcome is th.Outcome.CONVERGED
+    assert scaled.solution_.outcome is th.results.Outcome.CONVERGED
     assert scaled.n_iter_ < 300
     np.testing.assert_allclose(size * scaled.coef_, plain.coef_, rtol=1e-6)
 

@@ -218,7 +218,7 @@ def main(folder, seed, count):
         inside[0] = True
         try:
             model = th.load(target)
-        except th.ThetahatError as refusal:
+        except th.errors.ThetahatError as refusal:
             inside[0] = False
             outcomes[type(refusal).__name__] += 1
             continue

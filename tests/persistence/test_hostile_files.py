@@ -69,7 +69,7 @@ def test_every_damage_is_noticed(folder, tmp_path, kind):
             data = bytearray(raw)
             data[place] ^= 1 << int(RANDOM.integers(8))
             target.write_bytes(bytes(data))
-        with pytest.raises(th.DataError):
+        with pytest.raises(th.errors.DataError):
             th.load(target)
 
 
@@ -99,20 +99,20 @@ def forged(folder, tmp_path, change):
 )
 def test_only_known_classes_are_made(folder, tmp_path, name):
     path = forged(folder, tmp_path, {"object": name, "fields": {}})
-    with pytest.raises(th.DataError, match="names the class"):
+    with pytest.raises(th.errors.DataError, match="names the class"):
         th.load(path)
 
 
 @pytest.mark.parametrize("name", ["os:system", "numpy:load", "numpy:fromfile", "builtins:print"])
 def test_only_pure_functions_are_taken(folder, tmp_path, name):
-    with pytest.raises(th.DataError, match="files hold no code"):
+    with pytest.raises(th.errors.DataError, match="files hold no code"):
         th.load(forged(folder, tmp_path, {"function": name}))
 
 
 @pytest.mark.parametrize("field", ["predict", "__class__", "fit", "not a name", "__dict__"])
 def test_methods_are_not_replaced(folder, tmp_path, field):
     plain = {"object": "thetahat.models.linear.ridge:Ridge", "fields": {field: 1}}
-    with pytest.raises(th.DataError, match="holds the field"):
+    with pytest.raises(th.errors.DataError, match="holds the field"):
         th.load(forged(folder, tmp_path, plain))
 
 
@@ -139,7 +139,7 @@ def test_methods_are_not_replaced(folder, tmp_path, field):
     ids=lambda plain: "-".join(plain) or "empty",
 )
 def test_values_that_are_none(folder, tmp_path, plain):
-    with pytest.raises(th.DataError):
+    with pytest.raises(th.errors.DataError):
         th.load(forged(folder, tmp_path, plain))
 
 
@@ -149,25 +149,25 @@ def test_depth_without_end(folder, tmp_path):
     header = json.dumps({"__metadata__": {"format": "thetahat", "version": "1", "manifest": text}})
     target = tmp_path / "deep.theta"
     target.write_bytes(struct.pack("<Q", len(header)) + header.encode())
-    with pytest.raises(th.DataError, match="no JSON"):
+    with pytest.raises(th.errors.DataError, match="no JSON"):
         th.load(target)
     target.write_bytes(struct.pack("<Q", 200_000) + b"[" * 100_000 + b"]" * 100_000)
-    with pytest.raises(th.DataError, match="no model file"):
+    with pytest.raises(th.errors.DataError, match="no model file"):
         th.load(target)
 
 
 def test_what_is_no_model(tmp_path):
-    with pytest.raises(th.DataError, match="There is no file"):
+    with pytest.raises(th.errors.DataError, match="There is no file"):
         th.load(tmp_path / "absent.theta")
-    with pytest.raises(th.DataError, match="There is no file"):
+    with pytest.raises(th.errors.DataError, match="There is no file"):
         th.load(tmp_path)
     (tmp_path / "empty.theta").write_bytes(b"")
-    with pytest.raises(th.DataError, match="no model file"):
+    with pytest.raises(th.errors.DataError, match="no model file"):
         th.load(tmp_path / "empty.theta")
     from safetensors.numpy import save_file
 
     save_file({"x": np.ones(3)}, tmp_path / "other.safetensors")
-    with pytest.raises(th.DataError, match="holds no model of thetahat"):
+    with pytest.raises(th.errors.DataError, match="holds no model of thetahat"):
         th.load(tmp_path / "other.safetensors")
 
 
@@ -175,5 +175,5 @@ def test_a_newer_format_is_said_to_be_newer(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(container, "VERSION", 2)
     th.save(th.load(folder / "line.theta"), tmp_path / "newer.theta")
     monkeypatch.setattr(container, "VERSION", 1)
-    with pytest.raises(th.DataError, match=r"format version 2.*upgrade"):
+    with pytest.raises(th.errors.DataError, match=r"format version 2.*upgrade"):
         th.load(tmp_path / "newer.theta")

@@ -162,23 +162,27 @@ def square(values):
 def test_functions_are_named_and_supplied_by_the_reader(tmp_path):
     model = th.FeatureMap({"square": (square, [0])}).fit(X)
     th.save(model, tmp_path / "model.theta")
-    with pytest.raises(th.DataError, match=r"uses the function '.*:square'.*functions="):
+    with pytest.raises(th.errors.DataError, match=r"uses the function '.*:square'.*functions="):
         th.load(tmp_path / "model.theta")
     loaded = th.load(tmp_path / "model.theta", functions={f"{__name__}:square": square})
     np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
 
 
 def test_what_cannot_be_saved_is_refused_by_name(tmp_path):
-    with pytest.raises(th.CapabilityError, match=r"cannot hold a sklearn\.linear_model.*Lars"):
+    with pytest.raises(
+        th.errors.CapabilityError, match=r"cannot hold a sklearn\.linear_model.*Lars"
+    ):
         th.save(make_pipeline(Lars()), tmp_path / "model.theta")
     model = th.Ridge()
     model.itself_ = [model]
-    with pytest.raises(th.CapabilityError, match="holds itself"):
+    with pytest.raises(th.errors.CapabilityError, match="holds itself"):
         th.save(model, tmp_path / "model.theta")
     model.itself_ = np.array([1j])
-    with pytest.raises(th.CapabilityError, match=r"Ridge\.itself_ is an array of complex128"):
+    with pytest.raises(
+        th.errors.CapabilityError, match=r"Ridge\.itself_ is an array of complex128"
+    ):
         th.save(model, tmp_path / "model.theta")
-    with pytest.raises(th.ParameterError, match="plain facts"):
+    with pytest.raises(th.errors.ParameterError, match="plain facts"):
         th.save(th.Ridge(), tmp_path / "model.theta", notes={"x": object()})
     assert not list(tmp_path.iterdir())
 
@@ -200,15 +204,15 @@ def test_notes_and_description(tmp_path):
 
 class TestWholeOrNotAtAll:
     def test_bad_places_are_named(self, tmp_path):
-        with pytest.raises(th.DataError, match="is a directory"):
+        with pytest.raises(th.errors.DataError, match="is a directory"):
             th.save(th.Ridge(), tmp_path)
-        with pytest.raises(th.DataError, match="is no directory"):
+        with pytest.raises(th.errors.DataError, match="is no directory"):
             th.save(th.Ridge(), tmp_path / "absent" / "model.theta")
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
     def test_a_folder_that_may_not_be_written(self, tmp_path):
         tmp_path.chmod(0o500)
-        with pytest.raises(th.DataError, match="cannot be written"):
+        with pytest.raises(th.errors.DataError, match="cannot be written"):
             th.save(th.Ridge(), tmp_path / "model.theta")
 
     @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device here")
@@ -221,7 +225,7 @@ class TestWholeOrNotAtAll:
             return open("/dev/full", "wb", buffering=0)
 
         monkeypatch.setattr(os, "fdopen", full)
-        with pytest.raises(th.DataError, match="No space left"):
+        with pytest.raises(th.errors.DataError, match="No space left"):
             th.save(th.Ridge(alpha=2.0), path)
         monkeypatch.undo()
         assert th.load(path).alpha == 1.0

@@ -66,5 +66,5 @@ def test_rows_outnumber_the_size_of_the_whole_classifier():
     ],
 )
 def test_refusals_name_function_value_and_rule(call, message):
-    with pytest.raises(th.ParameterError, match=message):
+    with pytest.raises(th.errors.ParameterError, match=message):
         call()

@@ -196,11 +196,11 @@ def test_vc_dimension_points_are_shattered_and_no_more():
     for width in (2, 3):
         fitted = th.online.Disjunction().fit(np.eye(width), np.arange(width) > 0)
         assert theory.vc_dimension(fitted) == largest_shattered(width)
-    with pytest.raises(th.CapabilityError, match="Ridge with no classes"):
+    with pytest.raises(th.errors.CapabilityError, match="Ridge with no classes"):
         theory.vc_dimension(th.Ridge().fit([[1.0], [2.0]], [1.0, 2.0]))
     perceptron = th.online.OnlinePerceptron(degree=2).fit(corner, [0, 1, 1])
     assert theory.vc_dimension(perceptron) == 6
-    with pytest.raises(th.CapabilityError, match="rademacher"):
+    with pytest.raises(th.errors.CapabilityError, match="rademacher"):
         theory.vc_dimension(th.RidgeClassifier().fit(np.eye(3), [0, 1, 2]))
 
 
@@ -234,5 +234,5 @@ def test_vc_bound_shrinks_with_rows_and_says_nothing_for_few():
     ],
 )
 def test_refusals_name_function_value_and_rule(call, message):
-    with pytest.raises(th.ParameterError, match=message):
+    with pytest.raises(th.errors.ParameterError, match=message):
         call()

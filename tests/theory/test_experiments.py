@@ -48,7 +48,7 @@ def test_a_box_says_when_it_cannot_be_right():
     box = th.AxisParallelRectangle().fit([[0.0], [1.0], [2.0]], [1, 0, 1])
     assert not box.consistent_
     assert box.n_inside_ == 1
-    with pytest.raises(th.DataError, match="3 classes"):
+    with pytest.raises(th.errors.DataError, match="3 classes"):
         th.AxisParallelRectangle().fit([[0.0], [1.0], [2.0]], ["a", "b", "c"])
 
 
@@ -111,11 +111,11 @@ def test_problems_that_cannot_be_learned_from_are_refused():
     def learner(n):
         return KNeighborsClassifier(1)
 
-    with pytest.raises(th.ParameterError, match="sizes=1 must be a whole number ≥ 2"):
+    with pytest.raises(th.errors.ParameterError, match="sizes=1 must be a whole number ≥ 2"):
         theory.consistency(learner, coin_problem, [10, 1])
-    with pytest.raises(th.ParameterError, match="at least one size"):
+    with pytest.raises(th.errors.ParameterError, match="at least one size"):
         theory.consistency(learner, coin_problem, [])
-    with pytest.raises(th.DataError, match="draws of 5 rows held one class only"):
+    with pytest.raises(th.errors.DataError, match="draws of 5 rows held one class only"):
         theory.consistency(learner, one_class, [5])
 
 
@@ -128,17 +128,17 @@ def test_a_draw_of_other_rows_than_asked_for_is_refused():
     def column(n, random):
         return (X := random.random((n, 1))), (X > 0.5).astype(int)
 
-    with pytest.raises(th.DataError, match="gave 10 rows and labels of shape \\(10,\\)"):
+    with pytest.raises(th.errors.DataError, match="gave 10 rows and labels of shape \\(10,\\)"):
         theory.true_error(box, few, n=1000)
-    with pytest.raises(th.DataError, match="labels of shape \\(1000, 1\\)"):
+    with pytest.raises(th.errors.DataError, match="labels of shape \\(1000, 1\\)"):
         theory.true_error(box, column, n=1000)
-    with pytest.raises(th.DataError, match="consistency: draw\\(20, random\\) gave 10 rows"):
+    with pytest.raises(th.errors.DataError, match="consistency: draw\\(20, random\\) gave 10 rows"):
         theory.consistency(lambda n: box, few, [20])
 
 
 @pytest.mark.parametrize("sizes", [(), (10,), (1000, 10), (10, 10), (2.5, 10), (0, 10)])
 def test_what_vanishes_is_told_from_sizes_that_grow(sizes):
-    with pytest.raises(th.ParameterError, match="estimator_properties: sizes="):
+    with pytest.raises(th.errors.ParameterError, match="estimator_properties: sizes="):
         theory.estimator_properties(
             np.mean, lambda n, random: random.standard_normal(n), 0.0, sizes=sizes
         )
@@ -147,7 +147,7 @@ def test_what_vanishes_is_told_from_sizes_that_grow(sizes):
 @pytest.mark.parametrize(("name", "value"), [("truth", [1.0, 2.0]), ("level", 1.5)])
 def test_what_an_experiment_is_told_is_checked(name, value):
     options = {"truth": 0.0, name: value}
-    with pytest.raises(th.ParameterError, match=f"estimator_properties: {name}="):
+    with pytest.raises(th.errors.ParameterError, match=f"estimator_properties: {name}="):
         theory.estimator_properties(np.mean, lambda n, random: random.random(n), **options)
 
 
@@ -274,7 +274,7 @@ def test_a_column_of_labels_is_the_labels():
 )
 def test_refusals_of_amplify(rows, options, message):
     X, y = box_problem(200, np.random.default_rng(0))
-    with pytest.raises(th.ThetahatError, match=message):
+    with pytest.raises(th.errors.ThetahatError, match=message):
         theory.amplify(sometimes, X, y[:rows], success=0.5, **options)
 
 

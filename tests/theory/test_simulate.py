@@ -128,5 +128,5 @@ def test_a_simulation_draws_itself():
     ],
 )
 def test_refusals_name_function_value_and_rule(call, message):
-    with pytest.raises(th.ParameterError, match=message):
+    with pytest.raises(th.errors.ParameterError, match=message):
         call()

@@ -41,7 +41,7 @@ class LabelEncoding:
     Examples
     --------
     >>> import thetahat as th
-    >>> encoding = th.LabelEncoding.of(["spam", "ham", "spam"])
+    >>> encoding = th.data.LabelEncoding.of(["spam", "ham", "spam"])
     >>> encoding.encode(["spam", "ham", "spam"], "signs")
     array([ 1., -1.,  1.])
     >>> encoding.convert([1.0, -1.0], "signs", "one_hot")

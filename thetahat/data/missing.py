@@ -35,7 +35,7 @@ class MissingMask:
     >>> import numpy as np
     >>> import thetahat as th
     >>> X = np.array([[1.0, np.nan, 3.0], [4.0, 5.0, np.nan], [7.0, 8.0, 9.0]])
-    >>> mask = th.missing_mask(X)
+    >>> mask = th.data.missing_mask(X)
     >>> mask.n_missing, mask.per_column.tolist()
     (2, [0, 1, 1])
     >>> mask.patterns()
@@ -161,7 +161,7 @@ def missing_mask(X: Any) -> MissingMask:
     --------
     >>> import numpy as np
     >>> import thetahat as th
-    >>> mask = th.missing_mask(np.array([[1.0, np.nan], [2.0, 3.0]]))
+    >>> mask = th.data.missing_mask(np.array([[1.0, np.nan], [2.0, 3.0]]))
     >>> mask.missing.tolist()
     [[False, True], [False, False]]
     >>> mask.share

@@ -20,7 +20,7 @@ class Kind(Enum):
     Examples
     --------
     >>> import thetahat as th
-    >>> th.Kind.NUMERIC.task, th.Kind.CATEGORICAL.task
+    >>> th.data.Kind.NUMERIC.task, th.data.Kind.CATEGORICAL.task
     ('regression', 'classification')
     """
 

@@ -39,7 +39,7 @@ def infer_schema(table: Any) -> Schema:
     >>> import numpy as np
     >>> import thetahat as th
     >>> people = np.array([(1.7, 3, True)], dtype=[("size", "f8"), ("age", "i8"), ("member", "?")])
-    >>> [column.kind.value for column in th.infer_schema(people).columns]
+    >>> [column.kind.value for column in th.data.infer_schema(people).columns]
     ['numeric', 'discrete', 'boolean']
     """
     return Schema(tuple(column.describe(categories=True) for column in variables(table)))

@@ -6,6 +6,18 @@ built-in that a caller would expect, so ``except ValueError`` keeps working.
 
 from __future__ import annotations
 
+__all__ = [
+    "CapabilityError",
+    "DataError",
+    "IllConditionedWarning",
+    "MemoryBudgetError",
+    "MissingExtraError",
+    "ParameterError",
+    "ReuseWarning",
+    "SeparationWarning",
+    "ThetahatError",
+]
+
 
 class ThetahatError(Exception):
     """Anything thetahat refuses on purpose.
@@ -15,7 +27,7 @@ class ThetahatError(Exception):
     Examples
     --------
     >>> import thetahat as th
-    >>> issubclass(th.DataError, th.ThetahatError)
+    >>> issubclass(th.errors.DataError, th.errors.ThetahatError)
     True
     """
 
@@ -30,7 +42,7 @@ class DataError(ThetahatError, ValueError):
     >>> import thetahat as th
     >>> try:
     ...     th.LinearRegression().fit([[1.0], [float("nan")]], [1.0, 2.0])
-    ... except th.DataError as error:
+    ... except th.errors.DataError as error:
     ...     print(str(error)[:30])
     Input X contains NaN: column 0
     """
@@ -44,7 +56,7 @@ class ParameterError(ThetahatError, ValueError):
     Examples
     --------
     >>> import thetahat as th
-    >>> issubclass(th.ParameterError, ValueError)
+    >>> issubclass(th.errors.ParameterError, ValueError)
     True
     """
 
@@ -57,7 +69,7 @@ class CapabilityError(ThetahatError, TypeError, ValueError):
     Examples
     --------
     >>> import thetahat as th
-    >>> issubclass(th.CapabilityError, TypeError)
+    >>> issubclass(th.errors.CapabilityError, TypeError)
     True
     """
 
@@ -70,7 +82,7 @@ class MemoryBudgetError(ThetahatError, MemoryError):
     Examples
     --------
     >>> import thetahat as th
-    >>> issubclass(th.MemoryBudgetError, MemoryError)
+    >>> issubclass(th.errors.MemoryBudgetError, MemoryError)
     True
     """
 
@@ -81,7 +93,7 @@ class MissingExtraError(ThetahatError, ImportError):
     Examples
     --------
     >>> import thetahat as th
-    >>> issubclass(th.MissingExtraError, ImportError)
+    >>> issubclass(th.errors.MissingExtraError, ImportError)
     True
     """
 
@@ -92,7 +104,7 @@ class IllConditionedWarning(UserWarning):
     Examples
     --------
     >>> import thetahat as th
-    >>> issubclass(th.IllConditionedWarning, UserWarning)
+    >>> issubclass(th.errors.IllConditionedWarning, UserWarning)
     True
     """
 
@@ -107,7 +119,7 @@ class SeparationWarning(UserWarning):
     Examples
     --------
     >>> import thetahat as th
-    >>> issubclass(th.SeparationWarning, UserWarning)
+    >>> issubclass(th.errors.SeparationWarning, UserWarning)
     True
     """
 
@@ -121,6 +133,6 @@ class ReuseWarning(UserWarning):
     Examples
     --------
     >>> import thetahat as th
-    >>> issubclass(th.ReuseWarning, UserWarning)
+    >>> issubclass(th.errors.ReuseWarning, UserWarning)
     True
     """

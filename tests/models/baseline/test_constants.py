@@ -34,7 +34,7 @@ def test_weights_count_rows():
 
 
 def test_targets_that_a_loss_cannot_take_are_refused():
-    with pytest.raises(th.DataError, match="negative"):
+    with pytest.raises(th.errors.DataError, match="negative"):
         th.ConstantRegressor("poisson").fit(X[:2], [1.0, -1.0])
 
 

@@ -130,7 +130,7 @@ def test_split_sign_and_the_way_back():
     assert split.min() >= 0
     assert len(model.get_feature_names_out()) == 16
     np.testing.assert_allclose(model.inverse_transform(split), whole @ model.components_)
-    with pytest.raises(th.DataError, match="16"):
+    with pytest.raises(th.errors.DataError, match="16"):
         model.inverse_transform(whole)
 
 
@@ -198,5 +198,5 @@ def test_codes_that_are_not_optimal_are_reported():
 )
 def test_refusals(options, words):
     X, _, _ = planted()
-    with pytest.raises(th.ThetahatError, match=words):
+    with pytest.raises(th.errors.ThetahatError, match=words):
         th.DictionaryLearning(**options).fit(X)

@@ -127,11 +127,11 @@ def test_what_has_grown_is_kept_on_an_interrupt():
 
 def test_refusals():
     X = blobs(50)
-    with pytest.raises(th.ParameterError, match="margin=inf makes cells without borders"):
+    with pytest.raises(th.errors.ParameterError, match="margin=inf makes cells without borders"):
         th.DensityForest(criterion="ise", leaf="uniform").fit(X)
-    with pytest.raises(th.ParameterError, match="n_estimators=0"):
+    with pytest.raises(th.errors.ParameterError, match="n_estimators=0"):
         th.DensityForest(0).fit(X)
-    with pytest.raises(th.ParameterError, match="max_samples=0"):
+    with pytest.raises(th.errors.ParameterError, match="max_samples=0"):
         th.DensityForest(max_samples=0).fit(X)
-    with pytest.raises(th.DataError, match="column 1 holds the single value"):
+    with pytest.raises(th.errors.DataError, match="column 1 holds the single value"):
         th.DensityForest().fit(np.column_stack([X[:, 0], np.ones(50)]))

@@ -324,7 +324,7 @@ def test_refusals_name_the_rule_and_the_remedy(rows, options, message):
 def test_constant_columns_are_named_and_bounds_are_the_remedy():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"age": [1.0, 2.0, 3.0], "site": [7.0, 7.0, 7.0]})
-    with pytest.raises(th.DataError, match="column 'site' holds the single value 7"):
+    with pytest.raises(th.errors.DataError, match="column 'site' holds the single value 7"):
         th.DensityTree().fit(frame)
     model = th.DensityTree(bounds=[(0, 5), (0, 10)]).fit(frame)
     assert np.isfinite(model.score(frame))
@@ -332,7 +332,7 @@ def test_constant_columns_are_named_and_bounds_are_the_remedy():
 
 def test_cells_of_oblique_splits_are_no_boxes():
     model = tree("oblique").fit(blobs(100))
-    with pytest.raises(th.DataError, match="no boxes"):
+    with pytest.raises(th.errors.DataError, match="no boxes"):
         model.cells()
-    with pytest.raises(th.ParameterError, match="n_samples=0"):
+    with pytest.raises(th.errors.ParameterError, match="n_samples=0"):
         model.sample(0)

@@ -292,7 +292,7 @@ def test_rows_are_drawn_for_a_learner_without_weights():
     again = th.AdaBoostClassifier(nearest, n_estimators=5, random_state=0).fit(X, TWO)
     assert model.score(X, TWO) > 0.8
     np.testing.assert_array_equal(model.decision_function(X), again.decision_function(X))
-    with pytest.raises(th.ParameterError, match="doesn't support sample_weight"):
+    with pytest.raises(th.errors.ParameterError, match="doesn't support sample_weight"):
         th.AdaBoostClassifier(nearest, resample=False).fit(X, TWO)
 
 
@@ -309,7 +309,7 @@ def test_linear_learners():
     for learner in (th.LogisticRegression(), th.Perceptron(), th.LinearSVC()):
         model = th.AdaBoostClassifier(learner, n_estimators=5).fit(X, y)
         assert model.score(X, y) >= learner.fit(X, y).score(X, y) - 0.05
-    with pytest.raises(th.ParameterError, match=r"needs probabilities, and Perceptron"):
+    with pytest.raises(th.errors.ParameterError, match=r"needs probabilities, and Perceptron"):
         th.AdaBoostClassifier(th.Perceptron(), algorithm="real").fit(X, y)
     with pytest.raises(AttributeError, match="feature_importances_"):
         _ = model.feature_importances_
@@ -366,14 +366,14 @@ def test_one_class_and_one_row():
     ],
 )
 def test_refusals_name_the_rule_and_the_value(options, message):
-    with pytest.raises(th.ParameterError, match=message):
+    with pytest.raises(th.errors.ParameterError, match=message):
         th.AdaBoostClassifier(**options).fit(X, TWO)
 
 
 def test_refuses_targets_and_weights_that_are_none():
-    with pytest.raises(th.DataError, match="NaN"):
+    with pytest.raises(th.errors.DataError, match="NaN"):
         th.AdaBoostClassifier().fit(X[:3], [0.0, np.nan, 1.0])
-    with pytest.raises(th.DataError, match="all sample weights are zero"):
+    with pytest.raises(th.errors.DataError, match="all sample weights are zero"):
         th.AdaBoostClassifier().fit(X, TWO, sample_weight=np.zeros(len(X)))
 
 

@@ -95,7 +95,7 @@ def test_learners_without_weights(resample):
         KNeighborsRegressor(3), n_estimators=5, random_state=0, resample=resample
     ).fit(X, Y)
     assert model.score(X, Y) > 0.5
-    with pytest.raises(th.ParameterError, match="doesn't support sample_weight"):
+    with pytest.raises(th.errors.ParameterError, match="doesn't support sample_weight"):
         th.AdaBoostRegressor(KNeighborsRegressor(3), resample=False).fit(X, Y)
 
 
@@ -144,14 +144,14 @@ def test_missing_values_and_far_ones():
     ],
 )
 def test_refusals_name_the_rule_and_the_value(options, message):
-    with pytest.raises(th.ParameterError, match=message):
+    with pytest.raises(th.errors.ParameterError, match=message):
         th.AdaBoostRegressor(**options).fit(X, Y)
 
 
 def test_refuses_targets_and_weights_that_are_none():
-    with pytest.raises(th.DataError, match="NaN"):
+    with pytest.raises(th.errors.DataError, match="NaN"):
         th.AdaBoostRegressor().fit(X[:2], [0.0, np.nan])
-    with pytest.raises(th.DataError, match="all sample weights are zero"):
+    with pytest.raises(th.errors.DataError, match="all sample weights are zero"):
         th.AdaBoostRegressor().fit(X, Y, sample_weight=np.zeros(len(Y)))
-    with pytest.raises(th.ParameterError, match="max_depth=0"):
+    with pytest.raises(th.errors.ParameterError, match="max_depth=0"):
         th.AdaBoostRegressor(th.DecisionTreeRegressor(max_depth=0)).fit(X, Y)

@@ -206,7 +206,7 @@ def test_same_seed_same_draws_and_more_members_go_on():
     np.testing.assert_array_equal(warm.estimators_samples_, first.estimators_samples_)
     with pytest.warns(UserWarning, match="without increasing n_estimators"):
         warm.fit(X, Y)
-    with pytest.raises(th.ParameterError, match="larger or equal"):
+    with pytest.raises(th.errors.ParameterError, match="larger or equal"):
         warm.set_params(n_estimators=3).fit(X, Y)
     mixed = bag(n_estimators=4, warm_start=True, estimator=th.DecisionTreeRegressor())
     mixed.set_params(max_features=0.5).fit(X, Y).set_params(max_features=1.0, n_estimators=6)
@@ -385,7 +385,7 @@ def test_metadata_reaches_members():
         learner = Noted().set_fit_request(sample_weight=True, note=True)
         model = bag(estimator=learner).fit(X, Y, note=np.arange(N))
     assert all(len(member.note_) == N for member in model.estimators_)
-    with pytest.raises(th.ParameterError, match="enable_metadata_routing"):
+    with pytest.raises(th.errors.ParameterError, match="enable_metadata_routing"):
         bag().fit(X, Y, note=1)
 
 
@@ -395,7 +395,7 @@ def test_metadata_reaches_members():
 def test_one_class_in_a_draw():
     """Logistic regression cannot learn one class, and the message says that the draw is why."""
     y = np.r_[["rare"], ["common"] * 59]
-    with pytest.raises(th.DataError, match=r"one class only, 'common'.*max_samples"):
+    with pytest.raises(th.errors.DataError, match=r"one class only, 'common'.*max_samples"):
         class_bag().fit(X[:60], y)
     model = class_bag(estimator=OnlyVotes()).fit(X[:60], y)
     assert model.predict_proba(X[:5]).shape == (5, 2)
@@ -422,25 +422,25 @@ def test_a_class_that_a_draw_misses():
     ],
 )
 def test_bad_parameters(options, message):
-    with pytest.raises(th.ThetahatError, match=message):
+    with pytest.raises(th.errors.ThetahatError, match=message):
         bag(**options).fit(X, Y)
 
 
 def test_bad_targets_and_questions():
     spoilt = Y.copy()
     spoilt[7] = np.nan
-    with pytest.raises(th.DataError, match=r"Input y contains NaN.*row 7"):
+    with pytest.raises(th.errors.DataError, match=r"Input y contains NaN.*row 7"):
         bag().fit(X, spoilt)
-    with pytest.raises(th.DataError, match=r"Input y contains NaN \(first at row 7\)"):
+    with pytest.raises(th.errors.DataError, match=r"Input y contains NaN \(first at row 7\)"):
         class_bag().fit(X, spoilt)
-    with pytest.raises(th.DataError, match="requires y"):
+    with pytest.raises(th.errors.DataError, match="requires y"):
         bag().fit(X)
     model = bag().fit(X, Y)
-    with pytest.raises(th.CapabilityError, match="oob_score=True"):
+    with pytest.raises(th.errors.CapabilityError, match="oob_score=True"):
         model.oob_error()
-    with pytest.raises(th.ParameterError, match="level=2"):
+    with pytest.raises(th.errors.ParameterError, match="level=2"):
         model.predict_interval(X, level=2)
-    with pytest.raises(th.ParameterError, match="kind='tolerance'"):
+    with pytest.raises(th.errors.ParameterError, match="kind='tolerance'"):
         model.predict_interval(X, kind="tolerance")
     with pytest.warns(UserWarning, match="few to learn from"):
         class_bag(max_samples=0.01, estimator=KNeighborsClassifier()).fit(X, LABELS)

@@ -126,12 +126,14 @@ def test_evidence_on_request():
     found = th.BayesianModelAveraging(polynomials(learner), evidence="cv").fit(X, Y)
     assert found.approximation_ == "cv"
     assert found.posterior_.argmax() >= 1
-    with pytest.raises(th.CapabilityError, match=r"'exact', and 'near', a KNeighbors.*log_evid"):
+    with pytest.raises(
+        th.errors.CapabilityError, match=r"'exact', and 'near', a KNeighbors.*log_evid"
+    ):
         th.BayesianModelAveraging([("near", KNeighborsRegressor())], evidence="exact").fit(X, Y)
-    with pytest.raises(th.CapabilityError, match=r"'bic', and 'ridge', a Ridge, has no BIC"):
+    with pytest.raises(th.errors.CapabilityError, match=r"'bic', and 'ridge', a Ridge, has no BIC"):
         th.BayesianModelAveraging([("ridge", th.Ridge())], evidence="bic").fit(X, Y)
     flat = th.BayesianLinearRegression(prior_covariance=None, noise=0.4)
-    with pytest.raises(th.CapabilityError, match="proper prior"):
+    with pytest.raises(th.errors.CapabilityError, match="proper prior"):
         th.BayesianModelAveraging([("flat", flat)], evidence="exact").fit(X, Y)
     assert th.BayesianModelAveraging([("flat", flat)]).fit(X, Y).approximation_ == "cv"
 
@@ -284,19 +286,21 @@ def test_dropped_models_and_nested_parameters():
 
 def test_bad_input():
     members = [("a", th.LinearRegression()), ("b", th.Ridge())]
-    with pytest.raises(th.ParameterError, match="prior has 3 entries for 2 estimators"):
+    with pytest.raises(th.errors.ParameterError, match="prior has 3 entries for 2 estimators"):
         th.BayesianModelAveraging(members, prior=[1, 1, 1]).fit(X, Y)
-    with pytest.raises(th.ParameterError, match=r"prior\[1\]=0, that of 'b'"):
+    with pytest.raises(th.errors.ParameterError, match=r"prior\[1\]=0, that of 'b'"):
         th.BayesianModelAveraging(members, prior=[1, 0]).fit(X, Y)
-    with pytest.raises(th.ParameterError, match="evidence='aic' must be one of"):
+    with pytest.raises(th.errors.ParameterError, match="evidence='aic' must be one of"):
         th.BayesianModelAveraging(members, evidence="aic").fit(X, Y)
-    with pytest.raises(th.ParameterError, match="non-empty list"):
+    with pytest.raises(th.errors.ParameterError, match="non-empty list"):
         th.BayesianModelAveraging([]).fit(X, Y)
-    with pytest.raises(th.DataError, match="n_samples=4"):
+    with pytest.raises(th.errors.DataError, match="n_samples=4"):
         th.BayesianModelAveraging(members).fit(X[:4], Y[:4])
-    with pytest.raises(th.CapabilityError, match=r"'r', a RidgeClassifier, has no predict_proba"):
+    with pytest.raises(
+        th.errors.CapabilityError, match=r"'r', a RidgeClassifier, has no predict_proba"
+    ):
         th.BayesianModelAveragingClassifier([("r", th.RidgeClassifier())]).fit(X, LABELS)
-    with pytest.raises(th.ParameterError, match="level=95"):
+    with pytest.raises(th.errors.ParameterError, match="level=95"):
         th.BayesianModelAveraging(members).fit(X, Y).predict_interval(X, level=95)
-    with pytest.raises(th.DataError, match=r"Input y contains NaN.*row 3"):
+    with pytest.raises(th.errors.DataError, match=r"Input y contains NaN.*row 3"):
         th.BayesianModelAveraging(members).fit(X, np.where(np.arange(N) == 3, np.nan, Y))

@@ -106,7 +106,7 @@ def test_warm_start_goes_on_bit_for_bit():
     parts = th.GradientBoostingClassifier(n_estimators=5, warm_start=True, **options).fit(X, SIGN)
     parts.set_params(n_estimators=12).fit(X, SIGN)
     np.testing.assert_array_equal(parts.decision_function(X), whole.decision_function(X))
-    with pytest.raises(th.ParameterError, match="begin anew"):
+    with pytest.raises(th.errors.ParameterError, match="begin anew"):
         parts.set_params(estimator=None, n_estimators=20).fit(X, SIGN)
 
 
@@ -328,19 +328,19 @@ def test_importances_are_those_that_learners_tell():
 
 def test_refusals_name_a_way_out(tmp_path):
     booster = th.GradientBoostingRegressor
-    with pytest.raises(th.ParameterError, match="a regressor with fit and predict"):
+    with pytest.raises(th.errors.ParameterError, match="a regressor with fit and predict"):
         booster(estimator=th.LogisticRegression()).fit(X, Y)
-    with pytest.raises(th.ParameterError, match="a regressor with fit and predict"):
+    with pytest.raises(th.errors.ParameterError, match="a regressor with fit and predict"):
         booster(estimator="tree").fit(X, Y)
-    with pytest.raises(th.ParameterError, match="Leave one of them out"):
+    with pytest.raises(th.errors.ParameterError, match="Leave one of them out"):
         booster(estimator=th.Ridge(), checkpoint=tmp_path / "fit.npz").fit(X, Y)
-    with pytest.raises(th.CapabilityError, match="does not support sample weights"):
+    with pytest.raises(th.errors.CapabilityError, match="does not support sample weights"):
         booster(estimator=NearestMean()).fit(X, Y, sample_weight=np.arange(len(X)))
-    with pytest.raises(th.DataError, match=r"predicts nan .first at row 0."):
+    with pytest.raises(th.errors.DataError, match=r"predicts nan .first at row 0."):
         booster(estimator=Broken()).fit(X, Y)
     with pytest.raises(TypeError, match="sparse"):
         booster(estimator=NearestMean()).fit(sp.csr_array(X), Y)
-    with pytest.raises(th.CapabilityError, match="no leaves"):
+    with pytest.raises(th.errors.CapabilityError, match="no leaves"):
         booster(estimator=th.Ridge(), n_estimators=1).fit(X, Y).apply(X)
 
 

@@ -90,5 +90,5 @@ def test_rows_and_parameters_must_be_those_of_the_snapshot(tmp_path):
     fitted = th.HistGradientBoostingRegressor(max_iter=3).fit(X, Y)
     kept = checkpoint.Checkpoint(path, "of something else")
     kept.write(fitted._trees, 0, {})
-    with pytest.raises(th.DataError, match="other rows or with other parameters"):
+    with pytest.raises(th.errors.DataError, match="other rows or with other parameters"):
         model.fit(X, Y)

@@ -99,7 +99,7 @@ def test_time_limits_keep_the_members_so_far(kind):
 def test_models_that_could_not_be_tried_are_not_compared():
     model = committees(Slow(seconds=0.05))["averaging"]
     with th.config(max_time=0.45, threads=1), pytest.warns(ConvergenceWarning):
-        with pytest.raises(th.CapabilityError, match="cannot be compared"):
+        with pytest.raises(th.errors.CapabilityError, match="cannot be compared"):
             model.fit(X, Y)
 
 
@@ -212,7 +212,7 @@ def test_saved_is_loaded(kind):
 def test_a_source_that_streams_is_refused(kind, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("a,b\n1,2\n2,3\n3,5\n")
-    with pytest.raises(th.CapabilityError, match="needs its rows in memory"):
+    with pytest.raises(th.errors.CapabilityError, match="needs its rows in memory"):
         committees(th.Ridge())[kind].fit(th.scan(path, target="b"))
 
 

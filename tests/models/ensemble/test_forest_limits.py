@@ -121,13 +121,13 @@ def test_zero_weights_are_absent_rows(name):
     ids=str,
 )
 def test_wrong_parameters_are_refused(name, parameters, message):
-    with pytest.raises(th.ParameterError, match=message):
+    with pytest.raises(th.errors.ParameterError, match=message):
         forest(name, **parameters).fit(np.abs(X), Y)
 
 
 def test_constraints_need_one_output(name):
     model = forest(name, monotonic_cst=[1, 0, 0, 0])
-    with pytest.raises(th.ParameterError, match="one output"):
+    with pytest.raises(th.errors.ParameterError, match="one output"):
         model.fit(X, np.column_stack([Y, Y]))
 
 
@@ -135,33 +135,33 @@ def test_targets_that_are_no_targets():
     bad = Y.astype(float)
     bad[3] = np.nan
     for name in FORESTS:
-        with pytest.raises(th.DataError, match=r"NaN.*row 3"):
+        with pytest.raises(th.errors.DataError, match=r"NaN.*row 3"):
             forest(name).fit(X, bad)
-    with pytest.raises(th.DataError, match="negative"):
+    with pytest.raises(th.errors.DataError, match="negative"):
         forest("RandomForestRegressor", criterion="poisson").fit(X, Y - 1.0)
-    with pytest.raises(th.ParameterError, match="no class of y"):
+    with pytest.raises(th.errors.ParameterError, match="no class of y"):
         forest("RandomForestClassifier", class_weight={9: 1.0}).fit(X, Y)
-    with pytest.raises(th.DataError, match="all sample weights are zero"):
+    with pytest.raises(th.errors.DataError, match="all sample weights are zero"):
         forest("RandomForestRegressor").fit(X, Y, sample_weight=np.zeros(80))
 
 
 def test_intervals_need_rows_left_out():
     model = forest("RandomForestRegressor").fit(X, Y)
-    with pytest.raises(th.ParameterError, match="oob_score=True"):
+    with pytest.raises(th.errors.ParameterError, match="oob_score=True"):
         model.predict_interval(X)
-    with pytest.raises(th.ParameterError, match="between 0 and 1"):
+    with pytest.raises(th.errors.ParameterError, match="between 0 and 1"):
         model.predict_interval(X, 1.0)
 
 
 def test_absolute_errors_take_every_threshold():
-    with pytest.raises(th.ParameterError, match="max_candidates"):
+    with pytest.raises(th.errors.ParameterError, match="max_candidates"):
         forest("RandomForestRegressor", criterion="absolute_error", max_candidates=3).fit(X, Y)
 
 
 def test_warm_start_with_other_columns_is_refused(name):
     model = forest(name, warm_start=True).fit(X, Y)
     model.set_params(n_estimators=8)
-    with pytest.raises(th.ParameterError, match="Start anew"):
+    with pytest.raises(th.errors.ParameterError, match="Start anew"):
         model.fit(X[:, :2], Y)
 
 
@@ -179,7 +179,7 @@ def test_the_time_limit_keeps_the_trees_so_far(name):
     with th.config(max_time=1e-6), pytest.warns(ConvergenceWarning, match="of 500 trees"):
         model = forest(name, n_estimators=500).fit(rows, y)
     assert 1 <= len(model.estimators_) < 500
-    assert model.solution_.outcome is th.Outcome.OUT_OF_TIME
+    assert model.solution_.outcome is th.results.Outcome.OUT_OF_TIME
     whole = forest(name, n_estimators=len(model.estimators_)).fit(rows, y)
     np.testing.assert_array_equal(model.predict(rows), whole.predict(rows))
 

@@ -116,7 +116,7 @@ def test_warm_start_adds_the_trees_that_were_to_come(name):
     np.testing.assert_array_equal(answer(model), answer(forest(name).fit(X, targets(name))))
     with pytest.warns(UserWarning, match="fits no new trees"):
         model.fit(X, targets(name))
-    with pytest.raises(th.ParameterError, match="larger or equal"):
+    with pytest.raises(th.errors.ParameterError, match="larger or equal"):
         model.set_params(n_estimators=3).fit(X, targets(name))
 
 

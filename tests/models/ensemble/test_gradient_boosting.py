@@ -56,7 +56,7 @@ def test_warm_start_goes_on_bit_for_bit():
     parts = th.HistGradientBoostingClassifier(max_iter=8, warm_start=True).fit(X, SIGN)
     parts.set_params(max_iter=20).fit(X, SIGN)
     np.testing.assert_array_equal(parts.decision_function(X), whole.decision_function(X))
-    with pytest.raises(th.ParameterError, match="larger or equal"):
+    with pytest.raises(th.errors.ParameterError, match="larger or equal"):
         parts.set_params(max_iter=3).fit(X, SIGN)
 
 
@@ -307,7 +307,9 @@ def targets_for(kind, n):
 @pytest.mark.parametrize("kind", boosters(), ids=lambda kind: kind.__name__)
 class TestBadInput:
     def test_one_leaf_is_no_tree(self, kind):
-        with pytest.raises(th.ParameterError, match=r"max_leaf_nodes=1 must be a whole number ≥ 2"):
+        with pytest.raises(
+            th.errors.ParameterError, match=r"max_leaf_nodes=1 must be a whole number ≥ 2"
+        ):
             kind(max_leaf_nodes=1).fit(X, targets_for(kind, len(X)))
 
     def test_constant_and_missing_columns_give_the_constant(self, kind):
@@ -327,7 +329,7 @@ class TestBadInput:
     def test_missing_targets_are_refused(self, kind):
         y = targets_for(kind, 40).astype(float)
         y[3] = np.nan
-        with pytest.raises(th.DataError, match=r"NaN"):
+        with pytest.raises(th.errors.DataError, match=r"NaN"):
             kind().fit(X[:40], y)
 
     def test_rows_of_weight_zero_are_absent(self, kind):
@@ -345,31 +347,31 @@ class TestBadInput:
     def test_snapshots_of_another_fit_are_refused(self, kind, tmp_path):
         path = tmp_path / "fit.npz"
         path.write_bytes(b"nothing of the kind")
-        with pytest.raises(th.DataError, match="no snapshot"):
+        with pytest.raises(th.errors.DataError, match="no snapshot"):
             kind(checkpoint=path).fit(X, targets_for(kind, len(X)))
 
 
 def test_one_row_and_one_class():
     model = th.HistGradientBoostingRegressor().fit([[1.0]], [3.0])
     assert model.predict([[5.0]]) == [3.0]
-    with pytest.raises(th.DataError, match="one class only"):
+    with pytest.raises(th.errors.DataError, match="one class only"):
         th.HistGradientBoostingClassifier().fit(X, np.ones(len(X)))
 
 
 def test_refusals_name_a_way_out():
-    with pytest.raises(th.CapabilityError, match="slopes"):
+    with pytest.raises(th.errors.CapabilityError, match="slopes"):
         th.GradientBoostingClassifier(loss="zero_one").fit(X, SIGN)
-    with pytest.raises(th.CapabilityError, match="2 classes"):
+    with pytest.raises(th.errors.CapabilityError, match="2 classes"):
         th.GradientBoostingClassifier(loss="exponential").fit(X, np.arange(len(X)) % 3)
-    with pytest.raises(th.CapabilityError, match="Use a classifier"):
+    with pytest.raises(th.errors.CapabilityError, match="Use a classifier"):
         th.HistGradientBoostingRegressor(loss="softmax").fit(X, Y)
-    with pytest.raises(th.DataError, match="negative"):
+    with pytest.raises(th.errors.DataError, match="negative"):
         th.HistGradientBoostingRegressor(loss="poisson").fit(X, -Y)
-    with pytest.raises(th.ParameterError, match="quantile=None"):
+    with pytest.raises(th.errors.ParameterError, match="quantile=None"):
         th.HistGradientBoostingRegressor(loss="quantile").fit(X, Y)
-    with pytest.raises(th.ParameterError, match="monotonic_cst has shape"):
+    with pytest.raises(th.errors.ParameterError, match="monotonic_cst has shape"):
         th.HistGradientBoostingRegressor(monotonic_cst=[1]).fit(X, Y)
-    with pytest.raises(th.ParameterError, match="multiclass"):
+    with pytest.raises(th.errors.ParameterError, match="multiclass"):
         th.HistGradientBoostingClassifier(monotonic_cst=[1] * 10).fit(X, np.arange(len(X)) % 3)
-    with pytest.raises(th.ParameterError, match="interaction_cst"):
+    with pytest.raises(th.errors.ParameterError, match="interaction_cst"):
         th.HistGradientBoostingRegressor(interaction_cst=[{99}]).fit(X, Y)

@@ -103,5 +103,5 @@ def test_weights_are_repetitions():
 
 
 def test_bad_parameters():
-    with pytest.raises(th.ParameterError, match="alpha=-1 must be a number ≥ 0"):
+    with pytest.raises(th.errors.ParameterError, match="alpha=-1 must be a number ≥ 0"):
         th.LinearCombination(alpha=-1).fit(OUTPUTS, Y)

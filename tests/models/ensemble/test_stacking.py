@@ -180,19 +180,23 @@ def test_partial_dependence_sees_the_stack():
 
 
 def test_bad_input():
-    with pytest.raises(th.DataError, match=r"cv=5 folds of n_samples=3.*more rows"):
+    with pytest.raises(th.errors.DataError, match=r"cv=5 folds of n_samples=3.*more rows"):
         th.StackingRegressor(REGRESSORS).fit(X[:3], Y[:3])
-    with pytest.raises(th.ParameterError, match="each must be held back once"):
+    with pytest.raises(th.errors.ParameterError, match="each must be held back once"):
         th.StackingRegressor(REGRESSORS, cv=ShuffleSplit(3, random_state=0)).fit(X, Y)
-    with pytest.raises(th.ParameterError, match="ridge does not implement the method 'predict_pro"):
+    with pytest.raises(
+        th.errors.ParameterError, match="ridge does not implement the method 'predict_pro"
+    ):
         th.StackingClassifier(CLASSIFIERS, stack_method="predict_proba").fit(X, LABELS)
-    with pytest.raises(th.ParameterError, match="stack_method='proba' must be one of"):
+    with pytest.raises(th.errors.ParameterError, match="stack_method='proba' must be one of"):
         th.StackingClassifier(CLASSIFIERS, stack_method="proba").fit(X, LABELS)
-    with pytest.raises(th.ParameterError, match="final_estimator='ridge' must be an estimator"):
+    with pytest.raises(
+        th.errors.ParameterError, match="final_estimator='ridge' must be an estimator"
+    ):
         th.StackingRegressor(REGRESSORS, "ridge").fit(X, Y)
-    with pytest.raises(th.ParameterError, match="non-empty list"):
+    with pytest.raises(th.errors.ParameterError, match="non-empty list"):
         th.StackingRegressor([]).fit(X, Y)
-    with pytest.raises(th.DataError, match=r"Input y contains NaN.*row 3"):
+    with pytest.raises(th.errors.DataError, match=r"Input y contains NaN.*row 3"):
         th.StackingRegressor(REGRESSORS).fit(X, np.where(np.arange(N) == 3, np.nan, Y))
     with pytest.raises(NotFittedError):
         th.StackingRegressor(REGRESSORS).predict(X)

@@ -59,7 +59,7 @@ def test_classifiers_as_scikit_learn(voting, weights):
         np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-12)
         ours.flatten_transform = theirs.flatten_transform = False
         np.testing.assert_allclose(ours.transform(X), theirs.transform(X), rtol=1e-12)
-        with pytest.raises(th.ParameterError, match="flatten_transform=False"):
+        with pytest.raises(th.errors.ParameterError, match="flatten_transform=False"):
             ours.get_feature_names_out()
 
 
@@ -163,25 +163,25 @@ def test_partial_dependence_sees_the_vote():
     ],
 )
 def test_bad_members(members, message):
-    with pytest.raises(th.ParameterError, match=message):
+    with pytest.raises(th.errors.ParameterError, match=message):
         th.VotingRegressor(members).fit(X, Y)
 
 
 def test_bad_weights_and_targets():
-    with pytest.raises(th.ParameterError, match="got 2 weights, 3 estimators"):
+    with pytest.raises(th.errors.ParameterError, match="got 2 weights, 3 estimators"):
         th.VotingRegressor(REGRESSORS, weights=[1, 2]).fit(X, Y)
-    with pytest.raises(th.ParameterError, match=r"weights\[1\]=-2, that of 'shrunk'"):
+    with pytest.raises(th.errors.ParameterError, match=r"weights\[1\]=-2, that of 'shrunk'"):
         th.VotingRegressor(REGRESSORS, weights=[1, -2, 1]).fit(X, Y)
-    with pytest.raises(th.ParameterError, match="all members in use are 0"):
+    with pytest.raises(th.errors.ParameterError, match="all members in use are 0"):
         th.VotingRegressor(REGRESSORS, weights=[0, 0, 0]).fit(X, Y)
     spoilt = np.where(np.arange(N) == 3, np.nan, Y)
-    with pytest.raises(th.DataError, match=r"Input y contains NaN.*row 3"):
+    with pytest.raises(th.errors.DataError, match=r"Input y contains NaN.*row 3"):
         th.VotingRegressor(REGRESSORS).fit(X, spoilt)
-    with pytest.raises(th.DataError, match="y has 149"):
+    with pytest.raises(th.errors.DataError, match="y has 149"):
         th.VotingClassifier(CLASSIFIERS).fit(X, LABELS[1:])
     with pytest.raises(AttributeError) as refusal:
         th.VotingClassifier(CLASSIFIERS).fit(X, LABELS).predict_proba(X)
     assert 'voting="soft"' in str(refusal.value.__cause__)
-    with pytest.raises(th.DataError, match="column 1") as failure:
+    with pytest.raises(th.errors.DataError, match="column 1") as failure:
         th.VotingRegressor(REGRESSORS).fit(np.where([0, 1, 0], np.nan, X), Y)
     assert "(while fitting 'plain')" in failure.value.__notes__

@@ -256,11 +256,11 @@ def test_fewer_rows_than_columns_need_a_prior_and_no_more():
     assert np.isfinite(few.mean_).all()
     one = th.BayesianLinearRegression(prior_covariance=2.0, noise=1.0).fit(X[:1], Y[:1])
     np.testing.assert_allclose(one.predict(X[:1]), Y[:1])
-    with pytest.raises(th.DataError, match=r"one sample.*Give noise"):
+    with pytest.raises(th.errors.DataError, match=r"one sample.*Give noise"):
         th.BayesianLinearRegression().fit(X[:1], Y[:1])
-    with pytest.raises(th.CapabilityError, match=r"improper.*prior_covariance"):
+    with pytest.raises(th.errors.CapabilityError, match=r"improper.*prior_covariance"):
         th.BayesianLinearRegression(prior_covariance=None).fit(X[:3], Y[:3])
-    with pytest.raises(th.CapabilityError, match="linearly dependent"):
+    with pytest.raises(th.errors.CapabilityError, match="linearly dependent"):
         th.BayesianLinearRegression(prior_covariance=None).fit(np.hstack([X, X]), Y)
 
 
@@ -279,27 +279,27 @@ def test_fewer_rows_than_columns_need_a_prior_and_no_more():
     ids=["shape", "negative", "asymmetric", "nan", "variance", "mean", "noise", "intercept"],
 )
 def test_bad_parameters(parameters, message):
-    with pytest.raises(th.ParameterError, match=message):
+    with pytest.raises(th.errors.ParameterError, match=message):
         th.BayesianLinearRegression(**parameters).fit(X, Y)
 
 
 def test_bad_noise_and_calls():
-    with pytest.raises(th.DataError, match=r"noise\[3\] = -1; .*> 0"):
+    with pytest.raises(th.errors.DataError, match=r"noise\[3\] = -1; .*> 0"):
         th.BayesianLinearRegression().fit(X, Y, noise=np.where(np.arange(N) == 3, -1.0, 1.0))
-    with pytest.raises(th.DataError, match="give 40 standard deviations"):
+    with pytest.raises(th.errors.DataError, match="give 40 standard deviations"):
         th.BayesianLinearRegression().fit(X, Y, noise=[1.0, 2.0])
     each = th.BayesianLinearRegression().fit(X, Y, noise=SIGMA)
-    with pytest.raises(th.ParameterError, match=r"own noise.*Give noise"):
+    with pytest.raises(th.errors.ParameterError, match=r"own noise.*Give noise"):
         each.predict(X, return_std=True)
     assert len(each.predict_interval(X, kind="credible")) == 2
     assert "one per row" in str(each.summary())
-    with pytest.raises(th.ParameterError, match="noise must be a number ≥ 0"):
+    with pytest.raises(th.errors.ParameterError, match="noise must be a number ≥ 0"):
         each.predict(X, return_std=True, noise=[1.0])
-    with pytest.raises(th.ParameterError, match="with every batch"):
+    with pytest.raises(th.errors.ParameterError, match="with every batch"):
         each.partial_fit(X, Y)
-    with pytest.raises(th.ParameterError, match="kind='confidence'"):
+    with pytest.raises(th.errors.ParameterError, match="kind='confidence'"):
         each.predict_interval(X, kind="confidence")
-    with pytest.raises(th.ParameterError, match="level=2"):
+    with pytest.raises(th.errors.ParameterError, match="level=2"):
         each.summary(level=2)
     with pytest.raises(ValueError, match="2 features, but BayesianLinearRegression is expecting 3"):
         th.BayesianLinearRegression().fit(X, Y).partial_fit(X[:, :2], Y)
@@ -359,16 +359,16 @@ def test_posterior_follows_the_units(x, y):
     ],
 )
 def test_units_beyond_squares_are_refused(x, y, message):
-    with pytest.raises(th.DataError, match=message):
+    with pytest.raises(th.errors.DataError, match=message):
         th.BayesianLinearRegression().fit(X * x, Y * y)
 
 
 def test_words_for_numbers_are_refused_by_name():
-    with pytest.raises(th.ParameterError, match="prior_mean='a' must be a number"):
+    with pytest.raises(th.errors.ParameterError, match="prior_mean='a' must be a number"):
         th.BayesianLinearRegression(prior_mean="a").fit(X, Y)
-    with pytest.raises(th.ParameterError, match="prior_covariance='a' must be a number"):
+    with pytest.raises(th.errors.ParameterError, match="prior_covariance='a' must be a number"):
         th.BayesianLinearRegression(prior_covariance="a").fit(X, Y)
-    with pytest.raises(th.ParameterError, match="noise='a' must be a number"):
+    with pytest.raises(th.errors.ParameterError, match="noise='a' must be a number"):
         th.BayesianLinearRegression().fit(X, Y, noise="a")
-    with pytest.raises(th.ParameterError, match="level='a' must be between 0 and 1"):
+    with pytest.raises(th.errors.ParameterError, match="level='a' must be between 0 and 1"):
         th.BayesianLinearRegression().fit(X, Y).summary(level="a")

@@ -159,5 +159,5 @@ def test_stops_early_with_a_warning():
 
 def test_bad_parameters():
     for name, value in (("alpha_1", -1.0), ("alpha_init", 0.0), ("tol", -1.0), ("max_iter", 0)):
-        with pytest.raises(th.ParameterError, match=f"{name}={value}"):
+        with pytest.raises(th.errors.ParameterError, match=f"{name}={value}"):
             th.BayesianRidge(**{name: value}).fit(X, Y)

@@ -68,16 +68,16 @@ def test_surrogates_bound_the_errors_but_need_not_count_them():
 def test_larger_problems_and_bad_input_are_refused():
     rng = np.random.default_rng(0)
     with pytest.raises(
-        th.MemoryBudgetError, match=r"100 different rows of 8 columns.*NP-hard.*Lin"
+        th.errors.MemoryBudgetError, match=r"100 different rows of 8 columns.*NP-hard.*Lin"
     ):
         th.best_halfspace(rng.normal(size=(100, 8)), np.ones(100))
-    with pytest.raises(th.DataError, match=r"row 1 is 0.*2·y − 1"):
+    with pytest.raises(th.errors.DataError, match=r"row 1 is 0.*2·y − 1"):
         th.best_halfspace([[0.0], [1.0]], [1, 0])
-    with pytest.raises(th.DataError, match="NaN"):
+    with pytest.raises(th.errors.DataError, match="NaN"):
         th.best_halfspace([[np.nan], [1.0]], [1, -1])
-    with pytest.raises(th.DataError, match="shape"):
+    with pytest.raises(th.errors.DataError, match="shape"):
         th.best_halfspace([1.0, 2.0], [1, -1])
-    with pytest.raises(th.DataError, match="one finite number"):
+    with pytest.raises(th.errors.DataError, match="one finite number"):
         th.best_halfspace([[0.0], [1.0]], [1, -1], [1.0, -1.0])
-    with pytest.raises(th.DataError, match="all weights are zero"):
+    with pytest.raises(th.errors.DataError, match="all weights are zero"):
         th.best_halfspace([[0.0], [1.0]], [1, -1], [0.0, 0.0])

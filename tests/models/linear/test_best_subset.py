@@ -153,14 +153,16 @@ def test_out_of_time_keeps_the_best_so_far():
         pytest.warns(Warning, match="branch_and_bound"),
     ):
         model = th.BestSubset().fit(X, y)
-    assert model.solution_.outcome is th.Outcome.OUT_OF_TIME
+    assert model.solution_.outcome is th.results.Outcome.OUT_OF_TIME
     assert model.solution_.gap > 0
     assert np.isfinite(model.coef_).all()
 
 
 def test_too_many_columns_are_refused_with_their_number_and_a_remedy():
     X, y = np.random.default_rng(0).standard_normal((90, 60)), np.arange(90.0)
-    with pytest.raises(th.CapabilityError, match=r"60 columns have 1\.2e\+18 subsets.*Orthogonal"):
+    with pytest.raises(
+        th.errors.CapabilityError, match=r"60 columns have 1\.2e\+18 subsets.*Orthogonal"
+    ):
         th.BestSubset().fit(X, y)
     assert th.BestSubset(max_features=2).fit(X, y).n_nonzero_coefs_ == 2
 
@@ -177,7 +179,7 @@ def test_too_many_columns_are_refused_with_their_number_and_a_remedy():
 )
 def test_refusals(options, words):
     X, y = problem()
-    with pytest.raises(th.ParameterError, match=words):
+    with pytest.raises(th.errors.ParameterError, match=words):
         th.BestSubset(**options).fit(X, y)
 
 
@@ -195,7 +197,7 @@ def test_an_interrupt_keeps_the_best_so_far(monkeypatch, criterion):
     model = th.BestSubset(criterion=criterion)
     with pytest.raises(KeyboardInterrupt):
         model.fit(x, y)
-    assert model.solution_.outcome is th.Outcome.INTERRUPTED
+    assert model.solution_.outcome is th.results.Outcome.INTERRUPTED
     assert model.support_[:3].all()
     assert model.score(x, y) > 0.99
     assert len(model.rss_) == len(model.subsets_) == len(model.criterion_values_)

@@ -20,22 +20,24 @@ BY_SQUARES = [
 
 @pytest.mark.parametrize("name", [*BY_SQUARES, "Lasso", "LassoCV"])
 def test_squares_that_overflow_are_refused(name):
-    with pytest.raises(th.DataError, match="Column 0 is so large that its squares overflow"):
+    with pytest.raises(th.errors.DataError, match="Column 0 is so large that its squares overflow"):
         getattr(th, name)().fit(X * 1e160, Y * 1e160)
-    with pytest.raises(th.DataError, match="The target y is so large that its squares overflow"):
+    with pytest.raises(
+        th.errors.DataError, match="The target y is so large that its squares overflow"
+    ):
         getattr(th, name)().fit(X, Y * 1e160)
 
 
 @pytest.mark.parametrize("name", BY_SQUARES)
 def test_squares_that_vanish_are_refused(name):
-    with pytest.raises(th.DataError, match="Column 0 is so small that its squares vanish"):
+    with pytest.raises(th.errors.DataError, match="Column 0 is so small that its squares vanish"):
         getattr(th, name)().fit(X * 1e-160, Y * 1e-160)
 
 
 @pytest.mark.parametrize("name", ["RidgeCV", "BayesianRidge", "Ridge", "LinearRegression"])
 @pytest.mark.parametrize(("scale", "size"), [(1e160, "large"), (1e-160, "small")])
 def test_fewer_rows_than_columns_too(name, scale, size):
-    with pytest.raises(th.DataError, match=f"Column 0 is so {size} that its squares"):
+    with pytest.raises(th.errors.DataError, match=f"Column 0 is so {size} that its squares"):
         getattr(th, name)().fit(X[:4] * scale, Y[:4] * scale)
 
 

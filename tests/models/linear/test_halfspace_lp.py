@@ -30,7 +30,7 @@ def test_each_example_is_one_inequality():
     homogeneous = th.HalfspaceLP(fit_intercept=False).fit([[1.0], [-1.0]], [1, 0])
     assert homogeneous.inequalities([[1.0]], [1]) == ["w1 > 0"]
     three = th.HalfspaceLP().fit(np.eye(3), [0, 1, 2])
-    with pytest.raises(th.DataError, match="two classes; here are 3"):
+    with pytest.raises(th.errors.DataError, match="two classes; here are 3"):
         three.inequalities(np.eye(3), [0, 1, 2])
 
 
@@ -83,7 +83,7 @@ def test_inconsistent_examples_are_reported():
     assert not model.consistent_
     assert model.violation_ == pytest.approx(4.0)
     with pytest.raises(
-        th.DataError, match=r"no halfspace satisfies all 4.*violation is 4.*Use Lin"
+        th.errors.DataError, match=r"no halfspace satisfies all 4.*violation is 4.*Use Lin"
     ):
         th.HalfspaceLP(on_inconsistent="raise").fit(XOR, parity)
     with pytest.warns(UserWarning, match="no halfspace satisfies all 4 examples"):
@@ -123,9 +123,9 @@ def test_three_classes_one_against_the_rest():
 
 
 def test_bad_input():
-    with pytest.raises(th.DataError, match="one class only"):
+    with pytest.raises(th.errors.DataError, match="one class only"):
         th.HalfspaceLP().fit([[1.0], [2.0]], [1, 1])
-    with pytest.raises(th.ParameterError, match=r"on_inconsistent='never'"):
+    with pytest.raises(th.errors.ParameterError, match=r"on_inconsistent='never'"):
         th.HalfspaceLP(on_inconsistent="never").fit(XOR, [0, 1, 1, 0])
     equal = th.HalfspaceLP().fit(np.ones((4, 2)), [0, 0, 0, 1])
     assert not equal.consistent_
@@ -171,5 +171,5 @@ def test_columns_of_any_size_and_place_are_separated(change):
 def test_the_time_limit_holds_for_linear_programs():
     random = np.random.default_rng(0)
     rows, y = random.standard_normal((1500, 60)), random.integers(0, 2, 1500)
-    with th.config(max_time=1e-3), pytest.raises(th.ThetahatError, match="out of time"):
+    with th.config(max_time=1e-3), pytest.raises(th.errors.ThetahatError, match="out of time"):
         th.HalfspaceLP().fit(rows, y)

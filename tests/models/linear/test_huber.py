@@ -35,7 +35,7 @@ def test_the_optimum_is_at_least_as_low_as_scikit_learns(epsilon, alpha):
     settings = {"epsilon": epsilon, "alpha": alpha}
     ours = th.HuberRegressor(**settings).fit(X, Y)
     theirs = sklearn.linear_model.HuberRegressor(**settings, max_iter=5000, tol=1e-8).fit(X, Y)
-    assert ours.solution_.outcome is th.Outcome.CONVERGED
+    assert ours.solution_.outcome is th.results.Outcome.CONVERGED
     assert objective(ours) <= objective(theirs) * (1 + 1e-12)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=2e-3)
     assert ours.scale_ == pytest.approx(theirs.scale_, rel=2e-3)
@@ -138,16 +138,16 @@ def test_dependent_columns_few_rows_and_huge_penalties():
 
 @pytest.mark.parametrize("epsilon", [0.999, 0.5, -1.0, np.nan, "wide"])
 def test_epsilon_must_be_at_least_1(epsilon):
-    with pytest.raises(th.ParameterError, match=r"epsilon=.* must be a number ≥ 1"):
+    with pytest.raises(th.errors.ParameterError, match=r"epsilon=.* must be a number ≥ 1"):
         th.HuberRegressor(epsilon=epsilon).fit(X, Y)
 
 
 def test_other_bad_input():
-    with pytest.raises(th.ParameterError, match="alpha"):
+    with pytest.raises(th.errors.ParameterError, match="alpha"):
         th.HuberRegressor(alpha=-1.0).fit(X, Y)
-    with pytest.raises(th.DataError, match="NaN"):
+    with pytest.raises(th.errors.DataError, match="NaN"):
         th.HuberRegressor().fit(np.where(X > 2, np.nan, X), Y)
-    with pytest.raises(th.DataError, match="infinity"):
+    with pytest.raises(th.errors.DataError, match="infinity"):
         th.HuberRegressor().fit(X, np.where(np.arange(N) == 7, np.inf, Y))
     with pytest.warns(ConvergenceWarning, match="steps are exhausted"):
         th.HuberRegressor(max_iter=1).fit(X, Y)
@@ -171,7 +171,7 @@ def test_a_small_scale_is_not_taken_for_none(shape, seed, alpha):
     y = x @ random.normal(size=shape[1]) + random.standard_t(2, size=shape[0])
     ours = th.HuberRegressor(alpha=alpha).fit(x, y)
     theirs = sklearn.linear_model.HuberRegressor(alpha=alpha, max_iter=5000).fit(x, y)
-    assert ours.solution_.outcome is th.Outcome.CONVERGED
+    assert ours.solution_.outcome is th.results.Outcome.CONVERGED
     assert objective(ours, x, y) <= objective(theirs, x, y) * (1 + 1e-9)
     assert ours.scale_ == pytest.approx(theirs.scale_, rel=1e-2)
 
@@ -185,7 +185,7 @@ def test_a_penalty_leaves_a_scale_to_fewer_rows_than_columns(seed):
     ours = th.HuberRegressor(alpha=100.0, epsilon=3.0).fit(x, y)
     theirs = sklearn.linear_model.HuberRegressor(alpha=100.0, epsilon=3.0, max_iter=5000)
     theirs.fit(x, y)
-    assert ours.solution_.outcome is th.Outcome.CONVERGED
+    assert ours.solution_.outcome is th.results.Outcome.CONVERGED
     assert objective(ours, x, y) <= objective(theirs, x, y) * (1 + 1e-9)
 
 
@@ -195,7 +195,7 @@ def test_few_rows_for_the_columns_without_a_penalty(seed):
     x = random.normal(size=(20, 15))
     y = x @ random.normal(size=15) + random.standard_t(2, size=20)
     model = th.HuberRegressor(alpha=0.0).fit(x, y)
-    assert model.solution_.outcome is th.Outcome.CONVERGED
+    assert model.solution_.outcome is th.results.Outcome.CONVERGED
     lines = sklearn.linear_model.QuantileRegressor(alpha=0.0).fit(x, y)
     absolute = 2 * 1.35 * abs(y - lines.predict(x)).sum()
     assert objective(model, x, y) <= absolute * (1 + 1e-8)
@@ -224,7 +224,7 @@ def test_rows_of_weight_0_do_not_count_among_more_columns(shape, seed):
     kept = weight > 0
     whole = th.HuberRegressor().fit(x, y, sample_weight=weight)
     fewer = th.HuberRegressor().fit(x[kept], y[kept], sample_weight=weight[kept])
-    assert whole.solution_.outcome is th.Outcome.CONVERGED
+    assert whole.solution_.outcome is th.results.Outcome.CONVERGED
     np.testing.assert_allclose(whole.coef_, fewer.coef_, rtol=1e-9, atol=1e-9)
 
 
@@ -256,7 +256,7 @@ def test_an_interrupt_before_the_first_step_keeps_the_start(monkeypatch):
     model = th.HuberRegressor()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)
-    assert model.solution_.outcome is th.Outcome.INTERRUPTED
+    assert model.solution_.outcome is th.results.Outcome.INTERRUPTED
     np.testing.assert_allclose(model.coef_, np.linalg.lstsq(np.c_[X, np.ones(N)], Y)[0][:4])
     assert model.scale_ > 0
 
@@ -292,7 +292,7 @@ def test_targets_of_any_size(size):
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_columns_whose_squares_overflow_or_vanish_are_refused(model, form):
     wide = X * [1.0, 1.0, 1e160, 1.0]
-    with pytest.raises(th.DataError, match=r"Column 2 is so large .* Divide it by its size"):
+    with pytest.raises(th.errors.DataError, match=r"Column 2 is so large .* Divide it by its size"):
         model.fit(form(wide), Y)
-    with pytest.raises(th.DataError, match=r"so small that their squares vanish"):
+    with pytest.raises(th.errors.DataError, match=r"so small that their squares vanish"):
         model.fit(form(X * 1e-160), Y)

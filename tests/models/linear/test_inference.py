@@ -159,25 +159,25 @@ def test_prints_well():
 
 def test_refusals_give_a_way_out():
     dependent = np.column_stack([X, X[:, 0]])
-    with pytest.raises(th.CapabilityError, match=r"rank 3 of 4.*Drop"):
+    with pytest.raises(th.errors.CapabilityError, match=r"rank 3 of 4.*Drop"):
         th.LinearRegression().fit(dependent, Y).summary()
-    with pytest.raises(th.CapabilityError, match="more rows than parameters"):
+    with pytest.raises(th.errors.CapabilityError, match="more rows than parameters"):
         th.LinearRegression().fit(X[:4], Y[:4]).summary()
-    with pytest.raises(th.CapabilityError, match="never forms"):
+    with pytest.raises(th.errors.CapabilityError, match="never forms"):
         th.LinearRegression(solver="lsqr").fit(X, Y).summary()
     model = th.LinearRegression().fit(X, Y)
-    with pytest.raises(th.ParameterError, match="level=95"):
+    with pytest.raises(th.errors.ParameterError, match="level=95"):
         model.summary(level=95)
-    with pytest.raises(th.ParameterError, match="kind='both'"):
+    with pytest.raises(th.errors.ParameterError, match="kind='both'"):
         model.predict_interval(X, kind="both")
-    with pytest.raises(th.ParameterError, match="weights='count'"):
+    with pytest.raises(th.errors.ParameterError, match="weights='count'"):
         model.summary(weights="count")
 
 
 def test_intervals_of_dependent_columns_are_refused():
     X = np.column_stack([np.arange(6.0), 2 * np.arange(6.0)])
     model = th.LinearRegression().fit(X, [0.0, 1.0, 1.5, 3.0, 4.5, 5.0])
-    with pytest.raises(th.CapabilityError, match="rank 1 of 2"):
+    with pytest.raises(th.errors.CapabilityError, match="rank 1 of 2"):
         model.predict_interval(X)
 
 
@@ -214,5 +214,5 @@ def test_exact_and_constant_targets_have_a_summary():
 
 
 def test_levels_are_numbers():
-    with pytest.raises(th.ParameterError, match="level='a' must be between 0 and 1"):
+    with pytest.raises(th.errors.ParameterError, match="level='a' must be between 0 and 1"):
         th.LinearRegression().fit(X, Y).summary(level="a")

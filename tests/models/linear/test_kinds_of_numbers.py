@@ -46,7 +46,7 @@ def outcome(kind, name, number, schedule, y):
         warnings.simplefilter("ignore")
         try:
             model.fit(X, y)
-        except th.ThetahatError as refused:
+        except th.errors.ThetahatError as refused:
             return type(refused)
     return getattr(model, "coef_", getattr(model, "mean_", None))
 

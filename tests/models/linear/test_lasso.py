@@ -209,9 +209,9 @@ def test_general_form_takes_working_sets_for_many_columns():
         model.coef_, th.Lasso(0.1, **TIGHT).fit(WIDE, WIDE_Y).coef_, atol=1e-6
     )
     boxed = th.penalties.L1(0.1) & th.penalties.Box(-1.0, 1.0)
-    with pytest.raises(th.CapabilityError, match="no bounds but θ ≥ 0"):
+    with pytest.raises(th.errors.CapabilityError, match="no bounds but θ ≥ 0"):
         th.LinearModel(penalty=boxed, solver="working_sets").fit(WIDE, WIDE_Y)
-    with pytest.raises(th.CapabilityError, match="leaves some free"):
+    with pytest.raises(th.errors.CapabilityError, match="leaves some free"):
         th.LinearModel(penalty="none", solver="working_sets").fit(WIDE, WIDE_Y)
 
 
@@ -359,23 +359,23 @@ def test_precompute_is_checked_and_used():
     gram = centred.T @ centred
     model = th.Lasso(0.1, precompute=gram, **TIGHT).fit(X, Y)
     np.testing.assert_allclose(model.coef_, th.Lasso(0.1, **TIGHT).fit(X, Y).coef_, atol=1e-9)
-    with pytest.raises(th.ParameterError, match=r"precompute has shape \(5, 5\)"):
+    with pytest.raises(th.errors.ParameterError, match=r"precompute has shape \(5, 5\)"):
         th.Lasso(0.1, precompute=gram[:5, :5]).fit(X, Y)
-    with pytest.raises(th.ParameterError, match=r"did not pass validation: entry \(0, 0\)"):
+    with pytest.raises(th.errors.ParameterError, match=r"did not pass validation: entry \(0, 0\)"):
         th.Lasso(0.1, precompute=X.T @ X).fit(X, Y)
-    with pytest.raises(th.ParameterError, match="not symmetric"):
+    with pytest.raises(th.errors.ParameterError, match="not symmetric"):
         th.Lasso(0.1, precompute=gram + np.triu(np.ones((6, 6)), 1)).fit(X, Y)
-    with pytest.raises(th.ParameterError, match="precompute='yes' must be True, False"):
+    with pytest.raises(th.errors.ParameterError, match="precompute='yes' must be True, False"):
         th.Lasso(0.1, precompute="yes").fit(X, Y)
 
 
 def test_parameters_out_of_range():
-    with pytest.raises(th.ParameterError, match="alpha=-1 must be a number ≥ 0"):
+    with pytest.raises(th.errors.ParameterError, match="alpha=-1 must be a number ≥ 0"):
         th.Lasso(-1).fit(X, Y)
     for share in (-0.1, 1.5, "half"):
-        with pytest.raises(th.ParameterError, match=r"l1_ratio=.* between 0 and 1"):
+        with pytest.raises(th.errors.ParameterError, match=r"l1_ratio=.* between 0 and 1"):
             th.ElasticNet(l1_ratio=share).fit(X, Y)
-    with pytest.raises(th.ParameterError, match="selection"):
+    with pytest.raises(th.errors.ParameterError, match="selection"):
         th.Lasso(selection="greedy").fit(X, Y)
 
 
@@ -384,7 +384,7 @@ def test_a_time_limit_keeps_what_was_found(name):
     y = np.column_stack([WIDE_Y, WIDE[:, 0]]) if name == "MultiTaskLasso" else WIDE_Y
     with th.config(max_time=1e-9), pytest.warns(ConvergenceWarning, match="out of time"):
         model = getattr(th, name)(1e-3, tol=1e-14).fit(WIDE, y)
-    assert model.solution_.outcome is th.Outcome.OUT_OF_TIME
+    assert model.solution_.outcome is th.results.Outcome.OUT_OF_TIME
     assert model.solution_.value < np.mean((y - y.mean(axis=0)) ** 2)
     assert model.coef_.any()
 
@@ -392,7 +392,7 @@ def test_a_time_limit_keeps_what_was_found(name):
 def test_too_few_sweeps_are_told():
     with pytest.warns(ConvergenceWarning, match="duality gap"):
         model = th.Lasso(1e-3, max_iter=1, tol=1e-12).fit(WIDE, WIDE_Y)
-    assert model.solution_.outcome is th.Outcome.STEPS_EXHAUSTED
+    assert model.solution_.outcome is th.results.Outcome.STEPS_EXHAUSTED
     assert model.n_iter_ == 1
 
 
@@ -400,9 +400,9 @@ def test_wide_data_with_bad_entries_are_refused():
     bad = WIDE.copy()
     bad[3, 7] = np.nan
     for rows in (bad, sp.csr_array(bad)):
-        with pytest.raises(th.DataError, match="NaN"):
+        with pytest.raises(th.errors.DataError, match="NaN"):
             th.Lasso().fit(rows, WIDE_Y)
-    with pytest.raises(th.DataError, match="squares overflow"):
+    with pytest.raises(th.errors.DataError, match="squares overflow"):
         th.Lasso().fit(np.where(np.arange(700) == 3, 1e200 * WIDE, WIDE), WIDE_Y)
 
 
@@ -413,7 +413,7 @@ def test_folds_without_time_are_left_out_and_reported(columns):
     y = x[:, 0] + 0.1 * random.standard_normal(30)
     with th.config(max_time=1e-9), pytest.warns(ConvergenceWarning, match="out of time"):
         model = th.LassoCV(cv=3).fit(x, y)
-    assert model.solution_.outcome is th.Outcome.OUT_OF_TIME
+    assert model.solution_.outcome is th.results.Outcome.OUT_OF_TIME
     assert np.isfinite(model.mse_path_[:, 0]).all()
     assert np.isnan(model.mse_path_[:, -1]).all()
     assert model.alpha_ == model.alphas_[model.mse_path_[:, 0].argmin()]

@@ -65,21 +65,21 @@ def test_path_keeps_single_precision_and_starts_where_told():
 
 
 def test_path_refusals():
-    with pytest.raises(th.ParameterError, match="no parameter 'sweeps'"):
+    with pytest.raises(th.errors.ParameterError, match="no parameter 'sweeps'"):
         th.lasso_path(TALL, TALL_Y, sweeps=3)
-    with pytest.raises(th.ParameterError, match="l1_ratio=2 must be"):
+    with pytest.raises(th.errors.ParameterError, match="l1_ratio=2 must be"):
         th.enet_path(TALL, TALL_Y, l1_ratio=2)
-    with pytest.raises(th.ParameterError, match="not supported for l1_ratio=0"):
+    with pytest.raises(th.errors.ParameterError, match="not supported for l1_ratio=0"):
         th.enet_path(TALL, TALL_Y, l1_ratio=0)
-    with pytest.raises(th.ParameterError, match="alphas holds -1"):
+    with pytest.raises(th.errors.ParameterError, match="alphas holds -1"):
         th.lasso_path(TALL, TALL_Y, alphas=[1.0, -1.0])
-    with pytest.raises(th.ParameterError, match="alphas is empty"):
+    with pytest.raises(th.errors.ParameterError, match="alphas is empty"):
         th.lasso_path(TALL, TALL_Y, alphas=[])
-    with pytest.raises(th.ParameterError, match="alphas=0 must be a whole number ≥ 1"):
+    with pytest.raises(th.errors.ParameterError, match="alphas=0 must be a whole number ≥ 1"):
         th.lasso_path(TALL, TALL_Y, alphas=0)
-    with pytest.raises(th.ParameterError, match="positive=True is for one target"):
+    with pytest.raises(th.errors.ParameterError, match="positive=True is for one target"):
         th.lasso_path(TALL, TALL[:, :2], positive=True)
-    with pytest.raises(th.DataError, match="NaN"):
+    with pytest.raises(th.errors.DataError, match="NaN"):
         th.lasso_path(np.where(WIDE > 3, np.nan, WIDE), WIDE_Y)
     with pytest.warns(ConvergenceWarning, match="did not reach tol within"):
         th.lasso_path(WIDE, WIDE_Y, alphas=[1e-4], max_iter=1, tol=1e-10)
@@ -133,13 +133,13 @@ def test_moments_and_rows_give_the_same_errors():
 
 
 def test_cross_validation_refusals():
-    with pytest.raises(th.ParameterError, match="alphas='many'"):
+    with pytest.raises(th.errors.ParameterError, match="alphas='many'"):
         th.LassoCV(alphas="many").fit(TALL, TALL_Y)
-    with pytest.raises(th.ParameterError, match="eps=0"):
+    with pytest.raises(th.errors.ParameterError, match="eps=0"):
         th.LassoCV(eps=0).fit(TALL, TALL_Y)
-    with pytest.raises(th.DataError, match="fold 0 all weights"):
+    with pytest.raises(th.errors.DataError, match="fold 0 all weights"):
         th.LassoCV(cv=2).fit(TALL, TALL_Y, np.r_[np.zeros(60), np.ones(60)])
-    with pytest.raises(th.DataError, match="one output"):
+    with pytest.raises(th.errors.DataError, match="one output"):
         th.LassoCV().fit(TALL, TALL[:, :2])
 
 
@@ -186,9 +186,9 @@ def test_multi_task_path_and_refusals():
     peer = sklearn.linear_model.lasso_path(WIDE, TARGETS, alphas=5, eps=0.1, tol=1e-9)
     np.testing.assert_allclose(alphas, peer[0])
     np.testing.assert_allclose(coefs, peer[1], atol=1e-5)
-    with pytest.raises(th.DataError, match="mono-task outputs, use Lasso"):
+    with pytest.raises(th.errors.DataError, match="mono-task outputs, use Lasso"):
         th.MultiTaskLasso().fit(WIDE, WIDE_Y)
-    with pytest.raises(th.ParameterError, match="l1_ratio=3"):
+    with pytest.raises(th.errors.ParameterError, match="l1_ratio=3"):
         th.MultiTaskElasticNet(l1_ratio=3).fit(WIDE, TARGETS)
     free = th.MultiTaskLasso(0.0, tol=1e-12, max_iter=100_000).fit(
         TALL, TALL[:, :2] @ [[1, 2], [0, 1]]
@@ -244,12 +244,14 @@ def test_a_path_by_sweeps_is_the_path_on_a_gram_matrix(l1_ratio):
 )
 def test_paths_refuse_what_is_no_parameter_by_their_own_name(function, arguments, message):
     X, y = np.array([[1.0, 2.0, 3.1], [2.3, 5.4, 4.3]]).T, np.array([1.0, 2.0, 3.1])
-    with pytest.raises(th.ParameterError, match=f"^{function.__name__}.*{message}"):
+    with pytest.raises(th.errors.ParameterError, match=f"^{function.__name__}.*{message}"):
         function(X, y, **arguments)
 
 
 def test_shares_of_the_penalty_are_numbers():
-    with pytest.raises(th.ParameterError, match="enet_path: l1_ratio=None must be a number betw"):
+    with pytest.raises(
+        th.errors.ParameterError, match="enet_path: l1_ratio=None must be a number betw"
+    ):
         th.enet_path([[1.0], [2.0]], [1.0, 2.0], l1_ratio=None)
 
 

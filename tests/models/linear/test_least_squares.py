@@ -93,7 +93,7 @@ def test_least_norm_when_columns_depend(solver):
 def test_solvers_that_need_independent_columns_say_so():
     dependent = np.column_stack([X, X[:, 0]])
     for solver in ("cholesky", "qr"):
-        with pytest.raises(th.CapabilityError, match='Use solver="svd"'):
+        with pytest.raises(th.errors.CapabilityError, match='Use solver="svd"'):
             th.LinearRegression(solver=solver).fit(dependent, Y)
 
 
@@ -143,7 +143,7 @@ def test_filip_has_six_digits():
 
 def test_ill_conditioned_normal_equations_warn():
     near = np.column_stack([X, X[:, 0] + 1e-6 * RANDOM.standard_normal(400)])
-    with pytest.warns(th.IllConditionedWarning, match="correct digits with cholesky"):
+    with pytest.warns(th.errors.IllConditionedWarning, match="correct digits with cholesky"):
         model = th.LinearRegression(solver="cholesky").fit(near, Y)
     assert "correct digits" in model.solution_.message
 
@@ -166,9 +166,9 @@ def test_non_negative():
     np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-7, atol=1e-9)
     gradient = X.T @ (target - model.predict(X))
     assert (gradient[model.coef_ == 0] <= 1e-6).all()
-    with pytest.raises(th.CapabilityError, match="active sets"):
+    with pytest.raises(th.errors.CapabilityError, match="active sets"):
         th.LinearRegression(positive=True, solver="svd").fit(X, target)
-    with pytest.raises(th.CapabilityError, match="biased"):
+    with pytest.raises(th.errors.CapabilityError, match="biased"):
         model.summary()
 
 
@@ -197,7 +197,7 @@ def test_one_row():
 def test_fast_predictions_are_checked_predictions():
     model = th.LinearRegression().fit(X, Y)
     np.testing.assert_array_equal(model.predict(X[:3]), model.predict(X[:3].tolist()))
-    with pytest.raises(th.DataError, match="NaN"):
+    with pytest.raises(th.errors.DataError, match="NaN"):
         model.predict(np.full((1, 5), np.nan))
     with pytest.raises(ValueError, match="X has 3 features, but LinearRegression is expecting 5"):
         model.predict(X[:, :3])
@@ -206,16 +206,18 @@ def test_fast_predictions_are_checked_predictions():
 
 
 def test_bad_parameters_name_the_rule():
-    with pytest.raises(th.ParameterError, match=r"solver='choleski' must be.*mean 'cholesky'"):
+    with pytest.raises(
+        th.errors.ParameterError, match=r"solver='choleski' must be.*mean 'cholesky'"
+    ):
         th.LinearRegression(solver="choleski").fit(X, Y)
-    with pytest.raises(th.ParameterError, match="tol=-1 must be a number ≥ 0"):
+    with pytest.raises(th.errors.ParameterError, match="tol=-1 must be a number ≥ 0"):
         th.LinearRegression(tol=-1).fit(X, Y)
-    with pytest.raises(th.DataError, match="requires y"):
+    with pytest.raises(th.errors.DataError, match="requires y"):
         th.LinearRegression().fit(X)
 
 
 def test_memory_is_estimated_before_it_is_taken():
-    with th.config(memory=1000), pytest.raises(th.MemoryBudgetError, match="may be used"):
+    with th.config(memory=1000), pytest.raises(th.errors.MemoryBudgetError, match="may be used"):
         th.LinearRegression(solver="qr").fit(X, Y)
 
 
@@ -226,7 +228,7 @@ def test_user_callables_for_lsqr():
     damped = th.linalg.lsqr(lambda u: X @ u, lambda v: X.T @ v, Y, 5, damp=2.0)
     ridge = th.Ridge(4.0, fit_intercept=False, solver="svd").fit(X, Y)
     np.testing.assert_allclose(damped.theta, ridge.coef_, rtol=1e-7)
-    with pytest.raises(th.DataError, match="returned 400 numbers; d = 5"):
+    with pytest.raises(th.errors.DataError, match="returned 400 numbers; d = 5"):
         th.linalg.lsqr(lambda u: X @ u, lambda v: v, Y, 5)
 
 
@@ -244,7 +246,7 @@ def test_lsqr_equals_scipy():
             assert found.value == pytest.approx(peer[4] ** 2)
     exact = th.linalg.lsqr(lambda u: X @ u, lambda v: X.T @ v, X @ BETA, 5)
     np.testing.assert_allclose(exact.theta, BETA, rtol=1e-8)
-    assert exact.outcome is th.Outcome.CONVERGED
+    assert exact.outcome is th.results.Outcome.CONVERGED
     assert th.linalg.lsqr(lambda u: X @ u, lambda v: X.T @ v, np.zeros(400), 5).steps == 0
 
 
@@ -276,7 +278,7 @@ def test_interrupt_keeps_the_best_so_far(solver):
     model = th.LinearRegression(solver=solver, max_iter=300)
     with pytest.raises(KeyboardInterrupt):
         model.set_callbacks(Interrupting()).fit(X, Y)
-    assert model.solution_.outcome is th.Outcome.INTERRUPTED
+    assert model.solution_.outcome is th.results.Outcome.INTERRUPTED
     assert model.score(X, Y) > 0
 
 

@@ -110,9 +110,9 @@ def test_nested_models():
     assert test.statistic == pytest.approx(2 * (peers[0].llf - peers[1].llf))
     assert test.degrees_of_freedom == 2
     assert 0 < test.p < 1e-4
-    with pytest.raises(th.DataError, match="not nested"):
+    with pytest.raises(th.errors.DataError, match="not nested"):
         small.likelihood_ratio_test(large)
-    with pytest.raises(th.DataError, match="same rows and family"):
+    with pytest.raises(th.errors.DataError, match="same rows and family"):
         large.likelihood_ratio_test(model_of("logistic").fit(X[:, :1], BINARY))
 
 
@@ -203,7 +203,7 @@ def test_solvers_without_a_hessian_are_given_the_rows():
     wide = RANDOM.standard_normal((400, 70))
     y = RANDOM.poisson(1.0, 400)
     model = th.LinearModel("poisson", "none", solver="lbfgs").fit(wide, y)
-    with pytest.raises(th.CapabilityError, match=r"summary\(X, y\)"):
+    with pytest.raises(th.errors.CapabilityError, match=r"summary\(X, y\)"):
         model.summary()
     newton = th.PoissonRegressor(alpha=0.0, tol=1e-8, solver="newton").fit(wide, y)
     np.testing.assert_allclose(
@@ -252,46 +252,48 @@ GROUP = (np.arange(250) < 20).astype(float)
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_likelihood_without_maximum_is_refused(loss, rows, y, tol):
-    with pytest.warns(th.SeparationWarning, match=r"no maximum.*penalty=\"l2\""):
+    with pytest.warns(th.errors.SeparationWarning, match=r"no maximum.*penalty=\"l2\""):
         model = th.LinearModel(loss, "none", tol=tol).fit(rows, y)
-    with pytest.raises(th.CapabilityError, match=r"no maximum.*(penalty)"):
+    with pytest.raises(th.errors.CapabilityError, match=r"no maximum.*(penalty)"):
         model.summary()
-    with pytest.raises(th.CapabilityError, match="no maximum"):
+    with pytest.raises(th.errors.CapabilityError, match="no maximum"):
         model.predict_interval(rows)
 
 
 def test_refusals_give_a_way_out():
-    with pytest.raises(th.CapabilityError, match=r"fit \(L2\(alpha=1.0\)\).*th.bootstrap"):
+    with pytest.raises(th.errors.CapabilityError, match=r"fit \(L2\(alpha=1.0\)\).*th.bootstrap"):
         th.PoissonRegressor().fit(X, COUNTS).summary()
-    with pytest.raises(th.CapabilityError, match=r"Huber is not the likelihood.*th.bootstrap"):
+    with pytest.raises(
+        th.errors.CapabilityError, match=r"Huber is not the likelihood.*th.bootstrap"
+    ):
         th.LinearModel("huber", "none").fit(X, REAL).summary()
     dependent = np.column_stack([X, X[:, 0]])
-    with pytest.raises(th.CapabilityError, match=r"linearly dependent.*Drop"):
+    with pytest.raises(th.errors.CapabilityError, match=r"linearly dependent.*Drop"):
         model_of("poisson").fit(dependent, COUNTS).summary()
-    with pytest.raises(th.CapabilityError, match="no more rows than parameters"):
+    with pytest.raises(th.errors.CapabilityError, match="no more rows than parameters"):
         model_of("squared").fit(X[:4], REAL[:4]).summary()
     model = model_of("poisson").fit(X, COUNTS)
-    with pytest.raises(th.CapabilityError, match=r"summary\(X, y, covariance='HC1'\)"):
+    with pytest.raises(th.errors.CapabilityError, match=r"summary\(X, y, covariance='HC1'\)"):
         model.summary(covariance="HC1")
-    with pytest.raises(th.ParameterError, match="covariance='HC4'"):
+    with pytest.raises(th.errors.ParameterError, match="covariance='HC4'"):
         model.summary(X, COUNTS, covariance="HC4")
-    with pytest.raises(th.DataError, match="not the rows of fit"):
+    with pytest.raises(th.errors.DataError, match="not the rows of fit"):
         model.summary(X + 0.1, COUNTS, covariance="HC0")
-    with pytest.raises(th.ParameterError, match="level=95"):
+    with pytest.raises(th.errors.ParameterError, match="level=95"):
         model.summary(level=95)
-    with pytest.raises(th.ParameterError, match="kind='prediction'"):
+    with pytest.raises(th.errors.ParameterError, match="kind='prediction'"):
         model.predict_interval(X, kind="prediction")
     several = model_of("softmax_cross_entropy").fit(X, CLASSES)
-    with pytest.raises(th.CapabilityError, match="one score per row"):
+    with pytest.raises(th.errors.CapabilityError, match="one score per row"):
         several.predict_interval(X)
-    with pytest.raises(th.CapabilityError, match="one score per row"):
+    with pytest.raises(th.errors.CapabilityError, match="one score per row"):
         several.summary(X, CLASSES, covariance="HC0")
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_fit_that_stopped_early_is_refused():
     model = th.PoissonRegressor(alpha=0.0, max_iter=1, tol=1e-12).fit(X, COUNTS)
-    with pytest.raises(th.CapabilityError, match="stopped before the maximum"):
+    with pytest.raises(th.errors.CapabilityError, match="stopped before the maximum"):
         model.summary()
 
 
@@ -305,7 +307,7 @@ def test_logistic_regression_tells_its_standard_errors():
     errors = [line.standard_error for line in model.summary().coefficients]
     np.testing.assert_allclose(errors, peer.bse, rtol=1e-6)
     assert model.summary().likelihood_ratio.p == pytest.approx(peer.llr_pvalue, rel=1e-6)
-    with pytest.raises(th.CapabilityError, match="bootstrap"):
+    with pytest.raises(th.errors.CapabilityError, match="bootstrap"):
         th.LogisticRegression(C=1.0).fit(rows, labels).summary()
 
 

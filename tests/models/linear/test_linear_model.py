@@ -73,15 +73,17 @@ def test_solvers_agree(solver):
 
 def test_refusals_name_a_way_out():
     y = TARGETS[Targets.BINARY]
-    with pytest.raises(th.CapabilityError, match=r"LBFGS needs a smooth penalty; L1 is not\. Use"):
+    with pytest.raises(
+        th.errors.CapabilityError, match=r"LBFGS needs a smooth penalty; L1 is not\. Use"
+    ):
         th.LinearModel("logistic", "l1", solver="lbfgs").fit(X, y)
-    with pytest.raises(th.CapabilityError, match="surrogate"):
+    with pytest.raises(th.errors.CapabilityError, match="surrogate"):
         th.LinearModel("zero_one").fit(X, TARGETS[Targets.SIGNS])
-    with pytest.raises(th.ParameterError, match="Did you mean 'huber'"):
+    with pytest.raises(th.errors.ParameterError, match="Did you mean 'huber'"):
         th.LinearModel("hubber").fit(X, y)
-    with pytest.raises(th.DataError, match=r"LinearModel: .* targets"):
+    with pytest.raises(th.errors.DataError, match=r"LinearModel: .* targets"):
         th.LinearModel("poisson").fit(X, -1.0 - y)
-    with pytest.raises(th.DataError, match="0 or 1"):
+    with pytest.raises(th.errors.DataError, match="0 or 1"):
         th.LinearModel("logistic").fit(X, y + 4)
 
 
@@ -93,7 +95,7 @@ def test_parts_can_be_searched():
     search = GridSearchCV(model, grid, cv=3).fit(X, TARGETS[Targets.REAL])
     assert search.best_params_["penalty__alpha"] == 1e-3
     assert search.best_estimator_.loss.delta == search.best_params_["loss__delta"]
-    with pytest.raises(th.ParameterError, match="no parameter 'sigma'"):
+    with pytest.raises(th.errors.ParameterError, match="no parameter 'sigma'"):
         model.set_params(loss__sigma=1.0)
 
 
@@ -122,7 +124,7 @@ def test_bad_targets_of_a_stream_are_counted_from_its_first_row():
 
     rows, y = np.zeros((2000, 4)), np.ones(2000)
     y[1500] = 3.0
-    with pytest.raises(th.DataError, match=r"first at row 1,500: 3\.0"):
+    with pytest.raises(th.errors.DataError, match=r"first at row 1,500: 3\.0"):
         th.LinearModel("logistic").fit(Chunked(X=rows, y=y, n_features=4, has_target=True))
 
 
@@ -171,7 +173,7 @@ def test_an_interrupted_fit_of_far_columns_keeps_parameters_in_the_units_of_the_
     rows, y = X + np.array([1e6, -3e7, 0.0, 5e5]), TARGETS[Targets.REAL]
     with pytest.raises(KeyboardInterrupt):
         model.set_callbacks(Interrupting()).fit(rows, y)
-    assert model.solution_.outcome is th.Outcome.INTERRUPTED
+    assert model.solution_.outcome is th.results.Outcome.INTERRUPTED
     np.testing.assert_allclose(model.solution_.theta[:5], np.append(model.coef_, model.intercept_))
     assert np.abs(model.predict(rows) - y).mean() < 2 * np.abs(y - y.mean()).mean()
 
@@ -185,7 +187,7 @@ def test_huber_solves_targets_far_from_zero(penalty):
     x = random.normal(size=(60, 5))
     y = (x @ [1.0, 2.0, 0.0, 0.0, -1.0] + random.normal(size=60)) * 100 + 5e4
     model = th.LinearModel("huber", penalty).fit(x, y)
-    assert model.solution_.outcome is th.Outcome.CONVERGED
+    assert model.solution_.outcome is th.results.Outcome.CONVERGED
     assert model.n_iter_ < 40
     slower = "proximal_gradient" if isinstance(penalty, th.penalties.L1) else "lbfgs"
     other = th.LinearModel("huber", penalty, solver=slower, max_iter=10_000).fit(x, y)

@@ -312,25 +312,25 @@ def test_labels_of_every_kind(labels):
 )
 def test_parameters_out_of_range_are_refused(options, message):
     X, y = blobs()
-    with pytest.raises(th.ParameterError, match=message):
+    with pytest.raises(th.errors.ParameterError, match=message):
         th.LinearSVC(**options).fit(X, y)
 
 
 def test_hard_margin_on_rows_that_no_plane_separates():
     X, y = blobs(40, gap=0.3)
-    with pytest.raises(th.DataError, match=r"hard margin.*class 1 there is none.*finite C"):
+    with pytest.raises(th.errors.DataError, match=r"hard margin.*class 1 there is none.*finite C"):
         th.LinearSVC(C=math.inf).fit(X, y)
-    with pytest.raises(th.DataError, match=r"none among these 2 rows"):
+    with pytest.raises(th.errors.DataError, match=r"none among these 2 rows"):
         th.LinearSVC(C=math.inf).fit([[1.0, 2.0], [1.0, 2.0]], ["a", "b"])
     X, y = three_classes(60)
-    with pytest.raises(th.DataError, match=r"class 0|class 1|class 2"):
+    with pytest.raises(th.errors.DataError, match=r"class 0|class 1|class 2"):
         th.LinearSVC(C=math.inf).fit(sp.csr_array(X), y)
-    with pytest.raises(th.ParameterError, match="one machine per class"):
+    with pytest.raises(th.errors.ParameterError, match="one machine per class"):
         th.LinearSVC(C=math.inf, multi_class="crammer_singer").fit(X, y)
 
 
 def test_one_class_only():
-    with pytest.raises(th.DataError, match=r"one class only, 'a'; telling classes apart"):
+    with pytest.raises(th.errors.DataError, match=r"one class only, 'a'; telling classes apart"):
         th.LinearSVC().fit([[1.0], [2.0]], ["a", "a"])
 
 
@@ -354,7 +354,7 @@ def test_unscaled_columns_end_with_an_answer_or_a_warning_with_the_gap(options):
         warnings.simplefilter("always")
         model = th.LinearSVC(**options, C=1e3, max_iter=50).fit(X, y)
     assert np.isfinite(model.coef_).all()
-    if model.solution_.outcome is th.Outcome.STEPS_EXHAUSTED:
+    if model.solution_.outcome is th.results.Outcome.STEPS_EXHAUSTED:
         assert any("gap" in str(each.message) or "gradient" in str(each.message) for each in caught)
     else:
         assert not caught
@@ -387,11 +387,11 @@ def test_rows_in_files(tmp_path):
         th.LinearSVC(loss="hinge", tol=1e-9).fit(source).support_,
         th.LinearSVC(loss="hinge", tol=1e-9).fit(X, y).support_,
     )
-    with pytest.raises(th.CapabilityError, match="in memory"):
+    with pytest.raises(th.errors.CapabilityError, match="in memory"):
         th.LinearSVC(C=math.inf).fit(source)
     X, y = three_classes(100)
     np.save(tmp_path / "three.npy", np.column_stack([X, y]))
-    with pytest.raises(th.CapabilityError, match="in memory"):
+    with pytest.raises(th.errors.CapabilityError, match="in memory"):
         th.LinearSVC(multi_class="crammer_singer").fit(th.scan(tmp_path / "three.npy", target=4))
 
 
@@ -494,5 +494,5 @@ def test_margin_losses_of_the_library_have_the_same_objective():
     ],
 )
 def test_losses_that_do_not_fit_are_refused(options, message):
-    with pytest.raises(th.ParameterError, match=message):
+    with pytest.raises(th.errors.ParameterError, match=message):
         th.LinearSVC(**options).fit([[0.0], [1.0]], [0, 1])

@@ -112,9 +112,11 @@ def test_a_loss_of_ones_own():
     np.testing.assert_allclose(
         tube.fit(X, y).coef_, th.LinearSVR(**TIGHT).fit(X, y).coef_, atol=1e-9
     )
-    with pytest.raises(th.ParameterError, match=r"Hinge\(\) is a loss for −1 or \+1.*LinearSVC"):
+    with pytest.raises(
+        th.errors.ParameterError, match=r"Hinge\(\) is a loss for −1 or \+1.*LinearSVC"
+    ):
         th.LinearSVR(loss=th.losses.Hinge()).fit(X, y)
-    with pytest.raises(th.DataError, match="Poisson"):
+    with pytest.raises(th.errors.DataError, match="Poisson"):
         th.LinearSVR(loss=th.losses.Poisson()).fit(X, y)
 
 
@@ -143,7 +145,7 @@ def test_many_columns_use_the_dual():
 )
 def test_parameters_out_of_range_are_refused(options, message):
     X, y = line()
-    with pytest.raises(th.ParameterError, match=message):
+    with pytest.raises(th.errors.ParameterError, match=message):
         th.LinearSVR(**options).fit(X, y)
 
 

@@ -282,9 +282,11 @@ def test_one_stochastic_step_of_one_row():
 
 
 def test_a_solver_that_cannot_is_refused_with_a_way_out():
-    with pytest.raises(th.CapabilityError, match=r"Newton needs a smooth penalty.*ProximalNewton"):
+    with pytest.raises(
+        th.errors.CapabilityError, match=r"Newton needs a smooth penalty.*ProximalNewton"
+    ):
         fit(l1_ratio=1.0, solver="newton")
-    with pytest.raises(th.ParameterError, match="Did you mean 'newton'"):
+    with pytest.raises(th.errors.ParameterError, match="Did you mean 'newton'"):
         fit(solver="newtn")
 
 
@@ -529,7 +531,7 @@ PERFECT_THREE = (np.array([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]] * 3), np.array([0
 )
 def test_separated_classes_are_reported(data, word, C):
     x, y = data
-    with pytest.warns(th.SeparationWarning, match=rf"{word}.*separated.*Add a penalty"):
+    with pytest.warns(th.errors.SeparationWarning, match=rf"{word}.*separated.*Add a penalty"):
         model = th.LogisticRegression(C=C).fit(x, y)
     assert "grow without bound" in model.solution_.message
     assert model.n_iter_[0] < 50
@@ -538,7 +540,7 @@ def test_separated_classes_are_reported(data, word, C):
 
 
 def test_a_negligible_absolute_penalty_is_none():
-    with pytest.warns(th.SeparationWarning, match="perfectly separated"):
+    with pytest.warns(th.errors.SeparationWarning, match="perfectly separated"):
         th.LogisticRegression(C=1e9, l1_ratio=1.0).fit(*PERFECT)
 
 
@@ -554,7 +556,7 @@ def test_a_penalty_that_holds_the_coefficients_is_one_however_small(unit):
 
 def test_more_columns_than_rows_are_always_separated():
     random = np.random.default_rng(18)
-    with pytest.warns(th.SeparationWarning, match="perfectly separated"):
+    with pytest.warns(th.errors.SeparationWarning, match="perfectly separated"):
         th.LogisticRegression(penalty=None).fit(random.standard_normal((10, 30)), TWO[:10])
 
 
@@ -595,7 +597,7 @@ def test_overlapping_classes_are_not_called_separated(labels):
     ids=str,
 )
 def test_bad_parameters_are_refused(parameters, message):
-    with pytest.raises(th.ParameterError, match=message):
+    with pytest.raises(th.errors.ParameterError, match=message):
         th.LogisticRegression(**parameters).fit(X, THREE)
 
 
@@ -625,7 +627,7 @@ def test_bad_labels_are_refused(y, message):
 def test_stopping_early_is_said():
     with pytest.warns(ConvergenceWarning, match="1 steps"):
         model = th.LogisticRegression(max_iter=1).fit(X, TWO)
-    assert model.solution_.outcome is th.Outcome.STEPS_EXHAUSTED
+    assert model.solution_.outcome is th.results.Outcome.STEPS_EXHAUSTED
 
 
 def test_steps_that_end_within_the_tolerance_asked_for_are_enough():

@@ -139,7 +139,7 @@ def test_a_number_of_values_is_a_grid():
     ids=str,
 )
 def test_bad_parameters_are_refused(parameters, message):
-    with pytest.raises(th.ParameterError, match=message):
+    with pytest.raises(th.errors.ParameterError, match=message):
         th.LogisticRegressionCV(**parameters).fit(X, TWO)
 
 
@@ -153,7 +153,7 @@ def test_stopping_early_is_said():
 
 def test_rows_in_a_file_are_refused(tmp_path):
     np.save(tmp_path / "rows.npy", np.column_stack([X, THREE]))
-    with pytest.raises(th.CapabilityError, match="rows in memory"):
+    with pytest.raises(th.errors.CapabilityError, match="rows in memory"):
         th.LogisticRegressionCV().fit(th.scan(tmp_path / "rows.npy", target=3))
 
 

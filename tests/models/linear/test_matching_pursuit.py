@@ -176,7 +176,7 @@ def test_zero_and_duplicate_columns_are_never_taken(precompute, positive):
     else:
         with pytest.warns(RuntimeWarning, match="4 of 6 columns taken.*Ask for fewer"):
             model.fit(X, y)
-        assert model.solution_.outcome is th.Outcome.STALLED
+        assert model.solution_.outcome is th.results.Outcome.STALLED
     assert model.coef_[2] == 0.0
     assert model.coef_[3] == 0.0 or model.coef_[4] == 0.0
     assert np.isfinite(model.coef_).all()
@@ -202,7 +202,7 @@ def test_unreachable_tolerance_says_what_is_left():
     model = th.OrthogonalMatchingPursuit(tol=1e-6).fit(X, y)
     assert model.n_iter_ == 6
     assert "above tol=1e-06" in model.solution_.message
-    assert model.solution_.outcome is th.Outcome.STALLED
+    assert model.solution_.outcome is th.results.Outcome.STALLED
     X[:, 2] = X[:, 3]
     with pytest.warns(RuntimeWarning, match="above tol=1e-06.*Raise tol, or add columns"):
         th.OrthogonalMatchingPursuit(tol=1e-6).fit(X, y)
@@ -231,5 +231,5 @@ def test_unreachable_tolerance_says_what_is_left():
 )
 def test_refusals(fit, words):
     X, y, _ = sparse_problem()
-    with pytest.raises(th.ThetahatError, match=words):
+    with pytest.raises(th.errors.ThetahatError, match=words):
         fit(X, y)

@@ -55,15 +55,15 @@ def test_equal_noise_is_ordinary():
 
 def test_bad_noise():
     fit = th.GeneralizedLeastSquares().fit
-    with pytest.raises(th.DataError, match=r"noise\[3\] = 0"):
+    with pytest.raises(th.errors.DataError, match=r"noise\[3\] = 0"):
         fit(X, Y, noise=np.where(np.arange(N) == 3, 0.0, 1.0))
-    with pytest.raises(th.DataError, match=r"shape \(5,\)"):
+    with pytest.raises(th.errors.DataError, match=r"shape \(5,\)"):
         fit(X, Y, noise=np.ones(5))
-    with pytest.raises(th.DataError, match="not positive definite"):
+    with pytest.raises(th.errors.DataError, match="not positive definite"):
         fit(X, Y, noise=np.ones((N, N)))
-    with pytest.raises(th.DataError, match="not symmetric"):
+    with pytest.raises(th.errors.DataError, match="not symmetric"):
         fit(X, Y, noise=ROOT)
-    with pytest.raises(th.DataError, match="not both"):
+    with pytest.raises(th.errors.DataError, match="not both"):
         fit(X, Y, np.ones(N), noise=COVARIANCE)
 
 
@@ -186,7 +186,7 @@ def test_anscombe_inverts_and_amplifies():
     np.testing.assert_allclose(
         amplified.inverse_transform(amplified.transform(3 * counts + 10)), 3 * counts + 10
     )
-    with pytest.raises(th.DataError, match="column 0, row 1 holds -4"):
+    with pytest.raises(th.errors.DataError, match="column 0, row 1 holds -4"):
         th.AnscombeTransform().fit([[1.0], [-4.0]])
 
 
@@ -239,9 +239,9 @@ def test_total_least_squares_in_any_units(x, y):
 @pytest.mark.parametrize("scale", [1.0, 1e-10, 1e10])
 def test_vertical_planes_are_no_total_least_squares(scale):
     rows, target = np.array([[-1.0], [1.0], [0.0], [0.0]]), np.array([0.0, 0.0, -3.0, 3.0])
-    with pytest.raises(th.DataError, match="hyperplane is vertical"):
+    with pytest.raises(th.errors.DataError, match="hyperplane is vertical"):
         th.TotalLeastSquares().fit(rows * scale, target * scale)
-    with pytest.raises(th.DataError, match="hyperplane is vertical"):
+    with pytest.raises(th.errors.DataError, match="hyperplane is vertical"):
         th.TotalLeastSquares().fit(rows, np.column_stack([target, rows[:, 0] + 2.0]))
     # A direction that is longer than the correction stays, without a part in β.
     level = th.TotalLeastSquares().fit(rows * 10.0, target)

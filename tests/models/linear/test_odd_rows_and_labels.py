@@ -23,13 +23,13 @@ CLASSIFIERS = (th.LogisticRegression, th.LinearSVC, th.RidgeClassifier, th.Perce
     ids=["mixed", "no number", "no text"],
 )
 def test_labels_that_are_none(kind, labels, message):
-    with pytest.raises(th.DataError, match=message):
+    with pytest.raises(th.errors.DataError, match=message):
         kind().fit(X, labels)
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS)
 def test_rows_of_weight_zero_bring_no_class(kind):
-    with pytest.raises(th.DataError, match="rows of positive weight are of one class, 1"):
+    with pytest.raises(th.errors.DataError, match="rows of positive weight are of one class, 1"):
         kind().fit(X, Y, sample_weight=Y)
     three = np.where(X[:, 1] > 1, 2, Y)
     kind().fit(X, three, sample_weight=three != 2)
@@ -50,14 +50,16 @@ def test_rows_of_weight_zero_bring_no_class(kind):
 )
 @pytest.mark.parametrize("size", [1e160, 1e200, 1e300])
 def test_columns_whose_squares_overflow(model, size):
-    with pytest.raises(th.DataError, match=r"squares of columns beyond.*Divide those columns"):
+    with pytest.raises(
+        th.errors.DataError, match=r"squares of columns beyond.*Divide those columns"
+    ):
         model.fit(X * size, Y)
 
 
 def test_names_that_are_not_known_come_with_all_that_are():
-    with pytest.raises(th.ParameterError, match=r"class_huber \(modified_huber\).*log_loss"):
+    with pytest.raises(th.errors.ParameterError, match=r"class_huber \(modified_huber\).*log_loss"):
         th.SGDClassifier(loss="other").fit(X, Y)
-    with pytest.raises(th.ParameterError, match=r"lbfgs.*liblinear.*newton-cholesky"):
+    with pytest.raises(th.errors.ParameterError, match=r"lbfgs.*liblinear.*newton-cholesky"):
         th.LogisticRegression(solver="other").fit(X, Y)
 
 

@@ -94,7 +94,7 @@ def test_rows_as_they_arrive():
         parts.partial_fit(X[rows], y[rows], classes=[-1.0, 1.0])
     whole = th.Perceptron(shuffle=False, max_iter=1, tol=None).fit(X, y)
     np.testing.assert_allclose(parts.coef_, whole.coef_, rtol=1e-12)
-    with pytest.raises(th.DataError, match="belong to no class"):
+    with pytest.raises(th.errors.DataError, match="belong to no class"):
         parts.partial_fit(X[:2], [1.0, 7.0])
 
 

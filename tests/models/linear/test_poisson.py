@@ -105,11 +105,11 @@ def test_bad_input():
     bad = Y.copy()
     bad[[17, 30, 50]] = -2.0
     message = r"PoissonRegressor: 3 of 300 targets are negative \(first at row 17: -2.0\)"
-    with pytest.raises(th.DataError, match=message):
+    with pytest.raises(th.errors.DataError, match=message):
         th.PoissonRegressor().fit(X, bad)
-    with pytest.raises(th.ParameterError, match=r"alpha=-1 must be a number ≥ 0"):
+    with pytest.raises(th.errors.ParameterError, match=r"alpha=-1 must be a number ≥ 0"):
         th.PoissonRegressor(alpha=-1).fit(X, Y)
-    with pytest.raises(th.ParameterError, match="solver='sag' must be one of"):
+    with pytest.raises(th.errors.ParameterError, match="solver='sag' must be one of"):
         th.PoissonRegressor(solver="sag").fit(X, Y)
 
 
@@ -121,14 +121,16 @@ GROUP = (np.arange(300) < 20).astype(float)
 def test_a_group_without_counts_is_reported(solver, size):
     rows = np.column_stack([X, GROUP])
     model = th.PoissonRegressor(alpha=0.0, solver=solver)
-    with pytest.warns(th.SeparationWarning, match=r"y = 0 are separated.*grow without bound"):
+    with pytest.warns(
+        th.errors.SeparationWarning, match=r"y = 0 are separated.*grow without bound"
+    ):
         model.fit(rows, Y * (1 - GROUP) * size)
     th.PoissonRegressor(alpha=1.0, solver=solver).fit(rows, Y * (1 - GROUP) * size)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
 def test_targets_that_are_all_zero_are_reported(alpha):
-    with pytest.warns(th.SeparationWarning, match="all targets are 0"):
+    with pytest.warns(th.errors.SeparationWarning, match="all targets are 0"):
         model = th.PoissonRegressor(alpha=alpha).fit(X, np.zeros(300))
     np.testing.assert_allclose(model.predict(X), 0.0, atol=1e-6)
     assert np.isnan(model.score(X, np.zeros(300)))

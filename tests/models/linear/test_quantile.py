@@ -130,20 +130,20 @@ def test_data_that_fit_exactly_or_not_at_all():
 
 @pytest.mark.parametrize("quantile", [0.0, 1.0, -0.1, 2.0, "half", True, [0.5, 1.0], [], np.nan])
 def test_quantiles_outside_0_and_1_are_refused(quantile):
-    with pytest.raises(th.ParameterError, match=r"quantile=.* strictly between 0 and 1"):
+    with pytest.raises(th.errors.ParameterError, match=r"quantile=.* strictly between 0 and 1"):
         th.QuantileRegressor(quantile=quantile).fit(X, Y)
 
 
 def test_other_bad_parameters_and_data():
-    with pytest.raises(th.ParameterError, match="alpha"):
+    with pytest.raises(th.errors.ParameterError, match="alpha"):
         th.QuantileRegressor(alpha=-1.0).fit(X, Y)
-    with pytest.raises(th.ParameterError, match=r"solver='high'.*Did you mean 'highs'"):
+    with pytest.raises(th.errors.ParameterError, match=r"solver='high'.*Did you mean 'highs'"):
         th.QuantileRegressor(solver="high").fit(X, Y)
-    with pytest.raises(th.ParameterError, match=r"solver_options\['tol'\]"):
+    with pytest.raises(th.errors.ParameterError, match=r"solver_options\['tol'\]"):
         th.QuantileRegressor(solver_options={"tol": -1.0}).fit(X, Y)
-    with pytest.raises(th.DataError, match="NaN"):
+    with pytest.raises(th.errors.DataError, match="NaN"):
         th.QuantileRegressor().fit(X, np.where(np.arange(N) == 3, np.nan, Y))
-    with pytest.raises(th.DataError, match="infinity"):
+    with pytest.raises(th.errors.DataError, match="infinity"):
         th.QuantileRegressor().fit(np.where(X > 2, np.inf, X), Y)
     with pytest.warns(ConvergenceWarning, match="duality gap"):
         th.QuantileRegressor(alpha=0.0, solver_options={"maxiter": 1}).fit(X, Y)

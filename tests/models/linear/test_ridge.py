@@ -70,7 +70,7 @@ def test_one_penalty_per_target():
     model = th.Ridge([0.1, 10.0, 3.0]).fit(X, targets)
     peer = sklearn.linear_model.Ridge([0.1, 10.0, 3.0]).fit(X, targets)
     np.testing.assert_allclose(model.coef_, peer.coef_, rtol=1e-9)
-    with pytest.raises(th.DataError, match="3 targets, alpha of shape"):
+    with pytest.raises(th.errors.DataError, match="3 targets, alpha of shape"):
         th.Ridge([1.0, 2.0]).fit(X, targets)
 
 
@@ -140,7 +140,7 @@ def test_bayesian_posterior_mean():
 
 def test_bad_penalties():
     for alpha in (-1.0, np.nan, "big", [1.0, -2.0]):
-        with pytest.raises(th.ParameterError, match=r"Ridge: alpha=.* must be a number ≥ 0"):
+        with pytest.raises(th.errors.ParameterError, match=r"Ridge: alpha=.* must be a number ≥ 0"):
             th.Ridge(alpha).fit(X, Y)
 
 
@@ -210,11 +210,11 @@ def test_ridge_cv_sparse_and_refusals():
     np.testing.assert_allclose(
         th.RidgeCV(ALPHAS).fit(rows, y).scores_, th.RidgeCV(ALPHAS).fit(rows.toarray(), y).scores_
     )
-    with pytest.raises(th.ParameterError, match="empty"):
+    with pytest.raises(th.errors.ParameterError, match="empty"):
         th.RidgeCV([]).fit(X, Y)
-    with pytest.raises(th.ParameterError, match="alphas"):
+    with pytest.raises(th.errors.ParameterError, match="alphas"):
         th.RidgeCV([-1.0]).fit(X, Y)
-    with pytest.raises(th.ParameterError, match="leave-one-out"):
+    with pytest.raises(th.errors.ParameterError, match="leave-one-out"):
         th.RidgeCV(cv=3, store_cv_results=True).fit(X, Y)
 
 

@@ -68,7 +68,7 @@ def test_sparse_rows_and_files(tmp_path):
     )
     cross = th.RidgeClassifierCV(ALPHAS).fit(source)
     assert cross.alpha_ == th.RidgeClassifierCV(ALPHAS).fit(X, CODES).alpha_
-    with pytest.raises(th.CapabilityError, match="rows in memory"):
+    with pytest.raises(th.errors.CapabilityError, match="rows in memory"):
         th.RidgeClassifierCV(ALPHAS, cv=3).fit(source)
 
 
@@ -115,15 +115,17 @@ def test_kept_results_have_scikit_learn_shapes():
 
 
 def test_bad_input():
-    with pytest.raises(th.DataError, match="one class only, 'a'"):
+    with pytest.raises(th.errors.DataError, match="one class only, 'a'"):
         th.RidgeClassifier().fit(X, ["a"] * 150)
-    with pytest.raises(th.ParameterError, match="alpha=-1"):
+    with pytest.raises(th.errors.ParameterError, match="alpha=-1"):
         th.RidgeClassifier(alpha=-1).fit(X, CODES)
-    with pytest.raises(th.DataError, match=r"RidgeClassifier: .* 3 targets, alpha of shape \(2,\)"):
+    with pytest.raises(
+        th.errors.DataError, match=r"RidgeClassifier: .* 3 targets, alpha of shape \(2,\)"
+    ):
         th.RidgeClassifier(alpha=[1.0, 2.0]).fit(X, CODES)
-    with pytest.raises(th.ParameterError, match="names 'z', which is no class"):
+    with pytest.raises(th.errors.ParameterError, match="names 'z', which is no class"):
         th.RidgeClassifier(class_weight={"z": 1.0}).fit(X, NAMES)
-    with pytest.raises(th.ParameterError, match="Use cv=None"):
+    with pytest.raises(th.errors.ParameterError, match="Use cv=None"):
         th.RidgeClassifierCV(cv=3, store_cv_results=True).fit(X, NAMES)
     with pytest.raises(ValueError, match="Unknown label type"):
         th.RidgeClassifier().fit(X, X[:, 0])

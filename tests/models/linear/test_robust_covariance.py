@@ -81,11 +81,11 @@ def test_a_row_that_fixes_a_coefficient_by_itself():
 
 def test_refusals():
     model = th.LinearRegression().fit(X, Y)
-    with pytest.raises(th.CapabilityError, match=r"summary\(X, y, covariance='HC1'\)"):
+    with pytest.raises(th.errors.CapabilityError, match=r"summary\(X, y, covariance='HC1'\)"):
         model.summary(covariance="HC1")
-    with pytest.raises(th.ParameterError, match="covariance='white'"):
+    with pytest.raises(th.errors.ParameterError, match="covariance='white'"):
         model.summary(covariance="white")
-    with pytest.raises(th.DataError, match="not the rows of fit"):
+    with pytest.raises(th.errors.DataError, match="not the rows of fit"):
         model.summary(X[::-1], Y, covariance="HC1")
-    with pytest.raises(th.DataError, match="not the rows of fit"):
+    with pytest.raises(th.errors.DataError, match="not the rows of fit"):
         model.summary(X[:-1], Y[:-1], covariance="HC1")

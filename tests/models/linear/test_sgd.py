@@ -194,7 +194,7 @@ def test_stops_after_as_many_epochs_as_scikit_learn(adapts):
     options = {"shuffle": False, "penalty": None, **adapts}
     ours, theirs = th.SGDRegressor(**options).fit(X, Y), sk.SGDRegressor(**options).fit(X, Y)
     assert ours.n_iter_ == theirs.n_iter_
-    assert ours.solution_.outcome is th.Outcome.CONVERGED
+    assert ours.solution_.outcome is th.results.Outcome.CONVERGED
     assert_same(ours, theirs, rtol=1e-7)
 
 
@@ -404,7 +404,7 @@ def test_warm_starts_and_given_starts():
 def test_early_stopping_judges_by_rows_held_out():
     options = {"early_stopping": True, "random_state": 0, "validation_fraction": 0.2}
     model = th.SGDClassifier(**options).fit(X, CLASSES)
-    assert model.solution_.outcome is th.Outcome.CONVERGED
+    assert model.solution_.outcome is th.results.Outcome.CONVERGED
     assert model.solution_.gap_kind == "change of the held-out score"
     assert model.t_ == 1 + model.n_iter_ * 240
     # Scores no longer improve by more than 1: after the first epoch, five more.
@@ -414,7 +414,7 @@ def test_early_stopping_judges_by_rows_held_out():
 def test_too_few_epochs_are_told():
     with pytest.warns(ConvergenceWarning, match="steps are exhausted"):
         model = th.SGDRegressor(max_iter=2, random_state=0).fit(X, Y)
-    assert model.solution_.outcome is th.Outcome.STEPS_EXHAUSTED
+    assert model.solution_.outcome is th.results.Outcome.STEPS_EXHAUSTED
 
 
 def test_time_limits_end_a_fit():
@@ -440,7 +440,7 @@ def test_epochs_are_reported_and_an_interrupt_keeps_the_last():
     model = th.SGDClassifier(**options).set_callbacks(Interrupting())
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, CLASSES)
-    assert model.solution_.outcome is th.Outcome.INTERRUPTED
+    assert model.solution_.outcome is th.results.Outcome.INTERRUPTED
     assert_same(model, th.SGDClassifier(max_iter=3, **options).fit(X, CLASSES))
 
 
@@ -467,20 +467,22 @@ def test_epochs_are_reported_and_an_interrupt_keeps_the_last():
 )
 @pytest.mark.parametrize("kind", [th.SGDClassifier, th.SGDRegressor])
 def test_parameters_out_of_range(kind, parameters, rule):
-    with pytest.raises(th.ThetahatError, match=rule):
+    with pytest.raises(th.errors.ThetahatError, match=rule):
         kind(**parameters).fit(X, SIGNS)
 
 
 def test_the_first_partial_fit_names_the_classes():
-    with pytest.raises(th.DataError, match="classes must be passed on the first call"):
+    with pytest.raises(th.errors.DataError, match="classes must be passed on the first call"):
         th.SGDClassifier().partial_fit(X, CLASSES)
-    with pytest.raises(th.DataError, match="names a single class"):
+    with pytest.raises(th.errors.DataError, match="names a single class"):
         th.SGDClassifier().partial_fit(X, CLASSES, classes=["a"])
     model = th.SGDClassifier().partial_fit(X, CLASSES, classes=["a", "b", "c"])
-    with pytest.raises(th.DataError, match="not the same as on last call"):
+    with pytest.raises(th.errors.DataError, match="not the same as on last call"):
         model.partial_fit(X, CLASSES, classes=["a", "b"])
     before = parameters(model)
-    with pytest.raises(th.DataError, match=r"1 of 2 labels belong to no class: 'd' .*first call"):
+    with pytest.raises(
+        th.errors.DataError, match=r"1 of 2 labels belong to no class: 'd' .*first call"
+    ):
         model.partial_fit(X[:2], ["a", "d"])
     with pytest.raises(ValueError, match="X has 3 features, but SGDClassifier is expecting 5"):
         model.partial_fit(X[:, :3], CLASSES)
@@ -489,15 +491,17 @@ def test_the_first_partial_fit_names_the_classes():
 
 
 def test_partial_fit_refuses_what_needs_all_rows():
-    with pytest.raises(th.ParameterError, match="early_stopping should be False"):
+    with pytest.raises(th.errors.ParameterError, match="early_stopping should be False"):
         th.SGDRegressor(early_stopping=True).partial_fit(X, Y)
-    with pytest.raises(th.ParameterError, match="'balanced' is not supported for partial_fit"):
+    with pytest.raises(
+        th.errors.ParameterError, match="'balanced' is not supported for partial_fit"
+    ):
         th.SGDClassifier(class_weight="balanced").partial_fit(X, SIGNS, classes=[-1, 1])
 
 
 @pytest.mark.parametrize("kind", [th.SGDClassifier, th.Perceptron])
 def test_one_class_only(kind):
-    with pytest.raises(th.DataError, match="one class only, 'a'"):
+    with pytest.raises(th.errors.DataError, match="one class only, 'a'"):
         kind().fit(X, np.full(N, "a"))
 
 
@@ -513,31 +517,31 @@ def test_steps_that_diverge_are_told_with_a_remedy():
     with pytest.warns(ConvergenceWarning, match=r"diverged.*StandardScaler.*eta0 \(now 0.01\)"):
         model = th.SGDRegressor(random_state=0).fit(1e3 * X, Y)
     assert np.isfinite(model.coef_).all()
-    assert model.solution_.outcome is th.Outcome.DIVERGED
+    assert model.solution_.outcome is th.results.Outcome.DIVERGED
     with pytest.raises(
-        th.DataError, match=r"diverged in epoch 1: the coefficients overflow.*Scale"
+        th.errors.DataError, match=r"diverged in epoch 1: the coefficients overflow.*Scale"
     ):
         th.SGDRegressor(random_state=0, eta0=1e300).fit(1e3 * X, Y)
     own = th.loss(lambda y, z: (z - y) ** 4)
-    with pytest.raises(th.DataError, match="diverged in epoch 1"):
+    with pytest.raises(th.errors.DataError, match="diverged in epoch 1"):
         th.SGDRegressor(own, random_state=0, eta0=1e150, max_iter=1).fit(1e3 * X, Y)
 
 
 def test_too_few_rows_to_hold_some_out():
-    with pytest.raises(th.DataError, match="one row of each class"):
+    with pytest.raises(th.errors.DataError, match="one row of each class"):
         th.SGDClassifier(early_stopping=True).fit(X[:10], CLASSES[:10])
-    with pytest.raises(th.DataError, match="hold out 1 of 1 rows"):
+    with pytest.raises(th.errors.DataError, match="hold out 1 of 1 rows"):
         th.SGDRegressor(early_stopping=True).fit(X[:1], Y[:1])
     blocks = InBlocks(rows=X, targets=Y, n_features=D)
-    with pytest.raises(th.CapabilityError, match="early_stopping=False"):
+    with pytest.raises(th.errors.CapabilityError, match="early_stopping=False"):
         th.SGDRegressor(early_stopping=True).fit(blocks)
 
 
 def test_starts_of_the_wrong_shape():
-    with pytest.raises(th.DataError, match=r"coef_init has shape \(2,\).*need \(3, 5\)"):
+    with pytest.raises(th.errors.DataError, match=r"coef_init has shape \(2,\).*need \(3, 5\)"):
         th.SGDClassifier().fit(X, CLASSES, coef_init=[0.0, 1.0])
     warm = th.SGDClassifier(warm_start=True, random_state=0).fit(X, SIGNS)
-    with pytest.raises(th.DataError, match="warm_start goes on with the classes"):
+    with pytest.raises(th.errors.DataError, match="warm_start goes on with the classes"):
         warm.fit(X, CLASSES)
 
 
@@ -547,23 +551,23 @@ def test_starts_of_the_wrong_shape():
 def test_missing_values_are_named(early_stopping, rows, value):
     bad = X.copy()
     bad[17, 2] = value
-    with pytest.raises(th.DataError, match=r"column 2.*row 17"):
+    with pytest.raises(th.errors.DataError, match=r"column 2.*row 17"):
         th.SGDRegressor(early_stopping=early_stopping).fit(rows(bad), Y)
-    with pytest.raises(th.DataError, match=r"column 2.*row 17"):
+    with pytest.raises(th.errors.DataError, match=r"column 2.*row 17"):
         th.SGDClassifier().partial_fit(rows(bad), CLASSES, classes=["a", "b", "c"])
 
 
 def test_all_weights_zero():
-    with pytest.raises(th.DataError, match="all sample weights are zero"):
+    with pytest.raises(th.errors.DataError, match="all sample weights are zero"):
         th.SGDRegressor().fit(X, Y, sample_weight=np.zeros(N))
     blocks = InBlocks(rows=X, targets=Y, n_features=D)
     weightless = Reweighted.of(blocks, lambda block: np.zeros(block.n_rows))
-    with pytest.raises(th.DataError, match="all sample weights are zero"):
+    with pytest.raises(th.errors.DataError, match="all sample weights are zero"):
         th.SGDRegressor().fit(weightless)
 
 
 def test_class_losses_are_for_classes():
-    with pytest.raises(th.ParameterError, match="Use SGDClassifier"):
+    with pytest.raises(th.errors.ParameterError, match="Use SGDClassifier"):
         th.SGDRegressor("softmax_cross_entropy").fit(X, Y)
-    with pytest.raises(th.DataError, match="are negative"):
+    with pytest.raises(th.errors.DataError, match="are negative"):
         th.SGDRegressor("poisson").fit(X, Y)

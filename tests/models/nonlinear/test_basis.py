@@ -91,7 +91,7 @@ def test_intercept_and_regressor_are_choices():
         th.SimilarityFeatures(rbf_kernel), regressor=th.Ridge(alpha=0.1)
     ).fit(X, y)
     assert ridge.score(X, y) > 0.99
-    with pytest.raises(th.CapabilityError, match="learned basis is fitted together"):
+    with pytest.raises(th.errors.CapabilityError, match="learned basis is fitted together"):
         th.BasisRegression(bumps, [0.0, 1.0, 1.0, 1.0], regressor=th.Ridge()).fit(X, y)
 
 
@@ -113,7 +113,7 @@ def test_weights_count_rows():
     ],
 )
 def test_refusals_say_what_is_wrong(basis, start, message):
-    with pytest.raises(th.ParameterError, match=message):
+    with pytest.raises(th.errors.ParameterError, match=message):
         th.BasisRegression(basis, start).fit(X, X[:, 0])
 
 
@@ -140,8 +140,12 @@ def test_the_product_feature_is_exclusive_or():
 
 def test_a_basis_that_is_undefined_is_named():
     """X is finite: it is not for imputing."""
-    with pytest.raises(th.DataError, match=r"basis\(X, theta\) is nan at the start theta = \[9"):
+    with pytest.raises(
+        th.errors.DataError, match=r"basis\(X, theta\) is nan at the start theta = \[9"
+    ):
         th.BasisRegression(lambda X, b: np.log(X - b[0]), [9.0]).fit(X, X[:, 0])
     halves = FunctionTransformer(lambda X: np.where(X > 0, X, np.nan))
-    with pytest.raises(th.DataError, match=r"FunctionTransformer.transform\(X\) is nan .* row 0"):
+    with pytest.raises(
+        th.errors.DataError, match=r"FunctionTransformer.transform\(X\) is nan .* row 0"
+    ):
         th.BasisRegression(halves).fit(X, X[:, 0])

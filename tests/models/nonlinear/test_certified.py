@@ -140,5 +140,5 @@ def test_files_of_the_reference_datasets():
 
 
 def test_unknown_problem_is_refused_with_the_nearest():
-    with pytest.raises(th.ParameterError, match="Did you mean 'Misra1a'"):
+    with pytest.raises(th.errors.ParameterError, match="Did you mean 'Misra1a'"):
         th.datasets.load_nonlinear("misra1a")

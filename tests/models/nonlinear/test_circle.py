@@ -129,12 +129,12 @@ def test_signed_distance_score_and_projection():
     ids=["line", "place", "one"],
 )
 def test_points_without_a_circle_are_refused(points, where):
-    with pytest.raises(th.DataError, match=where):
+    with pytest.raises(th.errors.DataError, match=where):
         th.CircleFit().fit(points)
 
 
 def test_method_is_checked():
-    with pytest.raises(th.ParameterError, match="Did you mean 'algebraic'"):
+    with pytest.raises(th.errors.ParameterError, match="Did you mean 'algebraic'"):
         th.CircleFit("algebra").fit(arc(6.0, 0.1))
 
 

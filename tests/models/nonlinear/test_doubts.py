@@ -47,7 +47,7 @@ def told(model, start, y, **options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("error")
         warnings.simplefilter("always", ConvergenceWarning)
-        warnings.simplefilter("always", th.IllConditionedWarning)
+        warnings.simplefilter("always", th.errors.IllConditionedWarning)
         curve.fit(X, y)
     return curve, " ".join(str(warning.message) for warning in caught)
 
@@ -93,7 +93,7 @@ def test_a_fit_from_anywhere_is_stationary_or_warns(name):
     for start in starts:
         try:
             curve, warning = told(model, start, y)
-        except th.ParameterError:
+        except th.errors.ParameterError:
             continue
         if warning:
             continue
@@ -118,7 +118,7 @@ def test_a_jacobian_that_vanished_is_no_minimum():
     curve = th.NonlinearRegression(decay, {"height": 1.0, "rate": 1e4})
     with pytest.warns(ConvergenceWarning, match=r"do not determine height, rate .* rank 0 of 2"):
         curve.fit(rows, y)
-    assert curve.solution_.outcome is th.Outcome.STALLED
+    assert curve.solution_.outcome is th.results.Outcome.STALLED
     assert np.isinf(curve.standard_errors_).all()
 
 
@@ -128,7 +128,7 @@ def test_steps_that_overshoot_to_nowhere_are_told(name):
     data = th.datasets.load_nonlinear(name)
     curve = th.NonlinearRegression(data.model, data.starts[0], method="gauss_newton")
     with pytest.warns(
-        th.IllConditionedWarning, match=r"do not determine b1, b2, b3 .* rank 1 of 3"
+        th.errors.IllConditionedWarning, match=r"do not determine b1, b2, b3 .* rank 1 of 3"
     ):
         curve.fit(data.X, data.y)
 
@@ -156,5 +156,7 @@ def test_steps_to_where_the_derivative_is_undefined_are_dropped(method, start):
 
 
 def test_a_start_whose_squares_overflow_is_refused():
-    with pytest.raises(th.ParameterError, match=r"sum of losses is inf at the start b1 = 1, b2"):
+    with pytest.raises(
+        th.errors.ParameterError, match=r"sum of losses is inf at the start b1 = 1, b2"
+    ):
         th.NonlinearRegression(decay, [1.0, -150.0]).fit(X, X[:, 0])

@@ -96,10 +96,12 @@ def test_a_jacobian_of_ones_own_is_checked_and_used():
         return columns
 
     with pytest.raises(
-        th.ParameterError, match=r"derivative by b2 in row 7 .* 0\.3501\d+.* -0\.3501\d+"
+        th.errors.ParameterError, match=r"derivative by b2 in row 7 .* 0\.3501\d+.* -0\.3501\d+"
     ):
         fitted(jacobian=wrong)
-    with pytest.raises(th.ParameterError, match=r"returned shape \(40, 2\).*\(40, 3\) is needed"):
+    with pytest.raises(
+        th.errors.ParameterError, match=r"returned shape \(40, 2\).*\(40, 3\) is needed"
+    ):
         fitted(jacobian=lambda X, theta: jacobian(X, theta)[:, :2])
 
 
@@ -150,7 +152,7 @@ def test_interruption_keeps_the_best_so_far():
     with pytest.raises(KeyboardInterrupt):
         model.set_params(start=[50.0, 9.0, 9.0]).fit(T, Y)
     assert model.theta_.shape == (3,)
-    with pytest.raises(th.CapabilityError, match="interrupted"):
+    with pytest.raises(th.errors.CapabilityError, match="interrupted"):
         model.summary()
 
 
@@ -220,7 +222,9 @@ def test_parameters_that_rows_do_not_determine():
         return theta[0] * theta[1] * X[:, 0] + theta[2]
 
     model = th.NonlinearRegression(product, [1.0, 1.0, 0.0])
-    with pytest.warns(th.IllConditionedWarning, match="do not determine b1, b2 .* rank 2 of 3"):
+    with pytest.warns(
+        th.errors.IllConditionedWarning, match="do not determine b1, b2 .* rank 2 of 3"
+    ):
         model.fit(T, 6 * T[:, 0] + 1 + 0.1 * (Y - 1))
     assert np.isinf(model.standard_errors_[:2]).all()
     assert np.isfinite(model.standard_errors_[2])
@@ -288,7 +292,7 @@ def test_no_row_to_spare():
     model = th.NonlinearRegression(decay, START).fit(T[[0, 10, 39]], Y[[0, 10, 39]])
     np.testing.assert_allclose(model.predict(T[[0, 10, 39]]), Y[[0, 10, 39]], rtol=1e-8)
     assert math.isnan(model.sigma_)
-    with pytest.raises(th.CapabilityError, match="more rows than parameters: n = 3, p = 3"):
+    with pytest.raises(th.errors.CapabilityError, match="more rows than parameters: n = 3, p = 3"):
         model.summary()
 
 
@@ -344,7 +348,7 @@ def nothing(X, theta):
     ],
 )
 def test_refusals_say_what_is_wrong(model, start, options, message):
-    with pytest.raises(th.ThetahatError, match=message):
+    with pytest.raises(th.errors.ThetahatError, match=message):
         th.NonlinearRegression(model, start, **options).fit(T, Y)
 
 
@@ -382,9 +386,9 @@ def test_the_model_cannot_change_the_rows():
 
 def test_predict_interval_refuses_other_kinds():
     model = fitted()
-    with pytest.raises(th.ParameterError, match="kind='mean' must be"):
+    with pytest.raises(th.errors.ParameterError, match="kind='mean' must be"):
         model.predict_interval(T, kind="mean")
-    with pytest.raises(th.ParameterError, match="level=95 must be between"):
+    with pytest.raises(th.errors.ParameterError, match="level=95 must be between"):
         model.predict_interval(T, level=95)
-    with pytest.raises(th.ParameterError, match="weights='row' must be"):
+    with pytest.raises(th.errors.ParameterError, match="weights='row' must be"):
         model.summary(weights="row")

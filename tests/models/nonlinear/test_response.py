@@ -95,9 +95,9 @@ def test_named_transforms_lead_back(name):
 def test_any_regressor():
     model = th.TransformedResponseRegressor(KNeighborsRegressor(3), response="log")
     assert model.fit(X, np.exp(LOG)).predict(X).shape == (300,)
-    with pytest.raises(th.CapabilityError, match="gives no intervals"):
+    with pytest.raises(th.errors.CapabilityError, match="gives no intervals"):
         model.predict_interval(X)
-    with pytest.raises(th.CapabilityError, match="takes no sample_weight"):
+    with pytest.raises(th.errors.CapabilityError, match="takes no sample_weight"):
         model.fit(X, np.exp(LOG), np.ones(300))
 
 
@@ -118,14 +118,14 @@ def test_any_regressor():
 def test_refusals_say_what_is_wrong(response, message):
     y = np.exp(LOG)
     y[4] = -1.0
-    with pytest.raises(th.ThetahatError, match=message):
+    with pytest.raises(th.errors.ThetahatError, match=message):
         th.TransformedResponseRegressor(response=response).fit(X, y)
 
 
 def test_prediction_outside_the_range_of_the_inverse():
     model = th.TransformedResponseRegressor(response=(lambda y, X: y**2, lambda z, X: np.sqrt(z)))
     model.fit(X, X[:, 0])
-    with pytest.raises(th.DataError, match=r"ψ⁻¹\(z, x\) is nan"):
+    with pytest.raises(th.errors.DataError, match=r"ψ⁻¹\(z, x\) is nan"):
         model.predict([[-50.0, 0.0]])
 
 
@@ -163,7 +163,7 @@ def test_a_reciprocal_of_zero_has_no_bound(sign):
     np.testing.assert_array_equal(far[crossing], sign * np.inf)
     np.testing.assert_allclose(near[crossing], 1 / inner[1 if sign > 0 else 0][crossing])
     assert np.mean((low <= y) & (y <= high)) == pytest.approx(0.95, abs=0.02)
-    with pytest.raises(th.DataError, match=r"ψ⁻¹\(z, x\) is -?inf for 1 of 1 rows"):
+    with pytest.raises(th.errors.DataError, match=r"ψ⁻¹\(z, x\) is -?inf for 1 of 1 rows"):
         model.predict([[-3.0]])
 
 
@@ -171,7 +171,9 @@ def test_a_reciprocal_across_its_jump_has_no_intervals():
     z = np.linspace(-1.0, 1.0, 20)
     model = th.TransformedResponseRegressor(response="reciprocal").fit(z[:, np.newaxis], 1 / z)
     np.testing.assert_allclose(model.predict(z[:, np.newaxis]), 1 / z, rtol=1e-8)
-    with pytest.raises(th.CapabilityError, match="'reciprocal' is not monotone on these targets"):
+    with pytest.raises(
+        th.errors.CapabilityError, match="'reciprocal' is not monotone on these targets"
+    ):
         model.predict_interval(z[:, np.newaxis])
 
 

@@ -74,5 +74,5 @@ def test_the_picture_shows_the_bounds_that_hold(beta, lines):
 @pytest.mark.parametrize("options", [{"rounds": 2.5}, {"rounds": "a"}, {"beta": "a"}])
 def test_refusals(options):
     ((name, value),) = options.items()
-    with pytest.raises(th.ParameterError, match=f"{name}={value!r}"):
+    with pytest.raises(th.errors.ParameterError, match=f"{name}={value!r}"):
         online.Hedge(**options)

@@ -76,7 +76,7 @@ def test_streams_that_end_early_say_so():
     game = online.play(online.MonotoneDisjunction(), [([1, 0], True)], rounds=5)
     assert game.ended_early
     assert game.rounds == 1
-    with pytest.raises(th.DataError, match="never ends"):
+    with pytest.raises(th.errors.DataError, match="never ends"):
         online.play(online.MonotoneDisjunction(), online.Teacher(any, lambda r: [1.0]))
 
 
@@ -303,5 +303,5 @@ def test_questions_where_the_model_is_unsure_teach_more():
     ],
 )
 def test_refusals(call, message):
-    with pytest.raises(th.ThetahatError, match=message):
+    with pytest.raises(th.errors.ThetahatError, match=message):
         call()

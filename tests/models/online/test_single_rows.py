@@ -33,7 +33,7 @@ def test_rows_that_fit_would_refuse_are_refused(kind, method, row, message):
     label = True if kind is not online.OnlinePerceptron else 1
     learner.learn_one([1.0, 0.0], label)
     before = {name: np.copy(each) for name, each in vars(learner).items() if name != "_agreement"}
-    with pytest.raises(th.DataError, match=message):
+    with pytest.raises(th.errors.DataError, match=message):
         getattr(learner, method)(row, *([label] if method == "learn_one" else []))
     for name, each in before.items():
         np.testing.assert_array_equal(each, vars(learner)[name])
@@ -57,7 +57,7 @@ def test_parameters_are_checked_by_every_way_in(learner, message, method):
         "learn_one": ([1.0, 0.0], 1),
         "predict_one": ([1.0, 0.0],),
     }[method]
-    with pytest.raises(th.ParameterError, match=message):
+    with pytest.raises(th.errors.ParameterError, match=message):
         getattr(learner, method)(*arguments)
 
 
@@ -78,12 +78,12 @@ def test_a_game_takes_no_more_rows_than_it_plays():
     assert len(list(teacher)) == 3
     assert online.play(online.MonotoneDisjunction(), teacher, rounds=0).rounds == 0
     for rounds in (-1, 2.5, "a"):
-        with pytest.raises(th.ParameterError, match=f"rounds={rounds!r}"):
+        with pytest.raises(th.errors.ParameterError, match=f"rounds={rounds!r}"):
             online.play(online.MonotoneDisjunction(), teacher, rounds=rounds)
 
 
 def test_a_game_is_played_by_learners_of_single_rows():
-    with pytest.raises(th.CapabilityError, match="Ridge has no predict_one"):
+    with pytest.raises(th.errors.CapabilityError, match="Ridge has no predict_one"):
         online.play(th.Ridge(), [([1.0], 1.0)])
 
 
@@ -106,7 +106,9 @@ def test_targets_of_another_shape_are_refused():
             return super().predict(X)[1:]
 
     stream = [(np.eye(3), [1, 0, 0])] * 2
-    with pytest.raises(th.DataError, match=r"shape \(3,\), and the model predicts shape \(2,\)"):
+    with pytest.raises(
+        th.errors.DataError, match=r"shape \(3,\), and the model predicts shape \(2,\)"
+    ):
         online.progressive_validation(Forgetful(), stream, classes=[0, 1])
 
 
@@ -141,5 +143,5 @@ def test_questions_about_a_sparse_pool(form, query):
     ],
 )
 def test_questions_are_counted(options, message):
-    with pytest.raises(th.ParameterError, match=message):
+    with pytest.raises(th.errors.ParameterError, match=message):
         online.active_learning(th.AxisParallelRectangle(), np.zeros((9, 1)), int, **options)

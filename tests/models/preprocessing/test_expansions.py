@@ -56,7 +56,7 @@ def test_the_bias_feature_by_name():
     }.items():
         model = th.BiasFeature(position=position).fit(table)
         assert model.get_feature_names_out().tolist() == names
-    with pytest.raises(th.ParameterError, match="position='middle' must be one of"):
+    with pytest.raises(th.errors.ParameterError, match="position='middle' must be one of"):
         th.BiasFeature(position="middle").fit(X)
 
 
@@ -89,16 +89,18 @@ def test_complements_in_a_pipeline():
 @pytest.mark.parametrize("value", [0.5, 2.0, -1.0])
 def test_what_is_not_boolean_is_refused_with_its_place(value):
     table = pd.DataFrame({"a": [0.0, 1.0, 0.0], "b": [1.0, 0.0, value]})
-    with pytest.raises(th.DataError, match=f"column 'b' holds {value:g} at row 2; only 0 and 1"):
+    with pytest.raises(
+        th.errors.DataError, match=f"column 'b' holds {value:g} at row 2; only 0 and 1"
+    ):
         th.boolean_complement(table)
-    with pytest.raises(th.DataError, match=f"column 1 holds {value:g} at row 2"):
+    with pytest.raises(th.errors.DataError, match=f"column 1 holds {value:g} at row 2"):
         th.boolean_complement(table.to_numpy())
 
 
 def test_the_row_is_counted_from_the_start_of_the_data():
     rows = np.zeros((40_000, 2))
     rows[33_333, 1] = 3.0
-    with pytest.raises(th.DataError, match="column 1 holds 3 at row 33333"):
+    with pytest.raises(th.errors.DataError, match="column 1 holds 3 at row 33333"):
         th.boolean_complement(rows)
 
 
@@ -175,27 +177,29 @@ def test_polynomial_basis_of_one_feature():
 def test_the_number_of_monomials_is_refused_before_they_are_made():
     wide = np.zeros((2, 1000))
     with pytest.raises(
-        th.MemoryBudgetError, match=r"one row of \d{24} monomials.*Lower the degree"
+        th.errors.MemoryBudgetError, match=r"one row of \d{24} monomials.*Lower the degree"
     ):
         th.MonomialExpansion(10).fit(wide)
-    with pytest.raises(th.MemoryBudgetError, match="monomials"):
+    with pytest.raises(th.errors.MemoryBudgetError, match="monomials"):
         th.MonomialExpansion(10, form="ordered").fit(wide)
 
 
 def test_overflow_is_refused_by_name():
     table = pd.DataFrame({"a": [1.0, 1e200], "b": [1.0, 2.0]})
     model = th.MonomialExpansion(2).fit(table)
-    with pytest.raises(th.DataError, match=r"'a\^2' overflows float64 at row 1, where column 'a'"):
+    with pytest.raises(
+        th.errors.DataError, match=r"'a\^2' overflows float64 at row 1, where column 'a'"
+    ):
         model.transform(table)
-    with pytest.raises(th.DataError, match="overflows float32 at row 0"):
+    with pytest.raises(th.errors.DataError, match="overflows float32 at row 0"):
         th.MonomialExpansion(2).fit_transform(np.array([[1e30]], dtype=np.float32))
 
 
 def test_bad_monomial_parameters_are_refused():
     for degree in (0, 1.5, True, "2"):
-        with pytest.raises(th.ParameterError, match=r"degree=.* must be a whole number ≥ 1"):
+        with pytest.raises(th.errors.ParameterError, match=r"degree=.* must be a whole number ≥ 1"):
             th.MonomialExpansion(degree).fit(X)
-    with pytest.raises(th.ParameterError, match="form='all' must be one of"):
+    with pytest.raises(th.errors.ParameterError, match="form='all' must be one of"):
         th.MonomialExpansion(form="all").fit(X)
 
 
@@ -259,7 +263,7 @@ def not_implemented(x):
 )
 def test_bad_results_name_the_function(function, message):
     rows = [[1.0, 2.0], [-1.0, 0.5], [3.0, 7.0]]
-    with pytest.raises(th.DataError, match=message) as caught:
+    with pytest.raises(th.errors.DataError, match=message) as caught:
         th.FeatureMap({"f": function}).fit_transform(rows)
     assert "FeatureMap: the function 'f'" in str(caught.value)
 
@@ -272,7 +276,9 @@ def test_an_error_inside_a_function_says_which():
 
 def test_a_function_must_always_make_as_many_features():
     model = th.FeatureMap({"f": lambda X: X[:, : 1 + int(X[0, 0] > 0)]}).fit([[-1.0, 1.0]])
-    with pytest.raises(th.DataError, match="'f' made 1 features of the rows of fit and 2 of these"):
+    with pytest.raises(
+        th.errors.DataError, match="'f' made 1 features of the rows of fit and 2 of these"
+    ):
         model.transform([[1.0, 1.0]])
 
 
@@ -289,7 +295,7 @@ def test_a_function_must_always_make_as_many_features():
     ids=str,
 )
 def test_bad_functions_are_refused(functions, message):
-    with pytest.raises(th.ParameterError, match=message):
+    with pytest.raises(th.errors.ParameterError, match=message):
         th.FeatureMap(functions).fit(X)
 
 
@@ -326,21 +332,25 @@ def test_similarities_that_are_no_kernel():
 
 def test_bad_similarities_are_refused():
     with pytest.raises(
-        th.DataError, match=r"shape \(50,\) for 50 rows and 50 landmarks; \(50, 50\)"
+        th.errors.DataError, match=r"shape \(50,\) for 50 rows and 50 landmarks; \(50, 50\)"
     ):
         th.SimilarityFeatures(lambda X, Z: X[:, 0]).fit_transform(X)
-    with pytest.raises(th.DataError, match="similarity is nan between row 0 and landmark 0"):
+    with pytest.raises(th.errors.DataError, match="similarity is nan between row 0 and landmark 0"):
         th.SimilarityFeatures(lambda X, Z: X @ Z.T * np.nan).fit_transform(X)
     single = X.astype(np.float32)
-    with pytest.raises(th.DataError, match="similarity is inf between row 0 and landmark 0"):
+    with pytest.raises(th.errors.DataError, match="similarity is inf between row 0 and landmark 0"):
         th.SimilarityFeatures(lambda X, Z: np.full((50, 50), 1e300)).fit_transform(single)
-    with pytest.raises(th.DataError, match="landmarks=51 are to be drawn, and n_samples = 50"):
+    with pytest.raises(
+        th.errors.DataError, match="landmarks=51 are to be drawn, and n_samples = 50"
+    ):
         th.SimilarityFeatures(landmarks=51).fit(X)
     with pytest.raises(
-        th.DataError, match="X has 2 features, but SimilarityFeatures is expecting 3"
+        th.errors.DataError, match="X has 2 features, but SimilarityFeatures is expecting 3"
     ):
         th.SimilarityFeatures(landmarks=[[0.0, 1.0]]).fit(X)
-    with pytest.raises(th.ParameterError, match=r"similarity='rbf' must be a function K\(X, Z\)"):
+    with pytest.raises(
+        th.errors.ParameterError, match=r"similarity='rbf' must be a function K\(X, Z\)"
+    ):
         th.SimilarityFeatures("rbf").fit(X)
-    with pytest.raises(th.ParameterError, match="landmarks=0 must be a whole number ≥ 1"):
+    with pytest.raises(th.errors.ParameterError, match="landmarks=0 must be a whole number ≥ 1"):
         th.SimilarityFeatures(landmarks=0).fit(X)

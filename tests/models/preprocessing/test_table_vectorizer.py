@@ -167,7 +167,7 @@ def test_numbers_of_an_array():
     ids=["kind", "all dropped", "encoding", "share"],
 )
 def test_refusals(options, message):
-    with pytest.raises(th.ThetahatError, match=message):
+    with pytest.raises(th.errors.ThetahatError, match=message):
         th.TableVectorizer(**options).fit(polars_table().select("size"))
 
 
@@ -177,5 +177,5 @@ def test_other_columns_are_refused():
         vectorizer.transform(polars_table().drop("size"))
     with pytest.raises(TypeError, match="sparse"):
         th.TableVectorizer().fit(sp.csr_array(np.eye(3)))
-    with pytest.raises(th.DataError, match="0 sample"):
+    with pytest.raises(th.errors.DataError, match="0 sample"):
         th.TableVectorizer().fit(polars_table().head(0))

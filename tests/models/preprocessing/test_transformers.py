@@ -23,7 +23,7 @@ each = pytest.mark.parametrize(
 
 
 @each
-@pytest.mark.filterwarnings("ignore::thetahat.IllConditionedWarning")
+@pytest.mark.filterwarnings("ignore::thetahat.errors.IllConditionedWarning")
 def test_scikit_learn_checks(transformer):
     check_estimator(transformer, on_skip=None)
 
@@ -69,7 +69,7 @@ def test_a_file_is_transformed_as_rows_in_memory(transformer, tmp_path):
     np.save(tmp_path / "rows.npy", BITS)
     source = th.scan(tmp_path / "rows.npy")
     if not transformer._streams:
-        with pytest.raises(th.CapabilityError, match="rows in memory"):
+        with pytest.raises(th.errors.CapabilityError, match="rows in memory"):
             clone(transformer).fit(source)
         return
     in_memory = clone(transformer).fit(BITS)
@@ -77,7 +77,7 @@ def test_a_file_is_transformed_as_rows_in_memory(transformer, tmp_path):
         clone(transformer).fit_transform(source), in_memory.transform(BITS)
     )
     np.testing.assert_array_equal(in_memory.transform(source), in_memory.transform(BITS))
-    with pytest.raises(th.DataError, match="X has 3 features"):
+    with pytest.raises(th.errors.DataError, match="X has 3 features"):
         in_memory.transform(th.scan(tmp_path / "rows.npy", features=[0, 1, 2]))
 
 
@@ -108,7 +108,7 @@ def test_results_too_large_for_memory_are_refused_before_they_are_made(transform
     model = clone(transformer).fit(BITS)
     with (
         th.config(memory=100),
-        pytest.raises(th.MemoryBudgetError, match=f"{type(model).__name__}: 60 rows of"),
+        pytest.raises(th.errors.MemoryBudgetError, match=f"{type(model).__name__}: 60 rows of"),
     ):
         model.transform(BITS)
 
@@ -122,5 +122,5 @@ def test_the_way_back(transformer):
     tolerance = 1e-12 if not isinstance(model, th.AnscombeTransform) else 0.3
     np.testing.assert_allclose(model.inverse_transform(there), BITS, atol=tolerance)
     if not isinstance(model, th.AnscombeTransform):
-        with pytest.raises(th.DataError, match="X has 1 columns; transform makes 4"):
+        with pytest.raises(th.errors.DataError, match="X has 1 columns; transform makes 4"):
             model.inverse_transform(there[:, :1])

@@ -107,9 +107,9 @@ def test_singular_covariances_are_named():
     table["sum"] = table["a"] + table["c"]
     table["one"] = 0.1
     match = r"vary in 5 of 7 .*constant: 'one'; linearly dependent: 'a', 'c', 'sum'\)"
-    with pytest.raises(th.DataError, match=match):
+    with pytest.raises(th.errors.DataError, match=match):
         th.Whitening(method="cholesky").fit(table)
-    with pytest.warns(th.IllConditionedWarning, match=match):
+    with pytest.warns(th.errors.IllConditionedWarning, match=match):
         model = th.Whitening().fit(table)
     covariance = th.linalg.covariance(model.transform(table))
     # White in the five directions that vary, nothing in the others; and the way back is exact.
@@ -117,24 +117,28 @@ def test_singular_covariances_are_named():
     back = model.inverse_transform(model.transform(table))
     np.testing.assert_allclose(back, table, atol=1e-9)
     refused = th.Whitening(method="cholesky").fit
-    with pytest.raises(th.DataError, match="linearly dependent: 'a', 'c', 'sum'"):
+    with pytest.raises(th.errors.DataError, match="linearly dependent: 'a', 'c', 'sum'"):
         refused(table.drop(columns="one").astype(np.float32))
-    with pytest.raises(th.DataError, match="3 rows vary in 2 of 5 directions"):
+    with pytest.raises(th.errors.DataError, match="3 rows vary in 2 of 5 directions"):
         refused(ROWS[:3])
-    with pytest.raises(th.DataError, match=r"n_samples = 1, and one row has no spread.*regulariz"):
+    with pytest.raises(
+        th.errors.DataError, match=r"n_samples = 1, and one row has no spread.*regulariz"
+    ):
         refused(ROWS[:1])
-    with pytest.raises(th.DataError, match="0, 1, 2, 3, 4, 5, 6, 7 and 2 more"):
+    with pytest.raises(th.errors.DataError, match="0, 1, 2, 3, 4, 5, 6, 7 and 2 more"):
         refused(np.ones((20, 10)))
 
 
 def test_bad_input_is_refused():
-    with pytest.raises(th.ParameterError, match="method='zca' must be one of"):
+    with pytest.raises(th.errors.ParameterError, match="method='zca' must be one of"):
         th.Whitening(method="zca").fit(ROWS)
-    with pytest.raises(th.ParameterError, match="regularization=-1 must be a number ≥ 0"):
+    with pytest.raises(th.errors.ParameterError, match="regularization=-1 must be a number ≥ 0"):
         th.Whitening(regularization=-1).fit(ROWS)
     broken = ROWS.copy()
     broken[17, 2] = np.nan
-    with pytest.raises(th.DataError, match=r"column 2 holds 1 such value \(first at row 17\)"):
+    with pytest.raises(
+        th.errors.DataError, match=r"column 2 holds 1 such value \(first at row 17\)"
+    ):
         th.Whitening().fit(broken)
-    with pytest.raises(th.DataError, match="column 2"):
+    with pytest.raises(th.errors.DataError, match="column 2"):
         th.Whitening().fit(ROWS).transform(broken)

@@ -218,12 +218,12 @@ def test_an_ordered_category_asked_for_loses_its_order():
     ids=["word", "fraction", "mask", "beyond", "negative", "name"],
 )
 def test_bad_categorical_features_are_named(asked, message):
-    with pytest.raises(th.ParameterError, match=message):
+    with pytest.raises(th.errors.ParameterError, match=message):
         Reader(asked).fit(np.zeros((3, 2)))
 
 
 def test_an_unknown_name_is_named():
-    with pytest.raises(th.ParameterError, match="'shape' which is not a valid feature name"):
+    with pytest.raises(th.errors.ParameterError, match="'shape' which is not a valid feature name"):
         Reader(["shape"]).fit(in_pandas())
 
 
@@ -236,7 +236,7 @@ def test_sparse_rows_are_made_dense_when_they_fit():
     wide = sp.random_array((10_000, 10_000), density=1e-6, rng=0)
     with (
         th.config(memory=1 << 20),
-        pytest.raises(th.MemoryBudgetError, match=r"Reader.*10000 × 10000.*763 MiB; 1 MiB"),
+        pytest.raises(th.errors.MemoryBudgetError, match=r"Reader.*10000 × 10000.*763 MiB; 1 MiB"),
     ):
         Reader().fit(wide)
 
@@ -249,7 +249,7 @@ def test_rows_of_fitted_estimators_are_checked():
         model._rows(in_pandas().rename(columns={"x": "z"}))
     with pytest.raises(ValueError, match="5 features"):
         Reader().fit(np.zeros((2, 4)))._rows(np.zeros((1, 5)))
-    with pytest.raises(th.DataError, match=r"Column 'x' is categorical \(it holds 'a'\)"):
+    with pytest.raises(th.errors.DataError, match=r"Column 'x' is categorical \(it holds 'a'\)"):
         model._rows(in_pandas().assign(x=list("abcde")))
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         model._rows(in_pandas().to_numpy())
@@ -269,7 +269,7 @@ def test_structured_rows_keep_their_names():
         warnings.simplefilter("error")
         np.testing.assert_array_equal(model._rows(X), [[1, 1], [2, 0]])
     other = X.astype([("x", "f8"), ("hue", "U3")])
-    with pytest.raises(th.DataError, match="in this order; got x, hue"):
+    with pytest.raises(th.errors.DataError, match="in this order; got x, hue"):
         model._rows(other)
 
 
@@ -340,7 +340,7 @@ def test_class_weights_of_several_outputs_multiply():
     for weight in ("balanced", [{0: 2.0}, {3: 5.0, 4: 0.5}]):
         model = Labels(class_weight=weight).fit(np.zeros((4, 1)), y, sample_weight=[1, 1, 1, 1])
         np.testing.assert_allclose(model.source_.weight, compute_sample_weight(weight, y))
-    with pytest.raises(th.ParameterError, match="list of dictionaries"):
+    with pytest.raises(th.errors.ParameterError, match="list of dictionaries"):
         Labels(class_weight={0: 1.0}).fit(np.zeros((4, 1)), y)
 
 

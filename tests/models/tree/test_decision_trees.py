@@ -217,12 +217,12 @@ def test_a_chain_as_deep_as_the_rows():
     ids=lambda value: "" if isinstance(value, str) else "-".join(value),
 )
 def test_parameters_out_of_range(settings, words):
-    with pytest.raises(th.ParameterError, match=words):
+    with pytest.raises(th.errors.ParameterError, match=words):
         th.DecisionTreeRegressor(**settings).fit(X, Y)
 
 
 def test_bad_targets_and_weights():
-    with pytest.raises(th.DataError, match=r"negative \(first at row 3: -1.0\)"):
+    with pytest.raises(th.errors.DataError, match=r"negative \(first at row 3: -1.0\)"):
         th.DecisionTreeRegressor(criterion="poisson").fit(X[:5], [1, 2, 3, -1, 4])
     with pytest.raises(ValueError, match="y"):
         th.DecisionTreeRegressor().fit(X[:2], [np.nan, 1.0])
@@ -230,7 +230,7 @@ def test_bad_targets_and_weights():
         th.DecisionTreeClassifier().fit(X[:2], [1.0, np.nan])
     with pytest.raises(ValueError, match="weight"):
         th.DecisionTreeRegressor().fit(X, Y, np.zeros(N))
-    with pytest.raises(th.ParameterError, match="two classes"):
+    with pytest.raises(th.errors.ParameterError, match="two classes"):
         th.DecisionTreeClassifier(monotonic_cst=[1, 0, 0, 0, 0]).fit(X, LABELS)
     with pytest.raises(NotFittedError):
         th.DecisionTreeRegressor().get_depth()
@@ -244,5 +244,8 @@ def test_infinite_values_are_extremes():
 
 
 def test_memory_is_estimated_before_it_is_taken():
-    with th.config(memory=10_000), pytest.raises(th.MemoryBudgetError, match="400 × 5 numbers"):
+    with (
+        th.config(memory=10_000),
+        pytest.raises(th.errors.MemoryBudgetError, match="400 × 5 numbers"),
+    ):
         th.DecisionTreeRegressor().fit(X, Y)

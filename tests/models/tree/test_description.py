@@ -118,7 +118,7 @@ def test_a_tree_may_be_measured_after_any_pruning():
 
 def test_what_has_no_labels_has_no_length():
     model = th.DecisionTreeRegressor().fit([[0.0], [1.0]], [0.5, 1.0])
-    with pytest.raises(th.CapabilityError, match="misclassified labels of one output"):
+    with pytest.raises(th.errors.CapabilityError, match="misclassified labels of one output"):
         th.description_length(model, [[0.0], [1.0]], [0.5, 1.0])
     from sklearn.exceptions import NotFittedError
 

@@ -173,7 +173,7 @@ def test_the_path_to_a_region():
         name, sign, threshold = answer.split()
         value = row["abcdefghij".index(name)]
         assert (value <= float(threshold)) == (sign == "<=")
-    with pytest.raises(th.DataError, match="x has 2"):
+    with pytest.raises(th.errors.DataError, match="x has 2"):
         regions.path(X[:2])
 
 
@@ -229,13 +229,17 @@ def test_what_boxes_say():
 
 def test_what_cannot_be_shown_is_refused():
     _, tree, _ = grown(peer.DecisionTreeClassifier)
-    with pytest.raises(th.ParameterError, match="feature_names must contain 30 elements, got 2"):
+    with pytest.raises(
+        th.errors.ParameterError, match="feature_names must contain 30 elements, got 2"
+    ):
         th.export_text(tree, feature_names=["a", "b"])
-    with pytest.raises(th.ParameterError, match="class_names must contain 2 elements, got 1"):
+    with pytest.raises(
+        th.errors.ParameterError, match="class_names must contain 2 elements, got 1"
+    ):
         th.plot_tree(tree, class_names=["a"])
-    with pytest.raises(th.ParameterError, match="decimals=-1 must be ≥ 0"):
+    with pytest.raises(th.errors.ParameterError, match="decimals=-1 must be ≥ 0"):
         th.export_text(tree, decimals=-1)
-    with pytest.raises(th.CapabilityError, match=r"estimators_\[0\]"):
+    with pytest.raises(th.errors.CapabilityError, match=r"estimators_\[0\]"):
         th.tree_regions(th.Ridge().fit([[0.0], [1.0]], [0.0, 1.0]))
     from sklearn.exceptions import NotFittedError
 
@@ -293,7 +297,7 @@ def test_estimators_are_read_through_their_tables(oblique):
     assert "class: yes" in text
     if oblique:
         assert "direction_" in text
-        with pytest.raises(th.CapabilityError, match="no boxes"):
+        with pytest.raises(th.errors.CapabilityError, match="no boxes"):
             th.tree_regions(model)
         return
     regions = th.tree_regions(model)

@@ -48,5 +48,7 @@ def test_more_gain_comes_before_any_tie():
 
 
 def test_unknown_rule():
-    with pytest.raises(th.ParameterError, match="ties='last' must be one of 'first', 'random'"):
+    with pytest.raises(
+        th.errors.ParameterError, match="ties='last' must be one of 'first', 'random'"
+    ):
         th.DecisionTreeRegressor(ties="last").fit(TWINS, Y)

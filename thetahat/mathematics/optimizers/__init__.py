@@ -5,14 +5,7 @@ and `named` finds it by its name. The checks tell whether derivatives and convex
 Names load on first use: a fit that needs one method does not wait for the others.
 """
 
-from importlib import import_module
-from typing import Any
-
-# Functions named like their files: the file, once loaded by anyone, would hide them.
-from thetahat.mathematics.optimizers.linear_program import Program, linear_program
-from thetahat.mathematics.optimizers.loop import Method, minimise
-from thetahat.mathematics.optimizers.named import named
-from thetahat.mathematics.optimizers.solution import Outcome, Solution
+from thetahat._lazy import lazy as _lazy
 
 _BY_FILE = {
     "alternating_minimisation": (
@@ -53,6 +46,9 @@ _BY_FILE = {
     "interior_point": ("InteriorPoint",),
     "irls": ("IRLS",),
     "lbfgs": ("LBFGS",),
+    "linear_program": ("Program", "linear_program"),
+    "loop": ("Method", "minimise"),
+    "named": ("named",),
     "levenberg": ("Levenberg",),
     "levenberg_marquardt": ("LevenbergMarquardt",),
     "momentum": ("Momentum",),
@@ -81,27 +77,7 @@ _BY_FILE = {
     "trust_region": ("TrustRegion",),
     "working_sets": ("WorkingSets",),
 }
-_FILES = {name: file for file, names in _BY_FILE.items() for name in names}
+_NAMES = {name: f"{__name__}.{file}" for file, names in _BY_FILE.items() for name in names}
 
-__all__ = [
-    "Method",
-    "Outcome",
-    "Program",
-    "Solution",
-    "linear_program",
-    "minimise",
-    "named",
-    *_FILES,
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _FILES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_FILES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__all__ = sorted(_NAMES)
+__getattr__, __dir__ = _lazy(__name__, _NAMES)

@@ -17,7 +17,7 @@ class Outcome(Enum):
     Examples
     --------
     >>> import thetahat as th
-    >>> th.Outcome.STEPS_EXHAUSTED.success
+    >>> th.results.Outcome.STEPS_EXHAUSTED.success
     False
     """
 

@@ -207,7 +207,7 @@ def _checked(X: Array, y: Array, sample_weight: Array | None) -> tuple[Array, Ar
         row = int(np.argmin(np.isin(signs, (-1.0, 1.0))))
         raise DataError(
             f"best_halfspace: y must be −1 or +1; row {row} is {signs[row]:g}. Write 2·y − 1 for "
-            "labels 0 and 1, or use th.LabelEncoding."
+            "labels 0 and 1, or use th.data.LabelEncoding."
         )
     cost = np.ones(len(signs)) if sample_weight is None else np.asarray(sample_weight, float)
     if cost.shape != signs.shape or not (np.isfinite(cost).all() and (cost >= 0).all()):

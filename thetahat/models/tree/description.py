@@ -37,7 +37,7 @@ class DescriptionLength:
     Examples
     --------
     >>> import thetahat as th
-    >>> print(th.DescriptionLength(tree_bits=12.0, exception_bits=30.5, label_bits=100.0))
+    >>> print(th.results.DescriptionLength(tree_bits=12.0, exception_bits=30.5, label_bits=100.0))
     42.5 bits: 12.0 for the tree, 30.5 for its exceptions (100.0 without a tree)
     """
 

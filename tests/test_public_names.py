@@ -1,0 +1,50 @@
+"""The public face: every name loads, nothing else shows, and editors see the same names."""
+
+import inspect
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+import thetahat
+from tests import public_stub
+from thetahat._public import NAMESPACES
+
+
+@pytest.mark.parametrize("module", public_stub.TABLES)
+def test_every_lazy_name_loads(module):
+    found = import_module(module)
+    for name in found.__all__:
+        assert getattr(found, name) is not None
+
+
+@pytest.mark.parametrize("module", public_stub.TABLES)
+def test_stubs_agree_with_the_tables(module):
+    """`python -m tests.public_stub` writes them."""
+    assert public_stub.place(module).read_text(encoding="utf-8") == public_stub.stub(module)
+
+
+def test_only_public_names_show():
+    shown = subprocess.run(
+        [sys.executable, "-c", "import thetahat; print(*dir(thetahat))"],
+        capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    assert shown == thetahat.__all__
+
+
+def test_the_top_holds_estimators_functions_and_namespaces():
+    """Results stand in th.results and errors in th.errors."""
+    from sklearn.base import BaseEstimator
+
+    values = {"HoldOut", "ResponseTransform", "config"}
+    for name in set(thetahat.__all__) - set(NAMESPACES) - values:
+        value = getattr(thetahat, name)
+        assert not inspect.isclass(value) or issubclass(value, BaseEstimator), name
+
+
+def test_a_name_that_moved_is_pointed_out():
+    with pytest.raises(AttributeError, match=r"it is th\.errors\.DataError"):
+        thetahat.DataError  # noqa: B018
+    with pytest.raises(AttributeError, match=r"has no attribute 'Rigde'$"):
+        thetahat.Rigde  # noqa: B018

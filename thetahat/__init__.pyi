@@ -1,0 +1,261 @@
+# Written by `python -m tests.public_stub`; do not edit.
+
+from thetahat import data as data
+from thetahat.data import datasets as datasets
+from thetahat.data.on_disk.scan import scan as scan
+from thetahat.data import resampling as resampling
+from thetahat.evaluation.bias_variance import bias_variance as bias_variance
+from thetahat.evaluation.bias_variance import ridge_bias_variance as ridge_bias_variance
+from thetahat.evaluation.bootstrap import bootstrap as bootstrap
+from thetahat.evaluation.compare import compare as compare
+from thetahat.evaluation.confusion import confusion as confusion
+from thetahat.evaluation.curves.bend import elbow as elbow
+from thetahat.evaluation.curves.calibration import calibration_curve as calibration_curve
+from thetahat.evaluation.curves.growth import learning_curve as learning_curve
+from thetahat.evaluation.curves.growth import validation_curve as validation_curve
+from thetahat.evaluation.curves.precision_recall import precision_recall_curve as precision_recall_curve
+from thetahat.evaluation.curves.roc import roc_curve as roc_curve
+from thetahat.evaluation.curves.stages import staged_curve as staged_curve
+from thetahat.evaluation.curves.threshold import best_threshold as best_threshold
+from thetahat.evaluation.dependence import partial_dependence as partial_dependence
+from thetahat.evaluation.evaluate import evaluate as evaluate
+from thetahat.evaluation.holdout import HoldOut as HoldOut
+from thetahat.evaluation.importance import importances as importances
+from thetahat.evaluation.prune import prune as prune
+from thetahat.evaluation.regression_errors import regression_errors as regression_errors
+from thetahat.evaluation.resampled_bias_variance import resampled_bias_variance as resampled_bias_variance
+from thetahat.evaluation.search import search as search
+from thetahat.evaluation import statistics as statistics
+from thetahat.foundation.config import config as config
+from thetahat.foundation import errors as errors
+from thetahat.mathematics import autodiff as autodiff
+from thetahat.mathematics import linalg as linalg
+from thetahat.mathematics import losses as losses
+from thetahat.mathematics.losses.custom import loss as loss
+from thetahat.mathematics import optimizers as optimizers
+from thetahat.mathematics.optimizers.loop import minimise as minimise
+from thetahat.mathematics import penalties as penalties
+from thetahat.models.baseline.constant_classifier import ConstantClassifier as ConstantClassifier
+from thetahat.models.baseline.constant_regressor import ConstantRegressor as ConstantRegressor
+from thetahat.models.decomposition.dictionary_learning import DictionaryLearning as DictionaryLearning
+from thetahat.models.density.density_forest import DensityForest as DensityForest
+from thetahat.models.density.density_tree import DensityTree as DensityTree
+from thetahat.models.ensemble.adaboost_classifier import AdaBoostClassifier as AdaBoostClassifier
+from thetahat.models.ensemble.adaboost_regressor import AdaBoostRegressor as AdaBoostRegressor
+from thetahat.models.ensemble.bagging_classifier import BaggingClassifier as BaggingClassifier
+from thetahat.models.ensemble.bagging_regressor import BaggingRegressor as BaggingRegressor
+from thetahat.models.ensemble.bayesian_model_averaging import BayesianModelAveraging as BayesianModelAveraging
+from thetahat.models.ensemble.bayesian_model_averaging_classifier import BayesianModelAveragingClassifier as BayesianModelAveragingClassifier
+from thetahat.models.ensemble.extra_trees import ExtraTreesClassifier as ExtraTreesClassifier
+from thetahat.models.ensemble.extra_trees import ExtraTreesRegressor as ExtraTreesRegressor
+from thetahat.models.ensemble.gradient_boosting import GradientBoostingClassifier as GradientBoostingClassifier
+from thetahat.models.ensemble.gradient_boosting import GradientBoostingRegressor as GradientBoostingRegressor
+from thetahat.models.ensemble.hist_gradient_boosting import HistGradientBoostingClassifier as HistGradientBoostingClassifier
+from thetahat.models.ensemble.hist_gradient_boosting import HistGradientBoostingRegressor as HistGradientBoostingRegressor
+from thetahat.models.ensemble.linear_combination import LinearCombination as LinearCombination
+from thetahat.models.ensemble.random_forest import RandomForestClassifier as RandomForestClassifier
+from thetahat.models.ensemble.random_forest import RandomForestRegressor as RandomForestRegressor
+from thetahat.models.ensemble.stacking_classifier import StackingClassifier as StackingClassifier
+from thetahat.models.ensemble.stacking_regressor import StackingRegressor as StackingRegressor
+from thetahat.models.ensemble.voting_classifier import VotingClassifier as VotingClassifier
+from thetahat.models.ensemble.voting_regressor import VotingRegressor as VotingRegressor
+from thetahat.models.linear.bayesian import BayesianLinearRegression as BayesianLinearRegression
+from thetahat.models.linear.bayesian_ridge import BayesianRidge as BayesianRidge
+from thetahat.models.linear.best_halfspace import best_halfspace as best_halfspace
+from thetahat.models.linear.best_subset import BestSubset as BestSubset
+from thetahat.models.linear.elastic_net import ElasticNet as ElasticNet
+from thetahat.models.linear.elastic_net_cv import ElasticNetCV as ElasticNetCV
+from thetahat.models.linear.generalized import GeneralizedLeastSquares as GeneralizedLeastSquares
+from thetahat.models.linear.halfspace_lp import HalfspaceLP as HalfspaceLP
+from thetahat.models.linear.huber import HuberRegressor as HuberRegressor
+from thetahat.models.linear.lasso import Lasso as Lasso
+from thetahat.models.linear.lasso_cv import LassoCV as LassoCV
+from thetahat.models.linear.lasso_path import enet_path as enet_path
+from thetahat.models.linear.lasso_path import lasso_path as lasso_path
+from thetahat.models.linear.least_squares import LinearRegression as LinearRegression
+from thetahat.models.linear.linear_model import LinearModel as LinearModel
+from thetahat.models.linear.linear_svc import LinearSVC as LinearSVC
+from thetahat.models.linear.linear_svr import LinearSVR as LinearSVR
+from thetahat.models.linear.logistic import LogisticRegression as LogisticRegression
+from thetahat.models.linear.logistic_cv import LogisticRegressionCV as LogisticRegressionCV
+from thetahat.models.linear.multi_task import MultiTaskElasticNet as MultiTaskElasticNet
+from thetahat.models.linear.multi_task import MultiTaskLasso as MultiTaskLasso
+from thetahat.models.linear.orthogonal_matching_pursuit import OrthogonalMatchingPursuit as OrthogonalMatchingPursuit
+from thetahat.models.linear.orthogonal_matching_pursuit_cv import OrthogonalMatchingPursuitCV as OrthogonalMatchingPursuitCV
+from thetahat.models.linear.orthogonal_mp import orthogonal_mp as orthogonal_mp
+from thetahat.models.linear.orthogonal_mp import orthogonal_mp_gram as orthogonal_mp_gram
+from thetahat.models.linear.perceptron import Perceptron as Perceptron
+from thetahat.models.linear.poisson import PoissonRegressor as PoissonRegressor
+from thetahat.models.linear.quantile import QuantileRegressor as QuantileRegressor
+from thetahat.models.linear.ridge import Ridge as Ridge
+from thetahat.models.linear.ridge_classifier import RidgeClassifier as RidgeClassifier
+from thetahat.models.linear.ridge_classifier_cv import RidgeClassifierCV as RidgeClassifierCV
+from thetahat.models.linear.ridge_cv import RidgeCV as RidgeCV
+from thetahat.models.linear.robust import RobustRegressor as RobustRegressor
+from thetahat.models.linear.sgd_classifier import SGDClassifier as SGDClassifier
+from thetahat.models.linear.sgd_regressor import SGDRegressor as SGDRegressor
+from thetahat.models.linear.total import TotalLeastSquares as TotalLeastSquares
+from thetahat.models.linear.unknown_noise import NoiseReweightedRegression as NoiseReweightedRegression
+from thetahat.models.nonlinear.basis import BasisRegression as BasisRegression
+from thetahat.models.nonlinear.circle import CircleFit as CircleFit
+from thetahat.models.nonlinear.regression import NonlinearRegression as NonlinearRegression
+from thetahat.models.nonlinear.response import ResponseTransform as ResponseTransform
+from thetahat.models.nonlinear.response import TransformedResponseRegressor as TransformedResponseRegressor
+from thetahat.models import online as online
+from thetahat.models.preprocessing.anscombe import AnscombeTransform as AnscombeTransform
+from thetahat.models.preprocessing.bias_feature import BiasFeature as BiasFeature
+from thetahat.models.preprocessing.boolean_complement import boolean_complement as boolean_complement
+from thetahat.models.preprocessing.feature_map import FeatureMap as FeatureMap
+from thetahat.models.preprocessing.monomials import MonomialExpansion as MonomialExpansion
+from thetahat.models.preprocessing.similarity_features import SimilarityFeatures as SimilarityFeatures
+from thetahat.models.preprocessing.standardizer import Standardizer as Standardizer
+from thetahat.models.preprocessing.standardizer import unstandardize as unstandardize
+from thetahat.models.preprocessing.table_vectorizer import TableVectorizer as TableVectorizer
+from thetahat.models.preprocessing.whitening import Whitening as Whitening
+from thetahat.models.rectangle.axis_parallel_rectangle import AxisParallelRectangle as AxisParallelRectangle
+from thetahat.models.semi_supervised.self_training_classifier import SelfTrainingClassifier as SelfTrainingClassifier
+from thetahat.models.tree.classification import DecisionTreeClassifier as DecisionTreeClassifier
+from thetahat.models.tree.classification import ExtraTreeClassifier as ExtraTreeClassifier
+from thetahat.models.tree.description import description_length as description_length
+from thetahat.models.tree.plot import plot_tree as plot_tree
+from thetahat.models.tree.regions import tree_regions as tree_regions
+from thetahat.models.tree.regression import DecisionTreeRegressor as DecisionTreeRegressor
+from thetahat.models.tree.regression import ExtraTreeRegressor as ExtraTreeRegressor
+from thetahat.models.tree.text import export_text as export_text
+from thetahat.persistence.description import describe_file as describe_file
+from thetahat.persistence.model_file import load as load
+from thetahat.persistence.model_file import save as save
+from thetahat import results as results
+from thetahat import theory as theory
+
+__version__: str
+
+__all__ = [
+    "AdaBoostClassifier",
+    "AdaBoostRegressor",
+    "AnscombeTransform",
+    "AxisParallelRectangle",
+    "BaggingClassifier",
+    "BaggingRegressor",
+    "BasisRegression",
+    "BayesianLinearRegression",
+    "BayesianModelAveraging",
+    "BayesianModelAveragingClassifier",
+    "BayesianRidge",
+    "BestSubset",
+    "BiasFeature",
+    "CircleFit",
+    "ConstantClassifier",
+    "ConstantRegressor",
+    "DecisionTreeClassifier",
+    "DecisionTreeRegressor",
+    "DensityForest",
+    "DensityTree",
+    "DictionaryLearning",
+    "ElasticNet",
+    "ElasticNetCV",
+    "ExtraTreeClassifier",
+    "ExtraTreeRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
+    "FeatureMap",
+    "GeneralizedLeastSquares",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
+    "HalfspaceLP",
+    "HistGradientBoostingClassifier",
+    "HistGradientBoostingRegressor",
+    "HoldOut",
+    "HuberRegressor",
+    "Lasso",
+    "LassoCV",
+    "LinearCombination",
+    "LinearModel",
+    "LinearRegression",
+    "LinearSVC",
+    "LinearSVR",
+    "LogisticRegression",
+    "LogisticRegressionCV",
+    "MonomialExpansion",
+    "MultiTaskElasticNet",
+    "MultiTaskLasso",
+    "NoiseReweightedRegression",
+    "NonlinearRegression",
+    "OrthogonalMatchingPursuit",
+    "OrthogonalMatchingPursuitCV",
+    "Perceptron",
+    "PoissonRegressor",
+    "QuantileRegressor",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+    "ResponseTransform",
+    "Ridge",
+    "RidgeCV",
+    "RidgeClassifier",
+    "RidgeClassifierCV",
+    "RobustRegressor",
+    "SGDClassifier",
+    "SGDRegressor",
+    "SelfTrainingClassifier",
+    "SimilarityFeatures",
+    "StackingClassifier",
+    "StackingRegressor",
+    "Standardizer",
+    "TableVectorizer",
+    "TotalLeastSquares",
+    "TransformedResponseRegressor",
+    "VotingClassifier",
+    "VotingRegressor",
+    "Whitening",
+    "autodiff",
+    "best_halfspace",
+    "best_threshold",
+    "bias_variance",
+    "boolean_complement",
+    "bootstrap",
+    "calibration_curve",
+    "compare",
+    "config",
+    "confusion",
+    "data",
+    "datasets",
+    "describe_file",
+    "description_length",
+    "elbow",
+    "enet_path",
+    "errors",
+    "evaluate",
+    "export_text",
+    "importances",
+    "lasso_path",
+    "learning_curve",
+    "linalg",
+    "load",
+    "loss",
+    "losses",
+    "minimise",
+    "online",
+    "optimizers",
+    "orthogonal_mp",
+    "orthogonal_mp_gram",
+    "partial_dependence",
+    "penalties",
+    "plot_tree",
+    "precision_recall_curve",
+    "prune",
+    "regression_errors",
+    "resampled_bias_variance",
+    "resampling",
+    "results",
+    "ridge_bias_variance",
+    "roc_curve",
+    "save",
+    "scan",
+    "search",
+    "staged_curve",
+    "statistics",
+    "theory",
+    "tree_regions",
+    "unstandardize",
+    "validation_curve",
+]

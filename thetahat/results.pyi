@@ -1,0 +1,67 @@
+# Written by `python -m tests.public_stub`; do not edit.
+
+from thetahat.evaluation.bias_variance import BiasVariance as BiasVariance
+from thetahat.evaluation.bootstrap_result import BootstrapResult as BootstrapResult
+from thetahat.evaluation.compare import Comparison as Comparison
+from thetahat.evaluation.confusion import Confusion as Confusion
+from thetahat.evaluation.curves.bend import Elbow as Elbow
+from thetahat.evaluation.curves.calibration import CalibrationCurve as CalibrationCurve
+from thetahat.evaluation.curves.growth import ScoreCurve as ScoreCurve
+from thetahat.evaluation.curves.precision_recall import PrecisionRecallCurve as PrecisionRecallCurve
+from thetahat.evaluation.curves.roc import RocCurve as RocCurve
+from thetahat.evaluation.curves.stages import StagedCurve as StagedCurve
+from thetahat.evaluation.curves.threshold import Threshold as Threshold
+from thetahat.evaluation.dependence import PartialDependence as PartialDependence
+from thetahat.evaluation.evaluate import Evaluation as Evaluation
+from thetahat.evaluation.importance import Importances as Importances
+from thetahat.evaluation.pairs import Pair as Pair
+from thetahat.evaluation.pruning import Pruning as Pruning
+from thetahat.evaluation.regression_errors import RegressionErrors as RegressionErrors
+from thetahat.evaluation.resampled_bias_variance import ResampledBiasVariance as ResampledBiasVariance
+from thetahat.evaluation.search import Search as Search
+from thetahat.mathematics.optimizers.solution import Outcome as Outcome
+from thetahat.mathematics.optimizers.solution import Solution as Solution
+from thetahat.models.linear.best_halfspace import Halfspace as Halfspace
+from thetahat.models.linear.inference import LinearSummary as LinearSummary
+from thetahat.models.linear.likelihood_summary import LikelihoodRatio as LikelihoodRatio
+from thetahat.models.linear.likelihood_summary import LikelihoodSummary as LikelihoodSummary
+from thetahat.models.linear.posterior import PosteriorSummary as PosteriorSummary
+from thetahat.models.nonlinear.certainty import NonlinearSummary as NonlinearSummary
+from thetahat.models.tree.description import DescriptionLength as DescriptionLength
+from thetahat.models.tree.regions import Region as Region
+from thetahat.models.tree.regions import TreeRegions as TreeRegions
+from thetahat.persistence.description import FileDescription as FileDescription
+
+__all__ = [
+    "BiasVariance",
+    "BootstrapResult",
+    "CalibrationCurve",
+    "Comparison",
+    "Confusion",
+    "DescriptionLength",
+    "Elbow",
+    "Evaluation",
+    "FileDescription",
+    "Halfspace",
+    "Importances",
+    "LikelihoodRatio",
+    "LikelihoodSummary",
+    "LinearSummary",
+    "NonlinearSummary",
+    "Outcome",
+    "Pair",
+    "PartialDependence",
+    "PosteriorSummary",
+    "PrecisionRecallCurve",
+    "Pruning",
+    "Region",
+    "RegressionErrors",
+    "ResampledBiasVariance",
+    "RocCurve",
+    "ScoreCurve",
+    "Search",
+    "Solution",
+    "StagedCurve",
+    "Threshold",
+    "TreeRegions",
+]
