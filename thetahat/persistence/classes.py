@@ -1,28 +1,24 @@
 """Which classes and functions a file may name, and how.
 
 A file is data from anywhere. What it names is looked up here and nowhere else: estimators, parts
-and values of this library by their module, the steps of scikit-learn that only hold numbers and
-text, and functions that only compute. Nothing else is imported, and nothing is ever called but the
-constructor of a value, which checks its fields.
+and values of this library by the names of `identities`, the steps of scikit-learn that only hold
+numbers and text, and functions that only compute. Nothing else is imported, and nothing is ever
+called but the constructor of a value, which checks its fields.
 """
 
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from dataclasses import is_dataclass
 from enum import Enum
-from functools import cache
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-import thetahat
 from thetahat.foundation.errors import CapabilityError, DataError
-
-LAYERS = ("data", "mathematics", "objective", "estimator", "models", "evaluation")
-"""Where the classes of this library live that models are made of."""
+from thetahat.persistence.identities import identified, identity_of
 
 STEPS = {
     "sklearn.pipeline": ("Pipeline", "FeatureUnion"),
@@ -59,9 +55,6 @@ STEPS = {
 """Steps of scikit-learn whose fitted state is numbers, text and other steps."""
 
 FUNCTIONS = {
-    "thetahat.objective.curve": ("linear_function",),
-    "thetahat.models.preprocessing.similarity_features": ("inner_product",),
-    "thetahat.models.nonlinear.response": ("_log_odds", "_probability"),
     "sklearn.feature_selection": ("chi2", "f_classif", "f_regression"),
     "sklearn.metrics.pairwise": (
         "cosine_similarity",
@@ -72,54 +65,57 @@ FUNCTIONS = {
         "sigmoid_kernel",
     ),
 }
-"""Functions of arrays that only compute; the ufuncs of NumPy are among them by their nature."""
+"""Functions of scikit-learn that only compute; so do the ufuncs of NumPy."""
 
 
 def name_of(kind: type) -> str:
     """How a file names a class, or a refusal."""
-    module, name = _public_module(kind), kind.__qualname__
-    full = f"{module}:{name}"
-    if class_named(full, refuse=False) is not kind:
+    module, own = _public_module(kind), kind.__qualname__
+    name = f"{module}:{own}" if own in STEPS.get(module, ()) else identity_of(kind)
+    if name is None or class_named(name, refuse=False) is not kind:
         raise CapabilityError(
-            f"A model file cannot hold a {kind.__module__}.{name}: it holds estimators, losses and "
+            f"A model file cannot hold a {kind.__module__}.{own}: it holds estimators, losses and "
             "penalties of thetahat, and scikit-learn's steps that only scale, encode or select. "
             "Save the parts that are among them, and put the rest around them after loading."
         )
-    return full
+    return name
 
 
-def class_named(full: str, *, refuse: bool = True) -> type | None:
+def class_named(name: str, *, refuse: bool = True) -> type | None:
     """The class a file names; one it may not name is refused (or None)."""
-    module, _, name = full.partition(":")
-    if name in STEPS.get(module, ()):
-        return _member(module, name)
-    found = _member(module, name) if module in _own_modules() and name.isidentifier() else None
-    if isinstance(found, type) and found.__module__ == module and _holds_data(found):
+    module, _, own = name.partition(":")
+    found = _member(module, own) if own in STEPS.get(module, ()) else identified(name)
+    if isinstance(found, type) and (module in STEPS or _holds_data(found)):
         return found
     if refuse:
         raise DataError(
-            f"The file names the class {full!r}, which this version of thetahat does not load. It "
+            f"The file names the class {name!r}, which this version of thetahat does not load. It "
             "was made by another version, or it is no model."
         )
     return None
 
 
 def function_name(function: Any) -> str:
-    """How a file names a function: by module and name, whether or not it is one of `FUNCTIONS`."""
+    """How a file names a function: by its identity, or else by module and name."""
     if isinstance(function, np.ufunc):
         return f"numpy:{function.__name__}"
     if function is np.asarray:
         return "numpy:asarray"
+    if isinstance(function, FunctionType) and (known := identity_of(function)) is not None:
+        return known
     return f"{_public_module(function)}:{getattr(function, '__qualname__', repr(function))}"
 
 
-def function_named(full: str) -> Any:
+def function_named(name: str) -> Any:
     """One of the functions every file may name, or None."""
-    module, _, name = full.partition(":")
+    module, _, own = name.partition(":")
     if module == "numpy":
-        found = getattr(np, name, None)
-        return found if isinstance(found, np.ufunc) or name == "asarray" else None
-    return _member(module, name) if name in FUNCTIONS.get(module, ()) else None
+        found = getattr(np, own, None)
+        return found if isinstance(found, np.ufunc) or own == "asarray" else None
+    if module in FUNCTIONS:
+        return _member(module, own) if own in FUNCTIONS[module] else None
+    found = identified(name)
+    return found if isinstance(found, FunctionType) else None
 
 
 def _holds_data(kind: type) -> bool:
@@ -142,17 +138,3 @@ def _public_module(thing: Any) -> str:
 
 def _member(module: str, name: str) -> Any:
     return getattr(importlib.import_module(module), name, None)
-
-
-@cache
-def _own_modules() -> frozenset[str]:
-    """The modules of the layers models are made of, found without importing them."""
-    found = set()
-    for layer in LAYERS:
-        package = importlib.import_module(f"{thetahat.__name__}.{layer}")
-        found.add(package.__name__)
-        found.update(
-            module.name
-            for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-        )
-    return frozenset(found)

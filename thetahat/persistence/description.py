@@ -144,9 +144,14 @@ def _title(plain: Any) -> str:
     """The class, and what it is made of: "Pipeline (StandardScaler → Ridge)"."""
     if not isinstance(plain, dict) or "object" not in plain:
         return "no model"
-    name = str(plain["object"]).rpartition(":")[2]
+    name = _class(plain)
     inside = [_title(step) for step in _steps(plain)]
     return f"{name} ({' → '.join(inside)})" if inside else name
+
+
+def _class(plain: dict[str, Any]) -> str:
+    """The class without the namespace or the module by which the file knows it."""
+    return str(plain["object"]).rpartition(":")[2].rpartition(".")[2]
 
 
 def _steps(plain: Any) -> list[Any]:
@@ -192,7 +197,7 @@ def _short(plain: Any) -> str:
     if isinstance(plain, dict):
         if "object" in plain:
             inside = ", ".join(f"{name}={_short(each)}" for name, each in _fields(plain).items())
-            text = f"{str(plain['object']).rpartition(':')[2]}({inside})"
+            text = f"{_class(plain)}({inside})"
         elif "tuple" in plain:
             text = f"({', '.join(map(_short, _items(plain)))})"
         else:

@@ -9,7 +9,7 @@ one key that says what it is:
 ``sparse``      a SciPy sparse array: its format and shape, its arrays
 ``object``      class, and its fields by name (estimators, steps, losses, values)
 ``enum``        class and name of a member
-``function``    module and name; one that `classes.FUNCTIONS` lists, or that the reader supplies
+``function``    its name; one that `classes.function_named` knows, or that the reader supplies
 ``tuple`` …     ``set``, ``dict`` (keys that are no text), ``slice``, ``dtype``, ``scalar``,
                 ``float`` (one JSON cannot say), ``bytes``, ``random_state``
 ==============  ================================================================================

@@ -1,0 +1,136 @@
+"""The names by which files know classes and functions, wherever the code keeps them.
+
+A public class is known by its public name ("Ridge", "losses.Huber"), any other that may stand in a
+file by a name declared here. Moving or renaming a class changes the right-hand side of a line below
+and no file. Files written before there were such names hold paths of modules, which
+``earlier_paths.json`` translates; it is never changed.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
+from typing import Any
+
+import thetahat
+from thetahat._public import NAMES, NAMESPACES
+
+DECLARED = {
+    "Agreement": "thetahat.models.online.agreement:Agreement",
+    "AverageDensity": "thetahat.models.density.average:AverageDensity",
+    "BiasColumn": "thetahat.objective.bias_column:BiasColumn",
+    "Bins": "thetahat.data.bins:Bins",
+    "BootstrapDraws": "thetahat.models.ensemble.bootstrap_draws:Draws",
+    "Box": "thetahat.models.density.box:Box",
+    "CategoryCodes": "thetahat.models.preprocessing.column_encoders:Codes",
+    "Cells": "thetahat.models.density.cells:Cells",
+    "Coder": "thetahat.models.decomposition.sparse_coding:Coder",
+    "Codes": "thetahat.data.bins:Codes",
+    "Column": "thetahat.data.schema:Column",
+    "Conjugate": "thetahat.models.linear.conjugate:Conjugate",
+    "Counts": "thetahat.data.counts:Counts",
+    "Curve": "thetahat.objective.curve:Curve",
+    "CurveEvidence": "thetahat.models.nonlinear.certainty:CurveEvidence",
+    "CustomLoss": "thetahat.mathematics.losses.custom:CustomLoss",
+    "DateParts": "thetahat.models.preprocessing.column_encoders:DateParts",
+    "DensityDirections": "thetahat.models.density.cells:Directions",
+    "EarlyStopping": "thetahat.models.ensemble.boosted:Stopping",
+    "Family": "thetahat.mathematics.losses.families:Family",
+    "FittedParts": "thetahat.models.linear.likelihood_inference:FittedParts",
+    "GaussianCells": "thetahat.models.density.gaussian_cells:GaussianCells",
+    "GaussianPrior": "thetahat.models.linear.gaussian_prior:GaussianPrior",
+    "GrownForest": "thetahat.models.ensemble.grown_forest:GrownForest",
+    "HalfLogOdds": "thetahat.models.ensemble.boosting_votes:HalfLogOdds",
+    "HalfspaceFrame": "thetahat.models.linear.halfspace_lp:Frame",
+    "Indicators": "thetahat.models.preprocessing.column_encoders:Indicators",
+    "Information": "thetahat.objective.information:Information",
+    "KinkedCustomLoss": "thetahat.mathematics.losses.custom:KinkedCustomLoss",
+    "LearningRate": "thetahat.mathematics.optimizers.learning_rates:LearningRate",
+    "LeastSquaresEvidence": "thetahat.models.linear.inference:Evidence",
+    "LikelihoodEvidence": "thetahat.models.linear.likelihood_evidence:LikelihoodEvidence",
+    "LinearFit": "thetahat.mathematics.linalg.least_squares:LinearFit",
+    "LinearPosterior": "thetahat.models.linear.posterior:LinearPosterior",
+    "LinearPredictor": "thetahat.objective.predictor:LinearPredictor",
+    "Link": "thetahat.mathematics.losses.base:Link",
+    "Means": "thetahat.data.moments:Means",
+    "Moments": "thetahat.data.moments:Moments",
+    "MomentsFrame": "thetahat.data.moments:Frame",
+    "NumberEncoder": "thetahat.models.preprocessing.column_encoders:NumberEncoder",
+    "ObliqueDirections": "thetahat.models.tree.directions:Directions",
+    "OutOfBagErrors": "thetahat.models.ensemble.out_of_bag:LeftOut",
+    "PackedTrees": "thetahat.models.tree.packed:PackedTrees",
+    "PlainNumber": "thetahat.models.preprocessing.column_encoders:PlainNumber",
+    "PruningSequence": "thetahat.models.tree.pruning:PruningSequence",
+    "QuantileSummary": "thetahat.data.quantiles:QuantileSummary",
+    "RankedTrees": "thetahat.models.ensemble.ranked_trees:RankedTrees",
+    "ReferenceSoftmax": "thetahat.mathematics.losses.reference:ReferenceSoftmax",
+    "ResponsePart": "thetahat.models.nonlinear.response:_OfResponse",
+    "RowDraws": "thetahat.models.ensemble.forest_growing:RowDraws",
+    "ScaledLearner": "thetahat.models.ensemble.boosted_members:ScaledLearner",
+    "Schema": "thetahat.data.schema:Schema",
+    "SeenRows": "thetahat.models.linear.bayesian:SeenRows",
+    "SelfTrainingRound": "thetahat.models.semi_supervised.self_training:Round",
+    "Separation": "thetahat.objective.separation:Separation",
+    "SummedLearners": "thetahat.models.ensemble.boosted_members:SummedLearners",
+    "Targets": "thetahat.mathematics.losses.base:Targets",
+    "Tree": "thetahat.models.tree.structure:Tree",
+    "TreeColumns": "thetahat.models.tree.columns:TreeColumns",
+    "TriangularFactor": "thetahat.mathematics.linalg.triangular_factor:TriangularFactor",
+    "UniformCells": "thetahat.models.density.uniform_cells:UniformCells",
+    "Votes": "thetahat.models.ensemble.boosting_votes:Votes",
+    "WordCounts": "thetahat.models.preprocessing.column_encoders:Words",
+}
+"""Classes that models hold and that are not public."""
+
+FUNCTIONS = {
+    "inner_product": "thetahat.models.preprocessing.similarity_features:inner_product",
+    "linear_function": "thetahat.objective.curve:linear_function",
+    "log_odds": "thetahat.models.nonlinear.response:_log_odds",
+    "probability": "thetahat.models.nonlinear.response:_probability",
+}
+"""Functions of arrays that models hold and that only compute."""
+
+
+def identity_of(thing: Any) -> str | None:
+    """The name by which files know a class or function of this library, or None."""
+    declared = _declared_identities().get(f"{thing.__module__}:{thing.__qualname__}")
+    if declared is not None:
+        return declared
+    own = str(thing.__qualname__)
+    candidates = (own, *(f"{namespace}.{own}" for namespace in NAMESPACES))
+    return next((name for name in candidates if _public(name) is thing), None)
+
+
+def identified(name: str) -> Any:
+    """The class or function that a file knows by this name or by an earlier path, or None."""
+    name = earlier_paths().get(name, name) if ":" in name else name
+    place = DECLARED.get(name) or FUNCTIONS.get(name)
+    if place is None:
+        return _public(name)
+    module, _, attribute = place.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+@cache
+def earlier_paths() -> dict[str, str]:
+    """Path of module and class → name, for files written before there were names."""
+    text = files("thetahat.persistence").joinpath("earlier_paths.json").read_text(encoding="utf-8")
+    return dict(json.loads(text))
+
+
+def _public(name: str) -> Any:
+    """What has this public name, or None; nothing is imported but the module that defines it."""
+    namespace, _, own = name.rpartition(".")
+    if not namespace:
+        return getattr(thetahat, name) if name in NAMES and name not in NAMESPACES else None
+    if namespace not in NAMESPACES:
+        return None
+    module = getattr(thetahat, namespace)
+    return getattr(module, own) if own in module.__all__ else None
+
+
+@cache
+def _declared_identities() -> dict[str, str]:
+    return {place: name for name, place in (DECLARED | FUNCTIONS).items()}
