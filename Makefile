@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*.?pp native/trees/*.?pp)
+SOURCES := $(shell find native -name "*.?pp")
+NATIVE := CMakeLists.txt pyproject.toml $(SOURCES)
 
 .PHONY: demo test test-all lint types docs bench format clean
 
@@ -20,7 +21,7 @@ test-all: lint types
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run --Werror native/*.?pp native/trees/*.?pp
+	$(BIN)/clang-format --dry-run --Werror $(SOURCES)
 
 types: $(VENV)/installed
 	$(BIN)/mypy
@@ -28,7 +29,7 @@ types: $(VENV)/installed
 format: $(VENV)/installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i native/*.?pp native/trees/*.?pp
+	$(BIN)/clang-format -i $(SOURCES)
 
 bench: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[bench]"

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.neighbours import QUIET, Neighbours
+from benchmarks.background_load import QUIET, BackgroundLoad
 
 Data = Mapping[str, Any]
 Call = Callable[[], Any]
@@ -160,7 +160,7 @@ def measure(
     family: str, case: Case, *, quick: bool = False, say: Callable[[str], None] = lambda _: None
 ) -> Result:
     """Measure every contender of a case: first each in its own process, then all in turn here."""
-    neighbours = Neighbours()
+    neighbours = BackgroundLoad()
     measurements = []
     for name in case.contenders:
         say(f"{case.name}: {name}, first call in a new process")

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "views.hpp"
+#include "core/views.hpp"
 
 namespace thetahat {
 
@@ -14,7 +14,7 @@ void bind_row_losses(nb::module_ &module);
 void bind_huber_sums(nb::module_ &module);
 void bind_gram_path(nb::module_ &module);
 void bind_sweep_path(nb::module_ &module);
-void bind_rounded_kinks(nb::module_ &module);
+void bind_smoothed_kinks(nb::module_ &module);
 void bind_coordinate_descent(nb::module_ &module);
 void bind_leave_one_out(nb::module_ &module);
 void bind_sgd_epoch(nb::module_ &module);
@@ -36,7 +36,7 @@ void bind_task_descent(nb::module_ &module);
 void bind_stump(nb::module_ &module);
 void bind_triangle(nb::module_ &module);
 void bind_exchange_columns(nb::module_ &module);
-void bind_newton_rows(nb::module_ &module);
+void bind_compiled_newton(nb::module_ &module);
 void bind_walk(nb::module_ &module);
 void bind_density_tree(nb::module_ &module);
 void bind_weighted_median(nb::module_ &module);

@@ -11,7 +11,7 @@ NB_MODULE(_native, module) {
     thetahat::bind_huber_sums(module);
     thetahat::bind_gram_path(module);
     thetahat::bind_sweep_path(module);
-    thetahat::bind_rounded_kinks(module);
+    thetahat::bind_smoothed_kinks(module);
     thetahat::bind_coordinate_descent(module);
     thetahat::bind_leave_one_out(module);
     thetahat::bind_sgd_epoch(module);
@@ -33,7 +33,7 @@ NB_MODULE(_native, module) {
     thetahat::bind_stump(module);
     thetahat::bind_triangle(module);
     thetahat::bind_exchange_columns(module);
-    thetahat::bind_newton_rows(module);
+    thetahat::bind_compiled_newton(module);
     thetahat::bind_walk(module);
     thetahat::bind_density_tree(module);
     thetahat::bind_weighted_median(module);

@@ -6,11 +6,12 @@ import time
 import numpy as np
 import pytest
 
-from benchmarks import harness, machine, neighbours, real_tables, report
+from benchmarks import background_load as neighbours
+from benchmarks import harness, machine, real_tables, report
 from benchmarks.__main__ import main
+from benchmarks.families.linear_accuracy import digits
+from benchmarks.families.linear_files import load, write
 from benchmarks.harness import OURS, Bar, Case, Measurement, Result
-from benchmarks.linear_accuracy import digits
-from benchmarks.linear_files import load, write
 from benchmarks.memory import peak_of
 
 
@@ -80,7 +81,7 @@ def test_cores_of_others_are_what_is_busy_but_not_ours(monkeypatch):
     monkeypatch.setattr(neighbours, "_busy_seconds", lambda: next(busy))
     monkeypatch.setattr(neighbours, "_our_seconds", lambda: next(ours))
     monkeypatch.setattr(neighbours.time, "monotonic", lambda: next(clock))
-    assert neighbours.Neighbours().cores_used() == 1.5
+    assert neighbours.BackgroundLoad().cores_used() == 1.5
 
 
 def test_processor_seconds_are_counted_on_this_system():

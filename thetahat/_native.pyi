@@ -196,7 +196,7 @@ def exchange_columns(
     sign_outside: FloatArray,
     l1_outside: FloatArray,
 ) -> None: ...
-def newton_rows(
+def compiled_newton(
     x: FloatArray,
     y: FloatArray,
     weight: FloatArray,

@@ -1,7 +1,5 @@
 # Written by `python -m tests.public_stub`; do not edit.
 
-from thetahat.evaluation.bias_variance import BiasVariance as BiasVariance
-from thetahat.evaluation.bootstrap_result import BootstrapResult as BootstrapResult
 from thetahat.evaluation.compare import Comparison as Comparison
 from thetahat.evaluation.confusion import Confusion as Confusion
 from thetahat.evaluation.curves.bend import Elbow as Elbow
@@ -15,21 +13,23 @@ from thetahat.evaluation.dependence import PartialDependence as PartialDependenc
 from thetahat.evaluation.evaluate import Evaluation as Evaluation
 from thetahat.evaluation.importance import Importances as Importances
 from thetahat.evaluation.pairs import Pair as Pair
-from thetahat.evaluation.pruning import Pruning as Pruning
 from thetahat.evaluation.regression_errors import RegressionErrors as RegressionErrors
-from thetahat.evaluation.resampled_bias_variance import ResampledBiasVariance as ResampledBiasVariance
+from thetahat.evaluation.resampling.bias_variance import BiasVariance as BiasVariance
+from thetahat.evaluation.resampling.bootstrap_result import BootstrapResult as BootstrapResult
+from thetahat.evaluation.resampling.resampled_bias_variance import ResampledBiasVariance as ResampledBiasVariance
 from thetahat.evaluation.search import Search as Search
+from thetahat.evaluation.tree_pruning.pruning import Pruning as Pruning
 from thetahat.mathematics.optimizers.solution import Outcome as Outcome
 from thetahat.mathematics.optimizers.solution import Solution as Solution
-from thetahat.models.linear.best_halfspace import Halfspace as Halfspace
-from thetahat.models.linear.inference import LinearSummary as LinearSummary
-from thetahat.models.linear.likelihood_summary import LikelihoodRatio as LikelihoodRatio
-from thetahat.models.linear.likelihood_summary import LikelihoodSummary as LikelihoodSummary
-from thetahat.models.linear.posterior import PosteriorSummary as PosteriorSummary
+from thetahat.models.linear.bayesian.posterior import PosteriorSummary as PosteriorSummary
+from thetahat.models.linear.inference.least_squares_evidence import LinearSummary as LinearSummary
+from thetahat.models.linear.inference.likelihood_summary import LikelihoodRatio as LikelihoodRatio
+from thetahat.models.linear.inference.likelihood_summary import LikelihoodSummary as LikelihoodSummary
+from thetahat.models.linear.margin.best_halfspace import Halfspace as Halfspace
 from thetahat.models.nonlinear.certainty import NonlinearSummary as NonlinearSummary
 from thetahat.models.tree.description import DescriptionLength as DescriptionLength
-from thetahat.models.tree.regions import Region as Region
-from thetahat.models.tree.regions import TreeRegions as TreeRegions
+from thetahat.models.tree.display.regions import Region as Region
+from thetahat.models.tree.display.regions import TreeRegions as TreeRegions
 from thetahat.persistence.description import FileDescription as FileDescription
 
 __all__ = [

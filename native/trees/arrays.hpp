@@ -5,8 +5,8 @@
 #include <cstring>
 #include <memory>
 
-#include "../views.hpp"
-#include "tree.hpp"
+#include "core/views.hpp"
+#include "trees/tree.hpp"
 
 namespace thetahat::trees {
 

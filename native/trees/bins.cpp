@@ -18,9 +18,9 @@
 #include <limits>
 #include <vector>
 
-#include "../kernels.hpp"
-#include "../parallel.hpp"
-#include "arrays.hpp"
+#include "core/parallel.hpp"
+#include "kernels.hpp"
+#include "trees/arrays.hpp"
 
 namespace thetahat {
 

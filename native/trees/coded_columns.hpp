@@ -11,10 +11,10 @@
 #include <limits>
 #include <type_traits>
 
-#include "given_rows.hpp"
-#include "node_block.hpp"
-#include "node_sums.hpp"
-#include "tree.hpp"
+#include "trees/forest/node_block.hpp"
+#include "trees/given_rows.hpp"
+#include "trees/node_sums.hpp"
+#include "trees/tree.hpp"
 
 namespace thetahat::trees {
 

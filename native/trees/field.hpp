@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "sorted_columns.hpp"
+#include "trees/exact/sorted_columns.hpp"
 
 namespace thetahat::trees {
 

@@ -5,10 +5,10 @@
 #include <limits>
 #include <vector>
 
-#include "bounds.hpp"
-#include "criteria.hpp"
-#include "forest_rules.hpp"
-#include "row_statistics.hpp"
+#include "trees/bounds.hpp"
+#include "trees/criteria.hpp"
+#include "trees/forest/forest_rules.hpp"
+#include "trees/row_statistics.hpp"
 
 namespace thetahat::trees {
 

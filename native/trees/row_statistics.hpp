@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "../four.hpp"
+#include "core/simd4.hpp"
 
 namespace thetahat::trees {
 
@@ -69,15 +69,15 @@ struct OneSum {
     template <typename Counts>
     void total(const Stretch &rows, const double *values, double *sums,
                const Counts &counts) const {
-        Four w[2] = {}, s[2] = {};
-        constexpr Four nothing = {};
+        Double4 w[2] = {}, s[2] = {};
+        constexpr Double4 nothing = {};
         std::size_t i = 0;
         for (; i + 8 <= rows.n; i += 8)
             for (std::size_t half = 0; half < 2; ++half) {
                 const std::size_t at = i + 4 * half;
-                const Four weight = counts(four_at(values + at)) ? four_at(rows.w + at) : nothing;
+                const Double4 weight = counts(load4(values + at)) ? load4(rows.w + at) : nothing;
                 w[half] += weight;
-                s[half] += weight * (four_at(rows.y + at) - centre);
+                s[half] += weight * (load4(rows.y + at) - centre);
             }
         double last_w = 0.0, last_s = 0.0;
         for (; i < rows.n; ++i) {

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import thetahat as th
-from thetahat.data import quantiles
 from thetahat.data.bins import Bins, bins_of_categories
 from thetahat.data.in_memory import InMemory
-from thetahat.data.quantiles import QuantileSummary, distinct
+from thetahat.data.summaries import quantiles
+from thetahat.data.summaries.quantiles import QuantileSummary, distinct
 
 RANDOM = np.random.default_rng(0)
 

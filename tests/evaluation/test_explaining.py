@@ -7,7 +7,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 import thetahat as th
-from thetahat.data.exchange import column_labels, exchanged
+from thetahat.data.columns.replaced_column import column_labels, exchanged
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((300, 3))

@@ -120,7 +120,7 @@ class MeanOfNearest(RegressorMixin, BaseEstimator):
 
 
 def test_any_parameter_of_any_model():
-    """Neighbours, components and rates of models from anywhere, also inside a pipeline."""
+    """BackgroundLoad, components and rates of models from anywhere, also inside a pipeline."""
     grid = {"k": [1, 10], "p": [1.0, 2.0]}
     near = th.search(MeanOfNearest(), grid, X, Y, cv=3)
     assert near.best["k"] == 10

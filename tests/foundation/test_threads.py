@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 import thetahat as th
-from thetahat.foundation.threads import one_blas_thread, scipy_linalg, side_by_side
+from thetahat.foundation.threads import one_blas_thread, parallel_for, scipy_linalg
 
 LATE = """
 import json, sys
@@ -61,15 +61,15 @@ def test_scipy_loaded_inside_is_limited_too():
 def test_each_item_is_done_once(threads, count):
     done = []
     with th.config(threads=threads):
-        side_by_side(done.append, range(count))
+        parallel_for(done.append, range(count))
     assert sorted(done) == list(range(count))
 
 
 def test_shared_work_may_share_its_own():
     done = []
     with th.config(threads=2):
-        side_by_side(
-            lambda outer: side_by_side(lambda inner: done.append((outer, inner)), range(5)),
+        parallel_for(
+            lambda outer: parallel_for(lambda inner: done.append((outer, inner)), range(5)),
             range(5),
         )
     assert sorted(done) == [(outer, inner) for outer in range(5) for inner in range(5)]
@@ -86,5 +86,5 @@ def test_a_failure_is_raised_and_nothing_begun_after_it(failure, threads):
             raise failure
 
     with th.config(threads=threads), pytest.raises(failure):
-        side_by_side(work, range(10_000))
+        parallel_for(work, range(10_000))
     assert len(begun) < 10_000

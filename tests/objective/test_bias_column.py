@@ -5,11 +5,11 @@ import pytest
 import scipy.sparse as sp
 
 import thetahat as th
-from thetahat.data.door import as_source
+from thetahat.data.validation import as_source
 from thetahat.objective.bias_column import BiasColumn
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
-from thetahat.objective.thinning import thinned_start
+from thetahat.objective.subsampled_start import subsampled_start
 
 RANDOM = np.random.default_rng(0)
 X = np.where(RANDOM.random((30, 3)) < 0.3, 0.0, RANDOM.normal(size=(30, 3)))
@@ -63,7 +63,7 @@ def test_thinned_rows_give_a_start_near_the_optimum_or_none():
         )
 
     newton = th.optimizers.Newton()
-    start, optimum = thinned_start(risk(), newton), th.minimise(risk(), newton).theta
+    start, optimum = subsampled_start(risk(), newton), th.minimise(risk(), newton).theta
     assert 0 < np.abs(start - optimum).max() < 0.1
-    assert thinned_start(risk(n=4000), newton) is None
-    assert thinned_start(risk(sp.csr_array), newton) is None
+    assert subsampled_start(risk(n=4000), newton) is None
+    assert subsampled_start(risk(sp.csr_array), newton) is None

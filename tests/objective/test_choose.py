@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import thetahat as th
-from thetahat.data.door import as_source
+from thetahat.data.validation import as_source
 from thetahat.mathematics.losses.base import Loss, Subdifferentiable
 from thetahat.mathematics.penalties.base import Penalty
 from thetahat.objective.choose import choose_solver, method_for

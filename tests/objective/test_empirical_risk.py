@@ -10,8 +10,8 @@ import pytest
 import scipy.sparse
 
 import thetahat as th
-from thetahat.data.door import as_source
 from thetahat.data.source import Block, Source
+from thetahat.data.validation import as_source
 from thetahat.mathematics.losses.base import (
     Curved,
     Loss,

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 import thetahat as th
 from tests.test_conformance import Chunked, OnlyBlocks
-from thetahat.data.door import as_source
+from thetahat.data.validation import as_source
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.stopping import tolerance_for

@@ -61,7 +61,7 @@ NAMES = (
     "numpy:load",
     "numpy:save",
     "pickle:loads",
-    "thetahat.models.linear.ridge:Ridge",
+    "thetahat.models.linear.least_squares.ridge:Ridge",
     "../../etc:passwd",
     "thetahat.models.tree.structure:Tree",
     "thetahat.data.in_memory:InMemory",

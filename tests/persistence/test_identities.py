@@ -47,7 +47,7 @@ def test_earlier_paths_are_all_kept_and_all_lead_somewhere():
 
 def test_golden_files_of_earlier_paths_are_among_those_kept():
     text = [manifest(path) for path in sorted((GOLDEN / "1").glob("*.theta"))]
-    assert any('"thetahat.models.linear.ridge:Ridge"' in each for each in text)
+    assert any('"thetahat.models.linear.least_squares.ridge:Ridge"' in each for each in text)
 
 
 def test_a_file_holds_no_path_of_a_module(tmp_path):

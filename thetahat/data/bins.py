@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
-from thetahat.data.quantiles import QuantileSummary, Weighted, distinct
+from thetahat.data.summaries.quantiles import QuantileSummary, Weighted, distinct
 from thetahat.foundation.threads import n_threads, ordered_map
 
 Array = Any

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.arrays import to_host
-from thetahat.data.counts import counts
 from thetahat.data.in_memory import InMemory
-from thetahat.data.reweighted import Reweighted
 from thetahat.data.source import Block, Source
+from thetahat.data.summaries.counts import counts
+from thetahat.data.views.reweighted import Reweighted
 from thetahat.foundation.errors import ParameterError
 
 Array = Any

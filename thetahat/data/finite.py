@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.arrays import is_device_array, to_host
-from thetahat.data.schema import Schema
+from thetahat.data.columns.schema import Schema
 from thetahat.foundation.errors import DataError
 
 Array = Any

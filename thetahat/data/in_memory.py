@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.mapped import release_rows
+from thetahat.data.memory_map import release_rows
 from thetahat.data.resampling import take_rows
 from thetahat.data.source import Block, S, Source, rows_per_block
 from thetahat.foundation.threads import blocks_in_flight, one_blas_thread

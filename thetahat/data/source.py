@@ -21,8 +21,8 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from thetahat.data.columns.schema import Schema
 from thetahat.data.finite import require_finite_block
-from thetahat.data.schema import Schema
 from thetahat.foundation.threads import ordered_map
 
 Array = Any

@@ -9,12 +9,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from thetahat.data.arrays import is_device_array
-from thetahat.data.door import as_device_features, as_features, as_source
 from thetahat.data.in_memory import InMemory
 from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Source
+from thetahat.data.validation import as_device_features, as_features, as_source
 from thetahat.estimator.parameters import Range, check_ranges
-from thetahat.foundation.blame import warn
+from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.mathematics.parts import Part
 

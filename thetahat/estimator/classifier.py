@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from thetahat.data.class_weights import class_weighted
-from thetahat.data.labels import LabelEncoding
-from thetahat.data.relabelled import relabelled
+from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.source import Source
+from thetahat.data.views.relabelled import relabelled
 from thetahat.estimator.base import Estimator
 from thetahat.foundation.errors import DataError, ParameterError
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import DensityMixin
 
-from thetahat.data.door import as_weight
+from thetahat.data.validation import as_weight
 from thetahat.estimator.base import Estimator
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import RandomState

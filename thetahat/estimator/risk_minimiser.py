@@ -13,17 +13,17 @@ import numpy as np
 
 from thetahat.data.arrays import namespace
 from thetahat.data.in_memory import InMemory
-from thetahat.data.shifted import seen_from_near
+from thetahat.data.views.shifted import shifted_to_middle
 from thetahat.estimator.watching import Watched
-from thetahat.foundation.blame import warn
+from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, SeparationWarning
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.mathematics.optimizers.loop import Method, minimise
 from thetahat.objective.choose import method_for
 from thetahat.objective.empirical_risk import EmpiricalRisk
-from thetahat.objective.separation import Separation, separation
+from thetahat.objective.likelihood.separation import Separation, separation
 from thetahat.objective.stopping import tolerance_for
-from thetahat.objective.told_in_units import told_in_units
+from thetahat.objective.units import watch_in_units
 
 Array = Any
 
@@ -58,7 +58,7 @@ class RiskMinimiser(Watched):
     ) -> None:
         predictor = risk.predictor
         # Columns of years or timestamps are seen from near; only the intercept knows of it.
-        source, origin = seen_from_near(risk.source, fit_intercept=predictor.fit_intercept)
+        source, origin = shifted_to_middle(risk.source, fit_intercept=predictor.fit_intercept)
         near = replace(risk, source=source) if origin.any() else risk
         method, reason = method_for(near, solver)
         attributes = partial(self._attributes, risk=risk)
@@ -70,7 +70,7 @@ class RiskMinimiser(Watched):
         with (
             one_blas_thread() if few else nullcontext(),
             self._watching(max_steps, attributes, X, y) as watch,
-            told_in_units(watch, back) as inner,
+            watch_in_units(watch, back) as inner,
         ):
             found = minimise(
                 near,

@@ -27,18 +27,22 @@ from thetahat.estimator.parameters import (
 )
 from thetahat.estimator.sparsify import Sparsifies
 from thetahat.estimator.watching import Watched
-from thetahat.foundation.blame import warn
+from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.mathematics.losses import named
 from thetahat.mathematics.losses.base import Loss, Subdifferentiable
-from thetahat.mathematics.losses.residual import Huber
-from thetahat.mathematics.losses.tube import EpsilonInsensitive, SquaredEpsilonInsensitive
-from thetahat.mathematics.optimizers.learning_rates import SCHEDULES, LearningRate, optimal_offset
+from thetahat.mathematics.losses.residual.squared import Huber
+from thetahat.mathematics.losses.residual.tube import EpsilonInsensitive, SquaredEpsilonInsensitive
 from thetahat.mathematics.optimizers.solution import Outcome
-from thetahat.objective.stochastic_descent import StochasticDescent, stacked
-from thetahat.objective.stochastic_steps import Steps, Walk
+from thetahat.mathematics.optimizers.stochastic.learning_rates import (
+    SCHEDULES,
+    LearningRate,
+    optimal_offset,
+)
+from thetahat.objective.stochastic.descent import StochasticDescent, stacked
+from thetahat.objective.stochastic.steps import Steps, Walk
 
 Array = Any
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.labels import LabelEncoding
-from thetahat.data.one_column import one_column
+from thetahat.data.column_targets import one_column
+from thetahat.data.columns.labels import LabelEncoding
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.foundation.errors import DataError, ParameterError

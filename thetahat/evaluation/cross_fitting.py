@@ -17,8 +17,8 @@ import numpy as np
 from sklearn.base import clone
 
 from thetahat.data.resampling import take_rows
-from thetahat.evaluation.as_free import as_free
 from thetahat.evaluation.folds import Fold
+from thetahat.evaluation.parallel.scheduling import run_as_available
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.many_fits import Failure
 
@@ -65,7 +65,7 @@ def cross_fit(
     fits: dict[tuple[str, int], FoldFit] = {}
     failures: dict[int, Exception] = {}
     tasks = _longest_first(list(models), len(folds), seconds)
-    for done in as_free(work, takewhile(lambda _: not failures, tasks)):
+    for done in run_as_available(work, takewhile(lambda _: not failures, tasks)):
         if isinstance(done.result, Failure):
             failures[done.item[1]] = done.result.error
             continue
@@ -182,7 +182,7 @@ def _certainty(learner: Any, X: Any) -> Array | None:
     return None
 
 
-def told_right(learner: Any, X: Any, y: Any, predictions: Array | None = None) -> float:
+def accuracy_scorer(learner: Any, X: Any, y: Any, predictions: Array | None = None) -> float:
     """What a classifier's own ``score`` says: the share of rows whose label is told right.
 
     A row of several labels is right when all of them are. Labels were checked when the model
@@ -211,7 +211,7 @@ def _score(
     name: str,
     number: int,
 ) -> float:
-    known = {"predictions": predictions} if scorer is told_right else {}
+    known = {"predictions": predictions} if scorer is accuracy_scorer else {}
     score = float(scorer(learner, X, y, **known))
     if not np.isfinite(score):
         raise DataError(

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from thetahat.data.exchange import column_labels, column_of, exchanged
+from thetahat.data.columns.replaced_column import column_labels, column_of, exchanged
+from thetahat.data.columns.variables import ArrayVariable, Variable, variables
 from thetahat.data.resampling import subset_rows, take_rows
-from thetahat.data.variables import ArrayVariable, Variable, variables
 from thetahat.evaluation.statistics.outcome import require_level
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.optional import optional_import

@@ -11,15 +11,15 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring, get_scorer
 
-from thetahat.data.door import as_weight
-from thetahat.data.one_column import one_column
+from thetahat.data.column_targets import one_column
+from thetahat.data.validation import as_weight
 from thetahat.evaluation.cross_fitting import (
     FoldFit,
     Progress,
     Scorer,
+    accuracy_scorer,
     cross_fit,
     rows_right,
-    told_right,
     where_they_ran,
 )
 from thetahat.evaluation.folds import Fold, are_a_partition, folds_of, rows_in
@@ -276,7 +276,7 @@ def scorers_for(model: Any, scoring: Any) -> dict[str, Scorer]:
     """Metrics by name; without any, that of the model's own ``score``."""
     if scoring is None:
         if own_score(model) == "accuracy":
-            return {"accuracy": told_right}
+            return {"accuracy": accuracy_scorer}
         name = "accuracy" if is_classifier(model) else "r2"
         return {name: check_scoring(model)}
     if isinstance(scoring, str) or callable(scoring):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
-from thetahat.data.one_column import one_column
+from thetahat.data.column_targets import one_column
 from thetahat.data.resampling import bootstrap_indices
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import generator

@@ -23,14 +23,14 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.labels import LabelEncoding
-from thetahat.data.one_column import one_column
+from thetahat.data.column_targets import one_column
+from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.resampling import take_rows
 from thetahat.estimator.parameters import none, whole
 from thetahat.evaluation.folds import rows_in
 from thetahat.evaluation.proportion_tails import bounds_of_share
 from thetahat.evaluation.statistics.outcome import Interval, require_level
-from thetahat.foundation.blame import warn
+from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError, ReuseWarning
 from thetahat.foundation.randomness import generator
 

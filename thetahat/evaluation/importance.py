@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.metrics import check_scoring
 from sklearn.utils.validation import check_is_fitted
 
-from thetahat.data.exchange import column_labels, exchanged
+from thetahat.data.columns.replaced_column import column_labels, exchanged
 from thetahat.data.resampling import take_rows
 from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.foundation.errors import ParameterError
-from thetahat.foundation.many_fits import Failure, side_by_side
+from thetahat.foundation.many_fits import Failure, parallel_map
 from thetahat.foundation.optional import optional_import
 from thetahat.foundation.randomness import generator
 
@@ -150,7 +150,7 @@ def importances(
         return np.array([was - float(now) for was, now in zip(kept, shuffled, strict=True)])
 
     found = {}
-    for label, lost in zip(labels, side_by_side(losses, labels), strict=True):
+    for label, lost in zip(labels, parallel_map(losses, labels), strict=True):
         if isinstance(lost, Failure):
             raise lost.error
         found[label] = _interval(lost, level)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.one_column import one_column
+from thetahat.data.column_targets import one_column
 from thetahat.evaluation.cross_fitting import rows_right
 from thetahat.evaluation.evaluate import Evaluation
 from thetahat.evaluation.folds import none_twice

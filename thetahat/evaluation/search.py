@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-from thetahat.data.one_column import one_column
+from thetahat.data.column_targets import one_column
 from thetahat.evaluation.cross_fitting import Progress, where_they_ran
 from thetahat.evaluation.evaluate import Evaluation, evaluate_all
 from thetahat.evaluation.pairs import Pair, judged_pairs

@@ -43,7 +43,7 @@ class Alone(Generic[Item, Result]):
                 return Failure(error)
 
 
-def side_by_side(
+def parallel_map(
     work: Callable[[Item], Result], items: Iterable[Item]
 ) -> Iterator[Result | Failure]:
     """Yield ``work(item)`` in order, or the `Failure` of an item whose work raised.

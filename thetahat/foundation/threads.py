@@ -124,7 +124,7 @@ def blocks_in_flight() -> int:
     return 2 * n_threads() + 1
 
 
-def side_by_side(
+def parallel_for(
     work: Callable[[Item], object], items: Iterable[Item], products: float = inf
 ) -> None:
     """``work(item)`` for each of a few items, on this thread and those of the pool.

@@ -13,7 +13,7 @@ from thetahat.data.resampling import subset_rows, take_rows
 from thetahat.evaluation.dependence import PartialDependence, partial_dependence
 from thetahat.evaluation.importance import Importances, importances
 from thetahat.evaluation.statistics.outcome import Interval
-from thetahat.foundation.many_fits import Failure, side_by_side
+from thetahat.foundation.many_fits import Failure, parallel_map
 
 Array = Any
 Unseen = tuple[Any, Any, Array]
@@ -118,9 +118,9 @@ def _refitted(last: Any, Z: Any, y: Array, seed: int) -> Array:
             return None
         return np.ravel(clone(last).fit(take_rows(Z, rows), y[rows]).coef_)
 
-    found = [each for each in side_by_side(refit, draws) if isinstance(each, np.ndarray)]
+    found = [each for each in parallel_map(refit, draws) if isinstance(each, np.ndarray)]
     if not found:
-        failures = [each for each in side_by_side(refit, draws[:1]) if isinstance(each, Failure)]
+        failures = [each for each in parallel_map(refit, draws[:1]) if isinstance(each, Failure)]
         if failures:
             raise failures[0].error
         return np.full((1, np.size(last.coef_)), np.nan)

@@ -34,22 +34,22 @@ from thetahat.mathematics.losses.base import (
     Subdifferentiable,
 )
 from thetahat.mathematics.losses.box_dual import BoxDual
-from thetahat.mathematics.losses.residual import Squared
-from thetahat.mathematics.optimizers.augmented_lagrangian import AugmentedLagrangian
-from thetahat.mathematics.optimizers.class_dual_descent import ClassDualDescent
-from thetahat.mathematics.optimizers.coordinate_descent import CoordinateDescent
-from thetahat.mathematics.optimizers.dual_coordinate_descent import DualCoordinateDescent
-from thetahat.mathematics.optimizers.interior_point import InteriorPoint
-from thetahat.mathematics.optimizers.irls import IRLS
-from thetahat.mathematics.optimizers.lbfgs import LBFGS
+from thetahat.mathematics.losses.residual.squared import Squared
+from thetahat.mathematics.optimizers.by_name import named
+from thetahat.mathematics.optimizers.coordinate.coordinate_descent import CoordinateDescent
+from thetahat.mathematics.optimizers.coordinate.working_sets import WorkingSets
+from thetahat.mathematics.optimizers.dual.augmented_lagrangian import AugmentedLagrangian
+from thetahat.mathematics.optimizers.dual.class_dual_descent import ClassDualDescent
+from thetahat.mathematics.optimizers.dual.dual_coordinate_descent import DualCoordinateDescent
 from thetahat.mathematics.optimizers.loop import Method
-from thetahat.mathematics.optimizers.named import named
-from thetahat.mathematics.optimizers.newton import Newton
-from thetahat.mathematics.optimizers.proximal_gradient import ProximalGradient
-from thetahat.mathematics.optimizers.proximal_newton import ProximalNewton
-from thetahat.mathematics.optimizers.sketched_newton import SketchedNewton
-from thetahat.mathematics.optimizers.subgradient_descent import SubgradientDescent
-from thetahat.mathematics.optimizers.working_sets import WorkingSets
+from thetahat.mathematics.optimizers.programs.interior_point import InteriorPoint
+from thetahat.mathematics.optimizers.proximal.proximal_gradient import ProximalGradient
+from thetahat.mathematics.optimizers.proximal.proximal_newton import ProximalNewton
+from thetahat.mathematics.optimizers.proximal.subgradient_descent import SubgradientDescent
+from thetahat.mathematics.optimizers.smooth.irls import IRLS
+from thetahat.mathematics.optimizers.smooth.lbfgs import LBFGS
+from thetahat.mathematics.optimizers.smooth.newton import Newton
+from thetahat.mathematics.optimizers.smooth.sketched_newton import SketchedNewton
 from thetahat.mathematics.penalties.base import Penalty, Proximable, SmoothPenalty
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty

@@ -5,7 +5,7 @@ touches the intercept. Every sum over rows is a reduction over the source, so F 
 memory, from a file and on any number of threads.
 
 F = S + R: a smooth penalty belongs to the smooth part S, any other is R and left to its proximal
-step. A method that the loss, the penalty or the source cannot give is not there (see `offered`),
+step. A method that the loss, the penalty or the source cannot give is not there (see `requires`),
 and a solver that needs it is refused with the name of the part at fault.
 """
 
@@ -19,32 +19,32 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
-from thetahat.data.moments import moments
 from thetahat.data.source import Block, Source
+from thetahat.data.summaries.moments import moments
 from thetahat.mathematics.losses.base import Curved, Loss, PiecewiseLinear, Reweightable
 from thetahat.mathematics.losses.box_dual import BoxDual
-from thetahat.mathematics.losses.residual import Squared
-from thetahat.mathematics.optimizers.coordinate_descent import SeparableQuadratic
+from thetahat.mathematics.losses.residual.squared import Squared
+from thetahat.mathematics.optimizers.coordinate.coordinate_descent import SeparableQuadratic
+from thetahat.mathematics.optimizers.coordinate.gram_descent import Terms
+from thetahat.mathematics.optimizers.coordinate.working_sets import L1LeastSquares
 from thetahat.mathematics.optimizers.gap import largest_entry
-from thetahat.mathematics.optimizers.gram_descent import Terms
 from thetahat.mathematics.optimizers.loop import minimise
-from thetahat.mathematics.optimizers.newton import NewtonRun
-from thetahat.mathematics.optimizers.piecewise_linear import PiecewiseLinearSum
-from thetahat.mathematics.optimizers.working_sets import L1LeastSquares
+from thetahat.mathematics.optimizers.programs.piecewise_linear import PiecewiseLinearSum
+from thetahat.mathematics.optimizers.smooth.newton import NewtonRun
 from thetahat.mathematics.penalties.base import Penalty, Proximable, SmoothPenalty
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
 from thetahat.mathematics.penalties.norms import L2
 from thetahat.objective import requirements as need
-from thetahat.objective.bent_lines import bent_lines, best_level
+from thetahat.objective.capabilities import requires
 from thetahat.objective.choose import method_for
-from thetahat.objective.class_multipliers import ClassDualRows
-from thetahat.objective.curvature_sketch import sketch_of
-from thetahat.objective.l1_least_squares import L1Rows
-from thetahat.objective.multipliers import DualRows, MultiplierForm
-from thetahat.objective.newton_rows import newton_compiled, newton_rows
-from thetahat.objective.offered import offered
+from thetahat.objective.forms.class_dual_form import ClassDualRows
+from thetahat.objective.forms.compiled_epoch import compiled_epoch, epoch_is_compiled
+from thetahat.objective.forms.compiled_newton import compiled_newton, newton_is_compiled
+from thetahat.objective.forms.curvature_sketch import sketch_of
+from thetahat.objective.forms.dual_form import DualRows, MultiplierForm
+from thetahat.objective.forms.piecewise_linear_form import best_level, piecewise_linear_form
+from thetahat.objective.lasso.l1_least_squares import L1Rows
 from thetahat.objective.predictor import LinearPredictor
-from thetahat.objective.sample_epoch import sample_epoch, steps_compiled
 from thetahat.objective.sums import (
     gradient_sum,
     gradient_sums,
@@ -80,7 +80,7 @@ class EmpiricalRisk:
     Examples
     --------
     >>> import thetahat as th
-    >>> from thetahat.data.door import as_source
+    >>> from thetahat.data.validation import as_source
     >>> from thetahat.objective.choose import method_for
     >>> from thetahat.objective.empirical_risk import EmpiricalRisk
     >>> from thetahat.objective.predictor import LinearPredictor
@@ -121,29 +121,29 @@ class EmpiricalRisk:
         (risk,) = self._means(value_sums, theta)
         return float(risk) + float(self.penalty.value(self._coef(theta)))
 
-    @offered(need.smooth_loss, need.smooth_penalty)
+    @requires(need.smooth_loss, need.smooth_penalty)
     def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
         """F(θ) and ∇F(θ)."""
         return self._value_and_slope(theta)
 
-    @offered(need.curved_loss, need.smooth_penalty)
+    @requires(need.curved_loss, need.smooth_penalty)
     def hessian(self, theta: Array) -> Array:
         """∇²F(θ), of the size of θ squared."""
         (hessian,) = self._means(hessian_sums, theta)
         return self._with_penalty_curvature(hessian, theta)
 
-    @offered(need.ridge_or_no_penalty, newton_compiled)
-    def newton_rows(self, theta: Array, tolerance: float, max_steps: int) -> NewtonRun:
+    @requires(need.ridge_or_no_penalty, newton_is_compiled)
+    def compiled_newton(self, theta: Array, tolerance: float, max_steps: int) -> NewtonRun:
         """All steps of Newton's method from θ, compiled."""
-        return newton_rows(self, theta, tolerance, max_steps)
+        return compiled_newton(self, theta, tolerance, max_steps)
 
-    @offered(need.curved_loss, need.smooth_penalty)
+    @requires(need.curved_loss, need.smooth_penalty)
     def hessian_product(self, theta: Array, direction: Array) -> Array:
         """∇²F(θ)·direction, in O(n d) and without the matrix."""
         (product,) = self._means(hessian_product_sums, theta, direction)
         return product + self._penalty_curvature(theta) * direction
 
-    @offered(need.convex_loss, need.curved_loss, need.smooth_penalty, need.rows_in_any_order)
+    @requires(need.convex_loss, need.curved_loss, need.smooth_penalty, need.rows_in_any_order)
     def curvature_sketch(self, theta: Array, n_rows: int) -> Callable[[Array], Array]:
         """slope ↦ H⁻¹·slope, with H ≈ ∇²F(θ) from about `n_rows` rows."""
         assert isinstance(self.source, InMemory)
@@ -153,24 +153,24 @@ class EmpiricalRisk:
 
     # F = S + R.
 
-    @offered(need.subdifferentiable_loss, need.proximable_penalty)
+    @requires(need.subdifferentiable_loss, need.proximable_penalty)
     def value_and_subgradient(self, theta: Array) -> tuple[float, Array]:
         """S(θ) and an element of ∂S(θ)."""
         return self._value_and_slope(theta)
 
-    @offered(need.smooth_loss, need.proximable_penalty)
+    @requires(need.smooth_loss, need.proximable_penalty)
     def smooth_value_and_gradient(self, theta: Array) -> tuple[float, Array]:
         """S(θ) and ∇S(θ)."""
         return self._value_and_slope(theta)
 
-    @offered(need.proximable_penalty)
+    @requires(need.proximable_penalty)
     def nonsmooth_value(self, theta: Array) -> float:
         """R(θ)."""
         if isinstance(self.penalty, SmoothPenalty):
             return 0.0
         return float(self.penalty.value(self._coef(theta)))
 
-    @offered(need.proximable_penalty)
+    @requires(need.proximable_penalty)
     def prox(self, theta: Array, step: float) -> Array:
         """argmin_u ½‖u − θ‖² + step·R(u); the intercept stays."""
         if isinstance(self.penalty, SmoothPenalty):
@@ -179,7 +179,7 @@ class EmpiricalRisk:
         coef, intercept = self.predictor.split(theta)
         return self.predictor.pack(self.penalty.prox(coef, step), intercept)
 
-    @offered(need.smooth_loss, need.proximable_penalty)
+    @requires(need.smooth_loss, need.proximable_penalty)
     def optimality_gap(self, theta: Array, smooth_gradient: Array) -> float:
         """Distance from −∇S(θ) to ∂R(θ); ∂R is 0 for the intercept."""
         if isinstance(self.penalty, SmoothPenalty):
@@ -189,7 +189,7 @@ class EmpiricalRisk:
         gap = float(self.penalty.optimality_gap(self._coef(theta), coef_slope))
         return max(gap, float(abs(intercept_slope).max()) if self.predictor.fit_intercept else 0.0)
 
-    @offered(need.coordinatewise_penalty)
+    @requires(need.coordinatewise_penalty)
     def separable_terms(self) -> tuple[Array, Array, Array, Array]:
         """R as l1, l2, lower and upper of every entry of θ; nothing where R is in S."""
         assert isinstance(self.penalty, Coordinatewise)
@@ -205,7 +205,7 @@ class EmpiricalRisk:
         )
         return l1, l2, lower, upper
 
-    @offered(need.curved_loss, need.coordinatewise_penalty)
+    @requires(need.curved_loss, need.coordinatewise_penalty)
     def hessian_block(self, theta: Array, coordinates: Array) -> Array:
         """∇²S(θ) for these entries of θ alone, from the columns of X that they multiply."""
         (hessian,) = self._means(hessian_block_sums, theta, coordinates)
@@ -213,7 +213,7 @@ class EmpiricalRisk:
             return hessian
         return hessian + np.diag(self._penalty_curvature(theta)[coordinates])
 
-    @offered(need.reweightable_loss, need.coordinatewise_penalty, need.one_output)
+    @requires(need.reweightable_loss, need.coordinatewise_penalty, need.one_output)
     def majoriser_block(self, theta: Array, coordinates: Array) -> Array:
         """The Hessian, for these entries of θ, of a parabola that touches S at θ from above."""
         (hessian,) = self._means(majoriser_block_sums, theta, coordinates)
@@ -223,13 +223,13 @@ class EmpiricalRisk:
 
     # Other forms, for the methods that live on them.
 
-    @offered(need.reweightable_loss, need.smooth_penalty, need.one_output)
+    @requires(need.reweightable_loss, need.smooth_penalty, need.one_output)
     def majoriser(self, theta: Array) -> tuple[Array, Array]:
         """Gradient and Hessian of the weighted least-squares problem that touches F at θ."""
         gradient, hessian = self._means(majoriser_sums, theta)
         return gradient + self._penalty_slope(theta), self._with_penalty_curvature(hessian, theta)
 
-    @offered(need.squared_loss, need.coordinatewise_penalty, need.one_output)
+    @requires(need.squared_loss, need.coordinatewise_penalty, need.one_output)
     def separable_quadratic(self) -> SeparableQuadratic:
         """F as a quadratic about the mean of the rows, from one pass over them."""
         assert isinstance(self.penalty, Coordinatewise)
@@ -253,14 +253,14 @@ class EmpiricalRisk:
         linear = np.append(scatter[:d, d], level)
         return SeparableQuadratic(gram, linear, constant, l1, l2, lower, upper, about.x_mean)
 
-    @offered(need.box_dual_loss, need.positive_l2_penalty, need.one_output)
+    @requires(need.box_dual_loss, need.positive_l2_penalty, need.one_output)
     def multiplier_form(self) -> MultiplierForm:
         """F and its dual through one multiplier per row."""
         assert isinstance(self.loss, BoxDual)
         assert isinstance(self.penalty, L2)
         return MultiplierForm(self.predictor, self.loss, self.penalty.alpha, self.source)
 
-    @offered(need.box_dual_loss, need.positive_l2_penalty, need.one_output, need.rows_in_any_order)
+    @requires(need.box_dual_loss, need.positive_l2_penalty, need.one_output, need.rows_in_any_order)
     def dual_rows(self) -> DualRows:
         """The dual of F as arrays, one row each."""
         assert isinstance(self.loss, BoxDual)
@@ -268,7 +268,7 @@ class EmpiricalRisk:
         assert isinstance(self.source, InMemory)
         return DualRows.of(self.predictor, self.loss, self.penalty.alpha, self.source)
 
-    @offered(
+    @requires(
         need.crammer_singer_loss,
         need.positive_l2_penalty,
         need.no_free_intercept,
@@ -280,14 +280,16 @@ class EmpiricalRisk:
         assert isinstance(self.source, InMemory)
         return ClassDualRows.of(self.predictor, self.penalty.alpha, self.source)
 
-    @offered(need.piecewise_linear_loss, need.norm_penalty, need.one_output)
+    @requires(need.piecewise_linear_loss, need.norm_penalty, need.one_output)
     def piecewise_linear(self) -> PiecewiseLinearSum:
         """F as a sum of bent lines, for linear programming."""
         assert isinstance(self.loss, PiecewiseLinear)
         assert isinstance(self.penalty, Coordinatewise)
-        return bent_lines(self.predictor, self.loss, self.penalty, self.source)
+        return piecewise_linear_form(self.predictor, self.loss, self.penalty, self.source)
 
-    @offered(need.squared_loss, need.penalised_coordinates, need.one_output, need.rows_in_any_order)
+    @requires(
+        need.squared_loss, need.penalised_coordinates, need.one_output, need.rows_in_any_order
+    )
     def l1_least_squares(self) -> L1LeastSquares:
         """F by its columns, for rows with many of them."""
         assert isinstance(self.penalty, Coordinatewise)
@@ -300,7 +302,7 @@ class EmpiricalRisk:
         """How many rows there are."""
         return self.source.n_rows
 
-    @offered(need.subdifferentiable_loss, need.smooth_penalty, need.rows_in_any_order)
+    @requires(need.subdifferentiable_loss, need.smooth_penalty, need.rows_in_any_order)
     def sample_gradient(self, theta: Array, rows: Array) -> Array:
         """∇F estimated from some rows; over uniformly drawn rows its mean is ∇F(θ)."""
         source = self.source
@@ -314,19 +316,19 @@ class EmpiricalRisk:
         share = self.n_terms / (self._total_weight * len(rows))
         return share * slope + self._penalty_slope(theta)
 
-    @offered(steps_compiled, need.ridge_or_no_penalty, need.rows_in_any_order, need.one_output)
-    def sample_epoch(self, theta: Array, rows: Array, rates: Array) -> tuple[Array, Array]:
+    @requires(epoch_is_compiled, need.ridge_or_no_penalty, need.rows_in_any_order, need.one_output)
+    def compiled_epoch(self, theta: Array, rows: Array, rates: Array) -> tuple[Array, Array]:
         """θ after θ ← θ − η ∇F_i(θ) for each of the rows in turn, and the mean of the iterates."""
-        return sample_epoch(self, theta, rows, rates)
+        return compiled_epoch(self, theta, rows, rates)
 
-    @offered(need.squared_loss, need.no_penalty, need.one_output)
+    @requires(need.squared_loss, need.no_penalty, need.one_output)
     def residuals(self, theta: Array) -> Array:
         """r with F(θ) = ½‖r‖²: rᵢ = √(wᵢ/Σw)·(f_θ(xᵢ) − yᵢ)."""
         return self.source.map_rows(
             lambda block: self._root_share(block) * (self.predictor.raw(block.X, theta) - block.y)
         )
 
-    @offered(need.squared_loss, need.no_penalty, need.one_output)
+    @requires(need.squared_loss, need.no_penalty, need.one_output)
     def jacobian(self, theta: Array) -> Array:
         """∂r/∂θ: the rows of [X, 1], weighted as the residuals are; O(n d) memory."""
         return self.source.map_rows(

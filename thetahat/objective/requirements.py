@@ -1,6 +1,6 @@
 """What a method of the risk requires of its loss, penalty, predictor and source.
 
-Each requirement is a condition for `offered`: it returns None when the risk meets it, else what is
+Each requirement is a condition for `requires`: it returns None when the risk meets it, else what is
 lacking and which part is at fault, as the end of "LBFGS needs …".
 """
 
@@ -21,8 +21,8 @@ from thetahat.mathematics.losses.base import (
     Subdifferentiable,
 )
 from thetahat.mathematics.losses.box_dual import BoxDual
-from thetahat.mathematics.losses.crammer_singer import CrammerSinger
-from thetahat.mathematics.losses.residual import Squared
+from thetahat.mathematics.losses.multiclass.crammer_singer import CrammerSinger
+from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.penalties.base import Proximable, SmoothPenalty
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty

@@ -21,10 +21,10 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block
 from thetahat.mathematics.losses.base import Subdifferentiable, Targets
-from thetahat.mathematics.optimizers.coordinate_descent import CoordinateDescent
-from thetahat.mathematics.optimizers.irls import IRLS
+from thetahat.mathematics.optimizers.coordinate.coordinate_descent import CoordinateDescent
 from thetahat.mathematics.optimizers.loop import Method
-from thetahat.mathematics.optimizers.proximal_newton import ProximalNewton
+from thetahat.mathematics.optimizers.proximal.proximal_newton import ProximalNewton
+from thetahat.mathematics.optimizers.smooth.irls import IRLS
 from thetahat.objective.sums import quiet
 
 Array = Any

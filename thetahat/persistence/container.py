@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.atomic_file import atomic_file
 from thetahat.foundation.errors import DataError
-from thetahat.foundation.whole_file import whole_file
 
 Array = Any
 
@@ -32,7 +32,7 @@ VERSION = 1
 def write(path: str | os.PathLike[str], manifest: dict[str, Any], arrays: Sequence[Array]) -> None:
     """Write `manifest` and `arrays` to `path`, whole or not at all."""
     content = framed(manifest, arrays)
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.write(content)
 
 

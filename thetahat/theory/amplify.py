@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.one_column import one_column
+from thetahat.data.column_targets import one_column
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval
 from thetahat.foundation.errors import DataError

@@ -10,9 +10,9 @@ import pytest
 import scipy.sparse as sp
 
 import thetahat as th
+from thetahat.data.columns.schema import Kind
 from thetahat.data.in_memory import InMemory
-from thetahat.data.schema import Kind
-from thetahat.models.tree.columns import TreeColumns
+from thetahat.models.tree.growth.columns import TreeColumns
 from thetahat.models.tree.learner import TreeLearner
 from thetahat.models.tree.tree_classifier import TreeClassifierLearner
 

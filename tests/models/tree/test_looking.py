@@ -13,10 +13,10 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 import thetahat as th
 from tests.models.tree.foreign_tree import as_tree
 from thetahat.catalog import estimators
-from thetahat.models.tree.layout import tidy_places
+from thetahat.models.tree.display.layout import tidy_places
+from thetahat.models.tree.display.words import Words
 from thetahat.models.tree.learner import TreeLearner
 from thetahat.models.tree.structure import Tree
-from thetahat.models.tree.words import Words
 
 matplotlib.use("Agg")
 
@@ -98,7 +98,7 @@ class Grown:
 
 def model_with_categories():
     tree, words = with_categories()
-    from thetahat.models.tree.columns import TreeColumns
+    from thetahat.models.tree.growth.columns import TreeColumns
 
     return Grown(tree, TreeColumns(2, ("color", "size"), words.levels, (0,)))
 

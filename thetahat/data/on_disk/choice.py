@@ -8,8 +8,8 @@ from difflib import get_close_matches
 
 import numpy as np
 
+from thetahat.data.columns.schema import Column, Kind, Schema
 from thetahat.data.on_disk.reader import Reader
-from thetahat.data.schema import Column, Kind, Schema
 from thetahat.foundation.errors import DataError
 
 Key = str | int

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thetahat.data.columns.schema import Kind
 from thetahat.data.on_disk.reader import (
     Field,
     Reader,
@@ -25,7 +26,6 @@ from thetahat.data.on_disk.reader import (
     arrow_piece,
     require_rows,
 )
-from thetahat.data.schema import Kind
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.optional import optional_import
 

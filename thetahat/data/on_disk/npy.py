@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thetahat.data.columns.variables import kind_of_dtype
 from thetahat.data.on_disk.reader import Field, Reader, require_rows
-from thetahat.data.variables import kind_of_dtype
 from thetahat.foundation.errors import DataError
 
 

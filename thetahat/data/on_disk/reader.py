@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thetahat.data.schema import Kind
-from thetahat.data.variables import arrow_kind, arrow_numbers
+from thetahat.data.columns.schema import Kind
+from thetahat.data.columns.variables import arrow_kind, arrow_numbers
 from thetahat.foundation.errors import DataError
 
 

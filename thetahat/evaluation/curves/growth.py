@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from thetahat.data.one_column import one_column
+from thetahat.data.column_targets import one_column
 from thetahat.data.resampling import take_rows
 from thetahat.evaluation.cross_fitting import cross_fit
 from thetahat.evaluation.evaluate import scorers_for

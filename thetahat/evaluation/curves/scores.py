@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.one_column import one_column
+from thetahat.data.column_targets import one_column
 from thetahat.foundation.errors import DataError
 
 Array = Any

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.one_column import one_column
+from thetahat.data.column_targets import one_column
 from thetahat.evaluation.folds import rows_in
 from thetahat.evaluation.metrics import range_of_function
 from thetahat.evaluation.score_intervals import within_range

@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     console = Console(quiet=arguments.quiet)
     if arguments.report:
-        from thetahat.foundation.whole_file import require_place
+        from thetahat.foundation.atomic_file import require_place
 
         require_place(arguments.report)
     table = read_table(arguments.data, delimiter=arguments.delimiter, encoding=arguments.encoding)

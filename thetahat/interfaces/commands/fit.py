@@ -32,7 +32,7 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, pose, choose, fit, save."""
-    from thetahat.foundation.whole_file import require_place
+    from thetahat.foundation.atomic_file import require_place
     from thetahat.interfaces.commands.compare import describe
     from thetahat.interfaces.problem import pose
     from thetahat.interfaces.tables.reading import read_table

@@ -92,7 +92,7 @@ def _output(path: str) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    from thetahat.foundation.whole_file import whole_file
+    from thetahat.foundation.atomic_file import atomic_file
 
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         yield file

@@ -15,7 +15,7 @@ from thetahat.evaluation.confusion import confusion
 from thetahat.evaluation.curves.calibration import calibration_curve
 from thetahat.evaluation.curves.roc import roc_curve
 from thetahat.evaluation.evaluate import Evaluation, evaluate
-from thetahat.foundation.whole_file import whole_file
+from thetahat.foundation.atomic_file import atomic_file
 from thetahat.interfaces.console import Console
 from thetahat.interfaces.explanation import Explanation, explain
 from thetahat.interfaces.report import pictures
@@ -45,7 +45,7 @@ def write_report(trial: Trial, path: str, data: str, console: Console) -> None:
         unseen = [(fit.estimator, problem.X[fit.rows], problem.y[fit.rows]) for fit in held.fits]
         found = explain(best, problem.X, problem.y, scoring=trial.metric, unseen=unseen)
     text = page(trial, data, held, found)
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.write(text.encode())
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.door import as_source
-from thetahat.data.moments import moments
 from thetahat.data.source import Source
+from thetahat.data.summaries.moments import moments
+from thetahat.data.validation import as_source
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.mathematics.linalg.least_squares import EPSILON

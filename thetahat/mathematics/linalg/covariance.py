@@ -1,7 +1,7 @@
 """Scatter, covariance and correlation of rows in memory or out of core, weighted too.
 
-All follow from one pass that sums centred products (`thetahat.data.moments`): no digits are lost to
-large means, and a row of weight 2 counts as two rows.
+All follow from one pass that sums centred products (`thetahat.data.summaries.moments`): no digits
+are lost to large means, and a row of weight 2 counts as two rows.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.door import as_source
-from thetahat.data.moments import Moments, moments
+from thetahat.data.summaries.moments import Moments, moments
+from thetahat.data.validation import as_source
 from thetahat.foundation.errors import DataError
 from thetahat.mathematics.linalg.least_squares import EPSILON
 

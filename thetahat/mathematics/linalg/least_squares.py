@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.moments import Moments, require_squares
 from thetahat.data.source import Source
+from thetahat.data.summaries.moments import Moments, require_squares
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.mathematics.linalg.triangular_factor import TriangularFactor, triangular_factor
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.moments import Moments
+from thetahat.data.summaries.moments import Moments
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.mathematics.linalg.least_squares import EPSILON
 

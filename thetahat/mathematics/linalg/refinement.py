@@ -20,8 +20,8 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.arrays import to_host
-from thetahat.data.moments import Frame, Moments, dense_rows
 from thetahat.data.source import Block, Source
+from thetahat.data.summaries.moments import Frame, Moments, dense_rows
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.mathematics.linalg.least_squares import EPSILON, LinearFit
 

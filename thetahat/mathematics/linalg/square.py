@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.door import as_features
+from thetahat.data.validation import as_features
 from thetahat.foundation.errors import DataError
 
 Array = Any

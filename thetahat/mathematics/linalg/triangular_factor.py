@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.arrays import is_device_array, to_host
-from thetahat.data.moments import Frame, Moments, packed_block
 from thetahat.data.source import Block, Source, rows_per_block
+from thetahat.data.summaries.moments import Frame, Moments, packed_block
 
 Array = Any
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.door import as_features, as_source
 from thetahat.data.source import Block
+from thetahat.data.validation import as_features, as_source
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.mathematics.linalg.least_squares import EPSILON

@@ -1,7 +1,6 @@
 """Losses ℓ(y, z) at the raw prediction z: th.losses.Huber(delta=1.0), or the string "huber"."""
 
 from thetahat.mathematics.losses.base import Loss
-from thetahat.mathematics.losses.crammer_singer import CrammerSinger
 from thetahat.mathematics.losses.likelihood import Logistic, Poisson
 from thetahat.mathematics.losses.links import sigmoid, softmax
 from thetahat.mathematics.losses.margin import (
@@ -13,11 +12,12 @@ from thetahat.mathematics.losses.margin import (
     SquaredHinge,
     ZeroOne,
 )
-from thetahat.mathematics.losses.multiclass import MulticlassHinge, SoftmaxCrossEntropy
-from thetahat.mathematics.losses.pinball import Absolute, Quantile
-from thetahat.mathematics.losses.redescending import Cauchy, Forsyth, Tukey
-from thetahat.mathematics.losses.residual import Huber, Squared
-from thetahat.mathematics.losses.tube import EpsilonInsensitive, SquaredEpsilonInsensitive
+from thetahat.mathematics.losses.multiclass.class_scores import MulticlassHinge, SoftmaxCrossEntropy
+from thetahat.mathematics.losses.multiclass.crammer_singer import CrammerSinger
+from thetahat.mathematics.losses.residual.pinball import Absolute, Quantile
+from thetahat.mathematics.losses.residual.redescending import Cauchy, Forsyth, Tukey
+from thetahat.mathematics.losses.residual.squared import Huber, Squared
+from thetahat.mathematics.losses.residual.tube import EpsilonInsensitive, SquaredEpsilonInsensitive
 from thetahat.mathematics.parts import part_named
 
 __all__ = [

@@ -11,9 +11,9 @@ from thetahat.mathematics.losses.margin import (
     SignLogistic,
     SquaredHinge,
 )
-from thetahat.mathematics.losses.pinball import Absolute
-from thetahat.mathematics.losses.residual import Huber, Squared
-from thetahat.mathematics.losses.tube import EpsilonInsensitive, SquaredEpsilonInsensitive
+from thetahat.mathematics.losses.residual.pinball import Absolute
+from thetahat.mathematics.losses.residual.squared import Huber, Squared
+from thetahat.mathematics.losses.residual.tube import EpsilonInsensitive, SquaredEpsilonInsensitive
 
 NUMBERS: dict[type[Loss], int] = {
     Hinge: 0,

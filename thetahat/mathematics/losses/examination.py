@@ -13,7 +13,7 @@ from array_api_compat import array_namespace, device
 
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.mathematics.losses.base import Loss, Subdifferentiable, Targets
-from thetahat.mathematics.optimizers.finite_differences import Estimate, numeric_jacobian
+from thetahat.mathematics.optimizers.checks.finite_differences import Estimate, numeric_jacobian
 
 Array = Any
 Function = Callable[[Array, Array], Array]

@@ -15,9 +15,9 @@ import numpy as np
 
 from thetahat.mathematics.losses.base import Loss
 from thetahat.mathematics.losses.likelihood import Logistic, Poisson
-from thetahat.mathematics.losses.multiclass import SoftmaxCrossEntropy
-from thetahat.mathematics.losses.reference import ReferenceSoftmax
-from thetahat.mathematics.losses.residual import Squared
+from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
+from thetahat.mathematics.losses.multiclass.reference_softmax import ReferenceSoftmax
+from thetahat.mathematics.losses.residual.squared import Squared
 
 Array = Any
 

@@ -77,7 +77,7 @@ class Objective(Protocol):
     def sample_gradient(self, theta: Array, rows: Array) -> Array:
         """∇F from these terms only; over uniform rows its mean is ∇F(θ)."""
 
-    def sample_epoch(self, theta: Array, rows: Array, rates: Array) -> tuple[Array, Array]:
+    def compiled_epoch(self, theta: Array, rows: Array, rates: Array) -> tuple[Array, Array]:
         """θ after a step −η·∇F from each term in turn, and the mean of the iterates; optional."""
 
     def residuals(self, theta: Array) -> Array:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.counts import counts
+from thetahat.data.summaries.counts import counts
 from thetahat.estimator.classifier import Classifier
 
 Array = Any

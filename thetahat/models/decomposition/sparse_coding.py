@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from thetahat import _native
-from thetahat.foundation.blame import warn
+from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError
 from thetahat.mathematics.linalg.matching_pursuit import pursue_piece
 

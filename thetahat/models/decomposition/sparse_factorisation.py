@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
-from thetahat.data.moments import moments
+from thetahat.data.summaries.moments import moments
 from thetahat.foundation.threads import one_blas_thread, ordered_map
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.models.decomposition.sparse_coding import Coder

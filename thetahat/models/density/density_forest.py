@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from thetahat.data.resampling import subset_rows, weighted_indices
 from thetahat.estimator.parameters import Range, boolean, more_than, none, whole
 from thetahat.estimator.watching import Watched
-from thetahat.foundation.blame import warn
+from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.threads import ordered_map
 from thetahat.foundation.watch import Verdict

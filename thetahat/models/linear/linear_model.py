@@ -14,7 +14,7 @@ from thetahat.mathematics.losses import named as named_loss
 from thetahat.mathematics.losses.base import Loss, Targets
 from thetahat.mathematics.losses.targets import check_targets
 from thetahat.mathematics.penalties import named as named_penalty
-from thetahat.models.linear.likelihood_inference import LikelihoodInference
+from thetahat.models.linear.inference.likelihood_inference import LikelihoodInference
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 

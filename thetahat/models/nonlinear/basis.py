@@ -15,11 +15,11 @@ import numpy as np
 from sklearn.base import RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from thetahat.data.door import is_sparse
+from thetahat.data.validation import is_sparse
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.parameters import Range, at_least, boolean, none, whole
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
-from thetahat.models.linear.least_squares import LinearRegression
+from thetahat.models.linear.least_squares.linear_regression import LinearRegression
 from thetahat.models.nonlinear.parameters import read_start
 from thetahat.models.nonlinear.regression import NonlinearRegression
 

@@ -18,9 +18,9 @@ import numpy as np
 from thetahat.estimator.coefficient_table import Coefficient, CoefficientTable
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.threads import one_blas_thread
-from thetahat.mathematics.losses.residual import Squared
-from thetahat.mathematics.optimizers.linearised import Linearised, column_norms
-from thetahat.objective.curve_fit import CurveFit
+from thetahat.mathematics.losses.residual.squared import Squared
+from thetahat.mathematics.optimizers.residuals.linearised import Linearised, column_norms
+from thetahat.objective.curves.curve_fit import CurveFit
 
 Array = Any
 

@@ -18,8 +18,8 @@ from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.residuals.trust_region import TrustRegion
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
-from thetahat.mathematics.optimizers.trust_region import TrustRegion
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
 
 Array = Any

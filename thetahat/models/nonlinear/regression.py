@@ -20,19 +20,19 @@ from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses import named as named_loss
+from thetahat.mathematics.optimizers.by_name import named as named_method
 from thetahat.mathematics.optimizers.loop import Method, minimise
-from thetahat.mathematics.optimizers.named import named as named_method
+from thetahat.mathematics.optimizers.residuals.trust_region import TrustRegion
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
-from thetahat.mathematics.optimizers.trust_region import TrustRegion
 from thetahat.models.nonlinear.certainty import (
     CurveEvidence,
     NonlinearSummary,
     summarise_curve,
 )
-from thetahat.models.nonlinear.doubts import warn_of_doubts
+from thetahat.models.nonlinear.fit_warnings import warn_of_poor_fit
 from thetahat.models.nonlinear.parameters import read_bounds, read_start
-from thetahat.objective.curve import MODES, Curve, linear_function
-from thetahat.objective.curve_fit import CurveFit
+from thetahat.objective.curves.curve import MODES, Curve, linear_function
+from thetahat.objective.curves.curve_fit import CurveFit
 
 Array = Any
 
@@ -195,7 +195,7 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         self.standard_errors_ = np.sqrt(np.diagonal(self.covariance_))
         self.n_iter_ = max(1, best.steps)
         self._warn_unless_converged()
-        warn_of_doubts(problem, self.solution_, evidence)
+        warn_of_poor_fit(problem, self.solution_, evidence)
         return self
 
     def predict(self, X: Any) -> Array:

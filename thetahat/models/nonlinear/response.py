@@ -16,12 +16,12 @@ from sklearn.base import RegressorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from thetahat.data.door import is_sparse
 from thetahat.data.source import Source
+from thetahat.data.validation import is_sparse
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.parameters import Range, none, one_of
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
-from thetahat.models.linear.least_squares import LinearRegression
+from thetahat.models.linear.least_squares.linear_regression import LinearRegression
 
 Array = Any
 Function = Callable[[Array, Array], Array]

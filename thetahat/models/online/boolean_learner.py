@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.labels import LabelEncoding
-from thetahat.data.moments import dense_rows
+from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.source import Block
+from thetahat.data.summaries.moments import dense_rows
 from thetahat.estimator.two_class_learner import TwoClassLearner
 from thetahat.models.online.agreement import Agreement
 from thetahat.models.online.single_row import single_row

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.moments import dense_rows
 from thetahat.data.source import Block
+from thetahat.data.summaries.moments import dense_rows
 from thetahat.estimator.parameters import boolean, finite_vector, none, one_of, whole
 from thetahat.estimator.two_class_learner import TwoClassLearner
 from thetahat.foundation.errors import DataError

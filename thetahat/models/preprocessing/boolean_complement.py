@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.door import as_source
-from thetahat.data.schema import Schema
+from thetahat.data.columns.schema import Schema
 from thetahat.data.source import Block
+from thetahat.data.validation import as_source
 from thetahat.foundation.errors import DataError
 
 Array = Any

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.variables import Variable, sorted_distinct
+from thetahat.data.columns.variables import Variable, sorted_distinct
 
 Array = Any
 

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from thetahat.data.door import as_source
 from thetahat.data.source import Block, Source
+from thetahat.data.validation import as_source
 from thetahat.estimator.base import Estimator
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.memory import require_memory

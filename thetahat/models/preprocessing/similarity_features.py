@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
-from thetahat.data.door import as_source
 from thetahat.data.source import Block, Source
+from thetahat.data.validation import as_source
 from thetahat.estimator.parameters import Range, none, whole
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.memory import require_memory

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.moments import provisional_frame
-from thetahat.data.rescaled import in_data_units
 from thetahat.data.source import Block, Source
+from thetahat.data.summaries.moments import provisional_frame
+from thetahat.data.views.rescaled import in_data_units
 from thetahat.estimator.parameters import Range, none, one_of
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.mathematics.linalg.least_squares import EPSILON

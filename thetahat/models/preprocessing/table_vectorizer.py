@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from thetahat.data.door import is_sparse
-from thetahat.data.schema import Kind
+from thetahat.data.columns.schema import Kind
+from thetahat.data.columns.tables import is_table
+from thetahat.data.columns.variables import Variable, variables
 from thetahat.data.source import Source
-from thetahat.data.tables import is_table
-from thetahat.data.variables import Variable, variables
+from thetahat.data.validation import is_sparse
 from thetahat.estimator.base import Estimator, is_frame
 from thetahat.estimator.parameters import Range, check_ranges, none, one_of, whole
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError

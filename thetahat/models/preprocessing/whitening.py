@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
-from thetahat.data.moments import Moments, moments
 from thetahat.data.source import Block, Source
+from thetahat.data.summaries.moments import Moments, moments
 from thetahat.estimator.parameters import at_least, one_of
-from thetahat.foundation.blame import warn
+from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, IllConditionedWarning
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.mathematics.linalg.covariance import constant_columns

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.arrays import to_host
-from thetahat.data.moments import dense_rows
 from thetahat.data.source import Block
+from thetahat.data.summaries.moments import dense_rows
 from thetahat.estimator.two_class_learner import TwoClassLearner
 
 Array = Any

@@ -12,13 +12,13 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from thetahat.data.door import as_features
 from thetahat.data.in_memory import InMemory
+from thetahat.data.validation import as_features
 from thetahat.estimator.base import is_frame
 from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
 from thetahat.estimator.watching import Watched
-from thetahat.foundation.blame import warn
+from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.watch import Verdict
 from thetahat.models.semi_supervised.self_training import Round, rounds
@@ -116,7 +116,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
 
     @classmethod
     def _example(cls) -> SelfTrainingClassifier:
-        from thetahat.models.linear.logistic import LogisticRegression
+        from thetahat.models.linear.generalized.logistic_regression import LogisticRegression
 
         return cls(LogisticRegression())
 
@@ -130,7 +130,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
     def _learner(self) -> Any:
         if self.estimator is not None:
             return self.estimator
-        from thetahat.models.linear.logistic import LogisticRegression
+        from thetahat.models.linear.generalized.logistic_regression import LogisticRegression
 
         return LogisticRegression()
 

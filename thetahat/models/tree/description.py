@@ -20,8 +20,8 @@ import numpy as np
 from scipy.special import gammaln
 from sklearn.utils.validation import check_is_fitted
 
-from thetahat.data.door import as_weight
-from thetahat.data.labels import LabelEncoding
+from thetahat.data.columns.labels import LabelEncoding
+from thetahat.data.validation import as_weight
 from thetahat.foundation.errors import CapabilityError
 from thetahat.models.tree.structure import Tree
 

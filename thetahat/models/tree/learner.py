@@ -12,7 +12,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.base import Estimator, is_frame
 from thetahat.foundation.errors import CapabilityError, DataError
-from thetahat.models.tree.columns import TreeColumns
+from thetahat.models.tree.growth.columns import TreeColumns
 
 Array = Any
 

@@ -16,11 +16,11 @@ from thetahat.data.in_memory import InMemory
 from thetahat.estimator.parameters import Range, at_least, none, one_of, whole
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
-from thetahat.models.tree.constraints import directions, require_one_number
-from thetahat.models.tree.directions import Directions
-from thetahat.models.tree.growing import grow_tree, sorted_columns
+from thetahat.models.tree.growth.constraints import directions, require_one_number
+from thetahat.models.tree.growth.directions import Directions
+from thetahat.models.tree.growth.growing import grow_tree, sorted_columns
+from thetahat.models.tree.growth.limits import columns_to_draw, rows_meant
 from thetahat.models.tree.learner import TreeLearner
-from thetahat.models.tree.limits import columns_to_draw, rows_meant
 from thetahat.models.tree.pruning import parents, weakest_links
 from thetahat.models.tree.structure import Tree
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from thetahat.data.class_weights import weights_of_classes
+from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.in_memory import InMemory
-from thetahat.data.labels import LabelEncoding
 from thetahat.estimator.classifier import Classifier
 from thetahat.foundation.errors import ParameterError
 from thetahat.models.tree.learner import TreeLearner

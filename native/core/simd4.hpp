@@ -1,0 +1,27 @@
+// Four numbers at once; the compiler finds the registers of the machine for them.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+namespace thetahat {
+
+using Double4 = double __attribute__((vector_size(4 * sizeof(double))));
+using Int4 = std::int64_t __attribute__((vector_size(4 * sizeof(std::int64_t))));
+
+inline Double4 load4(const double *from) {
+    Double4 four;
+    std::memcpy(&four, from, sizeof(Double4));
+    return four;
+}
+
+inline Double4 load4(const float *from) {
+    using Single = float __attribute__((vector_size(4 * sizeof(float))));
+    Single four;
+    std::memcpy(&four, from, sizeof(Single));
+    return __builtin_convertvector(four, Double4);
+}
+
+inline double sum_of(const Double4 &a) { return (a[0] + a[1]) + (a[2] + a[3]); }
+
+} // namespace thetahat

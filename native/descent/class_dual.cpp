@@ -1,0 +1,177 @@
+// Dual block ascent for the multi-class hinge of Crammer and Singer with an L2 penalty:
+//
+//     ½‖W‖² + Σ_i C_i max_m (1[m ≠ y_i] + z_im − z_iy),   z_i = Wᵀ(x_i, constant).
+//
+// Each row has one multiplier per class, Σ_m α_im = 0 and α_im ≤ C_i·1[m = y_i].
+// Invariant, in place: W = Σ_i (x_i, constant) α_iᵀ, of shape (d + 1, classes).
+// A row's block is solved exactly: with A = ‖(x_i, constant)‖² and B_m = z_m + 1[m ≠ y] − A α_m the
+// best α_m is min(C_i·1[m = y], (β − B_m)/A), with β found by sorting. The dual never falls.
+//
+// Rows are visited in an order drawn from the seed, by one thread. Shrinking as in
+// dual_coordinates.cpp, by whole rows: one whose multipliers are all 0, and whose right class leads
+// by more than the margin and the largest violation of the epoch before, leaves for a while.
+// Returns the largest violation of the last epoch.
+
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "core/rows.hpp"
+
+namespace thetahat {
+
+namespace {
+
+template <typename Rows>
+double ascend(const Rows &rows, Vector<const std::int64_t> y, Vector<const double> cost,
+              double constant, Matrix<double> alpha, Matrix<double> weights, std::uint64_t seed,
+              std::size_t epochs, double tolerance) {
+    const std::size_t n = rows.n_rows(), d = rows.n_columns(), classes = weights.shape(1);
+    require(y.shape(0) == n && cost.shape(0) == n && alpha.shape(0) == n,
+            "y, cost and alpha must have one entry per row");
+    require(classes >= 2 && alpha.shape(1) == classes && weights.shape(0) == d + 1,
+            "weights must be (columns + 1, classes), and alpha (rows, classes)");
+    const std::int64_t *right_class = y.data();
+    for (std::size_t i = 0; i < n; ++i)
+        require(right_class[i] >= 0 && static_cast<std::size_t>(right_class[i]) < classes,
+                "y must hold class numbers below the number of classes");
+    const double *c = cost.data();
+    double *a = alpha.data(), *w = weights.data();
+
+    nb::gil_scoped_release unlocked;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    std::vector<double> squares(n), scores(classes), pull(classes), sorted(classes), moves(classes);
+    std::vector<std::size_t> active(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        squares[i] = rows.square(i) + constant * constant;
+        active[i] = i;
+    }
+    std::size_t n_active = n;
+    double limit = infinity, largest = 0.0;
+    Shuffler random(seed);
+    for (std::size_t epoch = 0; epoch < epochs; ++epoch) {
+        random.shuffle(active.data(), n_active);
+        largest = 0.0;
+        for (std::size_t place = 0; place < n_active;) {
+            const std::size_t i = active[place], right = static_cast<std::size_t>(right_class[i]);
+            const double square = squares[i];
+            double *own = a + i * classes;
+            if (!(square > 0.0) || !(c[i] > 0.0)) { // says nothing about W
+                std::swap(active[place], active[--n_active]);
+                continue;
+            }
+            for (std::size_t m = 0; m < classes; ++m)
+                scores[m] = constant * w[d * classes + m];
+            rows.each(i, [&](std::size_t j, double entry) {
+                for (std::size_t m = 0; m < classes; ++m)
+                    scores[m] += entry * w[j * classes + m];
+            });
+            // Gradient of the row's dual: the largest of all classes against the smallest of those
+            // that may still give way.
+            double highest = -infinity, lowest = infinity;
+            bool at_rest = true;
+            for (std::size_t m = 0; m < classes; ++m) {
+                const double slope = scores[m] + (m == right ? 0.0 : 1.0);
+                highest = std::max(highest, slope);
+                const double bound = m == right ? c[i] : 0.0;
+                if (own[m] < bound)
+                    lowest = std::min(lowest, slope);
+                at_rest = at_rest && own[m] == 0.0;
+            }
+            const double violation = std::max(0.0, highest - lowest);
+            if (violation == 0.0 && at_rest) {
+                double rival = -infinity;
+                for (std::size_t m = 0; m < classes; ++m)
+                    if (m != right)
+                        rival = std::max(rival, scores[m] + 1.0);
+                if (scores[right] - rival > limit) {
+                    std::swap(active[place], active[--n_active]);
+                    continue;
+                }
+            }
+            ++place;
+            if (violation == 0.0)
+                continue;
+            largest = std::max(largest, violation);
+            for (std::size_t m = 0; m < classes; ++m) {
+                pull[m] = scores[m] + (m == right ? 0.0 : 1.0) - square * own[m];
+                sorted[m] = pull[m] + (m == right ? square * c[i] : 0.0);
+            }
+            std::sort(sorted.begin(), sorted.end(), std::greater<double>());
+            double level = sorted[0] - square * c[i];
+            std::size_t count = 1;
+            while (count < classes && level < static_cast<double>(count) * sorted[count])
+                level += sorted[count++];
+            level /= static_cast<double>(count);
+            bool moved = false;
+            for (std::size_t m = 0; m < classes; ++m) {
+                const double bound = m == right ? c[i] : 0.0;
+                const double after = std::min(bound, (level - pull[m]) / square);
+                moves[m] = after - own[m];
+                moved = moved || moves[m] != 0.0;
+                own[m] = after;
+            }
+            if (!moved)
+                continue;
+            rows.each(i, [&](std::size_t j, double entry) {
+                for (std::size_t m = 0; m < classes; ++m)
+                    w[j * classes + m] += moves[m] * entry;
+            });
+            for (std::size_t m = 0; m < classes; ++m)
+                w[d * classes + m] += moves[m] * constant;
+        }
+        limit = largest > 0.0 ? largest : infinity;
+        if (largest <= tolerance) {
+            if (n_active == n)
+                break;
+            n_active = n;
+            limit = infinity;
+        }
+    }
+    return largest;
+}
+
+template <typename T>
+double dense(Matrix<const T> x, Vector<const std::int64_t> y, Vector<const double> cost,
+             double constant, Matrix<double> alpha, Matrix<double> weights, std::uint64_t seed,
+             std::size_t epochs, double tolerance) {
+    return ascend(DenseRows<T>(x), y, cost, constant, alpha, weights, seed, epochs, tolerance);
+}
+
+template <typename T, typename Index>
+double sparse(Vector<const T> data, Vector<const Index> indices, Vector<const Index> indptr,
+              Vector<const std::int64_t> y, Vector<const double> cost, double constant,
+              Matrix<double> alpha, Matrix<double> weights, std::uint64_t seed, std::size_t epochs,
+              double tolerance) {
+    require(weights.shape(0) >= 1, "weights must be (columns + 1, classes)");
+    return ascend(SparseRows<T, Index>(data, indices, indptr, weights.shape(0) - 1), y, cost,
+                  constant, alpha, weights, seed, epochs, tolerance);
+}
+
+template <typename T> void bind_dense(nb::module_ &module) {
+    module.def("class_dual_epochs", &dense<T>, nb::arg("x").noconvert(), nb::arg("y").noconvert(),
+               nb::arg("cost").noconvert(), nb::arg("constant"), nb::arg("alpha").noconvert(),
+               nb::arg("weights").noconvert(), nb::arg("seed"), nb::arg("epochs"),
+               nb::arg("tolerance"));
+}
+
+template <typename T, typename Index> void bind_sparse(nb::module_ &module) {
+    module.def("class_dual_epochs", &sparse<T, Index>, nb::arg("data").noconvert(),
+               nb::arg("indices").noconvert(), nb::arg("indptr").noconvert(),
+               nb::arg("y").noconvert(), nb::arg("cost").noconvert(), nb::arg("constant"),
+               nb::arg("alpha").noconvert(), nb::arg("weights").noconvert(), nb::arg("seed"),
+               nb::arg("epochs"), nb::arg("tolerance"));
+}
+
+} // namespace
+
+void bind_class_dual(nb::module_ &module) {
+    bind_dense<double>(module);
+    bind_dense<float>(module);
+    bind_sparse<double, std::int32_t>(module);
+    bind_sparse<float, std::int32_t>(module);
+    bind_sparse<double, std::int64_t>(module);
+    bind_sparse<float, std::int64_t>(module);
+}
+
+} // namespace thetahat

@@ -1,0 +1,163 @@
+// Dual coordinate ascent for L2-penalised losses of the form
+//
+//     ℓ_i(z) = max over lower_i ≤ β ≤ upper_i of β(y_i − z) − kink·|β| − curvature·β²/2
+//
+// (hinge, squared hinge, ε-insensitive and its square). With shares s_i the dual is
+//
+//     D(β) = Σ_i s_i (β_i(y_i − offset) − kink|β_i| − curvature·β_i²/2) − penalty·‖θ‖²/2.
+//
+// Invariant, in place: θ = Σ_i s_i β_i (x_i, constant)/penalty. One β_i at a time, D is a parabola
+// with a kink; its maximum is a soft threshold, clipped to the box, so D never falls.
+//
+// An epoch visits the active rows once, in an order drawn from a counter-based generator: the bits
+// depend on the seed alone, and one thread does it all. Shrinking: a row pressed against its bound
+// or kink by more than the largest violation of the epoch before leaves, and all rows come back
+// once the others satisfy the tolerance. Returns the largest violation of the last epoch.
+
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "core/rows.hpp"
+
+namespace thetahat {
+
+namespace {
+
+double soft_threshold(double value, double threshold) {
+    return value > threshold ? value - threshold : value < -threshold ? value + threshold : 0.0;
+}
+
+template <typename Rows>
+double ascend(const Rows &rows, Vector<const double> y, Vector<const double> share,
+              Vector<const double> lower, Vector<const double> upper, double kink, double curvature,
+              double penalty, double constant, double offset, Vector<double> beta,
+              Vector<double> theta, std::uint64_t seed, std::size_t epochs, double tolerance) {
+    const std::size_t n = rows.n_rows();
+    require(y.shape(0) == n && share.shape(0) == n && lower.shape(0) == n && upper.shape(0) == n &&
+                beta.shape(0) == n,
+            "y, share, lower, upper and beta must have one entry per row");
+    require(theta.shape(0) == rows.n_columns() + 1,
+            "theta must have one entry per column, and one for the constant");
+    require(penalty > 0.0, "penalty must be positive");
+    const double *target = y.data(), *s = share.data(), *lo = lower.data(), *hi = upper.data();
+    double *b = beta.data(), *t = theta.data();
+
+    nb::gil_scoped_release unlocked;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    std::vector<double> bend(n); // how fast z_i falls behind as β_i grows
+    std::vector<std::size_t> active(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        bend[i] = s[i] * (rows.square(i) + constant * constant) / penalty;
+        active[i] = i;
+    }
+    std::size_t n_active = n;
+    double limit = infinity, largest = 0.0;
+    Shuffler random(seed);
+    double *last = t + rows.n_columns();
+    for (std::size_t epoch = 0; epoch < epochs; ++epoch) {
+        random.shuffle(active.data(), n_active);
+        largest = 0.0;
+        for (std::size_t place = 0; place < n_active;) {
+            const std::size_t i = active[place];
+            const double before = b[i];
+            const double r = target[i] - offset - rows.dot(i, t) - constant * *last;
+            const double slope = r - curvature * before;
+            const double rise = slope - (before >= 0.0 ? kink : -kink); // of D, to the right
+            const double fall = slope - (before > 0.0 ? kink : -kink);  // and to the left
+            const bool above = before<hi[i], below = before> lo[i];
+            const double violation = s[i] == 0.0           ? 0.0
+                                     : above && rise > 0.0 ? rise
+                                     : below && fall < 0.0 ? -fall
+                                                           : 0.0;
+            if (violation == 0.0) {
+                const bool pressed_up = !above || rise < -limit;
+                const bool pressed_down = !below || fall > limit;
+                const bool pressed = (!above && fall > limit) || (!below && rise < -limit) ||
+                                     (before == 0.0 && pressed_up && pressed_down);
+                if (s[i] == 0.0 || pressed)
+                    std::swap(active[place], active[--n_active]);
+                else
+                    ++place;
+                continue;
+            }
+            ++place;
+            largest = std::max(largest, violation);
+            const double bent = bend[i] + curvature;
+            double after;
+            if (bent > 0.0)
+                after = soft_threshold(r + bend[i] * before, kink) / bent;
+            else // an empty row: D is linear in β_i
+                after = r > 0.0 ? infinity : -infinity;
+            after = std::min(std::max(after, lo[i]), hi[i]);
+            if (after == before || !std::isfinite(after))
+                continue;
+            b[i] = after;
+            const double move = s[i] * (after - before) / penalty;
+            rows.add(i, move, t);
+            *last += move * constant;
+        }
+        limit = largest > 0.0 ? largest : infinity;
+        if (largest <= tolerance) {
+            if (n_active == n)
+                break;
+            n_active = n; // look at everybody once more before believing it
+            limit = infinity;
+        }
+    }
+    return largest;
+}
+
+template <typename T>
+double dense(Matrix<const T> x, Vector<const double> y, Vector<const double> share,
+             Vector<const double> lower, Vector<const double> upper, double kink, double curvature,
+             double penalty, double constant, double offset, Vector<double> beta,
+             Vector<double> theta, std::uint64_t seed, std::size_t epochs, double tolerance) {
+    return ascend(DenseRows<T>(x), y, share, lower, upper, kink, curvature, penalty, constant,
+                  offset, beta, theta, seed, epochs, tolerance);
+}
+
+template <typename T, typename Index>
+double sparse(Vector<const T> data, Vector<const Index> indices, Vector<const Index> indptr,
+              Vector<const double> y, Vector<const double> share, Vector<const double> lower,
+              Vector<const double> upper, double kink, double curvature, double penalty,
+              double constant, double offset, Vector<double> beta, Vector<double> theta,
+              std::uint64_t seed, std::size_t epochs, double tolerance) {
+    require(theta.shape(0) >= 1, "theta must have one entry per column, and one for the constant");
+    return ascend(SparseRows<T, Index>(data, indices, indptr, theta.shape(0) - 1), y, share, lower,
+                  upper, kink, curvature, penalty, constant, offset, beta, theta, seed, epochs,
+                  tolerance);
+}
+
+template <typename T> void bind_dense(nb::module_ &module) {
+    module.def("dual_epochs", &dense<T>, nb::arg("x").noconvert(), nb::arg("y").noconvert(),
+               nb::arg("share").noconvert(), nb::arg("lower").noconvert(),
+               nb::arg("upper").noconvert(), nb::arg("kink"), nb::arg("curvature"),
+               nb::arg("penalty"), nb::arg("constant"), nb::arg("offset"),
+               nb::arg("beta").noconvert(), nb::arg("theta").noconvert(), nb::arg("seed"),
+               nb::arg("epochs"), nb::arg("tolerance"));
+}
+
+template <typename T, typename Index> void bind_sparse(nb::module_ &module) {
+    module.def("dual_epochs", &sparse<T, Index>, nb::arg("data").noconvert(),
+               nb::arg("indices").noconvert(), nb::arg("indptr").noconvert(),
+               nb::arg("y").noconvert(), nb::arg("share").noconvert(), nb::arg("lower").noconvert(),
+               nb::arg("upper").noconvert(), nb::arg("kink"), nb::arg("curvature"),
+               nb::arg("penalty"), nb::arg("constant"), nb::arg("offset"),
+               nb::arg("beta").noconvert(), nb::arg("theta").noconvert(), nb::arg("seed"),
+               nb::arg("epochs"), nb::arg("tolerance"));
+}
+
+} // namespace
+
+void bind_dual_coordinates(nb::module_ &module) {
+    bind_dense<double>(module);
+    bind_dense<float>(module);
+    bind_sparse<double, std::int32_t>(module);
+    bind_sparse<float, std::int32_t>(module);
+    bind_sparse<double, std::int64_t>(module);
+    bind_sparse<float, std::int64_t>(module);
+}
+
+} // namespace thetahat

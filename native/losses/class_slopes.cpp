@@ -1,0 +1,103 @@
+// Slope and curvature of the losses of class scores together, one exponential each, as the Newton
+// steps of boosting take them.
+//
+//     logistic_slopes   ∂ℓ = σ(z) − y,            ∂²ℓ = σ(1 − σ)
+//     softmax_slopes    ∂ℓ = p − onehot(y),       ∂²ℓ = p(1 − p)  (the diagonal)
+//
+// Only e^{−|z|} and e^{z_c − max} are taken; small slopes are quotients of sums of positive terms
+// and never differences. Every row is computed on its own, so threads change no bit.
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/exponential.hpp"
+#include "core/parallel.hpp"
+#include "kernels.hpp"
+
+namespace thetahat {
+
+namespace {
+
+constexpr std::size_t chunk = 4096;
+
+template <typename T>
+void logistic_slopes(Vector<const T> y, Vector<const double> z, Vector<double> slope,
+                     Vector<double> curvature, int threads) {
+    const std::size_t n = z.shape(0);
+    require(y.shape(0) == n && slope.shape(0) == n && curvature.shape(0) == n,
+            "y, slope and curvature must have the size of z");
+    const T *label = y.data();
+    const double *score = z.data();
+    double *pull = slope.data(), *bend = curvature.data();
+
+    nb::gil_scoped_release unlocked;
+    for_each_piece((n + chunk - 1) / chunk, threads, [&](std::size_t piece) {
+        const std::size_t end = std::min(n, (piece + 1) * chunk);
+        for (std::size_t i = piece * chunk; i < end; ++i) {
+            const double t = score[i], one = static_cast<double>(label[i]);
+            const double rest = exponential_below(-std::abs(t));
+            const double up = t > 0 ? 1.0 : rest, down = t > 0 ? rest : 1.0;
+            const double all = 1.0 + rest;
+            pull[i] = ((1.0 - one) * up - one * down) / all;
+            bend[i] = rest / (all * all);
+        }
+    });
+}
+
+template <typename T>
+void softmax_slopes(Vector<const T> y, Matrix<const double> z, Matrix<double> slope,
+                    Matrix<double> curvature, int threads) {
+    const std::size_t n = z.shape(0), k = z.shape(1);
+    require(y.shape(0) == n, "y must have one entry per row of z");
+    require(slope.shape(0) == n && slope.shape(1) == k && curvature.shape(0) == n &&
+                curvature.shape(1) == k,
+            "slope and curvature must have the shape of z");
+    require(k > 0, "z must have a column for each class");
+    const T *label = y.data();
+    for (std::size_t i = 0; i < n; ++i)
+        require(label[i] >= 0 && label[i] < static_cast<T>(k), "y must index the columns of z");
+
+    nb::gil_scoped_release unlocked;
+    for_each_piece((n + chunk - 1) / chunk, threads, [&](std::size_t piece) {
+        const std::size_t end = std::min(n, (piece + 1) * chunk);
+        for (std::size_t i = piece * chunk; i < end; ++i) {
+            const double *score = z.data() + i * k;
+            double *share = slope.data() + i * k, *bend = curvature.data() + i * k;
+            const auto right = static_cast<std::size_t>(label[i]);
+            const double largest = *std::max_element(score, score + k);
+            for (std::size_t c = 0; c < k; ++c)
+                share[c] = exponential_below(score[c] - largest);
+            double total = 0.0;
+            for (std::size_t c = 0; c < k; ++c)
+                total += share[c];
+            double others = 0.0;
+            for (std::size_t c = 0; c < k; ++c) {
+                const double rest = total - share[c];
+                if (c != right)
+                    others += share[c];
+                bend[c] = share[c] * rest / (total * total);
+            }
+            for (std::size_t c = 0; c < k; ++c)
+                share[c] /= total;
+            share[right] = -others / total;
+        }
+    });
+}
+
+template <typename T> void bind(nb::module_ &module) {
+    module.def("logistic_slopes", &logistic_slopes<T>, nb::arg("y").noconvert(),
+               nb::arg("z").noconvert(), nb::arg("slope").noconvert(),
+               nb::arg("curvature").noconvert(), nb::arg("threads"));
+    module.def("softmax_slopes", &softmax_slopes<T>, nb::arg("y").noconvert(),
+               nb::arg("z").noconvert(), nb::arg("slope").noconvert(),
+               nb::arg("curvature").noconvert(), nb::arg("threads"));
+}
+
+} // namespace
+
+void bind_class_slopes(nb::module_ &module) {
+    bind<double>(module);
+    bind<float>(module);
+}
+
+} // namespace thetahat

@@ -1,0 +1,129 @@
+// Losses of one raw prediction z that kernels know: ℓ(y, z), ∂ℓ/∂z and ∂²ℓ/∂z².
+//
+// y is ±1 for the losses of the margin m = y·z, 0 or 1 for `logistic`, a count for `poisson`, and a
+// number for the others. `knee` is δ or ε. Only e^x with x ≤ 0 and log(1 + x) with 0 ≤ x ≤ 1 are
+// taken, so nothing overflows; small slopes are quotients of sums of positive terms.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#include "core/exponential.hpp"
+#include "core/logarithm.hpp"
+
+namespace thetahat {
+
+enum Loss : int {
+    hinge,
+    squared_hinge,
+    sign_logistic,
+    class_huber,
+    perceptron,
+    squared,
+    huber,
+    epsilon_insensitive,
+    squared_epsilon_insensitive,
+    logistic,
+    poisson,
+    n_losses
+};
+
+struct Value {
+    double loss, slope, curvature;
+};
+
+// Where exponentials come from: the library's is the soonest to have for one number, the
+// polynomials are for loops over many.
+struct OneByOne {
+    static double exponential(double x) { return std::exp(x); }
+    static double logarithm(double x) { return std::log1p(x); }
+};
+struct SideBySide {
+    static double exponential(double x) { return exponential_below(x); }
+    static double logarithm(double x) { return log_one_plus(x); }
+};
+
+// Beyond z ≈ 354, where e^{2z} ends, `poisson` goes on as its second-order expansion.
+inline constexpr double largest_exponent = 354.891356446692;
+
+// Always inline: only then is a loop over it done several rows at once, and without what it leaves.
+template <Loss loss, typename Functions>
+[[gnu::always_inline]] inline Value loss_at(double knee, double y, double z) {
+    if constexpr (loss == hinge) {
+        const double lack = 1.0 - y * z;
+        return {std::max(lack, 0.0), lack > 0.0 ? -y : 0.0, 0.0};
+    } else if constexpr (loss == squared_hinge) {
+        const double lack = std::max(1.0 - y * z, 0.0);
+        return {lack * lack, -2.0 * y * lack, lack > 0.0 ? 2.0 : 0.0};
+    } else if constexpr (loss == sign_logistic) {
+        const double margin = y * z, tail = Functions::exponential(-std::abs(margin));
+        const double all = 1.0 + tail, wrong = (margin > 0.0 ? tail : 1.0) / all;
+        return {std::max(-margin, 0.0) + Functions::logarithm(tail), -y * wrong,
+                tail / (all * all)};
+    } else if constexpr (loss == class_huber) {
+        const double margin = y * z, lack = std::clamp(1.0 - margin, 0.0, 2.0);
+        return {lack * lack + 4.0 * std::max(-1.0 - margin, 0.0), -2.0 * y * lack,
+                std::abs(margin) < 1.0 ? 2.0 : 0.0};
+    } else if constexpr (loss == perceptron) {
+        const double margin = y * z; // 0 is a mistake: from w = 0 the first row must teach
+        return {margin > 0.0 ? 0.0 : -margin, margin > 0.0 ? 0.0 : -y, 0.0};
+    } else if constexpr (loss == squared) {
+        const double r = z - y;
+        return {r * r / 2.0, r, 1.0};
+    } else if constexpr (loss == huber) {
+        const double r = z - y, core = std::min(std::abs(r), knee);
+        return {core * (std::abs(r) - core / 2.0), std::copysign(core, r),
+                std::abs(r) <= knee ? 1.0 : 0.0};
+    } else if constexpr (loss == epsilon_insensitive) {
+        const double r = z - y, excess = std::abs(r) - knee;
+        return {std::max(excess, 0.0), excess > 0.0 ? std::copysign(1.0, r) : 0.0, 0.0};
+    } else if constexpr (loss == squared_epsilon_insensitive) {
+        const double r = z - y, excess = std::max(std::abs(r) - knee, 0.0);
+        return {excess * excess / 2.0, std::copysign(excess, r), std::abs(r) >= knee ? 1.0 : 0.0};
+    } else if constexpr (loss == logistic) {
+        const double rest = Functions::exponential(-std::abs(z)), all = 1.0 + rest;
+        const double up = z > 0.0 ? 1.0 : rest, down = z > 0.0 ? rest : 1.0;
+        return {std::max(z, 0.0) - y * z + Functions::logarithm(rest),
+                ((1.0 - y) * up - y * down) / all, rest / (all * all)};
+    } else {
+        static_assert(loss == poisson);
+        const double kept = std::min(z, largest_exponent), beyond = z - kept;
+        const double small = Functions::exponential(-std::abs(kept));
+        const double rate = kept > 0.0 ? 1.0 / small : small;
+        return {rate * (1.0 + beyond + beyond * beyond / 2.0) - y * z, rate * (1.0 + beyond) - y,
+                rate};
+    }
+}
+
+// call(known), with the number of a loss as a constant of the compiler.
+template <Loss loss> using Known = std::integral_constant<Loss, loss>;
+
+template <typename Call> auto with_loss(int loss, const Call &call) {
+    switch (loss) {
+    case hinge:
+        return call(Known<hinge>{});
+    case squared_hinge:
+        return call(Known<squared_hinge>{});
+    case sign_logistic:
+        return call(Known<sign_logistic>{});
+    case class_huber:
+        return call(Known<class_huber>{});
+    case perceptron:
+        return call(Known<perceptron>{});
+    case squared:
+        return call(Known<squared>{});
+    case huber:
+        return call(Known<huber>{});
+    case epsilon_insensitive:
+        return call(Known<epsilon_insensitive>{});
+    case squared_epsilon_insensitive:
+        return call(Known<squared_epsilon_insensitive>{});
+    case logistic:
+        return call(Known<logistic>{});
+    default:
+        return call(Known<poisson>{});
+    }
+}
+
+} // namespace thetahat

@@ -1,0 +1,159 @@
+// Sweeps of coordinate descent over some columns, for least squares with separable terms, in place:
+//
+//     F(β) = ½‖y − Xβ‖² + Σ_j (l1_j |β_j| + ½ l2_j β_j²),   β_j ≥ lower_j,   lower_j ∈ {−∞, 0}
+//
+// `Columns` says how r = y − Xβ is held: by a vector that is linear in β, so that iterates can be
+// extrapolated: after every MEMORY + 1 sweeps the affine combination of the last iterates with the
+// least change (Anderson) is tried, and kept if F falls.
+//
+// Invariant: the vector belongs to β throughout, and F never rises. Coordinates are visited in the
+// order given, by one thread, so there is one order of sums. Stops when the duality gap of these
+// columns is within the tolerance, or when a sweep moves nothing beyond rounding.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <tuple>
+#include <vector>
+
+#include "core/dots.hpp"
+#include "sparse/lasso_gap.hpp"
+
+namespace thetahat {
+
+inline constexpr std::size_t MEMORY = 5;         // differences of iterates that are combined
+inline constexpr std::size_t SWEEPS_PER_GAP = 5; // the gap costs about a sweep
+
+inline double shrunk(double value, double threshold) {
+    return value > threshold ? value - threshold : value < -threshold ? value + threshold : 0.0;
+}
+
+// Weights c with Σc = 1 that make ‖Σ c_i (β_{i+1} − β_i)‖ least; false when they are not to be had.
+inline bool combination(const std::vector<double> &steps, std::size_t k, double *weights) {
+    double system[MEMORY][MEMORY + 1];
+    double trace = 0.0;
+    for (std::size_t i = 0; i < MEMORY; ++i)
+        for (std::size_t j = 0; j <= i; ++j)
+            system[i][j] = system[j][i] = dot(&steps[i * k], &steps[j * k], k);
+    for (std::size_t i = 0; i < MEMORY; ++i)
+        trace += system[i][i];
+    if (!(trace > 0.0))
+        return false;
+    for (std::size_t i = 0; i < MEMORY; ++i) {
+        system[i][i] += 1e-14 * trace;
+        system[i][MEMORY] = 1.0;
+    }
+    for (std::size_t p = 0; p < MEMORY; ++p) { // positive definite: no pivoting
+        if (!(system[p][p] > 0.0))
+            return false;
+        for (std::size_t i = p + 1; i < MEMORY; ++i) {
+            const double factor = system[i][p] / system[p][p];
+            for (std::size_t j = p; j <= MEMORY; ++j)
+                system[i][j] -= factor * system[p][j];
+        }
+    }
+    double sum = 0.0;
+    for (std::size_t p = MEMORY; p-- > 0;) {
+        double rest = system[p][MEMORY];
+        for (std::size_t j = p + 1; j < MEMORY; ++j)
+            rest -= system[p][j] * weights[j];
+        weights[p] = rest / system[p][p];
+        sum += weights[p];
+    }
+    if (!std::isfinite(sum) || sum == 0.0)
+        return false;
+    for (std::size_t p = 0; p < MEMORY; ++p)
+        weights[p] /= sum;
+    return true;
+}
+
+// Keeps the last MEMORY + 1 iterates, and jumps ahead from them.
+template <typename Columns> class Extrapolation {
+  public:
+    Extrapolation(std::size_t k, std::size_t m)
+        : k_(k), m_(m), betas_((MEMORY + 1) * k), numbers_((MEMORY + 1) * m), steps_(MEMORY * k),
+          kept_beta_(k), kept_numbers_(m) {}
+
+    void after_sweep(Columns &columns, double *beta, Terms terms) {
+        std::copy(beta, beta + k_, &betas_[held_ * k_]);
+        std::copy(columns.numbers(), columns.numbers() + m_, &numbers_[held_ * m_]);
+        if (++held_ <= MEMORY)
+            return;
+        held_ = 0;
+        for (std::size_t i = 0; i < MEMORY; ++i)
+            for (std::size_t a = 0; a < k_; ++a)
+                steps_[i * k_ + a] = betas_[(i + 1) * k_ + a] - betas_[i * k_ + a];
+        double weights[MEMORY];
+        if (!combination(steps_, k_, weights))
+            return;
+        const double before = 0.5 * columns.squared() + penalty(beta, terms, k_);
+        std::copy(beta, beta + k_, kept_beta_.begin());
+        std::copy(columns.numbers(), columns.numbers() + m_, kept_numbers_.begin());
+        combine(betas_, k_, weights, beta);
+        combine(numbers_, m_, weights, columns.numbers());
+        bool feasible = true;
+        for (std::size_t a = 0; a < k_; ++a)
+            feasible = feasible && beta[a] >= terms.lower[a];
+        const double after = 0.5 * columns.squared() + penalty(beta, terms, k_);
+        if (feasible && after < before)
+            return;
+        std::copy(kept_beta_.begin(), kept_beta_.end(), beta);
+        std::copy(kept_numbers_.begin(), kept_numbers_.end(), columns.numbers());
+    }
+
+  private:
+    static void combine(const std::vector<double> &held, std::size_t width, const double *weights,
+                        double *out) {
+        for (std::size_t a = 0; a < width; ++a) {
+            double sum = 0.0;
+            for (std::size_t i = 0; i < MEMORY; ++i)
+                sum += weights[i] * held[(i + 1) * width + a];
+            out[a] = sum;
+        }
+    }
+
+    std::size_t k_, m_, held_ = 0;
+    std::vector<double> betas_, numbers_, steps_, kept_beta_, kept_numbers_;
+};
+
+using Progress = std::tuple<std::size_t, double, bool>; // sweeps, gap, whether nothing moves
+
+template <typename Columns, typename At>
+Progress descend(Columns &columns, At at, std::size_t k, const double *squares, Terms terms,
+                 double *beta, double tolerance, double floor, std::size_t max_sweeps) {
+    Extrapolation<Columns> extrapolation(k, columns.size());
+    const auto gap_here = [&] {
+        return duality_gap(beta, terms, k, columns.squared(), columns.with_target(beta),
+                           [&](std::size_t a) { return columns.slope(at(a)); })
+            .gap;
+    };
+    double gap = std::numeric_limits<double>::infinity();
+    for (std::size_t sweep = 1; sweep <= max_sweeps; ++sweep) {
+        double largest = 0.0;
+        for (std::size_t a = 0; a < k; ++a) {
+            const double curvature = squares[a] + terms.l2[a];
+            if (!(curvature > 0.0))
+                continue; // a column of zeros: β_a = 0 is as good as any
+            const double pull = squares[a] * beta[a] + columns.slope(at(a));
+            const double best = std::max(shrunk(pull, terms.l1[a]) / curvature, terms.lower[a]);
+            const double by = best - beta[a];
+            if (by == 0.0)
+                continue;
+            columns.move(at(a), by);
+            beta[a] = best;
+            largest = std::max(largest, std::abs(by) * std::sqrt(curvature));
+        }
+        const bool stuck = largest <= floor;
+        if (stuck || sweep == 1 || sweep % SWEEPS_PER_GAP == 0 || sweep == max_sweeps) {
+            gap = gap_here();
+            if (stuck || gap <= tolerance || sweep == max_sweeps)
+                return {sweep, gap, stuck};
+        }
+        extrapolation.after_sweep(columns, beta, terms);
+    }
+    return {0, gap_here(), false};
+}
+
+} // namespace thetahat

@@ -1,0 +1,156 @@
+// The best split of a node along one column, whose rows come in the order of their codes.
+//
+// Rows pass from right to left code by code; after each code the running sums give the score of
+// the split. Rows without a value stand at the end: the pass is made with them on the right, the
+// split "has a value" among its candidates, and again with them on the left. Categories pass in the
+// order of their mean target (the best subset is a prefix of that order for one output of numbers
+// or two classes), or each alone against all others.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "trees/exact/running.hpp"
+#include "trees/exact/sorted_columns.hpp"
+
+namespace thetahat::trees {
+
+// What both sides of a split must keep.
+struct Limits {
+    std::size_t min_count = 1;
+    double min_weight = 0.0;
+    int monotone = 0;                                        // 1: left value ≤ right value, −1: ≥
+    double lower = -std::numeric_limits<double>::infinity(); // of both values
+    double upper = std::numeric_limits<double>::infinity();
+
+    template <typename Running> bool allow(const Running &running, double all) const {
+        if (running.weight() < min_weight || all - running.weight() < min_weight)
+            return false;
+        if (monotone == 0)
+            return true; // values beyond the bounds will be clipped
+        const double left = running.left_value(), right = running.right_value();
+        return left >= lower && left <= upper && right >= lower && right <= upper &&
+               (right - left) * monotone >= 0.0;
+    }
+};
+
+struct Found {
+    double score = -std::numeric_limits<double>::infinity();
+    std::size_t place = 0; // the last row, or the number of categories, on the left
+    bool missing_left = false;
+    bool exists() const { return score > -std::numeric_limits<double>::infinity(); }
+};
+
+// Keeps the best of the candidates it is shown; one that is better by no more than rounding does
+// not displace an earlier one.
+template <typename Running> class Best {
+  public:
+    Best(const Running &running, const Limits &limits, double all, double rounding)
+        : running(running), limits(limits), all(all), rounding(rounding) {}
+
+    void offer(std::size_t place, bool missing_left) {
+        const double score = running.score();
+        if (score > bar && limits.allow(running, all)) [[unlikely]] {
+            found = {score, place, missing_left};
+            bar = score + rounding;
+        }
+    }
+    Found found{};
+
+  private:
+    const Running &running;
+    const Limits &limits;
+    double all, rounding;
+    double bar = -std::numeric_limits<double>::infinity();
+};
+
+// Where the rows without a value begin.
+inline std::size_t count_present(const Entry *entries, std::size_t n, std::uint32_t missing) {
+    if (entries[n - 1].code != missing)
+        return n;
+    return static_cast<std::size_t>(
+        std::partition_point(entries, entries + n,
+                             [missing](const Entry &entry) { return entry.code != missing; }) -
+        entries);
+}
+
+template <typename Running>
+Found scan_values(Running running, const Entry *entries, std::size_t n, std::uint32_t missing,
+                  const Limits &limits, double all, double rounding) {
+    Best<Running> best(running, limits, all, rounding);
+    const std::size_t present = count_present(entries, n, missing), absent = n - present;
+    for (const bool missing_left : {false, true}) {
+        const std::size_t before = missing_left ? absent : 0;
+        if ((missing_left && absent == 0) || before + limits.min_count > n)
+            break;
+        running.start();
+        for (std::size_t i = 0; i < before; ++i)
+            running.add(entries[present + i].row);
+        // With rows on the left from `first` on and on the right up to `last`, both are enough.
+        const std::size_t first = limits.min_count > before ? limits.min_count - before : 1;
+        const std::size_t most = n - limits.min_count - before;
+        const std::size_t last =
+            std::min(most, missing_left || absent == 0 ? present - 1 : present);
+        std::size_t i = 0;
+        for (; i + 1 < first && i < present; ++i)
+            running.add(entries[i].row);
+        for (; i < last; ++i) {
+            running.add(entries[i].row);
+            if (i + 1 == present || entries[i].code != entries[i + 1].code)
+                best.offer(i, missing_left);
+        }
+    }
+    return best.found;
+}
+
+// Rows [begin, end) of a node's entries that share a category.
+struct Category {
+    std::size_t begin, end;
+    std::uint32_t code;
+    double mean;
+};
+
+// Categories of the node, by mean target if `by_mean`; found.place counts those on the left, or
+// numbers the one on the left if `alone`.
+template <typename Running>
+Found scan_categories(Running running, const Entry *entries, std::size_t n,
+                      std::vector<Category> &categories, bool alone, const Limits &limits,
+                      double all, double rounding) {
+    Best<Running> best(running, limits, all, rounding);
+    const std::size_t present = categories.empty() ? 0 : categories.back().end,
+                      absent = n - present;
+    const auto add = [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            running.add(entries[i].row);
+        return end - begin;
+    };
+    if (!alone) {
+        for (Category &category : categories) {
+            running.start();
+            add(category.begin, category.end);
+            category.mean = running.left_value();
+        }
+        std::stable_sort(categories.begin(), categories.end(),
+                         [](const Category &a, const Category &b) { return a.mean < b.mean; });
+    }
+    for (const bool missing_left : {false, true}) {
+        if (missing_left && absent == 0)
+            break;
+        std::size_t count = 0;
+        for (std::size_t c = 0; c < categories.size(); ++c) {
+            if (c == 0 || alone) {
+                running.start();
+                count = missing_left ? add(present, n) : 0;
+            }
+            count += add(categories[c].begin, categories[c].end);
+            if (count >= limits.min_count && n - count >= limits.min_count && count < n)
+                best.offer(c, missing_left);
+        }
+    }
+    return best.found;
+}
+
+} // namespace thetahat::trees

@@ -1,0 +1,182 @@
+// Sorting the columns of X, once for all trees that are grown on them.
+//
+//     code(x) = number of distinct values of the column below x
+//
+// Each column is sorted by the bits of its values (least significant byte first, bytes that all
+// values share are skipped): O(n) per column, the same for any input. Columns are spread over
+// threads, each written by one. Neighbouring columns are read together, so that a row's cache line
+// is fetched once for all of them.
+
+#include "trees/exact/sorted_columns.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "core/parallel.hpp"
+#include "kernels.hpp"
+
+namespace thetahat {
+
+namespace {
+
+using trees::Entry;
+using trees::SortedColumns;
+
+struct Key {
+    std::uint64_t bits;
+    std::uint32_t row;
+};
+
+// Bits in the order of the numbers; −0 is 0.
+inline std::uint64_t ordered_bits(double x) {
+    const auto bits = std::bit_cast<std::uint64_t>(x + 0.0);
+    return bits >> 63 ? ~bits : bits | std::uint64_t{1} << 63;
+}
+
+inline double number_of(std::uint64_t bits) {
+    return std::bit_cast<double>(bits >> 63 ? bits & ~(std::uint64_t{1} << 63) : ~bits);
+}
+
+constexpr std::size_t small_column = 512; // below it, counting bytes costs more than comparing
+
+void sort_keys(std::vector<Key> &keys, std::vector<Key> &other) {
+    if (keys.size() < small_column) {
+        std::sort(keys.begin(), keys.end(), [](const Key &a, const Key &b) {
+            return a.bits != b.bits ? a.bits < b.bits : a.row < b.row;
+        });
+        return;
+    }
+    constexpr std::size_t n_bytes = 8, n_digits = 256;
+    std::array<std::array<std::size_t, n_digits>, n_bytes> counts{};
+    for (const Key &key : keys)
+        for (std::size_t b = 0; b < n_bytes; ++b)
+            ++counts[b][key.bits >> (8 * b) & 255];
+    other.resize(keys.size());
+    for (std::size_t b = 0; b < n_bytes; ++b) {
+        auto &count = counts[b];
+        if (count[keys[0].bits >> (8 * b) & 255] == keys.size())
+            continue;
+        std::size_t before = 0;
+        for (std::size_t &place : count)
+            before += std::exchange(place, before);
+        for (const Key &key : keys)
+            other[count[key.bits >> (8 * b) & 255]++] = key;
+        keys.swap(other);
+    }
+}
+
+// The entries of one column from its sorted keys; rows that have no value come last.
+void write_column(SortedColumns &columns, std::size_t j, const std::vector<Key> &keys,
+                  const std::vector<std::uint32_t> &missing) {
+    const std::size_t n = columns.n_rows;
+    std::vector<double> &values = columns.values[j];
+    const auto put = [&](std::size_t place, std::uint32_t row, std::uint32_t code) {
+        if (columns.ordered)
+            columns.entries[j * n + place] = {row, code};
+        else
+            columns.codes[j * n + row] = code;
+    };
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        if (i == 0 || keys[i].bits != keys[i - 1].bits)
+            values.push_back(number_of(keys[i].bits));
+        put(i, keys[i].row, static_cast<std::uint32_t>(values.size() - 1));
+    }
+    for (std::size_t i = 0; i < missing.size(); ++i)
+        put(keys.size() + i, missing[i], static_cast<std::uint32_t>(values.size()));
+    values.shrink_to_fit();
+}
+
+} // namespace
+
+namespace trees {
+
+template <typename T>
+SortedColumns sort_columns(const StridedMatrix<const T> &x,
+                           const Vector<const std::uint8_t> &categorical, bool ordered,
+                           int threads) {
+    SortedColumns columns;
+    const std::size_t n = x.shape(0), d = x.shape(1);
+    require(n >= 1 && d >= 1, "x must have rows and columns");
+    require(n < std::size_t{1} << 30, "trees take fewer than 2^30 rows");
+    require(d < std::size_t{1} << 29, "trees take fewer than 2^29 columns");
+    require(categorical.shape(0) == d, "categorical must have one entry per column");
+    columns.n_rows = n;
+    columns.n_columns = d;
+    columns.ordered = ordered;
+    columns.categorical.assign(categorical.data(), categorical.data() + d);
+    columns.values.resize(d);
+    if (ordered)
+        columns.entries.resize(n * d);
+    else
+        columns.codes.resize(n * d);
+    const T *data = x.data();
+    const std::int64_t by_row = x.stride(0), by_column = x.stride(1);
+    bool whole = true;
+
+    {
+        nb::gil_scoped_release unlocked;
+        const std::size_t workers = static_cast<std::size_t>(std::max(1, threads));
+        const std::size_t together = std::clamp<std::size_t>(d / (4 * workers), 1, 8);
+        for_each_piece((d + together - 1) / together, threads, [&](std::size_t piece) {
+            const std::size_t first = piece * together, last = std::min(d, first + together);
+            std::vector<std::vector<Key>> keys(last - first);
+            std::vector<std::vector<std::uint32_t>> missing(last - first);
+            for (auto &column : keys)
+                column.reserve(n);
+            for (std::size_t i = 0; i < n; ++i)
+                for (std::size_t j = first; j < last; ++j) {
+                    const auto value =
+                        static_cast<double>(data[static_cast<std::int64_t>(i) * by_row +
+                                                 static_cast<std::int64_t>(j) * by_column]);
+                    const auto row = static_cast<std::uint32_t>(i);
+                    if (std::isnan(value))
+                        missing[j - first].push_back(row);
+                    else
+                        keys[j - first].push_back({ordered_bits(value), row});
+                }
+            std::vector<Key> other;
+            for (std::size_t j = first; j < last; ++j) {
+                sort_keys(keys[j - first], other);
+                write_column(columns, j, keys[j - first], missing[j - first]);
+            }
+        });
+        constexpr double most = 1 << 24; // a category set is a row of bits
+        for (std::size_t j = 0; j < d; ++j)
+            if (columns.categorical[j])
+                for (const double value : columns.values[j])
+                    whole = whole && value >= 0.0 && value < most && value == std::floor(value);
+    }
+    require(whole, "categories must be given as whole numbers from 0");
+    return columns;
+}
+
+template SortedColumns sort_columns(const StridedMatrix<const float> &,
+                                    const Vector<const std::uint8_t> &, bool, int);
+template SortedColumns sort_columns(const StridedMatrix<const double> &,
+                                    const Vector<const std::uint8_t> &, bool, int);
+
+} // namespace trees
+
+namespace {
+
+template <typename T> void bind(nb::module_ &module) {
+    module.def("sorted_columns", &trees::sort_columns<T>, nb::arg("x").noconvert(),
+               nb::arg("categorical"), nb::arg("ordered"), nb::arg("threads"));
+}
+
+} // namespace
+
+void bind_sorted_columns(nb::module_ &module) {
+    nb::class_<SortedColumns>(module, "SortedColumns")
+        .def_ro("n_rows", &SortedColumns::n_rows)
+        .def_ro("n_columns", &SortedColumns::n_columns)
+        .def_ro("ordered", &SortedColumns::ordered);
+    bind<float>(module);
+    bind<double>(module);
+}
+
+} // namespace thetahat

@@ -1,0 +1,42 @@
+// The columns of X as trees with exact splits read them: sorted once, used by every tree on them.
+//
+// A column is known by the ranks of its distinct values: code(x) = number of distinct values < x,
+// and rows without a value (NaN) have the code after the last. `entries` holds every column's rows
+// in the order of their codes (rows of one code in the order of the rows), `codes` its codes in the
+// order of the rows; a handle holds the one or the other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/views.hpp"
+
+namespace thetahat::trees {
+
+struct Entry {
+    std::uint32_t row, code;
+};
+
+struct SortedColumns {
+    std::size_t n_rows = 0, n_columns = 0;
+    bool ordered = true;
+    std::vector<Entry> entries{};       // n_columns × n_rows, if ordered
+    std::vector<std::uint32_t> codes{}; // n_columns × n_rows, if not
+    std::vector<std::vector<double>> values{};
+    std::vector<std::uint8_t> categorical{};
+
+    const Entry *column(std::size_t j) const { return entries.data() + j * n_rows; }
+    const std::uint32_t *codes_of(std::size_t j) const { return codes.data() + j * n_rows; }
+    std::uint32_t missing(std::size_t j) const {
+        return static_cast<std::uint32_t>(values[j].size());
+    }
+};
+
+// Sort every column of x; with categories given as whole numbers.
+template <typename T>
+SortedColumns sort_columns(const StridedMatrix<const T> &x,
+                           const Vector<const std::uint8_t> &categorical, bool ordered,
+                           int threads);
+
+} // namespace thetahat::trees

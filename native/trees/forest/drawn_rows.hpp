@@ -1,0 +1,51 @@
+// The rows a tree is grown on: `draws` draws with replacement, each row as often as its weight
+// says.
+//
+//     row = the first i with w_0 + … + w_i > u·W,  u uniform in [0, 1)
+//
+// Rows of weight 1 and rows repeated one by one are drawn by the same numbers as rows of whole
+// weights, so the law "weight two is a row twice" holds for every draw.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "trees/random.hpp"
+
+namespace thetahat::trees {
+
+// counts[i] = how often row i is drawn; `cumulative` is empty when all weights are 1.
+inline void draw_rows(std::uint64_t seed, std::size_t draws, const std::vector<double> &cumulative,
+                      std::vector<std::uint32_t> &counts) {
+    // A stream of its own: the numbers that grow the tree do not depend on those drawn here.
+    Random random{seed ^ 0xD1B54A32D192ED03ull};
+    const std::size_t n = counts.size();
+    std::fill(counts.begin(), counts.end(), 0u);
+    const double total = cumulative.empty() ? static_cast<double>(n) : cumulative.back();
+    for (std::size_t draw = 0; draw < draws; ++draw) {
+        const double place = random.uniform() * total;
+        std::size_t row;
+        if (cumulative.empty()) {
+            row = static_cast<std::size_t>(place);
+        } else {
+            const auto found = std::upper_bound(cumulative.begin(), cumulative.end(), place);
+            row = static_cast<std::size_t>(found - cumulative.begin());
+            if (row == n) // rounded up to W itself: the last row that has a weight
+                row = static_cast<std::size_t>(
+                    std::lower_bound(cumulative.begin(), cumulative.end(), total) -
+                    cumulative.begin());
+        }
+        ++counts[std::min(row, n - 1)];
+    }
+}
+
+inline std::vector<double> cumulative_weights(const double *weight, std::size_t n) {
+    std::vector<double> sums(weight ? n : 0);
+    double sum = 0.0;
+    for (std::size_t i = 0; i < sums.size(); ++i)
+        sums[i] = sum += weight[i];
+    return sums;
+}
+
+} // namespace thetahat::trees

@@ -1,0 +1,141 @@
+// Making the columns of a forest: once for all its trees, with every size and code checked.
+
+#include "trees/forest/forest_columns.hpp"
+
+#include <limits>
+
+#include "core/parallel.hpp"
+#include "kernels.hpp"
+#include "trees/exact/sorted_columns.hpp"
+
+namespace thetahat {
+
+namespace {
+
+using namespace trees;
+
+template <typename T>
+ForestColumns described(const StridedMatrix<const T> &x,
+                        const Vector<const std::uint32_t> &n_categories,
+                        const Vector<const std::uint8_t> &categorical) {
+    const std::size_t n = x.shape(0), d = x.shape(1);
+    require(d > 0 && n > 0 && n < std::numeric_limits<std::uint32_t>::max(),
+            "columns must be some, and their rows so many that 32 bits can number them");
+    require(n_categories.shape(0) == d && categorical.shape(0) == d,
+            "every column must be said to be categorical or not, and its codes be counted");
+    ForestColumns columns;
+    columns.n_rows = n;
+    columns.n_columns = d;
+    columns.n_codes.assign(n_categories.data(), n_categories.data() + d);
+    columns.categorical.assign(categorical.data(), categorical.data() + d);
+    columns.x = nb::cast(x);
+    return columns;
+}
+
+template <typename T> GivenRows given(const StridedMatrix<const T> &x) {
+    return {x.data(), std::is_same_v<T, double>, x.stride(0), x.stride(1)};
+}
+
+// Bins by their codes, column after column (d, n); the number of codes stands for missing values.
+template <typename T>
+ForestColumns binned_columns(StridedMatrix<const T> x, Matrix<const std::uint8_t> codes,
+                             Vector<const std::uint32_t> n_codes,
+                             Vector<const std::uint8_t> categorical) {
+    ForestColumns columns = described(x, n_codes, categorical);
+    const std::size_t n = columns.n_rows, d = columns.n_columns;
+    require(codes.shape(0) == d && codes.shape(1) == n,
+            "codes must match the columns and rows of x");
+    for (std::size_t j = 0; j < d; ++j) {
+        const std::uint8_t *column = codes.data() + j * n;
+        require(*std::max_element(column, column + n) <= columns.n_codes[j],
+                "a code must not exceed the number of codes, which means missing");
+    }
+    columns.bins = nb::cast(codes);
+    columns.view = CodedColumns<std::uint8_t>{
+        codes.data(), n, d, columns.n_codes.data(), columns.categorical.data(), given(x)};
+    return columns;
+}
+
+// Ranks of the values of every column; categories keep their codes.
+template <typename T>
+ForestColumns ranked_columns(StridedMatrix<const T> x, Vector<const std::uint32_t> n_categories,
+                             Vector<const std::uint8_t> categorical, int threads) {
+    ForestColumns columns = described(x, n_categories, categorical);
+    const std::size_t n = columns.n_rows, d = columns.n_columns;
+    SortedColumns sorted = sort_columns(x, categorical, false, threads);
+    bool known = true;
+    for (std::size_t j = 0; j < d; ++j) {
+        const std::vector<double> &values = sorted.values[j];
+        if (!columns.categorical[j]) {
+            columns.n_codes[j] = sorted.missing(j);
+            continue;
+        }
+        known = known && (values.empty() || values.back() < columns.n_codes[j]);
+        std::uint32_t *codes = sorted.codes.data() + j * n;
+        for (std::size_t i = 0; known && i < n; ++i)
+            codes[i] = codes[i] == sorted.missing(j) ? columns.n_codes[j]
+                                                     : static_cast<std::uint32_t>(values[codes[i]]);
+    }
+    require(known, "categories must be given by their codes");
+    columns.ranks = std::move(sorted.codes);
+    columns.view = CodedColumns<std::uint32_t>{
+        columns.ranks.data(), n, d, columns.n_codes.data(), columns.categorical.data(), given(x)};
+    return columns;
+}
+
+// The values themselves, column after column. Columns are spread over threads, a few at a time so
+// that the memory of a row is fetched once for them.
+template <typename T>
+ForestColumns value_columns(StridedMatrix<const T> x, Vector<const std::uint32_t> n_categories,
+                            Vector<const std::uint8_t> categorical, int threads) {
+    ForestColumns columns = described(x, n_categories, categorical);
+    const std::size_t n = columns.n_rows, d = columns.n_columns;
+    columns.values.resize(n * d);
+    std::vector<std::uint8_t> has_missing(d, 0), is_wrong(d, 0);
+    const T *data = x.data();
+    const std::int64_t down = x.stride(0), across = x.stride(1);
+    {
+        nb::gil_scoped_release unlocked;
+        constexpr std::size_t together = 8;
+        for_each_piece((d + together - 1) / together, threads, [&](std::size_t piece) {
+            const std::size_t first = piece * together, last = std::min(d, first + together);
+            for (std::size_t i = 0; i < n; ++i)
+                for (std::size_t j = first; j < last; ++j) {
+                    const auto value =
+                        static_cast<double>(data[static_cast<std::int64_t>(i) * down +
+                                                 static_cast<std::int64_t>(j) * across]);
+                    columns.values[j * n + i] = value;
+                    has_missing[j] |= value != value;
+                    const bool known = value >= 0.0 && value < columns.n_codes[j];
+                    is_wrong[j] |= columns.categorical[j] && value == value && !known;
+                }
+        });
+    }
+    for (const std::uint8_t wrong : is_wrong)
+        require(!wrong, "categories must be given by their codes");
+    columns.view = ValueColumns{
+        columns.values.data(), n, d, columns.n_codes.data(), columns.categorical.data(), given(x),
+        std::move(has_missing)};
+    return columns;
+}
+
+template <typename T> void bind(nb::module_ &module) {
+    module.def("binned_columns", &binned_columns<T>, nb::arg("x").noconvert(), nb::arg("codes"),
+               nb::arg("n_codes"), nb::arg("categorical"));
+    module.def("ranked_columns", &ranked_columns<T>, nb::arg("x").noconvert(),
+               nb::arg("n_categories"), nb::arg("categorical"), nb::arg("threads"));
+    module.def("value_columns", &value_columns<T>, nb::arg("x").noconvert(),
+               nb::arg("n_categories"), nb::arg("categorical"), nb::arg("threads"));
+}
+
+} // namespace
+
+void bind_forest_columns(nb::module_ &module) {
+    nb::class_<ForestColumns>(module, "ForestColumns")
+        .def_ro("n_rows", &ForestColumns::n_rows)
+        .def_ro("n_columns", &ForestColumns::n_columns);
+    bind<float>(module);
+    bind<double>(module);
+}
+
+} // namespace thetahat

@@ -1,0 +1,26 @@
+// The columns that the trees of a forest read: codes, or the values themselves.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "core/views.hpp"
+#include "trees/coded_columns.hpp"
+#include "trees/forest/value_columns.hpp"
+
+namespace thetahat::trees {
+
+struct ForestColumns {
+    std::size_t n_rows = 0, n_columns = 0;
+    std::vector<std::uint32_t> n_codes{};
+    std::vector<std::uint8_t> categorical{};
+    std::vector<double> values{};       // where the columns are values
+    std::vector<std::uint32_t> ranks{}; // where they are ranks
+    nb::object bins = nb::none();       // the array of codes, where they are bins, kept alive
+    nb::object x = nb::none();          // the rows as they were given, kept alive
+
+    std::variant<ValueColumns, CodedColumns<std::uint8_t>, CodedColumns<std::uint32_t>> view{};
+};
+
+} // namespace thetahat::trees

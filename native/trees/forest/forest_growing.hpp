@@ -1,0 +1,61 @@
+// Many trees side by side, each on its own draw of the rows.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trees/forest/drawn_rows.hpp"
+#include "trees/forest/forest_rules.hpp"
+#include "trees/forest/forest_targets.hpp"
+#include "trees/forest/leaf_answers.hpp"
+
+namespace thetahat::trees {
+
+// The weights of the rows of one tree.
+struct RowDraw {
+    const double *weight; // null: all 1
+    std::size_t n, draws; // 0 draws: every row, as often as it weighs
+    const std::vector<double> &cumulative;
+    bool balanced; // classes weigh the same in every draw
+
+    std::vector<double> weights(std::uint64_t seed, const ForestTargets &targets) const {
+        std::vector<double> weights(n, 1.0);
+        if (draws == 0) {
+            if (weight)
+                std::copy(weight, weight + n, weights.begin());
+            return weights;
+        }
+        std::vector<std::uint32_t> counts(n);
+        draw_rows(seed, draws, cumulative, counts);
+        std::copy(counts.begin(), counts.end(), weights.begin());
+        if (balanced)
+            balance(counts, weights, targets);
+        return weights;
+    }
+
+    void balance(const std::vector<std::uint32_t> &counts, std::vector<double> &weights,
+                 const ForestTargets &targets) const {
+        for (std::size_t k = 0; k < targets.outputs; ++k) {
+            const auto code = [&](std::size_t i) {
+                return static_cast<std::size_t>(targets.y[i * targets.outputs + k]);
+            };
+            std::vector<double> of_class(targets.classes, 0.0);
+            for (std::size_t i = 0; i < n; ++i)
+                of_class[code(i)] += counts[i];
+            double present = 0.0;
+            for (const double count : of_class)
+                present += count > 0.0;
+            for (std::size_t i = 0; i < n; ++i)
+                if (counts[i])
+                    weights[i] *= static_cast<double>(draws) / (present * of_class[code(i)]);
+        }
+    }
+};
+
+// A tree for each seed, which decides all that is drawn for it. Threads take whole trees.
+template <typename Columns>
+std::vector<GrownTree> grow_all(const Columns &columns, const ForestTargets &targets,
+                                const ForestRules &rules, const RowDraw &draw,
+                                const std::uint64_t *seeds, std::size_t n_trees, int threads);
+
+} // namespace thetahat::trees

@@ -1,0 +1,16 @@
+// Forests on values: one random split of each column that a node looks at.
+
+#include "trees/forest/random_search.hpp"
+
+#include "trees/forest/forest_trees.hpp"
+
+namespace thetahat::trees {
+
+template <>
+std::vector<GrownTree> grow_all(const ValueColumns &columns, const ForestTargets &targets,
+                                const ForestRules &rules, const RowDraw &draw,
+                                const std::uint64_t *seeds, std::size_t n_trees, int threads) {
+    return grow_each<RandomSearch>(columns, targets, rules, draw, seeds, n_trees, threads);
+}
+
+} // namespace thetahat::trees

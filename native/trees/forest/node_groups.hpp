@@ -1,0 +1,128 @@
+// The rows of a node by their codes in one column: groups of equal codes in ascending order.
+//
+// Rows are counted into a histogram over the codes, of which only the occupied bins are ever read
+// or cleared (occupied.hpp), so that a node costs what its rows cost. Rows without a value are kept
+// apart. Sums are made in the order of the rows, by one thread.
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "trees/forest/occupied.hpp"
+#include "trees/random.hpp"
+#include "trees/row_statistics.hpp"
+
+namespace thetahat::trees {
+
+template <typename Code, typename Statistics> struct NodeGroups {
+    using Stretch = typename Statistics::Stretch;
+
+    std::size_t n = 0;                // groups
+    std::vector<std::uint32_t> codes; // of each
+    std::vector<double> sums;         // of each, `stride` numbers
+    std::vector<std::size_t> rows;    // of each, where rows are counted; else 1
+    std::vector<double> missing;      // the sums of rows without a value
+    std::size_t n_missing = 0;
+
+    NodeGroups(const Statistics &statistics, std::size_t most_codes, bool count_rows)
+        : codes(most_codes), sums(most_codes * statistics.stride()), rows(most_codes),
+          missing(statistics.stride()), statistics_(statistics), stride_(statistics.stride()),
+          occupied_(most_codes), bins_(most_codes * stride_, 0.0),
+          bin_rows_(count_rows ? most_codes : 0, 0u) {}
+
+    // The groups of a column whose codes of the node's rows are `code(i)`; n_codes means missing.
+    template <typename CodeOf>
+    void count(const Stretch &of, std::uint32_t n_codes, const CodeOf &code) {
+        double *bins = bins_.data();
+        const bool crowded = of.size() >= n_codes; // then every bin is worth a look
+        for (std::size_t i = 0; i < of.size(); ++i) {
+            const std::uint32_t at = code(i);
+            if (!crowded)
+                occupied_.mark(at);
+            statistics_.add(bins + at * stride(), of[i]);
+        }
+        if (!bin_rows_.empty())
+            for (std::size_t i = 0; i < of.size(); ++i)
+                ++bin_rows_[code(i)];
+        n = n_missing = 0;
+        const auto take = [&](std::uint32_t at) { take_bin(at, at == n_codes); };
+        if (!crowded)
+            occupied_.drain(n_codes + 1, take);
+        else
+            for (std::uint32_t at = 0; at <= n_codes; ++at)
+                if (bins[at * stride()] > 0.0)
+                    take(at);
+    }
+
+    // By the share of sum k in the weight.
+    void sort_by_share(std::size_t k) {
+        const auto share = [&](std::size_t g) {
+            return sums[g * stride_ + 1 + k] / sums[g * stride_];
+        };
+        std::vector<std::size_t> order(n);
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            return share(a) != share(b) ? share(a) < share(b) : codes[a] < codes[b];
+        });
+        arrange(order);
+    }
+
+    void shuffle(Random &random) {
+        std::vector<std::size_t> order(n);
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        for (std::size_t g = order.size(); g > 1; --g)
+            std::swap(order[g - 1], order[random.below(g)]);
+        arrange(order);
+    }
+
+    // Known to the compiler where there is one sum.
+    std::size_t stride() const {
+        if constexpr (std::is_same_v<Statistics, OneSum>)
+            return OneSum::stride();
+        else
+            return stride_;
+    }
+
+  private:
+    // Make a bin a group, and empty it.
+    void take_bin(std::uint32_t at, bool is_missing) {
+        double *bin = bins_.data() + at * stride();
+        double *to = is_missing ? missing.data() : sums.data() + n * stride();
+        const std::size_t counted = bin_rows_.empty() ? 1 : bin_rows_[at];
+        for (std::size_t k = 0; k < stride(); ++k) {
+            to[k] = bin[k];
+            bin[k] = 0.0;
+        }
+        if (!bin_rows_.empty())
+            bin_rows_[at] = 0;
+        if (is_missing) {
+            n_missing = counted;
+            return;
+        }
+        codes[n] = at;
+        rows[n++] = counted;
+    }
+
+    void arrange(const std::vector<std::size_t> &order) {
+        std::vector<std::uint32_t> new_codes(codes.size());
+        std::vector<std::size_t> new_rows(rows.size());
+        std::vector<double> new_sums(sums.size());
+        for (std::size_t g = 0; g < n; ++g) {
+            new_codes[g] = codes[order[g]];
+            new_rows[g] = rows[order[g]];
+            std::copy_n(sums.data() + order[g] * stride_, stride_, new_sums.data() + g * stride_);
+        }
+        codes.swap(new_codes);
+        rows.swap(new_rows);
+        sums.swap(new_sums);
+    }
+
+    const Statistics &statistics_;
+    std::size_t stride_;
+    Occupied<sizeof(Code) == 1> occupied_;
+    std::vector<double> bins_;
+    std::vector<std::uint32_t> bin_rows_;
+};
+
+} // namespace thetahat::trees

@@ -1,0 +1,171 @@
+// The best split of a node by one column of codes, for trees that look at few columns per node.
+//
+// The rows of a node form groups of equal codes, in ascending order (node_groups.hpp). A candidate
+// sends the groups 0 … g left. Categories are groups ordered by their mean target
+// (which for one sum leaves the best subset among the prefixes), or by the share of each class in
+// turn. Rows without a value are tried on both sides. The sums are made in the order of the rows
+// and groups, by one thread.
+#pragma once
+
+#include <limits>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "trees/coded_columns.hpp"
+#include "trees/forest/node_groups.hpp"
+#include "trees/node_sums.hpp"
+#include "trees/random.hpp"
+
+namespace thetahat::trees {
+
+template <typename Code, typename Statistics_, typename Criterion> class SplitSearch {
+  public:
+    using Columns = CodedColumns<Code>;
+    using Statistics = Statistics_;
+
+    SplitSearch(const Columns &columns, const Statistics &statistics, const Criterion &criterion,
+                const ForestRules &rules)
+        : columns_(columns), criterion_(criterion), rules_(rules),
+          node_(statistics, criterion, rules),
+          most_codes_(1 + *std::max_element(columns.n_codes, columns.n_codes + columns.n_columns)),
+          stride_(statistics.stride()), groups_(statistics, most_codes_, rules.min_leaf > 1),
+          left_(stride_), scores_(most_codes_), left_weights_(most_codes_),
+          left_sums_(most_codes_) {}
+
+    NodeSums<Statistics, Criterion> &node() { return node_; }
+    const Sides &sides() const { return sides_; }
+
+    // Try the splits by column j, whose codes of the node's rows are `code(i)`, the number
+    // `n_codes` for missing ones; keep in `best` what beats it. False when all rows have the same
+    // code.
+    template <typename CodeOf>
+    bool consider(std::uint32_t j, std::uint32_t n_codes, const CodeOf &code, Random &random,
+                  Candidate &best) {
+        groups_.count(node_.rows(), n_codes, code);
+        if (groups_.n + (groups_.n_missing > 0) < 2)
+            return false;
+        Candidate found;
+        found.feature = static_cast<std::int32_t>(j);
+        found.has_missing = groups_.n_missing > 0;
+        const bool categorical = columns_.categorical[j];
+        if (categorical)
+            consider_categories(random, found);
+        else
+            consider_prefixes(random, found);
+        if (node_.beats(found, best)) {
+            best = found;
+            if (categorical)
+                std::swap(sides_, found_sides_);
+        }
+        return true;
+    }
+
+  private:
+    // Groups 0 … g left, for every g; missing rows right, then left.
+    void consider_prefixes(Random &random, Candidate &found) {
+        const std::size_t place = best_prefix(random, found);
+        if (place == groups_.n)
+            return;
+        found.last_left = groups_.codes[place];
+        if (place + 1 < groups_.n)
+            found.first_right = groups_.codes[place + 1];
+        else
+            found.threshold = std::numeric_limits<double>::infinity();
+    }
+
+    void consider_categories(Random &random, Candidate &found) {
+        const std::size_t n_orders = stride_ - 1;
+        for (std::size_t k = 0; k < n_orders; ++k) {
+            groups_.sort_by_share(k);
+            const std::size_t place = best_prefix(random, found);
+            if (place == groups_.n)
+                continue;
+            const auto first = groups_.codes.begin(),
+                       middle = first + static_cast<std::ptrdiff_t>(place) + 1;
+            found_sides_.left.assign(first, middle);
+            found_sides_.right.assign(middle, first + static_cast<std::ptrdiff_t>(groups_.n));
+        }
+    }
+
+    // The last group of the best prefix, if one improves on `found`; else the number of groups.
+    std::size_t best_prefix(Random &random, Candidate &found) {
+        std::size_t place = groups_.n;
+        // All that have a value left, all that have none right: only where there are such rows.
+        try_prefixes(groups_.n - (groups_.n_missing == 0), false, random, found, place);
+        if (groups_.n_missing > 0)
+            try_prefixes(groups_.n - 1, true, random, found, place);
+        return place;
+    }
+
+    // Candidates g < n, all or some of them; `place` is set where `found` improves.
+    void try_prefixes(std::size_t n, bool missing_left, Random &random, Candidate &found,
+                      std::size_t &place) {
+        if (n == 0)
+            return;
+        score(n, missing_left);
+        std::size_t wanted = rules_.max_candidates, rows = missing_left ? groups_.n_missing : 0;
+        const bool sample = wanted > 0 && wanted < n;
+        for (std::size_t g = 0; g < n; ++g) {
+            rows += groups_.rows[g];
+            if (sample) {
+                const bool drawn =
+                    random.uniform() * static_cast<double>(n - g) < static_cast<double>(wanted);
+                wanted -= drawn;
+                if (!drawn)
+                    continue;
+            }
+            const double gain = node_.gain_of(scores_[g]);
+            if (gain > found.gain &&
+                node_.allows(found.feature, left_weights_[g], left_sums_[g], rows)) {
+                found.gain = gain;
+                found.missing_left = missing_left;
+                found.weight_left = left_weights_[g];
+                place = g;
+            }
+        }
+    }
+
+    // scores_[g] and left_weights_[g] of the first n prefixes.
+    void score(std::size_t n, bool missing_left) {
+        const std::vector<double> &all = node_.all();
+        if constexpr (std::is_same_v<Statistics, OneSum>) {
+            // Sums first, scores after: the second loop has no order, so it runs on wide registers.
+            double w = missing_left ? groups_.missing[0] : 0.0,
+                   s = missing_left ? groups_.missing[1] : 0.0;
+            for (std::size_t g = 0; g < n; ++g) {
+                left_weights_[g] = w += groups_.sums[2 * g];
+                left_sums_[g] = s += groups_.sums[2 * g + 1];
+            }
+            const double *weights = left_weights_.data(), *sums = left_sums_.data();
+            double *scores = scores_.data();
+            const double sum[1] = {all[1]}, weight = all[0];
+            for (std::size_t g = 0; g < n; ++g)
+                scores[g] = criterion_.score(sums + g, weights[g], sum, weight);
+        } else {
+            if (missing_left)
+                left_ = groups_.missing;
+            else
+                std::fill(left_.begin(), left_.end(), 0.0);
+            for (std::size_t g = 0; g < n; ++g) {
+                for (std::size_t k = 0; k < stride_; ++k)
+                    left_[k] += groups_.sums[g * stride_ + k];
+                left_weights_[g] = left_[0];
+                scores_[g] = criterion_.score(left_.data() + 1, left_[0], all.data() + 1, all[0]);
+            }
+        }
+    }
+
+    const Columns &columns_;
+    const Criterion &criterion_;
+    const ForestRules &rules_;
+    NodeSums<Statistics, Criterion> node_;
+    std::size_t most_codes_, stride_;
+    Sides sides_{}, found_sides_{}; // of the best split by categories, and of the latest
+
+    // Of the column.
+    NodeGroups<Code, Statistics> groups_;
+    std::vector<double> left_, scores_, left_weights_, left_sums_;
+};
+
+} // namespace thetahat::trees

@@ -1,0 +1,398 @@
+// The engine that grows a tree by gradients in histograms.
+//
+// Row numbers stay ascending within every leaf (stable partition). The smaller of two siblings is
+// counted, the larger is the parent less it. A leaf needs `min_rows` of weight: where hessians are
+// no counts, a split whose sides surely have them (Σh ≥ min_rows · largest h) is taken as it is,
+// and only one that might not is counted exactly.
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+
+#include "trees/gradient/gradient_rules.hpp"
+#include "trees/gradient/gradient_split.hpp"
+#include "trees/gradient/histograms.hpp"
+#include "trees/gradient/ordered_rows.hpp"
+#include "trees/tree.hpp"
+
+namespace thetahat::trees {
+
+constexpr double noise = 1e-9; // of a leaf's own term: a gain must exceed it
+
+struct ClosedLeaf {
+    std::int32_t node;
+    std::size_t begin, end;
+    Bounds bounds;
+};
+
+class GradientEngine {
+  public:
+    struct State {
+        std::int32_t histogram = -1;
+        std::int64_t total = 0, left = 0; // words of all rows, and of those that go left
+        std::int64_t largest = 1;         // no row has a larger q_h per unit of weight
+        double weight = 0.0;
+        bool missing_seen = false;
+        Bounds bounds{};
+        std::vector<std::uint32_t> left_bins{}; // of a categorical split
+        std::vector<std::uint8_t> groups{}; // those that hold all columns of the path; empty: all
+    };
+    using Open = Leaf<State>;
+
+    GradientEngine(const CodeRows &codes, const BinTable &bins, const Gradients &gradients,
+                   const PackedGradients &packed, const GradientRules &rules,
+                   std::vector<std::uint32_t> &order, int threads)
+        : codes_(codes), bins_(bins), gradients_(gradients), packed_(packed), rules_(rules),
+          order_(order), rows_(order, threads), threads_(threads),
+          pool_(codes.d, 1 + *std::max_element(bins.n_bins.begin(), bins.n_bins.end())),
+          found_{std::vector<Found>(codes.d), std::vector<Found>(codes.d)} {
+        const double s_h = packed.hessian_scale;
+        const double least = std::max(rules.min_hessian, packed.counts ? rules.min_rows : 0.0);
+        split_rules_.l2 = rules.l2 * s_h;
+        split_rules_.least_hessian = std::max<std::int64_t>(
+            1, static_cast<std::int64_t>(std::ceil(std::min(least * s_h * (1.0 - 1e-9), 4e9))));
+        gain_scale_ = s_h / (packed.gradient_scale * packed.gradient_scale);
+    }
+
+    std::vector<ClosedLeaf> leaves{};
+
+    void open(Tree &, Open &root) {
+        root.begin = 0, root.end = order_.size();
+        for (const std::uint32_t row : order_)
+            root.state.total += packed_.words[row];
+        root.state.largest = packed_.largest_hessian;
+        root.state.weight = weight_of(root);
+        if (rules_.n_groups)
+            root.state.groups.assign(rules_.n_groups, 1);
+    }
+
+    void find(Tree &, Open &leaf) {
+        if (!may_divide(leaf))
+            return;
+        count(leaf);
+        choose(leaf, nullptr);
+    }
+
+    void find_both(Tree &, Open &left, Open &right) {
+        Open &small = left.n_rows() <= right.n_rows() ? left : right;
+        Open &large = &small == &left ? right : left;
+        const bool small_may = may_divide(small), large_may = may_divide(large);
+        const bool subtract = large_may && large.state.histogram >= 0;
+        if (!large_may)
+            pool_.give_back(large.state.histogram);
+        if (small_may || subtract)
+            count(small);
+        if (large_may && !subtract)
+            count(large);
+        if (small_may && large_may)
+            choose(small, &large, subtract);
+        else if (small_may)
+            choose(small, nullptr);
+        else if (large_may)
+            choose(large, nullptr, false, subtract ? &small : nullptr);
+        if (!small_may)
+            pool_.give_back(small.state.histogram);
+    }
+
+    void divide(Tree &tree, Open &parent, Open &left, Open &right) {
+        const auto j = static_cast<std::size_t>(parent.split.feature);
+        std::uint8_t goes_left[most_codes] = {};
+        if (parent.split.categorical)
+            for (const std::uint32_t bin : parent.state.left_bins)
+                goes_left[bin] = 1;
+        else
+            std::fill(goes_left, goes_left + parent.split.code + 1, std::uint8_t{1});
+        goes_left[bins_.n_bins[j]] = parent.split.missing_left;
+        const std::uint8_t *column = codes_.by_column + j * codes_.n;
+        const std::size_t middle = rows_.part(
+            parent.begin, parent.end, [&](std::uint32_t row) { return goes_left[column[row]]; });
+        left.begin = parent.begin, left.end = right.begin = middle, right.end = parent.end;
+        left.state.total = parent.state.left;
+        right.state.total = parent.state.total - parent.state.left;
+        left.state.largest = right.state.largest = parent.state.largest;
+        left.state.weight = weight_of(left);
+        right.state.weight = parent.state.weight - left.state.weight;
+        (left.n_rows() > right.n_rows() ? left : right).state.histogram = parent.state.histogram;
+        if (!parent.state.missing_seen) // then they go where most rows go
+            tree.nodes[static_cast<std::size_t>(parent.node)].missing_left =
+                left.state.weight > right.state.weight;
+        bound(parent, left, right, j);
+        if (rules_.n_groups) {
+            left.state.groups = parent.state.groups;
+            for (std::size_t k = 0; k < rules_.n_groups; ++k)
+                left.state.groups[k] &= rules_.groups[k * codes_.d + j];
+            right.state.groups = left.state.groups;
+        }
+    }
+
+    void close(Tree &, Open &leaf) {
+        pool_.give_back(leaf.state.histogram);
+        leaves.push_back({leaf.node, leaf.begin, leaf.end, leaf.state.bounds});
+    }
+
+  private:
+    bool may_divide(const Open &leaf) const {
+        return leaf.n_rows() >= 2 && leaf.state.weight >= rules_.min_split &&
+               leaf.state.weight >= 2.0 * rules_.min_rows &&
+               hessian_of(leaf.state.total) >= 2 * split_rules_.least_hessian;
+    }
+
+    double weight_of(const Open &leaf) const {
+        if (packed_.counts)
+            return static_cast<double>(hessian_of(leaf.state.total)) / packed_.hessian_scale;
+        if (!gradients_.weight)
+            return static_cast<double>(leaf.n_rows());
+        double sum = 0.0;
+        for (std::size_t i = leaf.begin; i < leaf.end; ++i)
+            sum += gradients_.weight[order_[i]];
+        return sum;
+    }
+
+    void count(Open &leaf) {
+        leaf.state.histogram = pool_.take();
+        pool_.build(codes_, order_.data() + leaf.begin, leaf.n_rows(), packed_.words.data(),
+                    threads_, pool_[leaf.state.histogram]);
+        if (!packed_.counts && !gradients_.weight) {
+            std::int64_t largest = 1;
+            for (std::size_t i = leaf.begin; i < leaf.end; ++i)
+                largest = std::max(largest, hessian_of(packed_.words[order_[i]]));
+            leaf.state.largest = largest;
+        }
+    }
+
+    // The best splits of one or two leaves; `subtract`: b's histogram is still its parent's, and
+    // a's is to be taken off it (`minus` the same for a lone leaf).
+    void choose(Open &a, Open *b, bool subtract = false, const Open *minus = nullptr) {
+        const std::size_t stride = pool_.stride(), d = codes_.d;
+        const auto less = [&](Open &whole, const Open &part, std::size_t j) {
+            std::int64_t *to = pool_[whole.state.histogram] + j * stride;
+            const std::int64_t *from = pool_[part.state.histogram] + j * stride;
+            for (std::size_t c = 0; c < stride; ++c)
+                to[c] -= from[c];
+        };
+        const std::vector<std::uint8_t> use_a = columns_of(a);
+        const std::vector<std::uint8_t> use_b = b ? columns_of(*b) : std::vector<std::uint8_t>{};
+        const std::size_t work = d * stride * (b ? 2 : 1);
+        const std::size_t pieces = work > 1u << 13 && threads_ > 1 ? 2u * threads_ : 1u;
+        for_each_piece(pieces, threads_, [&](std::size_t piece) {
+            for (std::size_t j = d * piece / pieces; j < d * (piece + 1) / pieces; ++j) {
+                if (subtract)
+                    less(*b, a, j);
+                if (minus)
+                    less(a, *minus, j);
+                found_[0][j] = use_a.empty() || use_a[j] ? best_of(a, j, nullptr) : Found{};
+                if (b)
+                    found_[1][j] = use_b.empty() || use_b[j] ? best_of(*b, j, nullptr) : Found{};
+            }
+        });
+        settle(a, found_[0]);
+        if (b)
+            settle(*b, found_[1]);
+    }
+
+    // Of the best splits by column the best; counted exactly, where a side might have too few rows.
+    void settle(Open &leaf, std::vector<Found> &found) {
+        std::vector<std::uint8_t> counted;
+        const State &state = leaf.state;
+        const double own = own_term(leaf);
+        for (;;) {
+            std::size_t j = 0;
+            for (std::size_t k = 1; k < found.size(); ++k)
+                if (found[k].score > found[j].score)
+                    j = k;
+            const double gain = (found[j].score - own) * gain_scale_;
+            if (found[j].score < 0.0 || !(found[j].score - own > noise * own) ||
+                !(gain > rules_.min_gain))
+                return;
+            const std::int64_t smaller =
+                std::min(hessian_of(found[j].left), hessian_of(state.total - found[j].left));
+            const bool sure =
+                packed_.counts || static_cast<double>(smaller) >=
+                                      rules_.min_rows * static_cast<double>(state.largest);
+            if (sure || (!counted.empty() && counted[j])) {
+                accept(leaf, j, found[j], gain);
+                return;
+            }
+            counted.resize(found.size(), 0);
+            counted[j] = 1;
+            std::vector<double> weights(bins_.n_bins[j] + 1, 0.0);
+            const std::uint8_t *column = codes_.by_column + j * codes_.n;
+            for (std::size_t i = leaf.begin; i < leaf.end; ++i)
+                weights[column[order_[i]]] += gradients_.w(order_[i]);
+            found[j] = best_of(leaf, j, weights.data());
+        }
+    }
+
+    double own_term(const Open &leaf) const {
+        const std::int64_t g = gradient_of(leaf.state.total), h = hessian_of(leaf.state.total);
+        if (!leaf.state.bounds.any())
+            return term(g, h, split_rules_.l2);
+        const double H = static_cast<double>(h) + split_rules_.l2, G = static_cast<double>(g);
+        const double v = std::clamp(-G / H, leaf.state.bounds.lower, leaf.state.bounds.upper);
+        return -2.0 * G * v - H * v * v;
+    }
+
+    void accept(Open &leaf, std::size_t j, const Found &found, double gain) {
+        Split &split = leaf.split;
+        split.gain = gain;
+        split.feature = static_cast<std::int32_t>(j);
+        split.missing_left = found.missing_left;
+        leaf.state.left = found.left;
+        const std::int64_t *sums = pool_[leaf.state.histogram] + j * pool_.stride();
+        leaf.state.missing_seen = sums[bins_.n_bins[j]] != 0;
+        if (bins_.categorical(j))
+            accept_categories(leaf, j, found, sums);
+        else {
+            split.code = found.code;
+            split.threshold = bins_.threshold(j, found.code);
+        }
+        // Many small leaves would hold more than the rows themselves do.
+        if (pool_.in_use() > 256 && leaf.n_rows() < pool_.stride())
+            pool_.give_back(leaf.state.histogram);
+    }
+
+    void accept_categories(Open &leaf, std::size_t j, const Found &found,
+                           const std::int64_t *sums) {
+        const std::size_t n_bins = bins_.n_bins[j];
+        std::vector<std::uint32_t> order = category_order(sums, n_bins + 1, rules_for(leaf));
+        if (found.code >= most_codes)
+            std::reverse(order.begin(), order.end());
+        order.resize(found.code % most_codes + 1);
+        leaf.split.categorical = true;
+        leaf.split.missing_left = false;
+        leaf.state.left_bins.clear();
+        std::uint8_t chosen[most_codes] = {};
+        for (const std::uint32_t bin : order) {
+            chosen[bin] = 1;
+            if (bin == n_bins)
+                leaf.split.missing_left = true;
+            else
+                leaf.state.left_bins.push_back(bin);
+        }
+        const std::int64_t first = bins_.lookup_offsets[j], last = bins_.lookup_offsets[j + 1];
+        for (std::int64_t category = first; category < last; ++category)
+            if (chosen[bins_.lookup[category]])
+                leaf.split.left.add(static_cast<std::uint32_t>(category - first));
+    }
+
+    SplitRules rules_for(const Open &leaf) const {
+        SplitRules rules = split_rules_;
+        const double mean =
+            static_cast<double>(hessian_of(leaf.state.total)) / std::max(leaf.state.weight, 1.0);
+        rules.support = std::min(10.0, rules_.min_rows) * mean;
+        return rules;
+    }
+
+    // The best split of a leaf by one column; with `weights` by code, sides of too little are out.
+    Found best_of(const Open &leaf, std::size_t j, const double *weights) {
+        const std::int64_t *sums =
+            const_cast<HistogramPool &>(pool_)[leaf.state.histogram] + j * pool_.stride();
+        const std::size_t n_bins = bins_.n_bins[j];
+        const int direction = rules_.monotonic ? rules_.monotonic[j] : 0;
+        const bool bounded = direction != 0 || leaf.state.bounds.any();
+        Found best;
+        const auto try_prefix = [&](const std::int64_t *prefix, const double *below, std::size_t n,
+                                    std::int64_t missing, double missing_weight) {
+            std::uint8_t allowed[most_codes];
+            if (weights)
+                for (std::size_t c = 0; c < n; ++c) {
+                    const double left = below[c] + missing_weight;
+                    allowed[c] =
+                        left >= rules_.min_rows && leaf.state.weight - left >= rules_.min_rows;
+                }
+            const std::uint8_t *mask = weights ? allowed : nullptr;
+            if (bounded)
+                scan_bounded(prefix, n, leaf.state.total, missing, split_rules_, mask,
+                             leaf.state.bounds, direction, best);
+            else
+                scan(prefix, n, leaf.state.total, missing, split_rules_, mask, best);
+        };
+        std::int64_t prefix[most_codes];
+        double below[most_codes] = {};
+        if (bins_.categorical(j)) {
+            std::vector<std::uint32_t> order = category_order(sums, n_bins + 1, rules_for(leaf));
+            for (std::uint32_t pass = 0; pass < 2; ++pass) {
+                std::int64_t sum = 0;
+                double weight = 0.0;
+                for (std::size_t k = 0; k < order.size(); ++k) {
+                    prefix[k] = sum += sums[order[k]];
+                    below[k] = weight += weights ? weights[order[k]] : 0.0;
+                }
+                const double before = best.score;
+                try_prefix(prefix, below, order.size(), 0, 0.0);
+                if (best.score > before)
+                    best.code += pass * static_cast<std::uint32_t>(most_codes);
+                std::reverse(order.begin(), order.end());
+            }
+            return best;
+        }
+        std::int64_t sum = 0;
+        double weight = 0.0;
+        for (std::size_t c = 0; c < n_bins; ++c) {
+            prefix[c] = sum += sums[c];
+            if (weights)
+                below[c] = weight += weights[c];
+        }
+        const std::int64_t missing = sums[n_bins];
+        // All that have a value on the left, and the missing ones on the right, is a split too.
+        try_prefix(prefix, below, missing ? n_bins : n_bins - 1, 0, 0.0);
+        if (missing)
+            try_prefix(prefix, below, n_bins - 1, missing, weights ? weights[n_bins] : 0.0);
+        return best;
+    }
+
+    // Which columns a leaf may be divided by; empty: all.
+    std::vector<std::uint8_t> columns_of(const Open &leaf) const {
+        std::vector<std::uint8_t> use;
+        if (rules_.n_groups) {
+            use.assign(codes_.d, 0);
+            for (std::size_t k = 0; k < rules_.n_groups; ++k)
+                for (std::size_t j = 0; leaf.state.groups[k] && j < codes_.d; ++j)
+                    use[j] |= rules_.groups[k * codes_.d + j];
+        }
+        if (rules_.max_features < codes_.d) {
+            if (use.empty())
+                use.assign(codes_.d, 1);
+            // Those with the smallest pseudo-random numbers, drawn for this node.
+            std::vector<std::pair<double, std::uint32_t>> draws;
+            for (std::uint32_t j = 0; j < codes_.d; ++j)
+                if (use[j])
+                    draws.emplace_back(
+                        fraction(static_cast<std::uint32_t>(leaf.node) * 65599u + j, ~rules_.seed),
+                        j);
+            std::sort(draws.begin(), draws.end());
+            for (std::size_t k = rules_.max_features; k < draws.size(); ++k)
+                use[draws[k].second] = 0;
+        }
+        return use;
+    }
+
+    void bound(const Open &parent, Open &left, Open &right, std::size_t j) const {
+        left.state.bounds = right.state.bounds = parent.state.bounds;
+        if (!rules_.monotonic || rules_.monotonic[j] == 0)
+            return;
+        const auto value = [&](const Open &leaf) {
+            const double v = -static_cast<double>(gradient_of(leaf.state.total)) /
+                             (static_cast<double>(hessian_of(leaf.state.total)) + split_rules_.l2);
+            return std::clamp(v, parent.state.bounds.lower, parent.state.bounds.upper);
+        };
+        const double middle = (value(left) + value(right)) / 2;
+        (rules_.monotonic[j] > 0 ? left : right).state.bounds.upper = middle;
+        (rules_.monotonic[j] > 0 ? right : left).state.bounds.lower = middle;
+    }
+
+    const CodeRows &codes_;
+    const BinTable &bins_;
+    const Gradients &gradients_;
+    const PackedGradients &packed_;
+    const GradientRules &rules_;
+    const std::vector<std::uint32_t> &order_;
+    OrderedRows rows_;
+    int threads_;
+    HistogramPool pool_;
+    std::vector<Found> found_[2];
+    SplitRules split_rules_{};
+    double gain_scale_ = 1.0;
+};
+
+} // namespace thetahat::trees

@@ -1,0 +1,228 @@
+// One tree of gradient boosting, and what is done with its leaves.
+//
+//     value of a leaf = −Σ w·g / (Σ w·h + λ)
+//
+// Splits are found with gradients rounded to whole numbers (packed_gradients.hpp); the numbers the
+// tree holds are sums of the true ones, taken over chunks of a leaf's rows in ascending order and
+// added chunk by chunk, so their bits depend on the data alone. Nodes above the leaves hold the
+// sums of their children.
+//
+// `add_to_leaves` adds a leaf's number to all its rows; `leaf_quantiles` finds weighted quantiles
+// leaf by leaf, by selection and not by sorting where all rows count alike.
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/parallel.hpp"
+#include "kernels.hpp"
+#include "trees/arrays.hpp"
+#include "trees/gradient/gradient_engine.hpp"
+#include "trees/gradient/leaf_bounds.hpp"
+
+namespace thetahat {
+
+namespace {
+
+using namespace trees;
+
+struct LeafSums {
+    double gradient = 0, hessian = 0, weight = 0, squares = 0;
+    std::int64_t count = 0;
+
+    void add(const LeafSums &other) {
+        gradient += other.gradient;
+        hessian += other.hessian;
+        weight += other.weight;
+        squares += other.squares;
+        count += other.count;
+    }
+};
+
+// The pieces in which the rows of leaves are gone through: at most `sum_chunk` rows of one leaf.
+struct Piece {
+    std::size_t leaf, begin, end;
+};
+
+std::vector<Piece> pieces_of(const std::vector<std::int64_t> &bounds) {
+    std::vector<Piece> pieces;
+    for (std::size_t leaf = 0; leaf + 1 < bounds.size(); ++leaf) {
+        const auto end = static_cast<std::size_t>(bounds[leaf + 1]);
+        for (auto begin = static_cast<std::size_t>(bounds[leaf]); begin < end; begin += sum_chunk)
+            pieces.push_back({leaf, begin, std::min(end, begin + sum_chunk)});
+    }
+    return pieces;
+}
+
+void fill_nodes(Tree &tree, const Gradients &of, const std::vector<std::uint32_t> &order,
+                const std::vector<ClosedLeaf> &leaves, const std::vector<std::int64_t> &bounds,
+                double l2, double bound_scale, int threads) {
+    const std::vector<Piece> pieces = pieces_of(bounds);
+    std::vector<LeafSums> parts(pieces.size());
+    for_each_piece(pieces.size(), threads, [&](std::size_t p) {
+        LeafSums sums;
+        for (std::size_t k = pieces[p].begin; k < pieces[p].end; ++k) {
+            const std::size_t i = order[k];
+            const double w = of.w(i), g = of.g(i), pull = w * g;
+            sums.gradient += pull;
+            sums.hessian += w * of.h(i);
+            sums.weight += w;
+            sums.squares += pull * g;
+        }
+        sums.count = static_cast<std::int64_t>(pieces[p].end - pieces[p].begin);
+        parts[p] = sums;
+    });
+    std::vector<LeafSums> sums(tree.nodes.size());
+    for (std::size_t p = 0; p < pieces.size(); ++p)
+        sums[static_cast<std::size_t>(leaves[pieces[p].leaf].node)].add(parts[p]);
+    for (std::size_t node = tree.nodes.size(); node-- > 0;) {
+        const std::int32_t left = tree.nodes[node].left;
+        if (left != none) {
+            sums[node].add(sums[static_cast<std::size_t>(left)]);
+            sums[node].add(sums[static_cast<std::size_t>(left) + 1]);
+        }
+        const LeafSums &own = sums[node];
+        tree.nodes[node].weight = own.weight;
+        tree.nodes[node].count = own.count;
+        const double mean = own.gradient / own.weight;
+        tree.nodes[node].impurity = std::max(0.0, own.squares / own.weight - mean * mean);
+        const double H = own.hessian + l2;
+        *tree.value(static_cast<std::int32_t>(node)) = H > 0.0 ? -own.gradient / H : 0.0;
+    }
+    for (const ClosedLeaf &leaf : leaves)
+        if (leaf.bounds.any()) {
+            double &value = *tree.value(leaf.node);
+            value =
+                std::clamp(value, leaf.bounds.lower * bound_scale, leaf.bounds.upper * bound_scale);
+        }
+}
+
+using Bytes = Matrix<const std::uint8_t>;
+
+nb::tuple grow_gradient_tree(Bytes by_row, Bytes by_column, Vector<const double> cuts,
+                             Vector<const std::int64_t> cut_offsets,
+                             Vector<const std::uint8_t> lookup,
+                             Vector<const std::int64_t> lookup_offsets,
+                             Vector<const std::uint32_t> rows, Vector<const double> gradient,
+                             Vector<const double> hessian, Vector<const double> weight,
+                             std::size_t max_leaves, std::size_t max_depth, double min_split,
+                             double min_rows, double min_hessian, double min_gain, double l2,
+                             std::size_t max_features, Vector<const std::int8_t> monotonic,
+                             Bytes groups, std::uint32_t seed, int threads) {
+    const std::size_t n = by_column.shape(1), d = by_column.shape(0);
+    require(by_row.shape(0) == n && by_row.shape(1) >= d && d > 0,
+            "by_row must hold the codes of by_column, row by row");
+    require(n > 0 && n < std::size_t{1} << 31, "there must be between 1 and 2^31 rows");
+    require(gradient.shape(0) == n, "gradient must have one entry per row");
+    require(hessian.shape(0) == 0 || hessian.shape(0) == n,
+            "hessian must be empty or have one entry per row");
+    require(weight.shape(0) == 0 || weight.shape(0) == n,
+            "weight must be empty or have one entry per row");
+    require(cut_offsets.shape(0) == d + 1 && lookup_offsets.shape(0) == d + 1,
+            "offsets must bound the cuts and the lookup of every column");
+    require(monotonic.shape(0) == 0 || monotonic.shape(0) == d,
+            "monotonic must be empty or have one entry per column");
+    require(groups.shape(0) == 0 || groups.shape(1) == d, "groups must have one entry per column");
+    require(max_leaves >= 1 && max_features >= 1, "a tree needs a leaf and a column");
+    require(l2 >= 0.0 && min_rows >= 0.0 && min_hessian >= 0.0, "penalties must be ≥ 0");
+    BinTable bins{cuts.data(), cut_offsets.data(), lookup.data(), lookup_offsets.data(), {}};
+    for (std::size_t j = 0; j < d; ++j) {
+        const std::int64_t begin = cut_offsets.data()[j], end = cut_offsets.data()[j + 1];
+        const std::int64_t first = lookup_offsets.data()[j], last = lookup_offsets.data()[j + 1];
+        require(0 <= begin && begin <= end && end - begin < 255 &&
+                    static_cast<std::size_t>(end) <= cuts.shape(0) && 0 <= first && first <= last &&
+                    static_cast<std::size_t>(last) <= lookup.shape(0),
+                "offsets must stay within the cuts and the lookup");
+        std::size_t n_bins = static_cast<std::size_t>(end - begin) + 1;
+        if (last > first)
+            n_bins =
+                *std::max_element(lookup.data() + first, lookup.data() + last) + std::size_t{1};
+        require(n_bins <= 255, "a column has at most 255 bins");
+        bins.n_bins.push_back(n_bins);
+    }
+    std::vector<std::uint32_t> order(rows.shape(0) ? rows.shape(0) : n);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        order[i] = rows.shape(0) ? rows.data()[i] : static_cast<std::uint32_t>(i);
+        require(order[i] < n && (i == 0 || order[i] > order[i - 1]),
+                "rows must be ascending numbers of rows");
+    }
+    const CodeRows codes{by_row.data(), by_row.shape(1), by_column.data(), n, d};
+    const Gradients gradients{gradient.data(), hessian.shape(0) ? hessian.data() : nullptr,
+                              weight.shape(0) ? weight.data() : nullptr};
+    const GradientRules rules{min_split,
+                              min_rows,
+                              min_hessian,
+                              min_gain,
+                              l2,
+                              max_features,
+                              seed,
+                              monotonic.shape(0) ? monotonic.data() : nullptr,
+                              groups.shape(0) ? groups.data() : nullptr,
+                              groups.shape(0)};
+    Tree tree;
+    std::vector<std::int32_t> nodes;
+    std::vector<std::int64_t> bounds{0};
+    {
+        nb::gil_scoped_release unlocked;
+        const int used = order.size() * d > 1u << 19 ? threads : 1;
+        const PackedGradients packed =
+            pack(gradients, rows.shape(0) ? order.data() : nullptr, order.size(), n, seed, used);
+        GradientEngine engine(codes, bins, gradients, packed, rules, order, used);
+        Growth growth;
+        growth.max_leaves = max_leaves;
+        growth.max_depth = static_cast<std::uint32_t>(
+            std::min<std::size_t>(max_depth, std::numeric_limits<std::uint32_t>::max()));
+        // Without a limit on leaves their order does not matter, and a stack holds fewer open ones.
+        growth.best_first = max_leaves < order.size();
+        grow(engine, tree, growth);
+        std::sort(engine.leaves.begin(), engine.leaves.end(),
+                  [](const ClosedLeaf &a, const ClosedLeaf &b) { return a.begin < b.begin; });
+        for (const ClosedLeaf &leaf : engine.leaves) {
+            nodes.push_back(leaf.node);
+            bounds.push_back(static_cast<std::int64_t>(leaf.end));
+        }
+        fill_nodes(tree, gradients, order, engine.leaves, bounds, l2,
+                   packed.hessian_scale / packed.gradient_scale, used);
+    }
+    const std::size_t n_rows = order.size(), n_leaves = nodes.size();
+    return nb::make_tuple(as_arrays(tree), owned(std::move(order), {n_rows}),
+                          owned(std::move(nodes), {n_leaves}),
+                          owned(std::move(bounds), {n_leaves + 1}));
+}
+
+void add_to_leaves(Vector<const std::uint32_t> order, Vector<const std::int64_t> bounds,
+                   Vector<const double> values, Matrix<double> out, std::size_t column,
+                   int threads) {
+    const std::vector<std::int64_t> ends = checked_bounds(order, bounds, out.shape(0));
+    require(values.shape(0) + 1 == ends.size(), "values must have one entry per leaf");
+    require(column < out.shape(1), "column must be one of out");
+    const std::uint32_t *rows = order.data();
+    const std::size_t width = out.shape(1);
+    double *to = out.data() + column;
+    const double *value = values.data();
+
+    nb::gil_scoped_release unlocked;
+    const std::vector<Piece> pieces = pieces_of(ends);
+    for_each_piece(pieces.size(), order.shape(0) > 8 * sum_chunk ? threads : 1, [&](std::size_t p) {
+        const double step = value[pieces[p].leaf];
+        for (std::size_t k = pieces[p].begin; k < pieces[p].end; ++k)
+            to[rows[k] * width] += step;
+    });
+}
+
+} // namespace
+
+void bind_gradient_tree(nb::module_ &module) {
+    module.def("grow_gradient_tree", &grow_gradient_tree, nb::arg("by_row").noconvert(),
+               nb::arg("by_column").noconvert(), nb::arg("cuts"), nb::arg("cut_offsets"),
+               nb::arg("lookup"), nb::arg("lookup_offsets"), nb::arg("rows").noconvert(),
+               nb::arg("gradient").noconvert(), nb::arg("hessian").noconvert(),
+               nb::arg("weight").noconvert(), nb::arg("max_leaves"), nb::arg("max_depth"),
+               nb::arg("min_split"), nb::arg("min_rows"), nb::arg("min_hessian"),
+               nb::arg("min_gain"), nb::arg("l2"), nb::arg("max_features"), nb::arg("monotonic"),
+               nb::arg("groups"), nb::arg("seed"), nb::arg("threads"));
+    module.def("add_to_leaves", &add_to_leaves, nb::arg("order").noconvert(), nb::arg("bounds"),
+               nb::arg("values").noconvert(), nb::arg("out").noconvert(), nb::arg("column"),
+               nb::arg("threads"));
+}
+
+} // namespace thetahat

@@ -1,0 +1,119 @@
+// Histograms of packed gradients: for every column and code, the sum of the words of a leaf's rows.
+//
+// Rows are read in ascending order, each row's codes from one or two cache lines. Parts of the rows
+// go to threads with a histogram each, which are then added; wide rows are cut into groups of
+// columns besides. Sums are of whole numbers, so every partition of the work gives the same bits,
+// and the histogram of a leaf is its parent's less its sibling's, exactly.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/parallel.hpp"
+
+namespace thetahat::trees {
+
+constexpr std::size_t columns_at_once = 64;          // whose histograms stay in a core's cache
+constexpr std::size_t rows_ahead = 16;               // fetched before they are needed
+constexpr std::size_t updates_per_thread = 1u << 16; // fewer are not worth a thread
+
+struct CodeRows {
+    const std::uint8_t *by_row; // n × width
+    std::size_t width;
+    const std::uint8_t *by_column; // d × n
+    std::size_t n, d;
+};
+
+// sums[j·stride + code of column j] += word, for the columns [first, last) of some rows.
+inline void accumulate(const CodeRows &codes, const std::uint32_t *rows, std::size_t n_rows,
+                       const std::int64_t *words, std::size_t first, std::size_t last,
+                       std::size_t stride, std::int64_t *sums) {
+    const std::size_t d = last - first;
+    std::int64_t *const begin = sums + first * stride;
+    for (std::size_t i = 0; i < n_rows; ++i) {
+        if (i + rows_ahead < n_rows) {
+            const std::size_t ahead = rows[i + rows_ahead];
+            __builtin_prefetch(codes.by_row + ahead * codes.width + first);
+            __builtin_prefetch(words + ahead);
+        }
+        const std::uint8_t *code = codes.by_row + rows[i] * codes.width + first;
+        const std::int64_t word = words[rows[i]];
+        std::int64_t *at = begin;
+        std::size_t j = 0;
+        for (; j + 8 <= d; j += 8, at += 8 * stride) {
+            // Eight codes are loaded before the first sum is stored.
+            const std::size_t c0 = code[j], c1 = code[j + 1], c2 = code[j + 2], c3 = code[j + 3],
+                              c4 = code[j + 4], c5 = code[j + 5], c6 = code[j + 6],
+                              c7 = code[j + 7];
+            at[c0] += word;
+            at[stride + c1] += word;
+            at[2 * stride + c2] += word;
+            at[3 * stride + c3] += word;
+            at[4 * stride + c4] += word;
+            at[5 * stride + c5] += word;
+            at[6 * stride + c6] += word;
+            at[7 * stride + c7] += word;
+        }
+        for (; j < d; ++j, at += stride)
+            at[code[j]] += word;
+    }
+}
+
+// Histograms of the open leaves, in one size, reused when a leaf is done.
+class HistogramPool {
+  public:
+    HistogramPool(std::size_t d, std::size_t stride) : size_(d * stride), stride_(stride) {}
+
+    std::size_t stride() const { return stride_; }
+    std::size_t size() const { return size_; }
+    std::size_t in_use() const { return held_.size() - free_.size(); }
+    std::int64_t *operator[](std::int32_t number) {
+        return held_[static_cast<std::size_t>(number)].data();
+    }
+
+    std::int32_t take() {
+        if (free_.empty()) {
+            held_.emplace_back(size_);
+            return static_cast<std::int32_t>(held_.size()) - 1;
+        }
+        const std::int32_t number = free_.back();
+        free_.pop_back();
+        return number;
+    }
+    void give_back(std::int32_t &number) {
+        if (number >= 0)
+            free_.push_back(number);
+        number = -1;
+    }
+
+    // The histogram of some rows, in `sums`.
+    void build(const CodeRows &codes, const std::uint32_t *rows, std::size_t n_rows,
+               const std::int64_t *words, int threads, std::int64_t *sums) {
+        const std::size_t groups = (codes.d + columns_at_once - 1) / columns_at_once;
+        const std::size_t work = n_rows * codes.d;
+        std::size_t parts = 1;
+        if (threads > 1 && work > 2 * updates_per_thread && groups < 2)
+            parts = static_cast<std::size_t>(threads);
+        while (spare_.size() + 1 < parts)
+            spare_.emplace_back(size_);
+        const int used = work > 2 * updates_per_thread ? threads : 1;
+        for_each_piece(parts * groups, used, [&](std::size_t piece) {
+            const std::size_t part = piece / groups, first = piece % groups * columns_at_once;
+            const std::size_t last = std::min(codes.d, first + columns_at_once);
+            std::int64_t *own = part ? spare_[part - 1].data() : sums;
+            std::fill(own + first * stride_, own + last * stride_, 0);
+            const std::size_t from = n_rows * part / parts, to = n_rows * (part + 1) / parts;
+            accumulate(codes, rows + from, to - from, words, first, last, stride_, own);
+        });
+        for (std::size_t part = 1; part < parts; ++part)
+            for (std::size_t k = 0; k < size_; ++k)
+                sums[k] += spare_[part - 1][k];
+    }
+
+  private:
+    std::size_t size_, stride_;
+    std::vector<std::vector<std::int64_t>> held_, spare_;
+    std::vector<std::int32_t> free_;
+};
+
+} // namespace thetahat::trees

@@ -1,0 +1,118 @@
+"""The one door: what comes in as what, and what is refused with which words."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import thetahat as th
+from thetahat.data.validation import as_source, as_weight
+
+X = np.arange(12.0).reshape(6, 2)
+Y = np.arange(6.0)
+
+
+def refused(match, *args, error=th.errors.DataError, **options):
+    with pytest.raises(error, match=match) as caught:
+        as_source(*args, who="Model", **options)
+    return str(caught.value)
+
+
+def test_arrays_are_read_in_place():
+    for x in (X, X.astype(np.float32), np.asfortranarray(X), X[::2]):
+        assert as_source(x, Y[: len(x)]).X is x
+
+
+def test_memory_map_stays_on_disk(tmp_path):
+    np.save(tmp_path / "rows.npy", X)
+    mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    assert np.shares_memory(as_source(mapped, Y).X, mapped)
+
+
+@pytest.mark.parametrize("dtype", [int, bool, np.int8, np.uint64, np.float16, object, "U5"])
+def test_numbers_of_any_type_become_float64(dtype):
+    x = (X > 3) if dtype is bool else X.astype(int).astype(dtype)
+    got = as_source(x, Y)
+    assert got.dtype == np.float64
+    np.testing.assert_array_equal(got.X, np.asarray(x, dtype=float))
+
+
+def test_lists_and_sparse():
+    assert as_source(X.tolist(), Y.tolist()).n_features == 2
+    for kind in (sp.csr_array, sp.csc_matrix, sp.coo_array):
+        assert as_source(kind(X), Y).is_sparse
+    repeated = sp.coo_array((np.ones(2), ([0, 0], [1, 1])), shape=(3, 2))
+    assert as_source(repeated.tocsr(), Y[:3]).X.toarray()[0, 1] == 2.0
+
+
+def test_not_a_number_names_column_row_and_remedy():
+    bad = X.copy()
+    bad[4, 1] = np.nan
+    words = refused(r"NaN: column 1 holds 1 such value \(first at row 4\)", bad, Y)
+    assert "impute" in words
+    bad[4, 1] = -np.inf
+    refused("infinity.*column 1.*row 4", bad, Y)
+    refused("column 1", sp.csr_array(bad), Y)
+
+
+def test_columns_are_named_by_their_names():
+    import pandas
+
+    frame = pandas.DataFrame(X.copy(), columns=["age", "income"])
+    frame.loc[3, "income"] = np.nan
+    refused("column 'income'.*row 3", frame, Y)
+
+
+def test_bad_targets():
+    refused(r"y has 5", X, Y[:5])
+    refused("Input y contains NaN.*row 2", X, np.where(Y == 2, np.nan, Y))
+    refused("Input y contains infinity", X, np.where(Y == 2, np.inf, Y))
+    refused("1d array", X, np.ones((6, 1, 1)))
+    refused("one output", X, np.ones((6, 2)), multi_output=False)
+    refused("'up' at row 1", X, ["1", "up", "2", "3", "4", "5"])
+
+
+def test_bad_weights():
+    refused("negative.*row 1: -2", X, Y, [1, -2, 1, 1, 1, 1])
+    refused("all sample weights are zero", X, Y, np.zeros(6))
+    refused(r"shape \(5,\)", X, Y, np.ones(5))
+    refused("sample_weight contains NaN", X, Y, [1, np.nan, 1, 1, 1, 1])
+    np.testing.assert_array_equal(as_weight(2.0, 3, "Model"), [2, 2, 2])
+
+
+def test_bad_shapes_and_types():
+    refused("Expected 2D array, got 1D", X[:, 0], Y)
+    refused("Expected 2D array, got 3D", X[None], Y)
+    refused("Expected 2D array, got scalar", 3.0, Y)
+    refused("0 sample", np.empty((0, 2)), Y[:0])
+    refused("0 feature", np.empty((6, 0)), Y)
+    refused("Complex data not supported", X + 1j, Y)
+    refused("'red' at row 0, column 0", [["red", 1.0]] * 6, Y)
+    refused("row 0", np.array([[{}, 1.0]] * 6, dtype=object), Y, error=TypeError)
+    refused("dtype datetime64", X.astype("datetime64[s]"), Y)
+    refused("sparse", sp.csr_array(X), Y, accept_sparse=False, error=TypeError)
+
+
+def test_a_source_brings_its_own_targets():
+    source = as_source(X, Y)
+    assert as_source(source) is source
+    refused("come with the source", source, Y)
+
+
+def test_sums_that_overflow_are_not_infinite_values():
+    huge = np.full((6, 2), 1e308)
+    assert as_source(huge, np.full(6, 1e308)).n_rows == 6
+
+
+def test_remedies_suit_the_offender():
+    x = np.ones((3, 1))
+    infinite = np.array([[1.0], [np.inf], [2.0]])
+    with pytest.raises(th.errors.DataError, match="clip them, or drop those rows"):
+        th.HuberRegressor().fit(infinite, np.arange(3.0))
+    with pytest.raises(th.errors.DataError, match="SimpleImputer"):
+        th.HuberRegressor().fit(np.where(np.isinf(infinite), np.nan, infinite), np.arange(3.0))
+    with pytest.raises(th.errors.DataError, match=r"y holds 'a' .* for labels use a classifier"):
+        th.HuberRegressor().fit(x, ["a", "b", "c"])
+    with pytest.raises(th.errors.DataError, match=r"sample_weight holds 'a' .* one number ≥ 0"):
+        th.HuberRegressor().fit(x, np.arange(3.0), sample_weight=["a", "b", "c"])
+    with pytest.raises(th.errors.DataError, match=r"X holds 'a' .*OneHotEncoder"):
+        th.HuberRegressor().fit([["a"], ["b"], ["c"]], np.arange(3.0))

@@ -1,0 +1,377 @@
+"""Gradient boosting: relations, peers as oracles, any loss, constraints, bad input."""
+
+import numpy as np
+import pytest
+import sklearn.ensemble as peers
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine, make_friedman1
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+
+import thetahat as th
+
+RANDOM = np.random.default_rng(0)
+X, Y = make_friedman1(1200, noise=1.0, random_state=0)
+X_TEST, Y_TEST = X[700:], Y[700:]
+X, Y = X[:700], Y[:700]
+SIGN = Y > np.median(Y)
+
+
+def mean_square(model, x=X_TEST, y=Y_TEST):
+    return float(np.mean((model.predict(x) - y) ** 2))
+
+
+# Relations
+
+
+def test_stages_end_at_the_model_and_descend():
+    model = th.GradientBoostingRegressor(n_estimators=30).fit(X, Y)
+    stages = list(model.staged_predict(X))
+    np.testing.assert_array_equal(stages[-1], model.predict(X))
+    errors = [np.mean((stage - Y) ** 2) for stage in stages]
+    np.testing.assert_allclose(errors, model.train_score_, rtol=1e-12)
+    assert np.all(np.diff(errors) < 0)
+    labels = th.HistGradientBoostingClassifier(max_iter=10).fit(X, SIGN)
+    *_, last = labels.staged_predict_proba(X)
+    np.testing.assert_array_equal(last, labels.predict_proba(X))
+    *_, last = labels.staged_decision_function(X)
+    np.testing.assert_array_equal(last > 0, labels.predict(X))
+
+
+def test_boosted_stumps_add_columns_up():
+    """Stumps have no interactions: f(a, b) − f(a, b′) does not depend on a."""
+    model = th.GradientBoostingRegressor(max_depth=1, n_estimators=60).fit(X, Y)
+    assert {int(tree.depth.max()) for tree in model._trees} == {1}
+    here, there = X_TEST[:50].copy(), X_TEST[:50].copy()
+    here[:, 3], there[:, 3] = 0.1, 0.9
+    steps = model.predict(there) - model.predict(here)
+    assert np.ptp(steps) < 1e-10
+    assert steps[0] > 1.0
+    deep = th.GradientBoostingRegressor(max_depth=4, n_estimators=60).fit(X, Y)
+    assert mean_square(deep) < mean_square(model)
+
+
+def test_warm_start_goes_on_bit_for_bit():
+    whole = th.HistGradientBoostingClassifier(max_iter=20).fit(X, SIGN)
+    parts = th.HistGradientBoostingClassifier(max_iter=8, warm_start=True).fit(X, SIGN)
+    parts.set_params(max_iter=20).fit(X, SIGN)
+    np.testing.assert_array_equal(parts.decision_function(X), whole.decision_function(X))
+    with pytest.raises(th.errors.ParameterError, match="larger or equal"):
+        parts.set_params(max_iter=3).fit(X, SIGN)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber", "quantile"])
+def test_leaves_are_best_for_their_loss(loss):
+    """With η = 1 and one tree, no constant added to a leaf lowers the loss."""
+    model = th.GradientBoostingRegressor(loss=loss, n_estimators=1, learning_rate=1.0).fit(X, Y)
+    tree = model.estimators_[0, 0].tree_
+    rule = th.losses.Huber(delta=np.quantile(np.abs(Y - np.median(Y)), 0.9))
+    rule = rule if loss == "huber" else model.loss_
+    for leaf in np.unique(tree.apply(X)):
+        own = tree.apply(X) == leaf
+        z, y = model.predict(X)[own], Y[own]
+        at = rule.value(y, z).mean()
+        for step in (-0.05, 0.05):
+            assert rule.value(y, z + step).mean() >= at - 1e-9 * (loss != "huber") - 1e-4
+
+
+def test_sign_and_logistic_forms_of_the_loss_agree():
+    a = th.GradientBoostingClassifier(loss="logistic", n_estimators=20).fit(X, SIGN)
+    b = th.GradientBoostingClassifier(loss="sign_logistic", n_estimators=20).fit(X, SIGN)
+    np.testing.assert_allclose(a.predict_proba(X), b.predict_proba(X), rtol=1e-9)
+
+
+def test_a_custom_squared_loss_is_the_squared_loss():
+    own = th.loss(lambda y, z: (z - y) ** 2 / 2)
+    a = th.HistGradientBoostingRegressor(loss=own, max_iter=20).fit(X, Y)
+    b = th.HistGradientBoostingRegressor(max_iter=20).fit(X, Y)
+    np.testing.assert_allclose(a.predict(X_TEST), b.predict(X_TEST), rtol=1e-6)
+
+
+def test_all_coefficients_reoptimised_fit_better_and_are_optimal():
+    options = {"n_estimators": 15, "max_depth": 2}
+    for kind, y, value in (
+        (th.GradientBoostingRegressor, Y, lambda m: mean_square(m, X, Y)),
+        (th.GradientBoostingClassifier, SIGN, lambda m: log_loss(SIGN, m.predict_proba(X))),
+    ):
+        last = kind(**options).fit(X, y)
+        every = kind(**options, reoptimise="all").fit(X, y)
+        assert value(every) < value(last)
+        outputs = np.column_stack([t.tree_.predict(X)[:, 0, 0] for t in every.estimators_[:, 0]])
+        raw = every._raw(X)[:, 0]
+        slope = every.loss_.gradient(np.asarray(y, dtype=float), raw)
+        pull = outputs.T @ slope / len(X) / np.sqrt(np.mean(outputs**2, axis=0))
+        assert np.abs(pull).max() < 1e-3
+        assert abs(slope.mean()) < 1e-3
+
+
+def test_monotone_columns():
+    for kind, y in (
+        (th.HistGradientBoostingRegressor, Y),
+        (th.HistGradientBoostingClassifier, SIGN),
+    ):
+        for direction in (1, -1):
+            cst = [0, 0, 0, direction, 0, 0, 0, 0, 0, 0]
+            model = kind(monotonic_cst=cst, min_samples_leaf=5, max_iter=40).fit(X, y)
+            grid = np.repeat(X[:60], 40, axis=0)
+            grid[:, 3] = np.tile(np.linspace(-0.1, 1.1, 40), 60)
+            answers = model._raw(grid)[:, 0].reshape(60, 40)
+            assert np.all(direction * np.diff(answers, axis=1) >= -1e-12)
+    model = th.HistGradientBoostingRegressor(loss="absolute_error", monotonic_cst=cst).fit(X, Y)
+    assert np.all(np.diff(model.predict(grid).reshape(60, 40), axis=1) <= 1e-12)
+
+
+def test_columns_meet_only_within_their_groups():
+    groups = [{0, 1}, {2, 3, 4}]
+    model = th.HistGradientBoostingRegressor(interaction_cst=groups, max_iter=30).fit(X, Y)
+    allowed = [*groups, set(range(5, 10))]
+    for tree in model._trees:
+        above = [set()] * tree.node_count
+        for node in np.flatnonzero(tree.feature >= 0):
+            path = above[node] | {int(tree.feature[node])}
+            assert any(path <= group for group in allowed)
+            above[tree.left[node]] = above[tree.left[node] + 1] = path
+    alone = th.HistGradientBoostingRegressor(interaction_cst="no_interactions").fit(X, Y)
+    assert mean_square(model) < mean_square(alone)
+
+
+def test_categories_are_divided_by_sets():
+    import pandas
+
+    colour = RANDOM.choice(["red", "green", "blue", "grey", "pink"], 900)
+    effect = {"red": 3.0, "green": -2.0, "blue": 3.0, "grey": -2.0, "pink": 0.5}
+    y = np.array([effect[c] for c in colour]) + 0.1 * RANDOM.standard_normal(900)
+    frame = pandas.DataFrame({"colour": pandas.Categorical(colour), "noise": RANDOM.random(900)})
+    model = th.HistGradientBoostingRegressor(max_iter=1, learning_rate=1.0, max_leaf_nodes=3)
+    model.fit(frame, y)
+    assert model.is_categorical_.tolist() == [True, False]
+    assert mean_square(model, frame, y) < 0.02
+    new = pandas.DataFrame({"colour": ["violet"], "noise": [0.5]})
+    assert np.isfinite(model.predict(new)).all()
+    many = RANDOM.integers(0, 600, 3000)
+    y = (many % 7 == 0) * 5.0
+    table = np.column_stack([many, RANDOM.random(3000)]).astype(float)
+    wide = th.HistGradientBoostingRegressor(categorical_features=[0], min_samples_leaf=2)
+    assert wide.fit(table, y).score(table, y) > 0.3
+
+
+def test_missing_values_go_to_the_better_side():
+    x = RANDOM.random((400, 1))
+    x[::4] = np.nan
+    y = np.where(np.isnan(x[:, 0]), 10.0, np.where(x[:, 0] > 0.5, 10.0, 0.0))
+    model = th.HistGradientBoostingRegressor(max_iter=60).fit(x, y)
+    np.testing.assert_allclose(model.predict([[np.nan], [0.9], [0.1]]), [10, 10, 0], atol=0.1)
+    never = th.HistGradientBoostingRegressor().fit(np.nan_to_num(x), y)
+    assert np.isfinite(never.predict([[np.nan]])).all()
+
+
+# Peers as oracles
+
+
+@pytest.mark.parametrize("name", ["HistGradientBoosting", "GradientBoosting"])
+def test_real_data_are_fitted_as_well_as_by_the_peer(name):
+    differences = []
+    short = {"max_iter": 50} if name.startswith("Hist") else {"n_estimators": 50}
+    for load, face in (
+        (load_breast_cancer, "Classifier"),
+        (load_wine, "Classifier"),
+        (load_diabetes, "Regressor"),
+    ):
+        x, y = load(return_X_y=True)
+        for seed in range(2):
+            a, b, ya, yb = train_test_split(x, y, test_size=0.4, random_state=seed)
+            scores = [
+                getattr(library, name + face)(random_state=0, **short).fit(a, ya).score(b, yb)
+                for library in (th, peers)
+            ]
+            differences.append(scores[0] - scores[1])
+    spread = np.std(differences, ddof=1) / np.sqrt(len(differences))
+    assert np.mean(differences) > -2.3 * spread - 1e-3
+
+
+def test_stochastic_rounds_report_what_they_left_out():
+    model = th.GradientBoostingRegressor(subsample=0.5, n_estimators=40, random_state=0)
+    model.fit(X, Y)
+    assert model.oob_improvement_.shape == (40,)
+    assert model.oob_improvement_[:10].min() > 0
+    again = th.GradientBoostingRegressor(subsample=0.5, n_estimators=40, random_state=0)
+    np.testing.assert_array_equal(again.fit(X, Y).predict(X), model.predict(X))
+
+
+def test_a_model_may_come_first():
+    first = th.Ridge()
+    model = th.GradientBoostingRegressor(init=first, n_estimators=20).fit(X, Y)
+    assert mean_square(model) < mean_square(model.init_)
+    labels = th.GradientBoostingClassifier(init=th.LogisticRegression(), n_estimators=5)
+    assert labels.fit(X, SIGN).score(X, SIGN) > 0.8
+    zero = th.GradientBoostingRegressor(init="zero", n_estimators=1, learning_rate=1.0).fit(X, Y)
+    assert abs(zero.predict(X).mean() - Y.mean()) < 1e-9
+
+
+def test_early_stopping_judges_rows_that_nothing_was_learned_from():
+    model = th.HistGradientBoostingClassifier(
+        early_stopping=True, random_state=0, max_iter=500, learning_rate=0.5
+    )
+    model.fit(X, SIGN)
+    assert 10 <= model.n_iter_ < 500
+    assert len(model.validation_score_) == len(model.train_score_) == model.n_iter_ + 1
+    # The bins know nothing of the held-out rows: each has its own value in the last column.
+    marked = np.column_stack([X[:150], np.arange(150.0)])
+    model.fit(marked, SIGN[:150])
+    assert model._bins.n_bins[-1] == 135
+    by_score = th.HistGradientBoostingClassifier(
+        early_stopping=True, scoring="accuracy", random_state=0, n_iter_no_change=3
+    )
+    scores = by_score.fit(X, SIGN).validation_score_
+    assert 0.5 < scores[-1] <= 1.0
+
+
+def test_time_is_kept_and_the_rounds_so_far_stay():
+    with th.config(max_time=1e-6), pytest.warns(ConvergenceWarning, match="of 100 rounds"):
+        model = th.GradientBoostingRegressor().fit(X, Y)
+    assert model.n_estimators_ == 1
+    np.testing.assert_array_equal(
+        model.predict(X), next(th.GradientBoostingRegressor().fit(X, Y).staged_predict(X))
+    )
+
+
+def test_an_interrupted_fit_keeps_its_rounds(monkeypatch):
+    from thetahat.models.ensemble.gradient_boosting.gradient_boosting import tree_rounds
+
+    grow, calls = tree_rounds.grow_tree, []
+
+    def stubborn(*arguments, **options):
+        calls.append(1)
+        if len(calls) == 6:
+            raise KeyboardInterrupt
+        return grow(*arguments, **options)
+
+    monkeypatch.setattr(tree_rounds, "grow_tree", stubborn)
+    model = th.HistGradientBoostingRegressor()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, Y)
+    assert model.n_iter_ == 5
+    assert np.isfinite(model.predict(X)).all()
+
+
+# Losses with nothing to bend
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        th.losses.Tukey(scale=8.0),
+        th.losses.Cauchy(),
+        th.losses.EpsilonInsensitive(epsilon=0.5),
+        th.loss(lambda y, z: np.abs(z - y), name="own absolute"),
+        th.loss(lambda y, z: 1 - np.exp(-((z - y) ** 2) / 50), name="negative curvature"),
+    ],
+    ids=lambda loss: loss.name,
+)
+def test_losses_without_positive_curvature(loss):
+    model = th.HistGradientBoostingRegressor(loss=loss, max_iter=40).fit(X, Y)
+    start = loss.value(Y, np.full(len(Y), float(model._start[0]))).mean()
+    assert loss.value(Y, model._raw(X)[:, 0]).mean() < 0.5 * start
+    assert mean_square(model) < 0.5 * np.var(Y_TEST)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "modified_huber", "exponential"])
+def test_losses_of_margins(loss):
+    model = th.GradientBoostingClassifier(loss=loss).fit(X, SIGN)
+    assert model.score(X_TEST, Y_TEST > np.median(Y)) > (0.75 if loss == "hinge" else 0.85)
+    assert hasattr(model, "predict_proba") == (loss == "exponential")
+
+
+def test_scores_of_classes_by_a_hinge():
+    x, y = load_wine(return_X_y=True)
+    model = th.GradientBoostingClassifier(loss="multiclass_hinge", n_estimators=30).fit(x, y)
+    assert model.score(x, y) > 0.98
+
+
+# Bad input
+
+
+def boosters():
+    return (
+        th.HistGradientBoostingClassifier,
+        th.HistGradientBoostingRegressor,
+        th.GradientBoostingClassifier,
+        th.GradientBoostingRegressor,
+    )
+
+
+def targets_for(kind, n):
+    return np.arange(n) % 2 if "Classifier" in kind.__name__ else np.arange(n) % 7 + 0.5
+
+
+@pytest.mark.parametrize("kind", boosters(), ids=lambda kind: kind.__name__)
+class TestBadInput:
+    def test_one_leaf_is_no_tree(self, kind):
+        with pytest.raises(
+            th.errors.ParameterError, match=r"max_leaf_nodes=1 must be a whole number ≥ 2"
+        ):
+            kind(max_leaf_nodes=1).fit(X, targets_for(kind, len(X)))
+
+    def test_constant_and_missing_columns_give_the_constant(self, kind):
+        y = targets_for(kind, 40)
+        x = np.column_stack([np.ones(40), np.full(40, np.nan)])
+        model = kind().fit(x, y)
+        assert np.ptp(model._raw(x), axis=0).max() == 0.0
+        assert not model.feature_importances_.any()
+
+    def test_infinities_are_extreme_values(self, kind):
+        y = targets_for(kind, 60)
+        x = np.where(y[:, None] > y.mean(), np.inf, -np.inf)
+        model = kind(min_samples_leaf=1).fit(x, y)
+        low, high = model._raw(np.array([[-np.inf], [np.inf]]))[:, -1]
+        assert low < high
+
+    def test_missing_targets_are_refused(self, kind):
+        y = targets_for(kind, 40).astype(float)
+        y[3] = np.nan
+        with pytest.raises(th.errors.DataError, match=r"NaN"):
+            kind().fit(X[:40], y)
+
+    def test_rows_of_weight_zero_are_absent(self, kind):
+        y = targets_for(kind, 60)
+        weight = np.ones(60)
+        weight[40:] = 0.0
+        x = X[:60].copy()
+        x[40:] = 1e9
+        y_wild = y.copy()
+        y_wild[40:] = y[0]
+        a = kind(min_samples_leaf=3).fit(x, y_wild, sample_weight=weight)
+        b = kind(min_samples_leaf=3).fit(x[:40], y[:40])
+        np.testing.assert_array_equal(a._raw(x), b._raw(x))
+
+    def test_snapshots_of_another_fit_are_refused(self, kind, tmp_path):
+        path = tmp_path / "fit.npz"
+        path.write_bytes(b"nothing of the kind")
+        with pytest.raises(th.errors.DataError, match="no snapshot"):
+            kind(checkpoint=path).fit(X, targets_for(kind, len(X)))
+
+
+def test_one_row_and_one_class():
+    model = th.HistGradientBoostingRegressor().fit([[1.0]], [3.0])
+    assert model.predict([[5.0]]) == [3.0]
+    with pytest.raises(th.errors.DataError, match="one class only"):
+        th.HistGradientBoostingClassifier().fit(X, np.ones(len(X)))
+
+
+def test_refusals_name_a_way_out():
+    with pytest.raises(th.errors.CapabilityError, match="slopes"):
+        th.GradientBoostingClassifier(loss="zero_one").fit(X, SIGN)
+    with pytest.raises(th.errors.CapabilityError, match="2 classes"):
+        th.GradientBoostingClassifier(loss="exponential").fit(X, np.arange(len(X)) % 3)
+    with pytest.raises(th.errors.CapabilityError, match="Use a classifier"):
+        th.HistGradientBoostingRegressor(loss="softmax").fit(X, Y)
+    with pytest.raises(th.errors.DataError, match="negative"):
+        th.HistGradientBoostingRegressor(loss="poisson").fit(X, -Y)
+    with pytest.raises(th.errors.ParameterError, match="quantile=None"):
+        th.HistGradientBoostingRegressor(loss="quantile").fit(X, Y)
+    with pytest.raises(th.errors.ParameterError, match="monotonic_cst has shape"):
+        th.HistGradientBoostingRegressor(monotonic_cst=[1]).fit(X, Y)
+    with pytest.raises(th.errors.ParameterError, match="multiclass"):
+        th.HistGradientBoostingClassifier(monotonic_cst=[1] * 10).fit(X, np.arange(len(X)) % 3)
+    with pytest.raises(th.errors.ParameterError, match="interaction_cst"):
+        th.HistGradientBoostingRegressor(interaction_cst=[{99}]).fit(X, Y)

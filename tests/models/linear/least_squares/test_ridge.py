@@ -1,0 +1,265 @@
+"""Ridge in all its forms, and RidgeCV's closed-form leave-one-out."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn.linear_model
+
+import thetahat as th
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.standard_normal((80, 6)) * [1, 2, 0.5, 1, 3, 1] + [0, 5, 1, 0, -2, 0]
+Y = X @ [1.0, 0.0, -2.0, 0.5, 1.0, 0.0] + 3.0 + RANDOM.standard_normal(80)
+WIDE, WIDE_Y = RANDOM.standard_normal((15, 40)), RANDOM.standard_normal(15)
+FORMS = ("auto", "cholesky", "pseudo_inverse", "augmented", "svd", "dual", "lsqr")
+ALPHAS = np.logspace(-3, 3, 13)
+
+
+@pytest.mark.parametrize("solver", FORMS)
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("shape", ["tall", "wide", "dependent"])
+def test_all_forms_agree(solver, intercept, shape):
+    """(XᵀX + τI)⁻¹XᵀY, augmented rows, s/(s² + τ) and the dual are one estimator."""
+    x, y = {
+        "tall": (X, Y),
+        "wide": (WIDE, WIDE_Y),
+        "dependent": (np.column_stack([X, X[:, 0], np.ones(80)]), Y),
+    }[shape]
+    model = th.Ridge(2.0, solver=solver, fit_intercept=intercept).fit(x, y)
+    centre = x.mean(axis=0) if intercept else np.zeros(x.shape[1])
+    level = y.mean() if intercept else 0.0
+    gram = (x - centre).T @ (x - centre) + 2.0 * np.eye(x.shape[1])
+    expected = np.linalg.solve(gram, (x - centre).T @ (y - level))
+    np.testing.assert_allclose(model.coef_, expected, rtol=1e-8, atol=1e-11)
+    assert model.intercept_ == pytest.approx(level - centre @ expected if intercept else 0.0)
+
+
+def test_four_forms_to_twelve_digits():
+    coefs = [
+        th.Ridge(2.0, solver=solver).fit(X, Y).coef_
+        for solver in ("pseudo_inverse", "augmented", "svd", "dual")
+    ]
+    for coef in coefs[1:]:
+        np.testing.assert_allclose(coef, coefs[0], rtol=1e-12)
+
+
+def test_gradient_vanishes():
+    """2Xᵀ(Xβ + b − y) + 2αβ = 0 and Σ(residuals) = 0."""
+    weight = RANDOM.random(80)
+    model = th.Ridge(3.0).fit(X, Y, weight)
+    residual = weight * (model.predict(X) - Y)
+    np.testing.assert_allclose(X.T @ residual + 3.0 * model.coef_, 0.0, atol=1e-9)
+    assert residual.sum() == pytest.approx(0.0, abs=1e-10)
+
+
+@pytest.mark.parametrize("solver", ["sparse_cg", "sag", "saga", "lbfgs"])
+def test_scikit_learn_solver_names_reach_the_optimum(solver):
+    model = th.Ridge(1.5, solver=solver).fit(X, Y)
+    np.testing.assert_allclose(model.coef_, th.Ridge(1.5).fit(X, Y).coef_, rtol=1e-7)
+    assert model.solver_ == "lsqr"
+
+
+def test_zero_penalty_is_least_squares():
+    np.testing.assert_allclose(
+        th.Ridge(0.0).fit(X, Y).coef_, th.LinearRegression().fit(X, Y).coef_, rtol=1e-9
+    )
+
+
+def test_one_penalty_per_target():
+    targets = np.column_stack([Y, X[:, 0], -Y])
+    model = th.Ridge([0.1, 10.0, 3.0]).fit(X, targets)
+    peer = sklearn.linear_model.Ridge([0.1, 10.0, 3.0]).fit(X, targets)
+    np.testing.assert_allclose(model.coef_, peer.coef_, rtol=1e-9)
+    with pytest.raises(th.errors.DataError, match="3 targets, alpha of shape"):
+        th.Ridge([1.0, 2.0]).fit(X, targets)
+
+
+@pytest.mark.parametrize("bound", [0.5, 2.0, 1e6])
+def test_constrained_form(bound):
+    """min RSS with ‖β‖² ≤ t is ridge with the multiplier as its penalty."""
+    model = th.Ridge(norm_bound=bound).fit(X, Y)
+    norm = (model.coef_**2).sum()
+    if bound == 1e6:
+        assert model.alpha_ == 0.0
+        np.testing.assert_allclose(model.coef_, th.LinearRegression().fit(X, Y).coef_)
+    else:
+        assert norm == pytest.approx(bound)
+        np.testing.assert_allclose(model.coef_, th.Ridge(model.alpha_).fit(X, Y).coef_)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("bound", [0.3, 1.0, 1e6])
+def test_constrained_form_without_negative_coefficients(bound, intercept):
+    """min RSS with β ≥ 0 and ‖β‖² ≤ t: the multiplier is that of both constraints."""
+    from scipy.optimize import minimize
+
+    model = th.Ridge(norm_bound=bound, positive=True, fit_intercept=intercept).fit(X, Y)
+    rows, target = (X - X.mean(0), Y - Y.mean()) if intercept else (X, Y)
+
+    def rss(beta):
+        return float(((target - rows @ beta) ** 2).sum())
+
+    peer = minimize(
+        rss,
+        np.full(X.shape[1], 0.1),
+        method="SLSQP",
+        bounds=[(0.0, None)] * X.shape[1],
+        constraints={"type": "ineq", "fun": lambda beta: bound - beta @ beta},
+        options={"ftol": 1e-12, "maxiter": 500},
+    )
+    assert (model.coef_ >= 0).all()
+    assert model.coef_ @ model.coef_ <= bound * (1 + 1e-9)
+    assert rss(model.coef_) <= peer.fun * (1 + 1e-7)
+    if bound == 1e6:
+        assert model.alpha_ == 0.0
+
+
+def test_standardize_then_transform_back():
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    model = th.Ridge(4.0, standardize=True).fit(X, Y)
+    pipeline = make_pipeline(StandardScaler(), sklearn.linear_model.Ridge(4.0)).fit(X, Y)
+    np.testing.assert_allclose(model.predict(X), pipeline.predict(X), rtol=1e-10)
+
+
+def test_non_negative_ridge():
+    model = th.Ridge(2.0, positive=True).fit(X, Y)
+    peer = sklearn.linear_model.Ridge(2.0, positive=True, tol=1e-12).fit(X, Y)
+    np.testing.assert_allclose(model.coef_, peer.coef_, atol=1e-5)
+    assert (model.coef_ >= 0).all()
+
+
+def test_bayesian_posterior_mean():
+    """Prior β ~ N(0, s²), noise σ²: the posterior mean is ridge with α = σ²/s²."""
+    sigma2, s2 = 0.7, 0.2
+    precision = X.T @ X / sigma2 + np.eye(6) / s2
+    mean = np.linalg.solve(precision, X.T @ Y / sigma2)
+    np.testing.assert_allclose(th.Ridge(sigma2 / s2, fit_intercept=False).fit(X, Y).coef_, mean)
+
+
+def test_bad_penalties():
+    for alpha in (-1.0, np.nan, "big", [1.0, -2.0]):
+        with pytest.raises(th.errors.ParameterError, match=r"Ridge: alpha=.* must be a number ≥ 0"):
+            th.Ridge(alpha).fit(X, Y)
+
+
+def leave_one_out(x, y, alpha, intercept, weight=None):
+    """Refit without each row: what the closed form must equal."""
+    errors = []
+    for i in range(len(y)):
+        kept = np.arange(len(y)) != i
+        w = None if weight is None else weight[kept]
+        model = th.Ridge(alpha, fit_intercept=intercept).fit(x[kept], y[kept], w)
+        errors.append(y[i] - model.predict(x[i : i + 1])[0])
+    return np.array(errors)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("shape", ["tall", "wide", "single"])
+def test_leave_one_out_equals_refitting(intercept, shape):
+    if shape == "single":  # enough rows for leverages in single precision
+        x, y = RANDOM.standard_normal((200, 3)), RANDOM.standard_normal(200)
+    else:
+        x, y = (X, Y) if shape == "tall" else (WIDE, WIDE_Y)
+    model = th.RidgeCV([0.5, 20.0], fit_intercept=intercept, store_cv_results=True).fit(x, y)
+    for column, alpha in enumerate((0.5, 20.0)):
+        expected = leave_one_out(x, y, alpha, intercept)
+        np.testing.assert_allclose(model.cv_results_[:, column], expected**2, rtol=1e-5, atol=1e-9)
+        assert model.scores_[column] == pytest.approx(-(expected**2).mean(), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"alpha_per_target": True}, {"scoring": "r2"}, {"cv": 4}, {"cv": 3, "scoring":
+     "neg_mean_absolute_error"}],
+)  # fmt: skip
+@pytest.mark.parametrize("targets", [1, 2])
+def test_ridge_cv_equals_scikit_learn(options, targets):
+    y = Y if targets == 1 else np.column_stack([Y, X[:, 1] + 3 * RANDOM.standard_normal(80)])
+    model = th.RidgeCV(ALPHAS, **options).fit(X, y)
+    peer = sklearn.linear_model.RidgeCV(ALPHAS, **options).fit(X, y)
+    np.testing.assert_allclose(model.alpha_, peer.alpha_)
+    np.testing.assert_allclose(model.best_score_, peer.best_score_, rtol=1e-7)
+    np.testing.assert_allclose(model.coef_, peer.coef_, rtol=1e-8)
+
+
+def test_scores_in_single_precision_have_six_digits():
+    """Many rows take the fast way; the stored errors are worked out in double precision."""
+    x = RANDOM.standard_normal((3000, 6)) * [0.5, 1, 2, 1, 1, 1] + 2.0
+    y = x @ np.arange(6.0) + RANDOM.standard_normal((3000,))
+    for weight in (None, RANDOM.integers(0, 3, 3000)):
+        fast = th.RidgeCV(ALPHAS).fit(x, y, weight)
+        stored = th.RidgeCV(ALPHAS, store_cv_results=True).fit(x, y, weight)
+        np.testing.assert_allclose(fast.scores_, stored.scores_, rtol=1e-6)
+    exact = th.RidgeCV([1e-6, 1.0]).fit(x, x @ np.arange(6.0))
+    stored = th.RidgeCV([1e-6, 1.0], store_cv_results=True).fit(x, x @ np.arange(6.0))
+    np.testing.assert_allclose(exact.scores_, stored.scores_, rtol=1e-6)
+
+
+def test_ridge_cv_weights_are_repetition():
+    weight = RANDOM.integers(1, 4, 80)
+    rows = np.repeat(np.arange(80), weight)
+    weighted = th.RidgeCV(ALPHAS).fit(X, Y, weight)
+    repeated = th.RidgeCV(ALPHAS).fit(X[rows], Y[rows])
+    np.testing.assert_allclose(weighted.scores_, repeated.scores_, rtol=1e-7)
+
+
+def test_ridge_cv_sparse_and_refusals():
+    rows = sp.random_array((300, 20), density=0.2, format="csr", rng=RANDOM)
+    y = rows @ np.ones(20) + RANDOM.standard_normal(300)
+    np.testing.assert_allclose(
+        th.RidgeCV(ALPHAS).fit(rows, y).scores_, th.RidgeCV(ALPHAS).fit(rows.toarray(), y).scores_
+    )
+    with pytest.raises(th.errors.ParameterError, match="empty"):
+        th.RidgeCV([]).fit(X, Y)
+    with pytest.raises(th.errors.ParameterError, match="alphas"):
+        th.RidgeCV([-1.0]).fit(X, Y)
+    with pytest.raises(th.errors.ParameterError, match="leave-one-out"):
+        th.RidgeCV(cv=3, store_cv_results=True).fit(X, Y)
+
+
+def leave_one_out_score(X, y, alpha, intercept, weight=None):
+    """−Σ w e²/Σ w over fits to all rows but one."""
+    errors = []
+    for i in range(len(y)):
+        kept = np.arange(len(y)) != i
+        model = th.Ridge(alpha, solver="svd", fit_intercept=intercept)
+        model.fit(X[kept], y[kept], None if weight is None else weight[kept])
+        errors.append(y[i] - model.predict(X[i : i + 1])[0])
+    return -np.average(np.square(errors), weights=weight)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize(("n", "d"), [(6, 5), (4, 5), (5, 5), (8, 5)])
+def test_left_out_rows_that_alone_determine_a_direction(n, d, intercept):
+    random = np.random.default_rng(n)
+    rows, y = random.standard_normal((n, d)), random.standard_normal(n)
+    for alpha in (0.0, 1e-12, 1e-3, 1.0):
+        expected = leave_one_out_score(rows, y, alpha, intercept)
+        for scoring in (None, "neg_mean_squared_error"):
+            model = th.RidgeCV([alpha], fit_intercept=intercept, scoring=scoring).fit(rows, y)
+            assert model.best_score_ == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_left_out_rows_with_a_column_of_their_own(weighted):
+    random = np.random.default_rng(3)
+    rows, y = random.standard_normal((200, 4)), random.standard_normal(200)
+    rows[:, 3] = np.arange(200) == 17
+    weight = random.uniform(0.2, 1.0, 200) if weighted else None
+    model = th.RidgeCV([0.0]).fit(rows, y, sample_weight=weight)
+    assert model.best_score_ == pytest.approx(
+        leave_one_out_score(rows, y, 0.0, True, weight), rel=1e-6
+    )
+
+
+def test_folds_count_rows_by_their_weight():
+    from sklearn.model_selection import PredefinedSplit
+
+    random = np.random.default_rng(6)
+    rows = random.normal(size=(40, 6))
+    y, weight = rows @ random.normal(size=6) + random.normal(size=40), random.integers(1, 4, 40)
+    fold, again = np.arange(40) % 4, np.repeat(np.arange(40), weight)
+    once = th.RidgeCV([1.0], cv=PredefinedSplit(fold)).fit(rows, y, sample_weight=weight)
+    twice = th.RidgeCV([1.0], cv=PredefinedSplit(fold[again])).fit(rows[again], y[again])
+    assert once.best_score_ == pytest.approx(twice.best_score_, rel=1e-10)

@@ -1,0 +1,419 @@
+"""Lasso and elastic net: optimality first, then relations, scikit-learn, and the worked number."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn.linear_model
+from sklearn.exceptions import ConvergenceWarning
+
+import thetahat as th
+from thetahat.data.validation import as_source
+from thetahat.mathematics.optimizers.coordinate.working_sets import WorkingSets
+from thetahat.objective.lasso.l1_least_squares import L1Rows
+from thetahat.objective.lasso.l1_path import elastic_net_terms
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.standard_normal((80, 6)) * [1, 2, 0.5, 1, 3, 1] + [0, 5, 1, 0, -2, 0]
+Y = X @ [1.0, 0.0, -2.0, 0.5, 1.0, 0.0] + 3.0 + RANDOM.standard_normal(80)
+WIDE = RANDOM.standard_normal((40, 700)) + RANDOM.uniform(-1, 1, 700)
+WIDE_Y = WIDE[:, :5] @ [2.0, -1.0, 1.0, 3.0, -2.0] + 0.5 * RANDOM.standard_normal(40)
+WEIGHT = RANDOM.integers(0, 4, 40)
+DATA = {"tall": (X, Y), "wide": (WIDE, WIDE_Y)}
+TIGHT = {"tol": 1e-12, "max_iter": 100_000}
+
+
+def violation(model, x, y, alpha, l1_ratio, weight=None, positive=False):
+    """How far −∇S(β) is from the subdifferential of the penalty, and the mean residual from 0."""
+    weight = np.ones(len(y)) / len(y) if weight is None else weight / weight.sum()
+    residual = weight * (y - x @ model.coef_ - model.intercept_)
+    slope = x.T @ residual - alpha * (1 - l1_ratio) * model.coef_
+    threshold = alpha * l1_ratio
+    idle = np.maximum((slope if positive else np.abs(slope)) - threshold, 0.0)
+    used = np.abs(slope - threshold * np.sign(model.coef_))
+    return max(np.where(model.coef_ == 0, idle, used).max(), abs(residual.sum()))
+
+
+@pytest.mark.parametrize("shape", DATA)
+@pytest.mark.parametrize("alpha", [0.01, 0.3])
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.5, 0.05])
+@pytest.mark.parametrize("positive", [False, True])
+def test_optimality_conditions(shape, alpha, l1_ratio, positive):
+    x, y = DATA[shape]
+    model = th.ElasticNet(alpha, l1_ratio=l1_ratio, positive=positive, **TIGHT).fit(x, y)
+    assert violation(model, x, y, alpha, l1_ratio, positive=positive) < 1e-6
+    assert model.solution_.outcome.success
+    assert model.solution_.gap_kind == "duality gap"
+    assert not positive or (model.coef_ >= 0).all()
+
+
+@pytest.mark.parametrize("shape", DATA)
+def test_the_gap_bounds_the_distance_from_the_minimum(shape):
+    x, y = DATA[shape]
+
+    def objective(model):
+        residual = y - x @ model.coef_ - model.intercept_
+        return np.mean(residual**2) / 2 + 0.1 * np.abs(model.coef_).sum()
+
+    least = objective(th.Lasso(0.1, **TIGHT).fit(x, y))
+    scale = np.mean((y - y.mean()) ** 2)
+    for tol in (1e-1, 1e-2, 1e-4):
+        model = th.Lasso(0.1, tol=tol).fit(x, y)
+        assert objective(model) - least <= model.dual_gap_ + 1e-12 <= tol * scale + 1e-12
+        assert model.solution_.value == pytest.approx(objective(model))
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.05, 0.002])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
+@pytest.mark.parametrize("positive", [False, True])
+def test_sweeps_over_few_numbers_come_within_the_tolerance(alpha, order, weight, positive):
+    """At the default tolerance sweeps over all columns do, and what they claim is true."""
+    model = th.ElasticNet(alpha, l1_ratio=0.9, positive=positive)
+    model.fit(np.array(WIDE, order=order), WIDE_Y, weight)
+    exact = th.ElasticNet(alpha, l1_ratio=0.9, positive=positive, **TIGHT).fit(WIDE, WIDE_Y, weight)
+    variance = np.average((WIDE_Y - np.average(WIDE_Y, weights=weight)) ** 2, weights=weight)
+    assert model.dual_gap_ <= 1e-4 * variance
+    assert model.solution_.value - exact.solution_.value <= model.dual_gap_
+    assert model.solution_.value >= exact.solution_.value - 1e-10
+    assert not positive or (model.coef_ >= 0).all()
+
+
+def test_where_sweeps_do_not_arrive_another_way_is_taken():
+    """The steps that are told are those of the way that led there."""
+    x = np.cumsum(np.random.default_rng(5).standard_normal((60, 300)), axis=1)  # columns alike
+    y = x[:, 40] - x[:, 200] + x[:, 290]
+    model = th.Lasso(1e-3, max_iter=2000).fit(x, y)
+    assert model.solution_.outcome.success
+    problem = L1Rows(as_source(x, y, who="a test"), intercept=True).problem()
+    tolerance = 1e-4 * y.var()
+    terms = elastic_net_terms(300, 1e-3, 1.0, positive=False)
+    method = WorkingSets(first_sweeps=0)
+    without = th.minimise(problem.with_terms(terms), method, tolerance=tolerance)
+    assert model.n_iter_ == without.steps
+    np.testing.assert_array_equal(model.coef_, without.theta[:-1])
+
+
+@pytest.mark.parametrize("positive", [False, True])
+def test_soft_threshold_of_an_orthonormal_design(positive):
+    """RSS + τ‖β‖₁ has β_j = sign(z)·max(|z| − τ/2, 0) with z = Xᵀy, and τ = 2nα."""
+    q, tau = np.linalg.qr(RANDOM.standard_normal((30, 5)))[0], 1.4
+    y = q @ [3.0, -2.0, 0.5, -0.1, 1.0]
+    z = q.T @ y
+    model = th.Lasso(tau / (2 * 30), fit_intercept=False, positive=positive, **TIGHT).fit(q, y)
+    expected = np.sign(z) * np.maximum(np.abs(z) - tau / 2, 0.0)
+    np.testing.assert_allclose(
+        model.coef_, np.maximum(expected, 0.0) if positive else expected, atol=1e-10
+    )
+
+
+@pytest.mark.parametrize("shape", DATA)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("positive", [False, True])
+def test_equals_scikit_learn(shape, weighted, intercept, positive):
+    x, y = DATA[shape]
+    weight = RANDOM.random(len(y)) + 0.1 if weighted else None
+    options = {"l1_ratio": 0.8, "fit_intercept": intercept, "positive": positive}
+    model = th.ElasticNet(0.2, **options, **TIGHT).fit(x, y, weight)
+    peer = sklearn.linear_model.ElasticNet(0.2, **options, tol=1e-10, max_iter=100_000)
+    peer.fit(x, y, weight)
+    np.testing.assert_allclose(model.coef_, peer.coef_, atol=1e-6)
+    np.testing.assert_allclose(model.intercept_, peer.intercept_, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array, np.asfortranarray])
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
+def test_layouts_agree(kind, weight):
+    """Wide columns are read where they are: by rows, by columns, or sparse, centred implicitly."""
+    x = np.where(np.abs(WIDE) < 0.7, 0.0, WIDE)
+    expected = th.Lasso(0.1, **TIGHT).fit(x, WIDE_Y, weight)
+    model = th.Lasso(0.1, **TIGHT).fit(kind(x), WIDE_Y, weight)
+    np.testing.assert_allclose(model.coef_, expected.coef_, atol=1e-9)
+    assert model.intercept_ == pytest.approx(expected.intercept_)
+    single = th.Lasso(0.1).fit(kind(x.astype(np.float32)), WIDE_Y, weight)
+    assert single.coef_.dtype == np.float32
+    np.testing.assert_allclose(single.coef_, expected.coef_, atol=2e-2)
+
+
+def test_many_columns_in_use_are_moved_on_the_residual():
+    """More columns than rows stay in use: too many for a Gram matrix of working sets."""
+    x = RANDOM.standard_normal((30, 2600))
+    y = x[:, 0] + RANDOM.standard_normal(30)
+    model = th.ElasticNet(2.0, l1_ratio=1e-4, tol=1e-6, max_iter=5000).fit(x, y)
+    assert (model.coef_ != 0).sum() > 2000
+    assert violation(model, x, y, 2.0, 1e-4) < 1e-3
+    assert model.solution_.outcome.success
+
+
+def test_gram_and_columns_agree():
+    tall = th.Lasso(0.05, **TIGHT).fit(WIDE[:, :60], WIDE_Y, WEIGHT)
+    gram = th.Lasso(0.05, precompute=True, **TIGHT).fit(WIDE[:, :60], WIDE_Y, WEIGHT)
+    np.testing.assert_allclose(tall.coef_, gram.coef_, atol=1e-9)
+
+
+def test_weights_are_repetition_in_wide_data():
+    rows = np.repeat(np.arange(40), WEIGHT)
+    weighted = th.Lasso(0.1, **TIGHT).fit(WIDE, WIDE_Y, WEIGHT)
+    repeated = th.Lasso(0.1, **TIGHT).fit(WIDE[rows], WIDE_Y[rows])
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-9)
+
+
+def test_same_bits_for_any_number_of_threads_in_wide_data():
+    x = RANDOM.standard_normal((50, 3000))
+    coefs = []
+    for threads in (1, 2, 3):
+        with th.config(threads=threads):
+            coefs.append(th.Lasso(0.05).fit(x, x[:, 0]).coef_)
+            coefs.append(th.Lasso(0.05).fit(sp.csr_array(x), x[:, 0]).coef_)
+    for dense, sparse in ((coefs[2], coefs[3]), (coefs[4], coefs[5])):
+        np.testing.assert_array_equal(dense, coefs[0])
+        np.testing.assert_array_equal(sparse, coefs[1])
+
+
+def test_rows_from_a_file(tmp_path):
+    np.save(tmp_path / "rows.npy", np.column_stack([X, Y]))
+    source = th.scan(tmp_path / "rows.npy", target=6)
+    np.testing.assert_allclose(
+        th.Lasso(0.1, **TIGHT).fit(source).coef_, th.Lasso(0.1, **TIGHT).fit(X, Y).coef_, atol=1e-9
+    )
+
+
+def test_targets_are_fitted_one_by_one():
+    targets = np.column_stack([Y, -2 * Y, X[:, 0]])
+    model = th.Lasso(0.1, **TIGHT).fit(X, targets)
+    assert model.coef_.shape == (3, 6)
+    assert model.sparse_coef_.shape == (3, 6)
+    assert len(model.n_iter_) == len(model.dual_gap_) == 3
+    for k in range(3):
+        alone = th.Lasso(0.1, **TIGHT).fit(X, targets[:, k])
+        np.testing.assert_allclose(model.coef_[k], alone.coef_, atol=1e-10)
+        assert model.intercept_[k] == pytest.approx(alone.intercept_)
+    wide = th.Lasso(0.1, **TIGHT).fit(WIDE, np.column_stack([WIDE_Y, WIDE[:, 0]]))
+    np.testing.assert_allclose(wide.coef_[0], th.Lasso(0.1, **TIGHT).fit(WIDE, WIDE_Y).coef_)
+    np.testing.assert_array_equal(model.predict(X[:3]).shape, (3, 3))
+
+
+def test_warm_start_begins_at_the_last_coefficients():
+    model = th.Lasso(0.1, warm_start=True).fit(WIDE, WIDE_Y)
+    cold, found = model.n_iter_, model.coef_.copy()
+    model.fit(WIDE, WIDE_Y)
+    assert model.n_iter_ < cold
+    np.testing.assert_array_equal(model.coef_, found)
+
+
+def test_general_form_takes_working_sets_for_many_columns():
+    model = th.LinearModel(penalty=th.penalties.L1(0.1), tol=1e-10).fit(WIDE, WIDE_Y)
+    assert model.solution_.solver == "working_sets"
+    assert "duality gap" in model.solution_.reason
+    np.testing.assert_allclose(
+        model.coef_, th.Lasso(0.1, **TIGHT).fit(WIDE, WIDE_Y).coef_, atol=1e-6
+    )
+    boxed = th.penalties.L1(0.1) & th.penalties.Box(-1.0, 1.0)
+    with pytest.raises(th.errors.CapabilityError, match="no bounds but θ ≥ 0"):
+        th.LinearModel(penalty=boxed, solver="working_sets").fit(WIDE, WIDE_Y)
+    with pytest.raises(th.errors.CapabilityError, match="leaves some free"):
+        th.LinearModel(penalty="none", solver="working_sets").fit(WIDE, WIDE_Y)
+
+
+def test_proximal_gradient_finds_the_same():
+    """Two ways to one minimum: coordinate descent and FISTA."""
+    fista = th.LinearModel(
+        penalty=th.penalties.L1(0.3), solver="proximal_gradient", tol=1e-9, max_iter=50_000
+    ).fit(WIDE, WIDE_Y)
+    np.testing.assert_allclose(
+        fista.coef_, th.Lasso(0.3, **TIGHT).fit(WIDE, WIDE_Y).coef_, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize(("shape", "alpha"), [("tall", 0.02), ("wide", 0.8)])
+def test_no_sweep_raises_the_objective(shape, alpha):
+    """At a penalty that is not reached by larger ones."""
+    x, y = DATA[shape]
+    values = []
+    for sweeps in range(1, 12):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(th.Lasso, "_warn_unless_converged", lambda self: None)
+            model = th.Lasso(alpha, tol=1e-12, max_iter=sweeps).fit(x, y)
+        values.append(model.solution_.value)
+    assert (np.diff(values) <= 1e-12).all()
+    assert values[-1] < values[0]
+
+
+CROWDED = RANDOM.standard_normal((120, 500))
+CROWDED_Y = CROWDED[:, :60].sum(axis=1) + RANDOM.standard_normal(120)
+
+
+@pytest.mark.parametrize("alpha", [1e-1, 1e-2, 1e-3, 1e-5])
+@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize("copies", [1, 2])
+def test_as_many_columns_in_use_as_there_are_rows(alpha, positive, copies):
+    """A small penalty fills the face: columns that depend on others take their places."""
+    x, y = np.tile(CROWDED, copies), np.abs(CROWDED_Y) if positive else CROWDED_Y
+    model = th.Lasso(alpha, positive=positive, tol=1e-9, max_iter=3000).fit(x, y)
+    assert model.solution_.outcome.success
+    assert violation(model, x, y, alpha, 1.0, positive=positive) < 1e-4
+    assert np.count_nonzero(model.coef_) <= len(y)
+
+
+@pytest.mark.parametrize("seed", [27, 54, 76, 102, 107])
+@pytest.mark.parametrize("alpha", [1e-3, 1e-5, 1e-12])
+def test_places_change_without_turning_a_sign(seed, alpha):
+    """Every column twice, and β ≥ 0: rounding must not let one through to the other side."""
+    random = np.random.default_rng(seed)
+    once = random.standard_normal((40, 75))
+    x = np.hstack([once, once])[:, random.permutation(150)]
+    y = x[:, :5].sum(axis=1) + random.standard_normal(40)
+    model = th.Lasso(alpha, positive=True).fit(x, y)
+    assert (model.coef_ >= 0).all()
+    assert model.solution_.outcome.success
+    assert violation(model, x, y, alpha, 1.0, positive=True) < 0.01
+
+
+@pytest.mark.parametrize("shape", [(3, 2), (3, 900)])
+def test_a_single_row_that_counts(shape):
+    random = np.random.default_rng(199)
+    x, y = random.standard_normal(shape), random.standard_normal(3)
+    model = th.Lasso(0.1).fit(x, y, sample_weight=np.array([0.0, 0.3, 0.0]))
+    assert not model.coef_.any()
+    assert model.intercept_ == pytest.approx(y[1])
+
+
+@pytest.mark.parametrize("alpha", [1e-2, 1e-3])
+def test_a_small_penalty_is_reached_by_larger_ones(alpha):
+    """Straight from zero it takes 300 and 460 sweeps."""
+    model = th.LinearModel(penalty=th.penalties.L1(alpha)).fit(CROWDED, CROWDED_Y)
+    assert model.solution_.solver == "working_sets"
+    assert model.solution_.steps < 200
+
+
+# Bad input: a clear error, or the right answer.
+
+
+@pytest.mark.parametrize("shape", DATA)
+@pytest.mark.parametrize("positive", [False, True])
+def test_zero_penalty_is_least_squares(shape, positive):
+    x, y = DATA[shape]
+    model = th.Lasso(0.0, positive=positive).fit(x, y)
+    expected = th.LinearRegression(positive=positive).fit(x, y)
+    np.testing.assert_allclose(model.predict(x), expected.predict(x), atol=1e-6)
+    assert "no L1 penalty" in model.solution_.reason
+
+
+def test_no_l1_share_is_ridge():
+    model = th.ElasticNet(0.5, l1_ratio=0.0).fit(X, Y)
+    np.testing.assert_allclose(model.coef_, th.Ridge(0.5 * 80).fit(X, Y).coef_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("shape", DATA)
+def test_huge_penalty_leaves_the_mean(shape):
+    x, y = DATA[shape]
+    model = th.Lasso(1e9).fit(x, y)
+    assert not model.coef_.any()
+    assert model.intercept_ == pytest.approx(y.mean())
+
+
+@pytest.mark.parametrize("shape", DATA)
+def test_constant_and_duplicate_columns(shape):
+    x, y = DATA[shape]
+    doubled = np.column_stack([np.full(len(y), 1e3 / 3), x, x[:, :3]])
+    for rows in (doubled, sp.csr_array(doubled)):
+        model = th.Lasso(0.05, **TIGHT).fit(rows, y)
+        assert model.coef_[0] == 0.0
+        assert violation(model, doubled, y, 0.05, 1.0) < 1e-7
+    share = th.ElasticNet(0.05, l1_ratio=0.5, **TIGHT).fit(doubled, y)
+    np.testing.assert_allclose(share.coef_[1:4], share.coef_[-3:], atol=1e-7)
+
+
+def test_zero_targets_and_one_row():
+    assert not th.Lasso(0.1).fit(X, np.zeros(80)).coef_.any()
+    model = th.Lasso(0.1).fit(X[:1], Y[:1])
+    assert not model.coef_.any()
+    assert model.intercept_ == Y[0]
+    assert th.LassoCV(cv=3).fit(X, np.zeros(80)).alpha_ > 0
+
+
+@pytest.mark.parametrize("shape", DATA)
+def test_unscaled_columns(shape):
+    x, y = DATA[shape]
+    size = np.logspace(-6, 6, x.shape[1])
+    model = th.Lasso(1e-3, tol=1e-6).fit(x * size, y)
+    peer = sklearn.linear_model.Lasso(1e-3, tol=1e-4, max_iter=100_000).fit(x * size, y)
+    ours, theirs = (
+        np.mean((y - each.predict(x * size)) ** 2) / 2 + 1e-3 * np.abs(each.coef_).sum()
+        for each in (model, peer)
+    )
+    assert model.solution_.outcome.success
+    assert ours <= theirs + model.dual_gap_
+
+
+def test_all_negative_correlations_with_positive():
+    x = np.abs(X)
+    y = -x.sum(axis=1)
+    model = th.Lasso(0.1, positive=True).fit(x, y)
+    assert not model.coef_.any()
+    assert th.LassoCV(positive=True, cv=3).fit(x, y).coef_.sum() == 0.0
+
+
+def test_precompute_is_checked_and_used():
+    centred = X - X.mean(axis=0)
+    gram = centred.T @ centred
+    model = th.Lasso(0.1, precompute=gram, **TIGHT).fit(X, Y)
+    np.testing.assert_allclose(model.coef_, th.Lasso(0.1, **TIGHT).fit(X, Y).coef_, atol=1e-9)
+    with pytest.raises(th.errors.ParameterError, match=r"precompute has shape \(5, 5\)"):
+        th.Lasso(0.1, precompute=gram[:5, :5]).fit(X, Y)
+    with pytest.raises(th.errors.ParameterError, match=r"did not pass validation: entry \(0, 0\)"):
+        th.Lasso(0.1, precompute=X.T @ X).fit(X, Y)
+    with pytest.raises(th.errors.ParameterError, match="not symmetric"):
+        th.Lasso(0.1, precompute=gram + np.triu(np.ones((6, 6)), 1)).fit(X, Y)
+    with pytest.raises(th.errors.ParameterError, match="precompute='yes' must be True, False"):
+        th.Lasso(0.1, precompute="yes").fit(X, Y)
+
+
+def test_parameters_out_of_range():
+    with pytest.raises(th.errors.ParameterError, match="alpha=-1 must be a number ≥ 0"):
+        th.Lasso(-1).fit(X, Y)
+    for share in (-0.1, 1.5, "half"):
+        with pytest.raises(th.errors.ParameterError, match=r"l1_ratio=.* between 0 and 1"):
+            th.ElasticNet(l1_ratio=share).fit(X, Y)
+    with pytest.raises(th.errors.ParameterError, match="selection"):
+        th.Lasso(selection="greedy").fit(X, Y)
+
+
+@pytest.mark.parametrize("name", ["Lasso", "MultiTaskLasso"])
+def test_a_time_limit_keeps_what_was_found(name):
+    y = np.column_stack([WIDE_Y, WIDE[:, 0]]) if name == "MultiTaskLasso" else WIDE_Y
+    with th.config(max_time=1e-9), pytest.warns(ConvergenceWarning, match="out of time"):
+        model = getattr(th, name)(1e-3, tol=1e-14).fit(WIDE, y)
+    assert model.solution_.outcome is th.results.Outcome.OUT_OF_TIME
+    assert model.solution_.value < np.mean((y - y.mean(axis=0)) ** 2)
+    assert model.coef_.any()
+
+
+def test_too_few_sweeps_are_told():
+    with pytest.warns(ConvergenceWarning, match="duality gap"):
+        model = th.Lasso(1e-3, max_iter=1, tol=1e-12).fit(WIDE, WIDE_Y)
+    assert model.solution_.outcome is th.results.Outcome.STEPS_EXHAUSTED
+    assert model.n_iter_ == 1
+
+
+def test_wide_data_with_bad_entries_are_refused():
+    bad = WIDE.copy()
+    bad[3, 7] = np.nan
+    for rows in (bad, sp.csr_array(bad)):
+        with pytest.raises(th.errors.DataError, match="NaN"):
+            th.Lasso().fit(rows, WIDE_Y)
+    with pytest.raises(th.errors.DataError, match="squares overflow"):
+        th.Lasso().fit(np.where(np.arange(700) == 3, 1e200 * WIDE, WIDE), WIDE_Y)
+
+
+@pytest.mark.parametrize("columns", [5, 40])
+def test_folds_without_time_are_left_out_and_reported(columns):
+    random = np.random.default_rng(0)
+    x = random.standard_normal((30, columns))
+    y = x[:, 0] + 0.1 * random.standard_normal(30)
+    with th.config(max_time=1e-9), pytest.warns(ConvergenceWarning, match="out of time"):
+        model = th.LassoCV(cv=3).fit(x, y)
+    assert model.solution_.outcome is th.results.Outcome.OUT_OF_TIME
+    assert np.isfinite(model.mse_path_[:, 0]).all()
+    assert np.isnan(model.mse_path_[:, -1]).all()
+    assert model.alpha_ == model.alphas_[model.mse_path_[:, 0].argmin()]

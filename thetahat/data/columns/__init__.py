@@ -1,0 +1,1 @@
+"""What the columns of a table hold: kinds, labels, missing values."""

@@ -1,0 +1,251 @@
+"""Class labels as numbers, and back.
+
+With the classes c₁, ..., c_C in order, a label y = c_k is written in one of the forms
+
+    codes     k − 1            in {0, ..., C − 1}
+    indices   k                in {1, ..., C}
+    one_hot   e_k              with (e_k)_j = 1[j = k]
+    binary    y₀₁ = k − 1      in {0, 1},      C = 2
+    signs     y± = 2·y₀₁ − 1   in {−1, +1},    C = 2
+
+Each determines the label, so conversions between them lose nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thetahat.data.columns.variables import is_missing
+from thetahat.foundation.errors import DataError, ParameterError
+
+Array = Any
+Form = Literal["codes", "indices", "one_hot", "binary", "signs"]
+_TWO_CLASSES = ("binary", "signs")
+
+
+@dataclass(frozen=True, eq=False)
+class LabelEncoding:
+    """Write labels as {0, 1}, {−1, +1}, {1..C}, one-hot vectors or codes, and read them back.
+
+    one_hot(c)_k = 1[k = c] and y± = 2·y₀₁ − 1. Cost: O(n log C), one_hot O(n·C).
+
+    Parameters
+    ----------
+    classes : array of shape (C,)
+        The distinct labels (text, numbers or Booleans) in the order of their numbers.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> encoding = th.data.LabelEncoding.of(["spam", "ham", "spam"])
+    >>> encoding.encode(["spam", "ham", "spam"], "signs")
+    array([ 1., -1.,  1.])
+    >>> encoding.convert([1.0, -1.0], "signs", "one_hot")
+    array([[0., 1.],
+           [1., 0.]])
+    >>> encoding.decode([2, 1], "indices").tolist()
+    ['spam', 'ham']
+    """
+
+    classes: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        classes = _as_labels(self.classes)
+        if len(set(classes.tolist())) < classes.size:
+            raise DataError(f"The classes {_listed(classes)} are not distinct. Name each once.")
+        if classes.size == 0:
+            raise DataError("There are no classes. Give at least one label.")
+        object.__setattr__(self, "classes", classes)
+
+    @classmethod
+    def of(cls, labels: Array) -> LabelEncoding:
+        """The encoding of the distinct values of `labels`, in ascending order."""
+        values = _as_labels(labels)
+        try:
+            return cls(_distinct(values))
+        except TypeError as failure:
+            kinds = sorted({type(label).__name__ for label in values.tolist()})
+            raise DataError(
+                f"The labels mix {' and '.join(kinds)}, which have no common order. Make them all "
+                "text with str(), or give LabelEncoding(classes) the order."
+            ) from failure
+
+    @property
+    def n_classes(self) -> int:
+        """C, the number of classes."""
+        return int(self.classes.size)
+
+    def encode(self, labels: Array, form: Form = "codes") -> NDArray[Any]:
+        """Labels as numbers: integers for codes and indices, floating point for the other forms."""
+        self._require_form(form)
+        return self._write(self._codes(labels), form)
+
+    def decode(self, values: Array, form: Form = "codes") -> NDArray[Any]:
+        """Numbers as labels."""
+        self._require_form(form)
+        labels: NDArray[Any] = self.classes[self._read(np.asarray(values), form)]
+        return labels
+
+    def convert(self, values: Array, form: Form, to: Form) -> NDArray[Any]:
+        """From one form to another."""
+        self._require_form(form)
+        self._require_form(to)
+        return self._write(self._read(np.asarray(values), form), to)
+
+    def _write(self, codes: NDArray[np.intp], form: Form) -> NDArray[Any]:
+        match form:
+            case "codes":
+                return codes
+            case "indices":
+                return codes + 1
+            case "binary":
+                return codes.astype(np.float64)
+            case "signs":
+                return 2.0 * codes - 1.0
+            case "one_hot":
+                hot = np.zeros((codes.size, self.n_classes))
+                hot[np.arange(codes.size), codes] = 1.0
+                return hot
+
+    def _read(self, values: NDArray[Any], form: Form) -> NDArray[np.intp]:
+        if form == "one_hot":
+            return self._read_one_hot(values)
+        if values.ndim != 1 or values.dtype.kind not in "biuf":
+            raise DataError(
+                f"{form} have shape {values.shape} and type {values.dtype}; give a number per row."
+            )
+        numbers = values.astype(np.float64)
+        if form == "indices":
+            numbers -= 1
+        elif form == "signs":
+            numbers = (numbers + 1) / 2
+        legal = (numbers >= 0) & (numbers < self.n_classes) & (numbers == np.floor(numbers))
+        if not legal.all():
+            row = int(np.argmin(legal))
+            allowed = self._write(np.arange(self.n_classes), form)
+            raise DataError(
+                f"{values.tolist()[row]!r} at row {row} is none of the {form} of {self.n_classes} "
+                f"classes: {_listed(allowed)}. Name the form that the values are in."
+            )
+        return numbers.astype(np.intp)
+
+    def _read_one_hot(self, values: NDArray[Any]) -> NDArray[np.intp]:
+        if values.ndim != 2 or values.shape[1] != self.n_classes:
+            raise DataError(
+                f"one_hot values have shape {values.shape}; {self.n_classes} classes need "
+                f"(n, {self.n_classes})."
+            )
+        legal = ((values == 0) | (values == 1)).all(axis=1) & (values.sum(axis=1) == 1)
+        if not legal.all():
+            row = int(np.argmin(legal))
+            raise DataError(
+                f"Row {row} of one_hot values is {values[row].tolist()}; it needs a single 1 among "
+                "zeros. For scores or probabilities take the largest: values.argmax(axis=1)."
+            )
+        codes: NDArray[np.intp] = values.argmax(axis=1)
+        return codes
+
+    def _codes(self, labels: Array) -> NDArray[np.intp]:
+        values = _as_labels(labels)
+        if (bounds := _span(self.classes)) is not None and bounds == _span(values, bounds):
+            table = np.full(bounds[1] - bounds[0] + 1, -1, dtype=np.intp)
+            table[_from(bounds[0], self.classes)] = np.arange(self.n_classes)
+            codes = table[_from(bounds[0], values)]
+        elif _family(values) == _family(self.classes) != "O":
+            order = np.argsort(self.classes)
+            found = np.searchsorted(self.classes, values, sorter=order)
+            nearest = order[np.minimum(found, self.n_classes - 1)]
+            codes = np.where(self.classes[nearest] == values, nearest, -1)
+        else:
+            place = {label: code for code, label in enumerate(self.classes.tolist())}
+            codes = np.array([place.get(label, -1) for label in values.tolist()], dtype=np.intp)
+        unseen = np.flatnonzero(codes < 0)
+        if unseen.size:
+            names = list(dict.fromkeys(values[unseen].tolist()))
+            raise DataError(
+                f"{unseen.size} of {values.size} labels belong to no class: {_listed(names)} "
+                f"(first at row {unseen[0]}). The classes are {_listed(self.classes)}. Drop those "
+                "rows, or fit on data that hold every class."
+            )
+        return codes
+
+    def _require_form(self, form: str) -> None:
+        if form not in get_args(Form):
+            raise ParameterError(f"form={form!r}: must be one of {', '.join(get_args(Form))}.")
+        if form in _TWO_CLASSES and self.n_classes != 2:
+            raise DataError(
+                f"{form} labels need two classes; there are {self.n_classes}: "
+                f'{_listed(self.classes)}. Use "one_hot" or "indices".'
+            )
+
+
+WIDEST_TABLE = 1 << 12
+"""Whole numbers that lie so close together are looked up in a table, without a sort."""
+
+
+def _span(values: NDArray[Any], within: tuple[int, int] | None = None) -> tuple[int, int] | None:
+    """The least and the greatest of whole numbers that are close together.
+
+    Where all are `within` given bounds, those.
+    """
+    if values.dtype.kind not in "iu" or not values.size:
+        return None
+    low, high = int(values.min()), int(values.max())
+    if within is not None and within[0] <= low and high <= within[1]:
+        return within
+    return (low, high) if high - low < WIDEST_TABLE else None
+
+
+def _from(low: int, values: NDArray[Any]) -> NDArray[np.intp]:
+    """Whole numbers counted from the least, which may be beyond what their own type can take off.
+
+    Differences are small, so they are right even where both ends overflow on the way.
+    """
+    return values.astype(np.intp) - np.array(low).astype(np.intp)
+
+
+def _distinct(values: NDArray[Any]) -> NDArray[Any]:
+    """In ascending order."""
+    bounds = _span(values)
+    if bounds is None:
+        return np.unique(values)
+    counts = np.bincount(_from(bounds[0], values))
+    return (np.flatnonzero(counts) + np.array(bounds[0]).astype(np.intp)).astype(values.dtype)
+
+
+def _as_labels(labels: Array) -> NDArray[Any]:
+    """A 1-D array of labels of which none is missing."""
+    values = np.asarray(labels)
+    if isinstance(labels, list | tuple) and values.dtype.kind == "U":
+        if not all(isinstance(label, str) for label in labels):
+            # NumPy would have written the 1 of [1, "a"] as text.
+            values = np.array(labels, dtype=object)
+    if values.ndim != 1:
+        raise DataError(f"Labels have shape {values.shape}; give one label per row, (n,).")
+    missing = [is_missing(label) for label in values.tolist()] if _may_be_missing(values) else []
+    if any(missing):
+        row = missing.index(True)
+        raise DataError(
+            f"{sum(missing)} of {values.size} labels are missing (first at row {row}: "
+            f"{values.tolist()[row]!r}). Drop those rows, or name a class for them."
+        )
+    return values
+
+
+def _may_be_missing(values: NDArray[Any]) -> bool:
+    return values.dtype.kind == "O" or (values.dtype.kind == "f" and bool(np.isnan(values).any()))
+
+
+def _family(values: NDArray[Any]) -> str:
+    """What values have an order with: all numbers form one family."""
+    return "number" if values.dtype.kind in "biuf" else values.dtype.kind
+
+
+def _listed(values: Any, at_most: int = 10) -> str:
+    """The first values, for an error message."""
+    shown = [repr(value) for value in list(np.asarray(values, dtype=object))[: at_most + 1]]
+    return ", ".join(shown[:at_most]) + (", ..." if len(shown) > at_most else "")

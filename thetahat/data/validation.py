@@ -1,0 +1,286 @@
+"""The one door through which data enter: `as_source`.
+
+Whatever comes (lists, NumPy, pandas, polars, Arrow, SciPy sparse, a memory map, a `Source`) leaves
+as a `Source` of floating-point rows, read in place where that is possible, or as an error that
+names the rule, the column or row, the value and the remedy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thetahat.data.arrays import is_device_array, like, to_host
+from thetahat.data.columns.schema import Schema
+from thetahat.data.columns.tables import is_table, table_to_numpy
+from thetahat.data.finite import describe_non_finite
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Source
+from thetahat.foundation.errors import DataError
+
+if TYPE_CHECKING:
+    from thetahat.data.on_device import OnDevice
+
+Array = Any
+
+
+def as_source(
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    who: str = "This model",
+    accept_sparse: bool = True,
+    multi_output: bool = True,
+    accept_device: bool = False,
+    check_finite: bool = True,
+) -> Source:
+    """Rows ready to be reduced, or a `DataError`.
+
+    `check_finite=False` leaves the search for NaN and infinity in X to a caller that notices them
+    in its own summary (``Source.require_finite`` then names the offender), which saves a pass.
+    """
+    if isinstance(X, Source):
+        if y is not None or sample_weight is not None:
+            raise DataError(
+                f"{who}: y and sample_weight come with the source. Name them when it is opened: "
+                "th.scan(path, target=..., weight=...)."
+            )
+        return X
+    if is_device_array(X) and accept_device:
+        return _on_device(X, y, sample_weight, who, multi_output)
+    features, schema = as_features(X, who=who, accept_sparse=accept_sparse)
+    n = features.shape[0]
+    target = None if y is None else as_target(y, n, features.dtype, who, multi_output)
+    weight = None if sample_weight is None else as_weight(sample_weight, n, who)
+    source = InMemory(
+        X=features,
+        y=target,
+        weight=weight,
+        n_features=int(features.shape[1]),
+        n_outputs=0 if target is None or target.ndim == 1 else int(target.shape[1]),
+        dtype=features.dtype,
+        schema=schema,
+        has_target=target is not None,
+        has_weight=weight is not None,
+    )
+    if check_finite:
+        source.require_finite()
+    return source
+
+
+def _on_device(X: Any, y: Any, sample_weight: Any, who: str, multi_output: bool) -> OnDevice:
+    """Rows of torch or CuPy, left on their device; targets and weights are checked on the host."""
+    from thetahat.data.on_device import OnDevice
+
+    X = as_device_features(X, who)
+    n, dtype = int(X.shape[0]), np.dtype(str(X.dtype).rpartition(".")[2])
+    target = None if y is None else as_target(to_host(y), n, dtype, who, multi_output)
+    weight = None if sample_weight is None else as_weight(to_host(sample_weight), n, who)
+    return OnDevice(
+        X=X,
+        y=None if target is None else like(target, X),
+        weight=None if weight is None else like(weight, X),
+        n_features=int(X.shape[1]),
+        n_outputs=0 if target is None or target.ndim == 1 else int(target.shape[1]),
+        dtype=dtype,
+        has_target=target is not None,
+        has_weight=weight is not None,
+    )
+
+
+def as_device_features(X: Any, who: str) -> Array:
+    """X as a 2-D float32 or float64 array, where it is."""
+    from array_api_compat import array_namespace
+
+    xp = array_namespace(X)
+    if X.ndim != 2:
+        raise DataError(
+            f"{who}: Expected 2D array, got {X.ndim}D array instead (shape={tuple(X.shape)}). "
+            "Reshape your data: X.reshape(-1, 1) for one feature."
+        )
+    _require_rows_and_columns(tuple(X.shape), who)
+    return X if X.dtype in (xp.float32, xp.float64) else xp.astype(X, xp.float64)
+
+
+def as_features(X: Any, *, who: str, accept_sparse: bool = True) -> tuple[Array, Schema]:
+    """X as a 2-D float32 or float64 array (or CSR), with what is known of its columns."""
+    schema = Schema()
+    if is_device_array(X):
+        if "cpu" not in str(X.device):
+            raise DataError(
+                f"{who} runs on the CPU, and X is on {X.device}. Copy it first: X.cpu().numpy()."
+            )
+        X = to_host(X)
+    if is_sparse(X):
+        if not accept_sparse:
+            raise TypeError(
+                f"{who} does not take sparse input. Use X.toarray() if it fits in memory."
+            )
+        return _as_csr(X, who), schema
+    if is_table(X):
+        X, schema = table_to_numpy(X)
+    X = _as_float(X, "X", who)
+    require_matrix(X.shape, who)
+    return X, schema
+
+
+def require_matrix(shape: tuple[int, ...], who: str) -> None:
+    """Refuse what is no matrix of at least one row and one column."""
+    if len(shape) != 2:
+        found = {0: "scalar array", 1: "1D array"}.get(len(shape), f"{len(shape)}D array")
+        raise DataError(
+            f"{who}: Expected 2D array, got {found} instead (shape={shape}). "
+            "Reshape your data: X.reshape(-1, 1) for one feature, X.reshape(1, -1) for one row."
+        )
+    _require_rows_and_columns(shape, who)
+
+
+def as_weight(sample_weight: Any, n: int, who: str) -> Array:
+    """Weights as float64 of shape (n,): finite, ≥ 0, not all zero; a scalar is repeated."""
+    weight = _as_float(sample_weight, "sample_weight", who).astype(np.float64, copy=False)
+    if weight.ndim == 0:
+        weight = np.full(n, float(weight))
+    if weight.ndim != 1 or weight.shape[0] != n:
+        raise DataError(
+            f"{who}: sample_weight has shape {weight.shape}; it needs one number per row, ({n},)."
+        )
+    _require_finite_vector(weight, "sample_weight", who)
+    negative = np.flatnonzero(weight < 0)
+    if negative.size:
+        raise DataError(
+            f"{who}: {negative.size} of {n} sample weights are negative (first at row "
+            f"{negative[0]}: {weight[negative[0]]:g}); weights count rows and "
+            "must be ≥ 0. Drop those rows instead."
+        )
+    if not weight.any():
+        raise DataError(
+            f"{who}: all sample weights are zero, so no row counts. "
+            "Give at least one a positive weight."
+        )
+    return weight
+
+
+def as_target(y: Any, n: int, dtype: Any, who: str, multi_output: bool) -> Array:
+    """Targets as floating point of shape (n,), or (n, k) where a model has several: finite."""
+    if is_table(y):
+        y, _ = table_to_numpy(y)
+    y = _as_float(y, "y", who)
+    if y.ndim == 0 or y.ndim > 2:
+        raise DataError(
+            f"{who}: y should be a 1d array (or 2-D, one column per output); got shape {y.shape}."
+        )
+    if y.ndim == 2 and not multi_output:
+        if y.shape[1] != 1:
+            raise DataError(
+                f"{who}: y should be a 1d array, got an array of shape {y.shape} instead; this "
+                "model has one output. Fit one model per column."
+            )
+        y = y[:, 0]
+    if y.shape[0] != n:
+        raise DataError(
+            f"{who}: Found input variables with inconsistent numbers of samples: X has {n} rows, "
+            f"y has {y.shape[0]}. Give one target per row."
+        )
+    _require_finite_vector(y, "y", who)
+    return y.astype(dtype, copy=False)
+
+
+def _as_float(values: Any, role: str, who: str) -> Array:
+    """A float32 or float64 array without a copy where it already is one."""
+    if type(values) in (np.ndarray, np.memmap) and values.dtype in (np.float64, np.float32):
+        return values
+    array = np.asarray(values)
+    if array.dtype.kind == "c":
+        raise DataError(
+            f"{who}: Complex data not supported: {role} is {array.dtype}. "
+            "Give real and imaginary parts as two columns."
+        )
+    if array.dtype in (np.float64, np.float32):
+        return array
+    if array.dtype.kind in "biuf":
+        return array.astype(np.float64)
+    if array.dtype.kind in "USOT":
+        return _parse_numbers(array, role, who)
+    raise DataError(f"{who}: {role} has dtype {array.dtype}; numbers are needed.")
+
+
+def _parse_numbers(array: Array, role: str, who: str) -> Array:
+    """Objects and strings that are numbers; names the first that is not."""
+    try:
+        return array.astype(np.float64)
+    except (ValueError, TypeError) as failure:
+        flat = array.reshape(array.shape[0], -1) if array.ndim else array.reshape(1, 1)
+        for row, column in np.ndindex(flat.shape):
+            entry = flat[row, column]
+            entry = str(entry) if isinstance(entry, str) else entry
+            try:
+                float(entry)
+            except (ValueError, TypeError):
+                where = f"row {row}" + (f", column {column}" if array.ndim > 1 else "")
+                kind = TypeError if not isinstance(entry, str) else DataError
+                raise kind(
+                    f"{who}: {role} holds {entry!r} at {where}: float() argument must be a string "
+                    f"or a real number, and it must read as one. {_number_remedy(role)}"
+                ) from failure
+        raise
+
+
+def _number_remedy(role: str) -> str:
+    if role == "y":
+        return "Give numbers as targets; for labels use a classifier."
+    if role == "sample_weight":
+        return "Give one number ≥ 0 for each row."
+    return "Encode categories first, for example with sklearn.preprocessing.OneHotEncoder."
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is SciPy sparse, without importing SciPy for those who never use it."""
+    return type(X).__module__.startswith("scipy.sparse")
+
+
+def _as_csr(X: Any, who: str) -> Array:
+    import scipy.sparse
+
+    if X.ndim != 2:
+        raise DataError(f"{who}: Expected 2D array, got a sparse array of shape {X.shape} instead.")
+    _require_rows_and_columns(X.shape, who)
+    if X.dtype.kind == "c":
+        raise DataError(f"{who}: Complex data not supported: X is {X.dtype}.")
+    if X.dtype not in (np.float64, np.float32):
+        X = X.astype(np.float64)
+    # A new array would forget that the user's has been found canonical before.
+    csr = X if isinstance(X, scipy.sparse.csr_array) else scipy.sparse.csr_array(X)
+    if not csr.has_canonical_format:
+        csr = csr.copy()
+        csr.sum_duplicates()
+    return csr
+
+
+def _require_rows_and_columns(shape: tuple[int, ...], who: str) -> None:
+    if shape[0] == 0:
+        raise DataError(
+            f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required "
+            f"by {who}."
+        )
+    if shape[1] == 0:
+        raise DataError(
+            f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required."
+        )
+
+
+def _require_finite_vector(values: Array, role: str, who: str) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = values.sum(dtype=np.float64)
+    if np.isfinite(total):
+        return
+    bad = np.flatnonzero(~np.isfinite(values).reshape(values.shape[0], -1).all(axis=1))
+    if bad.size:
+        entry = values.reshape(values.shape[0], -1)[bad[0]]
+        entry = entry[~np.isfinite(entry)][0]
+        raise DataError(
+            f"Input {role} contains {describe_non_finite(entry, values.dtype)}: {bad.size} of "
+            f"{values.shape[0]} rows given to {who} (first at row {bad[0]}). Drop those rows or "
+            "replace their values."
+        )

@@ -1,0 +1,1 @@
+"""Many fits at once, on threads and in worker processes."""

@@ -1,0 +1,89 @@
+"""Many fits as threads get free: the caller chooses the next, and workers do what they can."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from thetahat.evaluation.parallel.shared_work import SharedWork
+from thetahat.evaluation.parallel.workers import NOT_DONE, workers
+from thetahat.foundation.many_fits import Alone, Failure
+from thetahat.foundation.threads import n_threads, one_blas_thread, thread_pool
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Done(Generic[Item, Result]):
+    """An item, what came of it, and where it was done."""
+
+    item: Item
+    result: Result | Failure
+    by_worker: bool = False
+    """Whether a worker process did it."""
+    waited: float = 0.0
+    """Seconds that a thread of this process had it in hand and could not go on with it."""
+
+
+def run_as_available(
+    work: Callable[[Item], Result], items: Iterator[Item]
+) -> Iterator[Done[Item, Result]]:
+    """Yield items as they are done; the next is asked for only when one is done.
+
+    So the caller may choose the next by what the others have shown. On several threads, items go
+    to worker processes when there are any (see `workers`).
+    """
+    alone, size = Alone(work), n_threads()
+    if size == 1:
+        with one_blas_thread():
+            yield from (Done(item, alone(item)) for item in items)
+        return
+    shared, pool = SharedWork(_WithSettingsOfOthers(alone)), thread_pool(size)
+
+    def anywhere(item: Item) -> Done[Item, Result]:
+        found = workers().do(shared, item)
+        if found is not NOT_DONE:
+            return Done(item, found, by_worker=True)
+        begun, worked = time.perf_counter(), time.thread_time()
+        result = alone(item)
+        seconds, worked = time.perf_counter() - begun, time.thread_time() - worked
+        return Done(item, result, waited=max(0.0, seconds - worked))
+
+    running: set[Future[Done[Item, Result]]] = set()
+    with one_blas_thread():
+        try:
+            while True:
+                # One waits in line, so that no thread has to wait for the caller.
+                while len(running) <= size and (item := next(items, NOT_DONE)) is not NOT_DONE:
+                    running.add(pool.submit(anywhere, item))  # type: ignore[arg-type]
+                if not running:
+                    return
+                several = len(running) > 1
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                found = [each.result() for each in done]
+                if several:
+                    workers().note_waits(sum(each.waited for each in found), size)
+                yield from found
+        finally:
+            for future in running:
+                future.cancel()
+            shared.forget()
+
+
+class _WithSettingsOfOthers(Generic[Item, Result]):
+    """Work under the settings of scikit-learn that the caller has, in another process."""
+
+    def __init__(self, work: Callable[[Item], Result]) -> None:
+        from sklearn import get_config
+
+        self._work, self._settings = work, get_config()
+
+    def __call__(self, item: Item) -> Any:
+        from sklearn import config_context
+
+        with config_context(**self._settings):
+            return self._work(item)

@@ -1,0 +1,1 @@
+"""The bootstrap, and bias against variance."""

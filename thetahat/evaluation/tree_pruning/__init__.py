@@ -1,0 +1,1 @@
+"""Pruning of trees by held-out rows or description length."""

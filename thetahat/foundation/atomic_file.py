@@ -1,0 +1,79 @@
+"""Files that are there whole or not at all.
+
+The bytes go to a neighbour of the file, are forced to the disk, and take its name in one step: a
+process killed at any moment leaves the old file or the new one, never a part.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from thetahat.foundation.errors import DataError
+
+
+@contextmanager
+def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write bytes to, which becomes `path` when the block ends without an error."""
+    target = require_place(path)
+    try:
+        handle, neighbour = tempfile.mkstemp(
+            dir=target.parent, prefix=f".{target.name}.", suffix=".part"
+        )
+    except OSError as failure:
+        raise DataError(f"{target} cannot be written: {failure.strerror}.") from failure
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        # A temporary file is its owner's alone; this one is to be as any file that is written.
+        os.chmod(neighbour, 0o666 & ~_umask())
+        os.replace(neighbour, target)
+    except OSError as failure:
+        _remove(neighbour)
+        raise DataError(
+            f"{target} cannot be written: {failure.strerror or failure}. Nothing was changed there."
+        ) from failure
+    except BaseException:
+        _remove(neighbour)
+        raise
+    _force_names(target.parent)
+
+
+def require_place(path: str | os.PathLike[str]) -> Path:
+    """Refuse a path that no file can have, before the work whose result it is for."""
+    target = Path(path)
+    if target.is_dir():
+        raise DataError(f"{target} is a directory. Name a file in it, such as {target / 'name'}.")
+    if not target.parent.is_dir():
+        raise DataError(
+            f"{target.parent} is no directory, so {target.name} cannot be written there."
+        )
+    return target
+
+
+def _umask() -> int:
+    """What the process takes from the rights of new files; it can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _remove(path: str) -> None:
+    with suppress(OSError):
+        os.unlink(path)
+
+
+def _force_names(directory: Path) -> None:
+    """A new name outlives a power cut once its directory is on the disk; not all systems can."""
+    with suppress(OSError):
+        handle = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

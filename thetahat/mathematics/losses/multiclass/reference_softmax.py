@@ -1,0 +1,70 @@
+"""The softmax with a reference class: C − 1 scores, the reference's own fixed at 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.mathematics.losses.base import Curved, Link, Targets
+from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
+
+Array = Any
+_SOFTMAX = SoftmaxCrossEntropy()
+
+
+@dataclass(frozen=True)
+class ReferenceSoftmax(Curved):
+    """ℓ(y, z) = log(1 + Σ_{c≠r} e^{z_c}) − z_y with z_r = 0, and z of C − 1 columns without r's.
+
+    p_c = e^{z_c}/(1 + Σ e^z) for the others, 1/(1 + Σ e^z) for the reference r. No constant added
+    to all scores leaves it unchanged, so the coefficients are unique without a penalty. It is
+    `SoftmaxCrossEntropy` with a column of zeros. Cost: O(n·C).
+
+    Parameters
+    ----------
+    reference : int
+        r, the index of the class whose score is 0.
+    """
+
+    reference: int = 0
+
+    name = "reference_softmax"
+    targets = Targets.CLASSES
+    link = Link.SOFTMAX
+    columns = "per class"
+
+    def all_scores(self, z: Array) -> Array:
+        """z with the reference's column of zeros in its place."""
+        return np.insert(np.asarray(z), self.reference, 0.0, axis=-1)
+
+    def value(self, y: Array, z: Array) -> Array:
+        return _SOFTMAX.value(y, self.all_scores(z))
+
+    def gradient(self, y: Array, z: Array) -> Array:
+        return self._without(_SOFTMAX.gradient(y, self.all_scores(z)))
+
+    def value_and_gradient(self, y: Array, z: Array) -> tuple[Array, Array]:
+        value, slope = _SOFTMAX.value_and_gradient(y, self.all_scores(z))
+        return value, self._without(slope)
+
+    def curvature(self, y: Array, z: Array) -> Array:
+        return self._without(_SOFTMAX.curvature(y, self.all_scores(z)))
+
+    def curvature_product(self, y: Array, z: Array, direction: Array) -> Array:
+        along = self.all_scores(direction)
+        return self._without(_SOFTMAX.curvature_product(y, self.all_scores(z), along))
+
+    def best_constant(
+        self, y: Array, weight: Array | None = None, *, n_classes: int | None = None
+    ) -> Array:
+        """Log odds of each class against the reference."""
+        scores = _SOFTMAX.best_constant(y, weight, n_classes=n_classes)
+        return self._without(scores - scores[self.reference])
+
+    def mean(self, z: Array) -> Array:
+        return _SOFTMAX.mean(self.all_scores(z))
+
+    def _without(self, scores: Array) -> Array:
+        return np.delete(scores, self.reference, axis=-1)

@@ -1,0 +1,1 @@
+"""Some coordinates at a time: coordinate descent, working sets, alternating minimisation."""

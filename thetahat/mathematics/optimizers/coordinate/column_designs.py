@@ -1,0 +1,384 @@
+"""How a working-set method sees X: the Gram matrix, dense columns, or compressed sparse columns.
+
+All three stand for the same problem in sums over the rows, columns centred about their means:
+
+    ½‖r‖² with r = √w∘(y − ȳ − (X − x̄)β),    slopes c = (√w∘(X − x̄))ᵀ r,    ‖y‖² = Σ w (y − ȳ)².
+
+X itself is never centred nor copied: dense rows are read in place, and only the columns of working
+sets are taken out; sparse columns stay sparse.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thetahat import _native
+from thetahat.foundation.threads import one_blas_thread, parallel_for
+from thetahat.mathematics.optimizers.coordinate.active_set import ActiveSet
+from thetahat.mathematics.optimizers.coordinate.column_slopes import (
+    COLUMNS_PER_BLOCK,
+    EXACT,
+    CoarseSlopes,
+    PlainSlopes,
+)
+from thetahat.mathematics.optimizers.coordinate.gram_descent import (
+    Limits,
+    Progress,
+    Terms,
+    descend_on_gram,
+)
+
+Array = Any
+
+ALMOST = 0.999
+"""The share of a threshold below which a slope need not be exact."""
+COLUMNS_PER_PRODUCT = 256
+"""Columns of a product that one thread works out at a time."""
+FEW_NUMBERS = 2**18
+"""Entries of X that a cache holds: a few sweeps over all of them cost little."""
+FEWEST_CACHED, ROOM = 2000, 1024
+"""Columns whose Gram matrix is kept however few rows there are, and those that a face has room for
+from the start."""
+
+
+class ResidualState(NamedTuple):
+    """Where β stands: every slope c, ‖r‖², yᵀr, and how far each slope may be off."""
+
+    slopes: Array
+    squared: float
+    with_target: float
+    slack: Array = EXACT
+
+
+class Swept(NamedTuple):
+    """Where sweeps over all columns ended at each of some penalties."""
+
+    solved: int
+    """Penalties whose gap is within the tolerance; the next one, if any, took too many sweeps."""
+    betas: Array
+    values: Array
+    gaps: Array
+    sweeps: Array
+
+    @classmethod
+    def room(cls, penalties: int, d: int) -> Swept:
+        """To be filled by a kernel."""
+        values, gaps = np.empty((2, penalties))
+        return cls(0, np.empty((penalties, d)), values, gaps, np.zeros(penalties, dtype=np.int64))
+
+
+class Design(ABC):
+    """X and y as a working-set method needs them."""
+
+    squares: Array
+    """‖x_j‖² of the centred columns."""
+    target_squared: float
+    start: Array
+    """The slopes at β = 0."""
+    takes_all: bool = False
+    """Whether a working set is always all columns."""
+    along_the_path: bool = False
+    """Whether it is better to come by larger penalties than straight from far away."""
+    is_small: bool = False
+    """Whether a few sweeps over all columns cost less than to choose among them."""
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.squares)
+
+    @abstractmethod
+    def begin(self, beta: Array, near: Array | None = None) -> ResidualState:
+        """Stand at β."""
+
+    @abstractmethod
+    def descend(self, beta: Array, working: Array, terms: Terms, limits: Limits) -> Progress:
+        """Minimise over the columns of a working set, β in place."""
+
+    def descend_all(self, beta: Array, terms: Terms, limits: Limits) -> Progress:
+        """Minimise over all columns, β in place."""
+        return self.descend(beta, np.arange(self.n_columns), terms, limits)
+
+    @abstractmethod
+    def residual_state(self, near: Array | None = None) -> ResidualState:
+        """Where the last descent ended; slopes that are certainly below `near` may be off."""
+
+
+class GramDesign(Design):
+    """G = XᵀX and Xᵀy alone: the rows are no longer needed. O(d²) memory."""
+
+    takes_all = True
+
+    def __init__(self, gram: Array, start: Array, target_squared: float) -> None:
+        self.gram = np.ascontiguousarray(gram, dtype=np.float64)
+        self.start = np.ascontiguousarray(start, dtype=np.float64)
+        self.target_squared = max(0.0, target_squared)
+        self.squares = np.diagonal(self.gram).copy()
+        self._face = ActiveSet()
+
+    def begin(self, beta: Array, near: Array | None = None) -> ResidualState:
+        self._beta = beta
+        with one_blas_thread():
+            self._slopes = self.start - self.gram @ beta if beta.any() else self.start.copy()
+        return self.residual_state()
+
+    def descend(self, beta: Array, working: Array, terms: Terms, limits: Limits) -> Progress:
+        self._beta = beta
+        progress, self._slopes = descend_on_gram(
+            self.gram, self.start, self.target_squared, terms, beta, limits, self._face
+        )
+        return progress
+
+    def residual_state(self, near: Array | None = None) -> ResidualState:
+        explained = float(np.sum(self._beta * self.start))
+        left = self.target_squared - explained - float(np.sum(self._beta * self._slopes))
+        return ResidualState(self._slopes.copy(), max(left, 0.0), self.target_squared - explained)
+
+
+@dataclass
+class _Cache:
+    """The columns that working sets have asked for, packed as rows, and their Gram matrix."""
+
+    columns: Array
+    packed: Array
+    gram: Array
+    face: ActiveSet
+
+
+class DenseDesign(Design):
+    """Dense rows, read in place; the Gram matrix of the columns that working sets ask for.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), float32 or float64, any order
+        The rows.
+    y : array of shape (n,)
+        √w∘(y − ȳ).
+    mean : array of shape (d,)
+        x̄; zeros without an intercept.
+    root : array of shape (n,)
+        √w.
+    rounding : float
+        The share of Σw·x̄² up to which a column's squares mean that it is constant.
+    """
+
+    along_the_path = True
+
+    def __init__(self, X: Array, y: Array, mean: Array, root: Array, rounding: float = 0.0) -> None:
+        self.X, self.mean, self.root = X, mean, root
+        self._columns = (CoarseSlopes if CoarseSlopes.suits(X) else PlainSlopes)(X, mean)
+        weight = root * root
+        self._centres, self._weighs = bool(mean.any()), bool((root != 1).any())
+        self.squares, start = self._columns.survey(weight, root * y)
+        with np.errstate(over="ignore"):
+            noise = rounding * np.sum(weight) * mean * mean
+        self.squares[(self.squares <= noise) & np.isfinite(self.squares)] = 0.0
+        self._empty_cache()
+        self.is_small = X.size <= FEW_NUMBERS
+        self._whole: Array | None = None
+        """All columns, packed, once sweeps have asked for them."""
+        self._aim(y, np.where(self.squares > 0, start, 0.0))
+
+    def aim(self, y: Array) -> None:
+        """Take another target, and keep what is known of the columns."""
+        self._aim(y, self._slopes_of(y)[0])
+
+    def _aim(self, y: Array, start: Array) -> None:
+        self.y, self.start = y, start
+        self.target_squared = float(np.sum(y * y))
+        self._residual = y.copy()
+        self._known: tuple[Array, Array] | None = None
+
+    def begin(self, beta: Array, near: Array | None = None) -> ResidualState:
+        support, self._known = np.flatnonzero(beta), None
+        if not support.size:
+            self._residual = self.y.copy()
+            return ResidualState(self.start.copy(), self.target_squared, self.target_squared)
+        self._residual = self.y - self._fitted(support, beta[support])
+        return self.residual_state(near)
+
+    def descend(self, beta: Array, working: Array, terms: Terms, limits: Limits) -> Progress:
+        if len(working) > max(2 * len(self.y), FEWEST_CACHED):  # too many for their Gram matrix
+            return self.descend_all(beta, terms, limits)
+        self._extend_cache(working)
+        columns = self._cache.columns
+        part = beta[columns]
+        progress, slopes = descend_on_gram(
+            self._cache.gram, self.start[columns], self.target_squared, terms.of(columns), part,
+            limits, self._cache.face,
+        )  # fmt: skip
+        beta[columns], self._known = part, (columns, slopes)
+        self._residual = self.y - _combined(self._cache.packed, part)
+        return progress
+
+    def descend_all(self, beta: Array, terms: Terms, limits: Limits) -> Progress:
+        l1, l2, lower = terms
+        found = self.sweep(l1[None], l2[None], lower, beta, limits)
+        beta[:], self._known = found.betas[0], None
+        self._residual = self.y - _combined(self._whole, beta)
+        sweeps = int(found.sweeps[0])
+        stuck = not found.solved and sweeps < limits.sweeps
+        return Progress(sweeps, float(found.gaps[0]), stuck)
+
+    def sweep(
+        self, l1: Array, l2: Array, lower: Array, beta: Array, limits: Limits, once: bool = False
+    ) -> Swept:
+        """Minimise on the residual at each of some penalties, up to the first that is hard.
+
+        l1 and l2 have a row for each. `once`: at least one sweep, even from an optimum.
+        """
+        if self._whole is None:
+            self._whole = np.array(self.X.T, dtype=np.float64, order="C")
+            self._centre(self._whole, slice(None))
+        found = Swept.room(*l1.shape)
+        solved = _native.sweep_path(
+            self._whole, self.y, self.squares, l1, l2, lower, beta, *limits, once, *found[1:]
+        )
+        return found._replace(solved=solved)
+
+    def residual_state(self, near: Array | None = None) -> ResidualState:
+        residual = self._residual
+        least = None if near is None else ALMOST * near
+        slopes, slack = self._slopes_of(residual, least, self._known)
+        squared, with_target = np.sum(residual * residual), np.sum(residual * self.y)
+        return ResidualState(slopes, float(squared), float(with_target), slack)
+
+    def _slopes_of(
+        self, residual: Array, near: Array | None = None, known: tuple[Array, Array] | None = None
+    ) -> tuple[Array, Array]:
+        slopes, slack = self._columns.near(self.root * residual, near, known)
+        return np.where(self.squares > 0, slopes, 0.0), slack
+
+    def _packed(self, columns: Array, out: Array | None = None) -> Array:
+        """Centred, weighted columns, as contiguous rows."""
+        taken: Array = np.empty((len(columns), len(self.y))) if out is None else out
+        for row, column in zip(taken, columns, strict=True):
+            row[:] = self.X[:, column]
+        self._centre(taken, columns)
+        return taken
+
+    def _centre(self, packed: Array, columns: Array | slice) -> None:
+        if self._centres:
+            packed -= self.mean[columns, None]
+        if self._weighs:
+            packed *= self.root
+
+    def _fitted(self, support: Array, part: Array) -> Array:
+        with one_blas_thread():
+            return part @ self._packed(support)
+
+    def _empty_cache(self) -> None:
+        nothing = np.empty((0, self.X.shape[0]))
+        self._cache = _Cache(
+            np.empty(0, dtype=np.int64),
+            nothing,
+            np.empty((0, 0)),
+            ActiveSet(len(self.X), ROOM, True),
+        )
+
+    def _extend_cache(self, working: Array) -> None:
+        """Take in the columns that are new; start over when most of the old ones are idle."""
+        cache = self._cache
+        if len(cache.columns) > 2 * len(working) + 200:
+            self._empty_cache()
+            cache = self._cache
+        known = np.zeros(self.n_columns, dtype=bool)
+        known[cache.columns] = True
+        new = working[~known[working]]
+        if not new.size:
+            return
+        old, count = len(cache.columns), len(cache.columns) + len(new)
+        if count > len(cache.gram):
+            room = min(self.n_columns, max(count + count // 2, FEWEST_CACHED))
+            packed, gram = np.empty((room, len(self.y))), np.empty((room, room))
+            packed[:old], gram[:old, :old] = cache.packed[:old], cache.gram[:old, :old]
+        else:
+            packed, gram = cache.packed, cache.gram
+        fresh = self._packed(new, packed[old:count])
+
+        def work(some: slice) -> None:
+            np.matmul(fresh, packed[some].T, out=gram[old:count, some])
+            if some.stop <= old:
+                gram[some, old:count] = gram[old:count, some].T
+
+        # Those that are new among themselves apart: half of that product is enough for BLAS.
+        ends = [*range(0, old, COLUMNS_PER_PRODUCT), old, count]
+        parallel_for(work, map(slice, ends, ends[1:]), len(new) * count * len(self.y))
+        self._cache = _Cache(np.concatenate([cache.columns, new]), packed, gram, cache.face)
+
+
+def _combined(packed: Array, beta: Array) -> Array:
+    """Columns, packed as rows, times their coefficients."""
+    support, found = np.flatnonzero(beta), np.empty(packed.shape[1])
+    _native.combine_rows(packed, support, beta[support], found)
+    return found
+
+
+class SparseDesign(Design):
+    """Compressed sparse columns; their means are taken off implicitly.
+
+    Parameters
+    ----------
+    X : CSC array of shape (n, d), float32 or float64
+        √w∘X: the rows times the roots of their weights.
+    y, mean, root
+        As in `DenseDesign`.
+    """
+
+    def __init__(self, X: Array, y: Array, mean: Array, root: Array) -> None:
+        self.X, self.mean, self.total = X, mean, float(np.sum(root * root))
+        squared = X.data.astype(np.float64) ** 2
+        raw = np.add.reduceat(np.append(squared, 0.0), X.indptr[:-1])
+        raw = np.where(np.diff(X.indptr) > 0, raw, 0.0)
+        self.squares = np.maximum(raw - self.total * mean * mean, 0.0)
+        # What is left of a constant column is rounding.
+        self.squares[self.squares <= 1e-14 * raw] = 0.0
+        self.aim(y)
+
+    def aim(self, y: Array) -> None:
+        """Take another target, and keep what is known of the columns."""
+        self.y = y
+        self.target_squared = float(np.sum(y * y))
+        self._residual, self._beta = np.append(y, 0.0), np.zeros(self.X.shape[1])
+        self.start = self.residual_state().slopes
+
+    def begin(self, beta: Array, near: Array | None = None) -> ResidualState:
+        if not beta.any():
+            self._beta, self._residual = beta.copy(), np.append(self.y, 0.0)
+            return ResidualState(self.start.copy(), self.target_squared, self.target_squared)
+        self._place(beta)
+        return self.residual_state(near)
+
+    def _place(self, beta: Array) -> None:
+        self._residual = np.append(self.y - self.X @ beta, np.sum(self.mean * beta))
+        self._beta = beta.copy()
+
+    def descend(self, beta: Array, working: Array, terms: Terms, limits: Limits) -> Progress:
+        if not np.array_equal(beta, self._beta):
+            self._place(beta)
+        part = beta[working]
+        progress = _native.descend_sparse(
+            self.X.data, self.X.indices, self.X.indptr, self.mean, self.total, self.y, working,
+            self.squares[working], *terms.of(working), part, self._residual, *limits,
+        )  # fmt: skip
+        beta[working] = part
+        self._beta = beta.copy()
+        return Progress(*progress)
+
+    def residual_state(self, near: Array | None = None) -> ResidualState:
+        rest, shift = self._residual[:-1], float(self._residual[-1])
+        out = np.empty(self.X.shape[1])
+
+        def work(at: int) -> None:
+            bounds = self.X.indptr[at : at + COLUMNS_PER_BLOCK + 1]
+            _native.correlate_sparse(self.X.data, self.X.indices, bounds, rest, out, at)
+
+        parallel_for(work, range(0, self.X.shape[1], COLUMNS_PER_BLOCK))
+        return ResidualState(
+            out + shift * self.total * self.mean,
+            max(0.0, float(np.sum(rest * rest)) - shift * shift * self.total),
+            float(np.sum(rest * self.y)),
+        )

@@ -1,0 +1,1 @@
+"""Methods on the dual: augmented Lagrangian and dual coordinate ascent."""

@@ -1,0 +1,1 @@
+"""Linear and quadratic programs, interior points, constrained problems."""

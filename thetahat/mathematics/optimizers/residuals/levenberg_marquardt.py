@@ -1,0 +1,61 @@
+"""The Levenberg–Marquardt method: damping in the parameters' own units.
+
+(JᵀJ + τ·diag(JᵀJ))Δ = −Jᵀr: the diagonal of JᵀJ times 1 + τ. Unlike Levenberg's τI, the steps do
+not change when a parameter is measured in another unit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.mathematics.optimizers.loop import Method, State
+from thetahat.mathematics.optimizers.residuals.damped_least_squares import advance_damped
+from thetahat.mathematics.optimizers.residuals.gauss_newton import least_squares_state
+from thetahat.mathematics.parts import require_number
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class LevenbergMarquardt(Method):
+    """β ← β + Δ with (JᵀJ + τ·diag(JᵀJ))Δ = −Jᵀr; τ ← τ/√2 after a success, √2·τ after a failure.
+
+    Cost per step: one Jacobian (n × d), and per trial one value of the residuals and a
+    least-squares solve, O(n d²). CPU only. F falls at every step.
+
+    Parameters
+    ----------
+    tau0 : float
+        The first damping τ₀.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> class Rosenbrock:
+    ...     def residuals(self, b):
+    ...         return np.array([10 * (b[1] - b[0] ** 2), 1 - b[0]])
+    ...     def jacobian(self, b):
+    ...         return np.array([[-20 * b[0], 10.0], [-1.0, 0.0]])
+    >>> method = th.optimizers.LevenbergMarquardt()
+    >>> th.minimise(Rosenbrock(), method, np.array([-1.2, 1.0])).theta.round(6)
+    array([1., 1.])
+    """
+
+    tau0: float = 0.1
+
+    name = "levenberg_marquardt"
+    aliases = ("lm",)
+    needs = ("residuals", "jacobian")
+
+    def __post_init__(self) -> None:
+        require_number(self, "tau0", above=0)
+
+    def start(self, problem: Any, theta: Array) -> State:
+        return least_squares_state(problem, theta, tau=self.tau0)
+
+    def advance(self, problem: Any, state: State) -> State:
+        return advance_damped(problem, state, lambda jacobian: np.sum(jacobian * jacobian, axis=0))

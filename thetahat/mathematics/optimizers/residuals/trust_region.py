@@ -1,0 +1,274 @@
+"""Trust region: Gauss–Newton steps, no longer than the tangent has proved to be good for.
+
+Δθ = argmin ‖r + JΔθ‖² over ‖DΔθ‖ ≤ radius, with D the largest norm each column of J has had: steps
+do not depend on the units of the parameters. A column that has all but vanished since counts as
+1e8 times what it is now, or else one huge column at the start would hold its parameter for good.
+The gain ratio
+
+    ρ = (½‖r(θ)‖² − ½‖r(θ + Δθ)‖²) / (what the tangent promised)
+
+says how good the tangent was: a poor one is dropped and the radius shrinks, a good one lets it
+grow. Near the minimum, where large residuals make such steps slow, Newton's method takes the last
+ones. A run that is still under way after some steps crawls along a curved valley; from then on the
+step follows the curve, Δθ + a/2 with a = −(JᵀJ + λD²)⁻¹Jᵀr″ and r″ the second derivative of the
+residuals along Δθ (geodesic acceleration). Bounds are kept by an active set.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.foundation.threads import one_blas_thread
+from thetahat.mathematics.optimizers.loop import Method, State
+from thetahat.mathematics.optimizers.residuals.gauss_newton import half_square
+from thetahat.mathematics.optimizers.residuals.linearised import (
+    Linearised,
+    Step,
+    column_norms,
+    relative_offset,
+)
+from thetahat.mathematics.optimizers.residuals.newton_polish import newton_step
+from thetahat.mathematics.parts import require_number, require_whole
+
+Array = Any
+
+ENOUGH = 1e-4
+"""The gain ratio from which a step is taken."""
+ROUNDING = 1e-11
+"""Promises below this share of ½‖r‖² are lost in its rounding: the gap decides instead."""
+MOST_TRIALS = 120
+NEAR, SLOW = 1e-2, 0.1
+"""Below the first gap, steps that leave more than the second share of it ask for Newton's."""
+LONGEST_MEMORY = 1e8
+"""How many times its present norm a column's largest may count."""
+PROBE = 0.1
+"""How far along the step its curvature is measured, as a share of it."""
+MOST_CURVED = 0.75
+"""The bend 2‖a/2‖/‖Δθ‖ up to which the second order is trusted."""
+
+
+@dataclass(frozen=True)
+class TrustRegion(Method):
+    """Non-linear least squares by steps inside a region where the tangent has proved good.
+
+    Formula: Δθ = argmin ‖r + JΔθ‖² over ‖DΔθ‖ ≤ radius; taken if ½‖r‖² falls by at least 1e-4 of
+    what the tangent promised. The gap is the relative offset, ‖P r‖√(n−d) / ‖(I−P)r‖√d with P the
+    projection onto the columns of J: how far θ is from θ̂ in standard errors. Within 1e-4 of
+    them, and where data are fitted exactly, it is the length of the next step relative to θ if
+    that is smaller. Where J vanishes the gap is infinite: such a run stalls, it has not converged.
+
+    Cost per step: one Jacobian (n × d), O(n d²), and per trial one value of the residuals. CPU
+    only. A problem may have ``bounds``, a pair of arrays (low, high) that θ stays between.
+
+    Parameters
+    ----------
+    first_radius : float
+        The first radius, relative to ‖Dθ‖.
+    patience : int
+        Steps after which second-order corrections are made.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> class Rosenbrock:
+    ...     def residuals(self, b):
+    ...         return np.array([10 * (b[1] - b[0] ** 2), 1 - b[0]])
+    ...     def jacobian(self, b):
+    ...         return np.array([[-20 * b[0], 10.0], [-1.0, 0.0]])
+    >>> method = th.optimizers.TrustRegion()
+    >>> th.minimise(Rosenbrock(), method, np.array([-1.2, 1.0])).theta.round(6)
+    array([1., 1.])
+    """
+
+    first_radius: float = 1.0
+    patience: int = 50
+
+    name = "trust_region"
+    aliases = ("trf",)
+    needs = ("residuals", "jacobian")
+    gap_kind = "relative offset"
+    default_max_steps = 2000
+
+    def __post_init__(self) -> None:
+        require_number(self, "first_radius", above=0)
+        require_whole(self, "patience", at_least=0)
+
+    def start(self, problem: Any, theta: Array) -> State:
+        here = _Place.of(problem, theta, problem.residuals(theta))
+        if here is None:
+            return State(theta, math.inf, math.inf)
+        size = float(np.linalg.norm(here.scale * theta))
+        return here.state(radius=self.first_radius * (size or 1.0), steps=0, slow=False)
+
+    def advance(self, problem: Any, state: State) -> State:
+        here: _Place | None = state.memory["here"]
+        radius, steps = state.memory["radius"], state.memory["steps"]
+        if here is None or not here.free.any():
+            return State(state.theta, state.value, 0.0, state.memory)
+        if state.memory["slow"]:
+            finished = here.finished(problem)
+            if finished is not None:
+                return finished.state(radius=radius, steps=steps + 1, slow=True)
+        for _ in range(MOST_TRIALS):
+            step = here.step(radius)
+            theta = here.moved(step, problem if steps >= self.patience else None)
+            if np.array_equal(theta, state.theta):
+                break
+            residuals = problem.residuals(theta)
+            gain = _gain(state.value, half_square(residuals), step.predicted)
+            settled = step.predicted <= ROUNDING * state.value
+            there = None
+            if gain > ENOUGH or (settled and math.isfinite(gain)):
+                there = _Place.of(problem, theta, residuals, here)
+            if there is not None and gain <= ENOUGH and not there.gap < 0.98 * here.gap:
+                break
+            radius = _next_radius(radius, step, gain if there is not None else -math.inf)
+            if there is not None:
+                slow = here.gap < NEAR and there.gap > SLOW * here.gap
+                return there.state(radius=radius, steps=steps + 1, slow=slow)
+        finished = None if state.memory["slow"] else here.finished(problem)
+        if finished is not None:
+            return finished.state(radius=radius, steps=steps + 1, slow=True)
+        return State(state.theta, state.value, state.gap, state.memory, stalled=True)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A point and all that is known there."""
+
+    theta: Array
+    residuals: Array
+    jacobian: Array
+    scale: Array
+    bounds: tuple[Array, Array]
+    free: Array
+    """Parameters that no bound holds back."""
+    tangent: Linearised
+    gap: float
+
+    @classmethod
+    def of(
+        cls, problem: Any, theta: Array, residuals: Array, before: _Place | None = None
+    ) -> _Place | None:
+        """None where residuals or their derivatives are not finite."""
+        if not math.isfinite(half_square(residuals)):
+            return None
+        jacobian = problem.jacobian(theta)
+        norms = column_norms(jacobian)
+        if not np.isfinite(norms).all():
+            return None
+        known = norms > 0
+        scale = np.where(known, norms, 1.0)
+        if before is not None:
+            scale = np.maximum(
+                np.where(known, np.minimum(before.scale, LONGEST_MEMORY * norms), before.scale),
+                norms,
+            )
+        low, high = bounds = _bounds(problem, theta)
+        with one_blas_thread():
+            slope = jacobian.T @ residuals
+        free = ~(((theta <= low) & (slope > 0)) | ((theta >= high) & (slope < 0)))
+        tangent = Linearised.of(jacobian[:, free], residuals, scale[free])
+        gap = relative_offset(tangent, residuals, theta[free])
+        return cls(theta, residuals, jacobian, scale, bounds, free, tangent, gap)
+
+    def state(self, **memory: Any) -> State:
+        return State(self.theta, half_square(self.residuals), self.gap, {"here": self, **memory})
+
+    def step(self, radius: float) -> Step:
+        """The best step in the ball; what would cross a bound stops there, and the rest is
+        solved for again.
+        """
+        first = self.tangent.step(radius)
+        move = self._widened(first.move, self.free)
+        low, high = (bound - self.theta for bound in self.bounds)
+        if np.all((move >= low) & (move <= high)):
+            return first._replace(move=move)
+        straight, free, total = move, self.free.copy(), np.zeros(len(self.theta))
+        while True:
+            crossing = free & ((move < low) | (move > high))
+            if not crossing.any():
+                break
+            total[crossing] = np.clip(move, low, high)[crossing]
+            free &= ~crossing
+            if not free.any():
+                move = total
+                break
+            shifted = self.residuals + self.jacobian @ total
+            inner = Linearised.of(self.jacobian[:, free], shifted, self.scale[free]).step(radius)
+            move = np.where(free, self._widened(inner.move, free), total)
+        candidates = (np.clip(each, low, high) for each in (move, straight))
+        best = max(candidates, key=self._promise)
+        length = float(np.linalg.norm(self.scale * best))
+        return Step(best, length, first.damping, self._promise(best))
+
+    @property
+    def steepness(self) -> float:
+        """‖D⁻¹Jᵀr‖/‖r‖ over the free parameters: 0 at a minimum, at most √d."""
+        with one_blas_thread():
+            slope = (self.jacobian.T @ self.residuals) / self.scale
+        size = float(np.linalg.norm(self.residuals))
+        return float(np.linalg.norm(slope[self.free])) / size if size > 0 else 0.0
+
+    def finished(self, problem: Any) -> _Place | None:
+        """Where Newton's step leads, if that is much nearer to the minimum."""
+        step = newton_step(problem, self.theta, self.scale, self.bounds, self.free)
+        if step is None:
+            return None
+        theta = np.clip(self.theta + step, *self.bounds)
+        residuals = problem.residuals(theta)
+        if not half_square(residuals) <= (1 + ROUNDING) * half_square(self.residuals):
+            return None
+        there = _Place.of(problem, theta, residuals, self)
+        return there if there is not None and there.steepness < SLOW * self.steepness else None
+
+    def _widened(self, move: Array, free: Array) -> Array:
+        """A step of the free parameters as one of all."""
+        whole = np.zeros(len(self.theta))
+        whole[free] = move
+        return whole
+
+    def _promise(self, move: Array) -> float:
+        return half_square(self.residuals) - half_square(self.residuals + self.jacobian @ move)
+
+    def moved(self, step: Step, problem: Any) -> Array:
+        """θ + Δθ; with a problem, along the curve."""
+        theta = self.theta + step.move
+        if problem is not None:
+            theta = theta + self._bend(problem, step)
+        return np.clip(theta, *self.bounds)
+
+    def _bend(self, problem: Any, step: Step) -> Array:
+        """a/2, or 0 where the residuals bend too much for a second order to be trusted."""
+        ahead = problem.residuals(np.clip(self.theta + PROBE * step.move, *self.bounds))
+        second = 2 / PROBE * ((ahead - self.residuals) / PROBE - self.jacobian @ step.move)
+        slope = (self.jacobian.T @ second)[self.free]
+        if np.isfinite(slope).all():
+            half = -0.5 * self._widened(self.tangent.solve(slope, step.damping), self.free)
+            if 2 * np.linalg.norm(self.scale * half) <= MOST_CURVED * step.length:
+                return half
+        return np.zeros(len(self.theta))
+
+
+def _bounds(problem: Any, theta: Array) -> tuple[Array, Array]:
+    low, high = getattr(problem, "bounds", None) or (-math.inf, math.inf)
+    return np.broadcast_to(low, theta.shape), np.broadcast_to(high, theta.shape)
+
+
+def _gain(before: float, after: float, predicted: float) -> float:
+    if not math.isfinite(after) or not predicted > 0:
+        return -math.inf
+    return (before - after) / predicted
+
+
+def _next_radius(radius: float, step: Step, gain: float) -> float:
+    if gain < 0.25:
+        return min(radius, step.length) * (0.5 if gain >= 0 else 0.25)
+    if gain > 0.75 or step.damping == 0:
+        return max(radius, 2 * step.length)
+    return radius

@@ -1,0 +1,1 @@
+"""Methods for smooth objectives: gradients, Newton, quasi-Newton."""

@@ -1,0 +1,1 @@
+"""How far to step: step rules and line search."""

@@ -1,0 +1,1 @@
+"""Stochastic gradients and their learning rates."""

@@ -1,0 +1,1 @@
+"""AdaBoost: weak learners on reweighted rows."""

@@ -1,0 +1,1 @@
+"""Bayesian model averaging."""

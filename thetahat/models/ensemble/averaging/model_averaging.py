@@ -1,0 +1,162 @@
+"""Bayesian model averaging: models weighted by their probability given the data.
+
+P(y|x, D) = Σ P(y|x, fₘ, D) P(fₘ|D),      P(fₘ|D) ∝ P(D|fₘ) P(fₘ)
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+
+from thetahat.data.resampling import take_rows
+from thetahat.estimator.parameters import check_ranges, one_of
+from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.models.ensemble.averaging.model_evidence import (
+    BIC,
+    CROSS_VALIDATED,
+    EXACT,
+    FITTED,
+    bic_evidence,
+    exact_evidence,
+)
+from thetahat.models.ensemble.combination.metadata_routing import rows_of_params
+from thetahat.models.ensemble.combination.named_members import NamedMembers, fitted_member
+from thetahat.models.ensemble.combination.out_of_fold import Fold, folds_of
+
+Array = Any
+
+
+class ModelAveraging(NamedMembers):
+    """Members fitted to all rows, and the probability of each."""
+
+    _ranges = {"evidence": one_of("auto", EXACT, BIC, CROSS_VALIDATED)}  # noqa: RUF012
+    _splits_rows = True
+
+    evidence: str
+    prior: Any
+    cv: Any
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "posterior_")
+
+    @abstractmethod
+    def _score_fold(self, member: Any, X: Any, y: Array) -> Array:
+        """What is kept of rows that a copy of a member did not see."""
+
+    @abstractmethod
+    def _log_density(self, place: int, scores: Array, y: Array, weight: Array) -> float:
+        """Σ w log p(yᵢ | …) from what was kept of all rows, by the member in this place."""
+
+    def _fit_models(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> None:
+        check_ranges(self)
+        active = self._active()
+        prior = self._prior()
+        X, n_rows = self._require_rows(X, y)
+        targets = self._targets(y, n_rows)
+        weight = self._weights(sample_weight, n_rows)
+        given = self._params_of_members(active, weight, params)
+        self._remember_columns(X)
+        self.__dict__.pop("posterior_", None)
+        names = self._fit_named(active, given, X, targets)
+        self._fitted_names = names
+        active = active[: len(names)]
+        counted = np.ones(n_rows) if weight is None else weight
+        self._prepare(X, targets, counted)
+        found = self._known_evidence(names)
+        if found is None:
+            found = self._foreseen(active, given, X, targets, counted), CROSS_VALIDATED
+        self.log_evidences_, self.approximation_ = found
+        joint = self.log_evidences_ + np.log([prior[name] for name in names])
+        self.log_evidence_ = float(logsumexp(joint))
+        self.posterior_ = np.exp(joint - self.log_evidence_)
+
+    def _prior(self) -> dict[str, float]:
+        """P(fₘ) of every member by name, summing to one."""
+        names = [name for name, _ in self.estimators]
+        share = np.ones(len(names)) if self.prior is None else np.asarray(self.prior, dtype=float)
+        who = type(self).__name__
+        if share.shape != (len(names),):
+            raise ParameterError(
+                f"{who}: prior has {share.size} entries for {len(names)} estimators. Give one "
+                "probability for each, or None."
+            )
+        bad = np.flatnonzero(~(np.isfinite(share) & (share > 0)))
+        if bad.size:
+            raise ParameterError(
+                f"{who}: prior[{bad[0]}]={share[bad[0]]:g}, that of {names[bad[0]]!r}; prior "
+                'probabilities must be > 0 and finite. Use "drop" to leave a model out.'
+            )
+        return dict(zip(names, (share / share.sum()).tolist(), strict=True))
+
+    def _prepare(self, X: Any, y: Array, weight: Array) -> None:
+        """What must be known of the members before they are compared."""
+
+    def _known_evidence(self, names: list[str]) -> tuple[Array, str] | None:
+        """The surest evidence that all members have, if it was not cross-validation's."""
+        if self.evidence in ("auto", EXACT):
+            exact = [exact_evidence(member) for member in self.estimators_]
+            self._require_known(exact, names, EXACT)
+            pairs = [pair for pair in exact if pair is not None]
+            if len(pairs) == len(exact):
+                kind = EXACT if all(pair[1] == EXACT for pair in pairs) else FITTED
+                return np.array([pair[0] for pair in pairs]), kind
+        if self.evidence in ("auto", BIC):
+            values = [bic_evidence(member) for member in self.estimators_]
+            self._require_known(values, names, BIC)
+            if all(value is not None for value in values):
+                return np.array(values, dtype=float), BIC
+        return None
+
+    def _require_known(self, values: list[Any], names: list[str], kind: str) -> None:
+        if self.evidence != kind or all(value is not None for value in values):
+            return
+        place = next(place for place, value in enumerate(values) if value is None)
+        reason = {
+            EXACT: "has no log_evidence_ of its own under a proper prior; "
+            "BayesianLinearRegression and BayesianRidge have",
+            BIC: "has no BIC: only fits by maximum likelihood, without a penalty, do",
+        }[kind]
+        raise CapabilityError(
+            f"{type(self).__name__}: evidence={kind!r}, and {names[place]!r}, a "
+            f"{type(self.estimators_[place]).__name__}, {reason}. Use evidence='cv', or 'auto'."
+        )
+
+    def _foreseen(
+        self,
+        active: list[tuple[str, Any]],
+        given: dict[str, dict[str, Any]],
+        X: Any,
+        y: Array,
+        weight: Array,
+    ) -> Array:
+        """Each member's log density of rows that copies of it were fitted without."""
+        who, n_rows = type(self).__name__, len(y)
+        folds = folds_of(self.cv, y, classifier=hasattr(self, "classes_"), who=who)
+        parts = [(place, fold) for place in range(len(active)) for fold in folds]
+        kept: list[list[tuple[Array, Array]]] = [[] for _ in active]
+
+        def work(part: tuple[int, Fold]) -> tuple[int, Array, Array]:
+            place, (train, test) = part
+            name, member = active[place]
+            params = rows_of_params(given[name], train, n_rows)
+            copy = fitted_member(name, member, take_rows(X, train), y[train], params)
+            return place, test, self._score_fold(copy, take_rows(X, test), y[test])
+
+        def keep(found: tuple[int, Array, Array]) -> None:
+            kept[found[0]].append(found[1:])
+
+        if self._run(parts, work, keep, X, y) < len(parts):
+            raise CapabilityError(
+                f"{who}: time was up before every model had been tried on every fold, so they "
+                "cannot be compared. Raise th.config(max_time=...), or use fewer folds."
+            )
+        found = []
+        for place, pieces in enumerate(kept):
+            scores = np.empty((n_rows, *pieces[0][1].shape[1:]))
+            for test, score in pieces:
+                scores[test] = score
+            found.append(self._log_density(place, scores, y, weight))
+        return np.array(found)

@@ -1,0 +1,1 @@
+"""Bagging: one learner on many bootstrap samples."""

@@ -1,0 +1,85 @@
+"""What the rows that members left out say of a bag: its error, and how sure that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from thetahat.foundation.caller_warning import warn
+from thetahat.foundation.errors import DataError, ParameterError
+
+Array = Any
+
+
+class OutOfBagError(NamedTuple):
+    """An error rate or a mean squared error, and bounds for it."""
+
+    error: float
+    low: float
+    high: float
+
+
+class OutOfBagPredictions:
+    """Sums of what members answer for the rows that they did not draw."""
+
+    def __init__(self, n_rows: int) -> None:
+        self.count = np.zeros(n_rows)
+        self.total: Array | None = None
+
+    def add(self, rows: Array, answer: Array) -> None:
+        """One member's answers."""
+        if self.total is None:
+            self.total = np.zeros((len(self.count), *answer.shape[1:]))
+        self.total[rows] += answer
+        self.count[rows] += 1
+
+    def mean(self, who: str) -> tuple[Array, Array]:
+        """The mean answers, and the rows that have one; the others are NaN, with a warning."""
+        judged = np.flatnonzero(self.count)
+        if self.total is None:
+            raise DataError(
+                f"{who}: no row was left out by any member, so oob_score=True has nothing to "
+                "judge. Use more members, or max_samples below 1.0."
+            )
+        if len(judged) < len(self.count):
+            warn(
+                f"Some inputs do not have OOB scores: {len(self.count) - len(judged)} of "
+                f"{len(self.count)} rows were drawn by every member. Use more members.",
+            )
+        mean = np.full(self.total.shape, np.nan)
+        share = self.count[judged].reshape((-1,) + (1,) * (self.total.ndim - 1))
+        mean[judged] = self.total[judged] / share
+        return mean, judged
+
+
+@dataclass(frozen=True)
+class OutOfBagErrors:
+    """The answers of members that did not draw a row, against its target."""
+
+    deviations: Array
+    """Residuals y − f, or 1 where the label is wrong and 0 where it is right; one per row."""
+    weight: Array
+    labels: bool
+
+    def error(self, level: float) -> OutOfBagError:
+        """The mean loss of a row with an interval: Wilson's for rates, Student's for squares."""
+        if not 0 < level < 1:
+            raise ParameterError(f"level={level!r} must lie between 0 and 1, such as 0.95.")
+        losses = self.deviations if self.labels else self.deviations**2
+        losses = losses.reshape(len(losses), -1).mean(axis=1)
+        n = float(self.weight.sum())
+        mean = float(self.weight @ losses / n)
+        tail = (1 + level) / 2
+        if self.labels:
+            z = float(ndtri(tail))
+            middle = (mean + z * z / (2 * n)) / (1 + z * z / n)
+            spread = float(np.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n)))
+            half = z / (1 + z * z / n) * spread
+            # An end that rounding takes past 0 or 1 is meant to be there.
+            return OutOfBagError(mean, max(0.0, middle - half), min(1.0, middle + half))
+        spread = float(self.weight @ (losses - mean) ** 2) / max(n - 1, 1.0)
+        half = float(stdtrit(max(n - 1, 1.0), tail) * np.sqrt(spread / n))
+        return OutOfBagError(mean, max(0.0, mean - half), mean + half)

@@ -1,0 +1,1 @@
+"""Different models combined: voting, stacking, linear combinations."""

@@ -1,0 +1,158 @@
+"""What all combinations of models share: members fitted side by side and kept as they come."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import has_fit_parameter, validate_data
+
+from thetahat.data.columns.labels import LabelEncoding
+from thetahat.data.validation import as_target, as_weight
+from thetahat.estimator.base import Estimator
+from thetahat.estimator.classifier import Classifier
+from thetahat.estimator.watching import Watched
+from thetahat.foundation.caller_warning import warn
+from thetahat.foundation.errors import CapabilityError, DataError
+from thetahat.foundation.many_fits import Failure, parallel_map
+from thetahat.foundation.watch import Verdict
+from thetahat.models.ensemble.combination.rows_as_given import require_rows
+
+Array = Any
+Task = TypeVar("Task")
+Done = TypeVar("Done")
+
+
+class Ensemble(Watched, Estimator, ABC):
+    """Models that answer together: ``estimators_`` grows by one as each is fitted.
+
+    Members run side by side, each on its share of the threads, and arrive in order, so that no
+    result depends on how many ran at once. Ctrl-C, a callback or ``th.config(max_time=...)`` leave
+    the members that were done by then.
+    """
+
+    _streams = False
+
+    estimators_: list[Any]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return bool(getattr(self, "estimators_", None))
+
+    def _require_rows(self, X: Any, y: Any) -> tuple[Any, int]:
+        """X, and how many rows it has. It stays as it is, for members may take what others refuse;
+        only what cannot be cut into rows becomes an array that can.
+        """
+        return require_rows(X, y, type(self).__name__)
+
+    @abstractmethod
+    def _targets(self, y: Any, n_rows: int, dtype: Any = np.float64) -> Array:
+        """The targets that members learn."""
+
+    def _remember_columns(self, X: Any) -> None:
+        validate_data(self, X, skip_check_array=True, reset=True)
+
+    def _same_columns(self, X: Any) -> None:
+        if getattr(X, "ndim", 2) == 2:  # else members say what is wrong with it
+            validate_data(self, X, skip_check_array=True, reset=False)
+
+    def _weights(self, sample_weight: Any, n_rows: int) -> Array | None:
+        if sample_weight is None:
+            return None
+        return as_weight(sample_weight, n_rows, type(self).__name__)
+
+    def _run(
+        self,
+        tasks: Sequence[Task],
+        work: Callable[[Task], Done],
+        keep: Callable[[Done], None],
+        X: Any,
+        y: Any,
+    ) -> int:
+        """``keep(work(task))`` for each task in order, until time is up; how many were kept."""
+        done = 0
+        attributes = lambda members: {"estimators_": members}  # noqa: E731
+        with self._watching(len(tasks), attributes, X, y) as watch:
+            with closing(parallel_map(watch.in_time(work), tasks)) as results:
+                for found in results:
+                    if isinstance(found, Failure):
+                        raise found.error
+                    keep(found)
+                    done += 1
+                    verdict = watch(done, list(self.estimators_), np.nan)
+                    if verdict is not Verdict.GO_ON and done < len(tasks):
+                        self._warn_of_fewer(done, len(tasks), verdict)
+                        break
+        return done
+
+    def _warn_of_fewer(self, done: int, planned: int, verdict: Verdict) -> None:
+        warn(
+            f"{type(self).__name__}: {verdict.value} after {done} of {planned} fits; the model "
+            "consists of those. Raise th.config(max_time=...), or ask for fewer.",
+            ConvergenceWarning,
+        )
+
+
+class EnsembleRegressor(RegressorMixin, Ensemble):
+    """Members that predict numbers."""
+
+    def _targets(self, y: Any, n_rows: int, dtype: Any = np.float64) -> Array:
+        self._warn_column_vector(y)
+        return as_target(y, n_rows, dtype, type(self).__name__, self._multi_output)
+
+
+class EnsembleClassifier(Classifier, Ensemble):
+    """Members that learn the codes 0, …, C−1 of the labels ``classes_``."""
+
+    def _targets(self, y: Any, n_rows: int, dtype: Any = None) -> Array:
+        labels = self._labels(y)
+        if len(labels) != n_rows:
+            raise DataError(
+                f"{type(self).__name__}: Found input variables with inconsistent numbers of "
+                f"samples: X has {n_rows} rows, y has {len(labels)}. Give one label per row."
+            )
+        encoding = LabelEncoding.of(labels)
+        self.classes_ = encoding.classes
+        return encoding.encode(labels)
+
+    def _of_all_classes(self, member: Any, found: Array, *, labels: bool = False) -> Array:
+        """A column per class: members that never met a class give it probability 0.
+
+        Members were taught codes, or, where others fitted them, the labels themselves.
+        """
+        seen = np.asarray(getattr(member, "classes_", np.arange(found.shape[1])))
+        if labels:
+            seen = LabelEncoding(self.classes_).encode(seen)
+        if np.array_equal(seen, np.arange(len(self.classes_))):
+            return found
+        wide = np.zeros((len(found), len(self.classes_)), dtype=found.dtype)
+        wide[:, seen.astype(np.intp)] = found
+        return wide
+
+
+def require_weighable(member: Any, name: str, who: str) -> None:
+    """Refuse weights for a member that takes none."""
+    if not has_fit_parameter(member, "sample_weight"):
+        raise CapabilityError(
+            f"{who}: sample_weight was given, and {name!r}, a {type(member).__name__}, does not "
+            "support sample weights. Leave it out, or leave the weights out."
+        )
+
+
+def average(outputs: Sequence[Array], weights: Array | None = None) -> Array:
+    """Σ wₘfₘ/Σ wₘ, summed in the members' order and given in their precision."""
+    share = np.ones(len(outputs)) if weights is None else np.asarray(weights, dtype=np.float64)
+    total = np.zeros(outputs[0].shape)
+    for weight, output in zip(share, outputs, strict=True):
+        total += weight * output
+    return (total / share.sum()).astype(precision_of(outputs), copy=False)
+
+
+def precision_of(outputs: Sequence[Array]) -> Any:
+    """float32 where all members answer in it, else float64."""
+    single = all(getattr(each, "dtype", None) == np.float32 for each in outputs)
+    return np.float32 if single else np.float64

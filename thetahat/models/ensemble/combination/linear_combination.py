@@ -1,0 +1,188 @@
+"""Weights of models: f = Σ αₘfₘ by least squares on what the models predict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.source import Block, Source
+from thetahat.data.summaries.moments import dense_rows
+from thetahat.estimator.linear import LinearRegressor
+from thetahat.estimator.parameters import at_least, boolean
+from thetahat.mathematics.optimizers.programs.quadratic_program import equality_quadratic_program
+
+Array = Any
+TINY = 1e-9
+"""Share of the mean squared residual added to the diagonal: models that agree then share alike."""
+
+
+class LinearCombination(LinearRegressor):
+    """The weights of a sum of models: least squares on their outputs.
+
+    Formula: α = argmin Σ wᵢ(yᵢ − Σ αₘfₘ(xᵢ) − b)²/Σ wᵢ + λ‖α‖², where asked for with α ≥ 0 and
+    Σ αₘ = 1; b = 0 by default. The columns of X are what the models predict; `StackingRegressor`
+    makes them, out of fold. With Σ αₘ = 1 the residual is Σ αₘ(y − fₘ), so α minimises αᵀGα with G
+    the mean product of the models' residuals: α ∝ G⁻¹1, and with α ≥ 0 an average of the models. λ
+    draws α to 0, or to equal weights where they sum to one.
+
+    Cost: O(n M²) for M models, in memory or out of core, and O(M³).
+
+    Parameters
+    ----------
+    alpha : float, default=0.0
+        λ.
+    positive : bool, default=False
+        Whether weights must be ≥ 0: models are then chosen as well as weighed.
+    sum_to_one : bool, default=False
+        Whether weights sum to 1, so that what all models say is kept.
+    fit_intercept : bool, default=False
+        Whether there is a b, for models that are all too high or too low.
+
+    Attributes
+    ----------
+    coef_ : array of shape (M,)
+        α.
+    intercept_ : float
+        b.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> y = np.array([1.0, 2.0, 3.0, 4.0])
+    >>> outputs = np.column_stack([y + [1.0, -1.0, 1.0, -1.0], y - [0.5, -0.5, 0.5, -0.5]])
+    >>> th.LinearCombination(positive=True, sum_to_one=True).fit(outputs, y).coef_.round(4)
+    array([0.3333, 0.6667])
+    """
+
+    _ranges = {  # noqa: RUF012
+        "alpha": at_least(0),
+        "positive": boolean,
+        "sum_to_one": boolean,
+        "fit_intercept": boolean,
+    }
+    _multi_output = False
+
+    def __init__(
+        self,
+        alpha: float = 0.0,
+        *,
+        positive: bool = False,
+        sum_to_one: bool = False,
+        fit_intercept: bool = False,
+    ) -> None:
+        self.alpha = alpha
+        self.positive = positive
+        self.sum_to_one = sum_to_one
+        self.fit_intercept = fit_intercept
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LinearCombination:
+        """Find the weights of models whose predictions are the columns of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, M)
+            What the models predict.
+        y : array-like of shape (n,), optional
+            Targets; None when X is a `Source`.
+        sample_weight : array-like of shape (n,), optional
+            A row of weight 2 counts as two rows.
+
+        Returns
+        -------
+        self
+        """
+        source = self._open(X, y, sample_weight)
+        weights, level = self._summing_to_one(source) if self.sum_to_one else self._free(source)
+        self._keep(np.append(weights, level)[:, None], source)
+        return self
+
+    def _free(self, source: Source) -> tuple[Array, float]:
+        """Least squares or ridge, with weights of any sum."""
+        from thetahat.models.linear.least_squares.linear_regression import LinearRegression
+        from thetahat.models.linear.least_squares.ridge import Ridge
+
+        shape = {"fit_intercept": self.fit_intercept, "positive": self.positive}
+        if self.alpha == 0:
+            model = LinearRegression(**shape).fit(source)
+        else:
+            total = source.reduce(_residual_sums, np.zeros(source.n_features)).weight
+            model = Ridge(alpha=self.alpha * total, **shape).fit(source)
+        return model.coef_, float(model.intercept_)
+
+    def _summing_to_one(self, source: Source) -> tuple[Array, float]:
+        n_models = source.n_features
+        level = np.zeros(n_models)
+        if self.fit_intercept:
+            sums = source.reduce(_residual_sums, level)
+            level = sums.total / sums.weight
+        sums = source.reduce(_residual_sums, level)
+        products = sums.products / sums.weight
+        scale = float(np.trace(products)) / n_models
+        if scale == 0.0:
+            weights = np.full(n_models, 1.0 / n_models)
+            return weights, float(weights @ level)
+        G = products / scale + (self.alpha / scale + TINY) * np.eye(n_models)
+        if self.positive:
+            weights = best_average(G)
+        else:
+            one = (np.ones((1, n_models)), np.ones(1))
+            weights = equality_quadratic_program(G, np.zeros(n_models), one).point
+        return weights, float(weights @ level)
+
+
+def best_average(G: Array) -> Array:
+    """α ≥ 0 with Σα = 1 that minimises αᵀGα, G positive definite: Wolfe's point of least norm.
+
+    Models enter one by one, the steepest descent first; among those inside, α ∝ G⁻¹1, and one whose
+    weight would fall below 0 leaves on the way there. αᵀGα falls at every step, so no set of models
+    comes twice.
+    """
+    alpha = np.zeros(len(G))
+    alpha[np.argmin(np.diagonal(G))] = 1.0
+    for _ in range(100 * len(G)):  # rounding may let models come and go in the last digits
+        slope = np.sum(G * alpha, axis=1)
+        level = float(alpha @ slope)
+        newcomer = int(np.argmin(slope))
+        if slope[newcomer] >= level * (1 - 1e-10) or alpha[newcomer] > 0:
+            break
+        inside = alpha > 0
+        inside[newcomer] = True
+        while True:
+            goal = np.zeros(len(G))
+            goal[inside] = np.linalg.solve(G[np.ix_(inside, inside)], np.ones(inside.sum()))
+            goal /= goal.sum()
+            falling = inside & (goal <= 0)
+            if not falling.any():
+                break
+            way = float(np.min(alpha[falling] / (alpha[falling] - goal[falling])))
+            alpha = np.where(inside, alpha + way * (goal - alpha), 0.0)
+            inside &= alpha > 1e-15
+            alpha[~inside] = 0.0
+        alpha = goal
+    return alpha / alpha.sum()
+
+
+@dataclass(frozen=True)
+class _ResidualSums:
+    """Σ w, Σ wr and Σ w(r − level)(r − level)ᵀ with rₘ = y − fₘ; two sets of rows add up."""
+
+    weight: float
+    total: Array
+    products: Array
+
+    def merge(self, other: _ResidualSums) -> _ResidualSums:
+        return _ResidualSums(
+            self.weight + other.weight, self.total + other.total, self.products + other.products
+        )
+
+
+def _residual_sums(block: Block, level: Array) -> _ResidualSums:
+    residuals = np.asarray(block.y, dtype=np.float64)[:, None] - dense_rows(block)
+    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    about = residuals - level
+    return _ResidualSums(
+        float(weight.sum()), weight @ residuals, about.T @ (weight[:, None] * about)
+    )

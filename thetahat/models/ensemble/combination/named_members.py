@@ -1,0 +1,185 @@
+"""Members with names: (name, estimator) pairs, their parameters reached as ``name__parameter``."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from sklearn.base import clone
+from sklearn.utils import Bunch, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+
+from thetahat.foundation.errors import ParameterError
+from thetahat.models.ensemble.combination.base import Ensemble, require_weighable
+from thetahat.models.ensemble.combination.metadata_routing import routed, routing_enabled
+
+Array = Any
+DROP = "drop"
+"""In the place of an estimator: leave it out."""
+
+
+class NamedMembers(Ensemble):
+    """A committee of different models, each under its own name; X reaches them untouched."""
+
+    _mixes_kinds: ClassVar[bool] = False
+    """Whether members may be regressors among classifiers."""
+
+    estimators: list[tuple[str, Any]]
+    _fitted_names: list[str]
+    """Of ``estimators_``, in their order."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        known = [member for _, member in self._well_formed() if _is_estimator(member)]
+        members = [get_tags(member) for member in known]
+        tags.input_tags.sparse = bool(members) and all(m.input_tags.sparse for m in members)
+        tags.input_tags.allow_nan = bool(members) and all(m.input_tags.allow_nan for m in members)
+        return tags
+
+    def _well_formed(self) -> list[tuple[str, Any]]:
+        """The pairs, or none of them where `estimators` is not a list of pairs."""
+        pairs = self.estimators if isinstance(self.estimators, list | tuple) else []
+        good = all(
+            isinstance(pair, list | tuple) and len(pair) == 2 and isinstance(pair[0], str)
+            for pair in pairs
+        )
+        return [(name, member) for name, member in pairs] if good else []
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters; with `deep`, the members by name and their parameters too."""
+        found: dict[str, Any] = super().get_params(deep=False)
+        if not deep:
+            return found
+        parts = {name: part for name, part in found.items() if name != "estimators"}
+        for name, part in (parts | dict(self._well_formed())).items():
+            found[name] = part
+            if _is_estimator(part) and hasattr(part, "get_params"):
+                nested = part.get_params(deep=True).items()
+                found |= {f"{name}__{inner}": value for inner, value in nested}
+        return found
+
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters; ``name=estimator`` replaces a member, "drop" leaves it out."""
+        if "estimators" in params:
+            self.estimators = params.pop("estimators")
+        replaced = {name: params.pop(name) for name, _ in self._well_formed() if name in params}
+        if replaced:
+            self.estimators = [
+                (name, replaced.get(name, member)) for name, member in self._well_formed()
+            ]
+        super().set_params(**params)
+        return self
+
+    @property
+    def named_estimators(self) -> Bunch:
+        """The members as given, by name."""
+        return Bunch(**dict(self.estimators))
+
+    def _active(self) -> list[tuple[str, Any]]:
+        """The members that are not dropped; a list that is no list of named models is refused."""
+        who, pairs = type(self).__name__, self._well_formed()
+        if not pairs:
+            raise ParameterError(
+                f"{who}: Invalid 'estimators' attribute: 'estimators' should be a non-empty list "
+                f"of (string, estimator) tuples, not {self.estimators!r}. Give "
+                'estimators=[("name", model), ...].'
+            )
+        names = [name for name, _ in pairs]
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        if repeated:
+            raise ParameterError(
+                f"{who}: Names provided are not unique: {', '.join(map(repr, repeated))} in "
+                f"{names!r}. Name each member once."
+            )
+        taken = sorted(set(names) & set(super().get_params(deep=False)))
+        if taken:
+            raise ParameterError(
+                f"{who}: Estimator names conflict with constructor arguments: {taken!r}. Choose "
+                "other names."
+            )
+        odd = [name for name in names if "__" in name]
+        if odd:
+            raise ParameterError(
+                f"{who}: Estimator names must not contain __: got {odd!r}. Two underscores lead to "
+                "a member's parameters."
+            )
+        active = [(name, member) for name, member in pairs if _is_used(member)]
+        if not active:
+            raise ParameterError(
+                f"{who}: All estimators are dropped. At least one is required to be an estimator."
+            )
+        for name, member in active:
+            self._require_kind(name, member)
+        return active
+
+    def _require_kind(self, name: str, member: Any) -> None:
+        """Refuse a member that cannot do what the whole does."""
+        if not _is_estimator(member):
+            raise ParameterError(
+                f"{type(self).__name__}: {name!r} is {member!r}, which is no estimator. Give an "
+                'instance with fit and predict, or "drop".'
+            )
+        kind = get_tags(self).estimator_type
+        if not self._mixes_kinds and get_tags(member).estimator_type != kind:
+            raise ParameterError(
+                f"{type(self).__name__}: The estimator {type(member).__name__} ({name!r}) should "
+                f"be a {kind}."
+            )
+
+    def _params_of_members(
+        self, active: list[tuple[str, Any]], weight: Array | None, params: dict[str, Any]
+    ) -> dict[str, dict[str, Any]]:
+        """What each member's `fit` is given beside rows and targets."""
+        weights = {} if weight is None else {"sample_weight": weight}
+        if routing_enabled():
+            found = routed(self, "fit", {**params, **weights})
+            return {name: dict(found[name]["fit"]) for name, _ in active}
+        routed(self, "fit", params)
+        for name, member in active if weights else []:
+            require_weighable(member, name, type(self).__name__)
+        return {name: weights for name, _ in active}
+
+    def _fit_named(
+        self, active: list[tuple[str, Any]], given: dict[str, dict[str, Any]], X: Any, y: Array
+    ) -> list[str]:
+        """Every member fitted to all rows, side by side; the names of those that were."""
+        self.estimators_ = []
+
+        def work(pair: tuple[str, Any]) -> Any:
+            return fitted_member(*pair, X, y, given[pair[0]])
+
+        done = self._run(active, work, self.estimators_.append, X, y)
+        return [name for name, _ in active[:done]]
+
+    @property
+    def named_estimators_(self) -> Bunch:
+        """The fitted members by name, "drop" for the others."""
+        if not hasattr(self, "_fitted_names"):
+            raise AttributeError(f"{type(self).__name__} is not fitted, and has no members yet.")
+        fitted = dict(zip(self._fitted_names, self.estimators_, strict=True))
+        return Bunch(**{name: fitted.get(name, DROP) for name, _ in self._well_formed()})
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who gets what of the metadata given to `fit`."""
+        router = MetadataRouter(owner=self)
+        for name, member in self._well_formed():
+            if _is_used(member):
+                mapping = MethodMapping().add(caller="fit", callee="fit")
+                router.add(**{name: member}, method_mapping=mapping)
+        return router
+
+
+def _is_estimator(member: Any) -> bool:
+    return hasattr(member, "fit") and not isinstance(member, type)
+
+
+def _is_used(member: Any) -> bool:
+    return not (isinstance(member, str) and member == DROP)
+
+
+def fitted_member(name: str, member: Any, X: Any, y: Array, params: dict[str, Any]) -> Any:
+    """A copy fitted; what it complains of says which member it was."""
+    try:
+        return clone(member).fit(X, y, **params)
+    except Exception as failure:
+        failure.add_note(f"(while fitting {name!r})")
+        raise

@@ -1,0 +1,76 @@
+"""Rows that pass through to learners as they came, for some take what others refuse.
+
+Tables stay tables, for a learner may look columns up by name; all else becomes an array or CSR.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import get_tags
+from sklearn.utils.validation import validate_data
+
+from thetahat.data.columns.tables import is_table
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Source
+from thetahat.data.validation import as_target, as_weight
+from thetahat.estimator.base import Estimator
+from thetahat.estimator.parameters import check_ranges
+from thetahat.foundation.errors import CapabilityError, DataError
+
+
+def require_rows(X: Any, y: Any, who: str) -> tuple[Any, int]:
+    """X, and how many rows it has; only what cannot be cut into rows becomes an array that can."""
+    if isinstance(X, Source):
+        raise CapabilityError(
+            f"{who} needs its rows in memory, and these are read block by block. Load them "
+            "first, or fit a model that streams, such as LinearModel."
+        )
+    if y is None:
+        raise DataError(
+            f"{who} requires y to be passed, but the target y is None. Give one target per row."
+        )
+    if not hasattr(X, "shape") and not hasattr(X, "__len__"):
+        X = np.asarray(X)
+    if issparse(X) and X.format not in ("csr", "csc"):
+        X = X.tocsr()
+    return X, int(X.shape[0]) if hasattr(X, "shape") and X.shape else len(X)
+
+
+def rows_as_given(model: Estimator, X: Any, learner: Any, *, reset: bool) -> Any:
+    """Rows for copies of `learner`; `reset` remembers their columns, else they are compared."""
+    if is_table(X):
+        validate_data(model, X, skip_check_array=True, reset=reset)
+        return X
+    X = validate_data(
+        model,
+        X,
+        accept_sparse=["csr", "csc"],
+        dtype=None,
+        ensure_all_finite=False,
+        reset=reset,
+    )
+    if issparse(X) and not get_tags(learner).input_tags.sparse:
+        raise TypeError(
+            f"{type(model).__name__}: {type(learner).__name__} does not take sparse input. "
+            "Use X.toarray() if it fits in memory."
+        )
+    return X
+
+
+def open_as_given(model: Estimator, X: Any, y: Any, sample_weight: Any, learner: Any) -> InMemory:
+    """Parameters, targets and weights checked; the rows as they came, for copies of `learner`."""
+    check_ranges(model)
+    who = type(model).__name__
+    X, n_rows = require_rows(X, y, who)
+    X = rows_as_given(model, X, learner, reset=True)
+    model._warn_column_vector(y)
+    return InMemory(
+        X=X,
+        y=as_target(y, n_rows, np.float64, who, False),
+        weight=None if sample_weight is None else as_weight(sample_weight, n_rows, who),
+        n_features=model.n_features_in_,
+        has_target=True,
+    )

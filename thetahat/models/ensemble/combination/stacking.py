@@ -1,0 +1,264 @@
+"""Stacking: the outputs of models are the columns from which a last model learns.
+
+    f(x) = g(f₁(x), …, f_M(x)),      in the simplest case  f = Σ αₘfₘ
+
+A member that learned the rows by heart would seem perfect on them, and g would trust it alone. So
+g learns from predictions of rows by copies of the members that were fitted without them (out of
+fold); the members that answer later are fitted to all rows.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import TransformerMixin, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from thetahat.data.columns.labels import LabelEncoding
+from thetahat.data.columns.tables import is_table, table_to_numpy
+from thetahat.data.resampling import take_rows
+from thetahat.estimator.parameters import Range, boolean, check_ranges, none, one_of
+from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.models.ensemble.combination.base import precision_of
+from thetahat.models.ensemble.combination.metadata_routing import (
+    routed,
+    routing_enabled,
+    rows_of_params,
+)
+from thetahat.models.ensemble.combination.named_members import NamedMembers, fitted_member
+from thetahat.models.ensemble.combination.out_of_fold import Fold, folds_of
+
+Array = Any
+PREFIT = "prefit"
+METHODS = ("predict_proba", "decision_function", "predict")
+
+
+class Part(NamedTuple):
+    """One fit: a member to all rows (no fold), or to those of a fold."""
+
+    name: str
+    member: Any
+    fold: Fold | None
+
+
+class Stacking(TransformerMixin, NamedMembers):
+    """Members, and a ``final_estimator_`` that learns from what they say."""
+
+    _ranges = {  # noqa: RUF012
+        "final_estimator": Range(lambda value: hasattr(value, "fit"), "an estimator") | none,
+        "stack_method": one_of("auto", *METHODS),
+        "passthrough": boolean,
+    }
+    _splits_rows = True
+
+    stack_method_: list[str]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "final_estimator_") and super().__sklearn_is_fitted__()
+
+    @abstractmethod
+    def _default_final(self) -> Any:
+        """Who learns from the members where nobody is named."""
+
+    def _fit_stack(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> None:
+        check_ranges(self)
+        active = self._active()
+        X, n_rows = self._require_rows(X, y)
+        targets = self._targets(y, n_rows)
+        weight = self._weights(sample_weight, n_rows)
+        given = self._params_of_members(active, weight, params)
+        self._remember_columns(X)
+        self.__dict__.pop("final_estimator_", None)
+        if isinstance(self.cv, str) and self.cv == PREFIT:
+            outputs = self._outputs_of_fitted(active, X)
+        else:
+            outputs = self._outputs_out_of_fold(active, given, X, targets)
+        chosen = self._default_final() if self.final_estimator is None else self.final_estimator
+        final = clone(chosen)
+        weights = {}
+        if weight is not None and (self.final_estimator is None or _may_weigh(final)):
+            weights = {"sample_weight": weight}
+        elif weight is not None and not routing_enabled():
+            raise CapabilityError(
+                f"{type(self).__name__}: sample_weight was given, and the final estimator, a "
+                f"{type(final).__name__}, does not support sample weights. Choose another."
+            )
+        self.final_estimator_ = final.fit(self._joined(X, outputs), targets, **weights)
+
+    def _outputs_of_fitted(self, active: list[tuple[str, Any]], X: Any) -> list[Array]:
+        """What members that are fitted already say of the rows."""
+        for name, member in active:
+            try:
+                check_is_fitted(member)
+            except NotFittedError as failure:
+                raise NotFittedError(
+                    f"{type(self).__name__}: cv='prefit', and {name!r}, a "
+                    f"{type(member).__name__}, is not fitted yet. Fit it to other rows first, or "
+                    "leave the fitting to cv=5."
+                ) from failure
+        self.estimators_ = [member for _, member in active]
+        self.stack_method_ = [self._method_of(name, member) for name, member in active]
+        self._fitted_names = [name for name, _ in active]
+        return self._say(self.estimators_, X)
+
+    def _outputs_out_of_fold(
+        self,
+        active: list[tuple[str, Any]],
+        given: dict[str, dict[str, Any]],
+        X: Any,
+        y: Array,
+    ) -> list[Array]:
+        """Members fitted to all rows, and what copies of them say of rows they never saw."""
+        who, n_rows = type(self).__name__, len(y)
+        folds = folds_of(self.cv, y, classifier=hasattr(self, "classes_"), who=who)
+        methods = {name: self._method_of(name, member) for name, member in active}
+        parts = [Part(name, member, fold) for name, member in active for fold in (None, *folds)]
+        said: list[Array] = []
+        self.estimators_, self.stack_method_ = [], []
+
+        def work(part: Part) -> tuple[Part, Any]:
+            if part.fold is None:
+                return part, fitted_member(part.name, part.member, X, y, given[part.name])
+            train, test = part.fold
+            params = rows_of_params(given[part.name], train, n_rows)
+            copy = fitted_member(part.name, part.member, take_rows(X, train), y[train], params)
+            return part, self._output(copy, methods[part.name], take_rows(X, test))
+
+        def keep(found: tuple[Part, Any]) -> None:
+            part, result = found
+            if part.fold is None:
+                self.estimators_.append(result)
+                self.stack_method_.append(methods[part.name])
+                said.append(np.empty(0))
+                return
+            test = part.fold[1]
+            if not said[-1].size:
+                said[-1] = np.empty((n_rows, *result.shape[1:]), dtype=result.dtype)
+            said[-1][test] = result
+
+        done = self._run(parts, work, keep, X, y) // (len(folds) + 1)
+        if not done:
+            raise CapabilityError(
+                f"{who}: time was up before the first member had predicted every row. Raise "
+                "th.config(max_time=...), or use fewer folds."
+            )
+        del self.estimators_[done:], self.stack_method_[done:]
+        self._fitted_names = [name for name, _ in active[:done]]
+        return said[:done]
+
+    def _method_of(self, name: str, member: Any) -> str:
+        """The first method of those asked for that the member has."""
+        wanted = METHODS if self.stack_method == "auto" else (self.stack_method,)
+        for method in wanted:
+            if hasattr(member, method):
+                return method
+        raise ParameterError(
+            f"{type(self).__name__}: Underlying estimator {name} does not implement the method "
+            f"{self.stack_method!r}. Use stack_method='auto', or another member."
+        )
+
+    def _output(self, member: Any, method: str, X: Any) -> Array:
+        """What a member says, of shape (n,) or (n, k)."""
+        found = np.asarray(getattr(member, method)(X))
+        if not hasattr(self, "classes_"):
+            return found
+        taught_labels = isinstance(self.cv, str) and self.cv == PREFIT
+        if method == "predict_proba":
+            return self._of_all_classes(member, found, labels=taught_labels)
+        if method == "predict" and taught_labels and hasattr(member, "classes_"):
+            return LabelEncoding(self.classes_).encode(found).astype(np.float64)
+        return found
+
+    def _say(self, members: list[Any], X: Any) -> list[Array]:
+        pairs = zip(members, self.stack_method_, strict=True)
+        return [self._output(member, method, X) for member, method in pairs]
+
+    def _joined(self, X: Any, outputs: list[Array]) -> Any:
+        """The members' columns side by side, those of X after them where asked for."""
+        columns = []
+        for method, output in zip(self.stack_method_, outputs, strict=True):
+            if output.ndim == 1:
+                columns.append(output[:, None])
+            elif method == "predict_proba" and output.shape[1] == 2:
+                columns.append(output[:, 1:])  # the other column is 1 minus this one
+            else:
+                columns.append(output)
+        dtype = precision_of(columns)
+        self._n_columns = [column.shape[1] for column in columns]
+        joined = np.hstack([column.astype(dtype, copy=False) for column in columns])
+        if not self.passthrough:
+            return joined
+        if sparse.issparse(X):
+            return sparse.hstack([joined, X], format=X.format)
+        rows = table_to_numpy(X)[0] if is_table(X) else np.asarray(X)
+        return np.hstack([joined, rows])
+
+    def transform(self, X: Any) -> Any:
+        """What each member says of each row, and the row itself with ``passthrough=True``.
+
+        Cost: one prediction of each member.
+
+        Parameters
+        ----------
+        X : anything the members take, of n rows
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, number of outputs)
+        """
+        check_is_fitted(self)
+        self._same_columns(X)
+        return self._joined(X, self._say(self.estimators_, X))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """The names of the columns of `transform`. Cost: O(columns)."""
+        check_is_fitted(self)
+        names = []
+        fitted = self._fitted_names
+        for name, width in zip(fitted, self._n_columns, strict=True):
+            stem = f"{type(self).__name__.lower()}_{name}"
+            names += [stem] if width == 1 else [f"{stem}{column}" for column in range(width)]
+        if self.passthrough:
+            known = getattr(self, "feature_names_in_", None)
+            if input_features is not None:
+                names += list(input_features)
+            elif known is not None:
+                names += list(known)
+            else:
+                names += [f"x{column}" for column in range(self.n_features_in_)]
+        return np.asarray(names, dtype=object)
+
+    def _final(self, method: str, X: Any, params: dict[str, Any]) -> Any:
+        check_is_fitted(self)
+        if routing_enabled():
+            params = routed(self, method, params)["final_estimator_"][method]
+        return getattr(self.final_estimator_, method)(self.transform(X), **params)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who gets what of the metadata given to `fit` and `predict`."""
+        router = super().get_metadata_routing()
+        final = self.final_estimator
+        return router.add(
+            final_estimator_=self._default_final() if final is None else final,
+            method_mapping=MethodMapping().add(caller="predict", callee="predict"),
+        )
+
+
+def _may_weigh(final: Any) -> bool:
+    return bool(has_fit_parameter(final, "sample_weight"))
+
+
+def final_has(method: str) -> Any:
+    """Whether the last model, fitted or not, has a method."""
+
+    def check(stack: Any) -> bool:
+        final = getattr(stack, "final_estimator_", None) or stack.final_estimator
+        return hasattr(stack._default_final() if final is None else final, method)
+
+    return check

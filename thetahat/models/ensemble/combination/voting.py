@@ -1,0 +1,77 @@
+"""Voting: different models fitted to the same rows, and the mean of what they say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from thetahat.estimator.parameters import check_ranges
+from thetahat.foundation.errors import ParameterError
+from thetahat.models.ensemble.combination.named_members import NamedMembers
+
+Array = Any
+
+
+class Voting(TransformerMixin, NamedMembers):
+    """Members with weights α: f = Σ αₘfₘ / Σ αₘ."""
+
+    weights: Any
+
+    def _fit_voters(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> None:
+        check_ranges(self)
+        active = self._active()
+        share = self._shares()
+        X, n_rows = self._require_rows(X, y)
+        targets = self._targets(y, n_rows)
+        weight = self._weights(sample_weight, n_rows)
+        given = self._params_of_members(active, weight, params)
+        self._remember_columns(X)
+        names: list[str] = []
+        try:
+            names = self._fit_named(active, given, X, targets)
+        finally:
+            # On Ctrl-C too: those that were done answer.
+            names = names or [name for name, _ in active[: len(self.estimators_)]]
+            self._share = None if share is None else np.array([share[name] for name in names])
+            self._fitted_names = names
+        self._require_votes()
+
+    def _shares(self) -> dict[str, float] | None:
+        """The weight of each member, by name."""
+        if self.weights is None:
+            return None
+        weights = np.asarray(self.weights, dtype=np.float64)
+        names = [name for name, _ in self.estimators]
+        who = type(self).__name__
+        if weights.shape != (len(names),):
+            raise ParameterError(
+                f"{who}: Number of `estimators` and weights must be equal; got {weights.size} "
+                f"weights, {len(names)} estimators."
+            )
+        if not (np.isfinite(weights) & (weights >= 0)).all():
+            place = int(np.argmin(np.isfinite(weights) & (weights >= 0)))
+            raise ParameterError(
+                f"{who}: weights[{place}]={weights[place]:g}, that of {names[place]!r}; weights "
+                "must be finite and ≥ 0."
+            )
+        return dict(zip(names, weights.tolist(), strict=True))
+
+    def _require_votes(self) -> None:
+        if self._share is not None and not self._share.any():
+            raise ParameterError(
+                f"{type(self).__name__}: the weights of all members in use are 0. Give one a "
+                "positive weight."
+            )
+
+    def _each(self, X: Any, method: str) -> list[Array]:
+        """What each member says, in order."""
+        check_is_fitted(self)
+        self._same_columns(X)
+        return [np.asarray(getattr(member, method)(X)) for member in self.estimators_]
+
+    def _names_out(self) -> list[str]:
+        fitted = self._fitted_names
+        return [f"{type(self).__name__.lower()}_{name}" for name in fitted]

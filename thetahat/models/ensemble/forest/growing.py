@@ -1,0 +1,222 @@
+"""Growing a forest in batches: whole trees side by side, a look around between batches."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat import _native
+from thetahat.foundation.watch import Verdict, Watch
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
+from thetahat.models.ensemble.forest.grown_forest import OF_CLASSES, GrownForest
+from thetahat.models.tree.growth.growing import UNBOUNDED, grow_tree, sorted_columns
+from thetahat.models.tree.pruning import weakest_links
+
+Array = Any
+
+BATCH_SECONDS = 0.25
+"""About how long the trees of a batch take: so often the watch is asked, and Ctrl-C noticed."""
+
+
+@dataclass(frozen=True)
+class RowDraws:
+    """Which rows a tree is grown on: a function of its seed."""
+
+    n_rows: int
+    draws: int
+    """Rows drawn for a tree, with replacement; 0: every row once."""
+    weight: Array | None
+    """The chances of the rows, up to a factor; all the same when None."""
+
+    def counts(self, seed: int) -> Array:
+        """How often each row is drawn (uint32)."""
+        counts = np.ones(self.n_rows, dtype=np.uint32)
+        if self.draws:
+            weight = np.empty(0) if self.weight is None else self.weight
+            _native.drawn_counts(seed, self.draws, weight, counts)
+        return counts
+
+
+@dataclass(frozen=True)
+class ForestPlan:
+    """All that the trees of a forest have in common."""
+
+    X: Array
+    """Rows as trees read them; NaN for missing values."""
+    columns: _native.ForestColumns | None
+    """The same as codes, or as columns of values; none for absolute errors, whose medians are found
+    on sorted columns."""
+    categorical: Array
+    y: Array
+    """(n, outputs): numbers, or codes of classes (float64)."""
+    weight: Array | None
+    criterion: str
+    n_classes: tuple[int, ...]
+    """Classes per output; 1 for regression."""
+    rows: RowDraws
+    balanced: bool
+    """Whether classes weigh the same in every draw."""
+    max_features: int
+    features_per_tree: int
+    max_candidates: int
+    exact_rows: int
+    """Rows of a node up to which it is split exactly; near values are taken together beyond."""
+    random_thresholds: bool
+    max_depth: int | None
+    max_leaves: int | None
+    min_split: int
+    min_leaf: int
+    min_weight_share: float
+    min_decrease: float
+    monotone: Array | None
+    ccp_alpha: float
+    threads: int
+
+    def empty(self) -> GrownForest:
+        """The forest before its first tree."""
+        return GrownForest.empty(self.criterion, self.y.shape[1], self.n_classes, self.X.shape[1])
+
+
+def grow_forest(plan: ForestPlan, seeds: Array, watch: Watch) -> Solution:
+    """A tree for each seed, or as many as the watch gives time for; θ is the `GrownForest`.
+
+    On Ctrl-C the trees grown so far travel on the exception. Cost: O(√d·n log n) per tree with the
+    square root of d columns per node.
+    """
+    growing = _OnSortedColumns(plan) if plan.columns is None else _OnColumns(plan, plan.columns)
+    done, outcome = 0, Outcome.EXACT
+
+    def solution(outcome: Outcome) -> Solution:
+        return Solution(
+            theta=_pruned(growing.forest(seeds[:done]), plan.ccp_alpha),
+            outcome=outcome,
+            solver="forest",
+            reason="trees are grown independently of one another",
+            steps=done,
+            message=f"{done} of {len(seeds)} trees",
+        )
+
+    size, began = plan.threads, time.monotonic()
+    try:
+        while done < len(seeds) and outcome is Outcome.EXACT:
+            growing.grow(seeds[done : done + size])
+            before, done = done, min(done + size, len(seeds))
+            outcome = _seen(watch, before, growing.forest, seeds[:done])
+            each = (time.monotonic() - began) / done
+            if watch.on_step is None:
+                size = max(1, int(BATCH_SECONDS / max(each, 1e-9) / plan.threads)) * plan.threads
+    except KeyboardInterrupt as interrupt:
+        if done:
+            interrupt.solution = solution(Outcome.INTERRUPTED)  # type: ignore[attr-defined]
+        raise
+    return solution(outcome if done < len(seeds) else Outcome.EXACT)
+
+
+def _seen(
+    watch: Watch, before: int, forest: Callable[[Array], GrownForest], seeds: Array
+) -> Outcome:
+    """Tell the watch of every tree of a batch; what its verdict makes of the fit."""
+    theta = None if watch.on_step is None else forest(seeds)
+    for step in range(before + 1, len(seeds) + 1):
+        verdict = watch(step, theta, float("nan"))
+        if verdict is not Verdict.GO_ON:
+            out_of_time = verdict is Verdict.OUT_OF_TIME
+            return Outcome.OUT_OF_TIME if out_of_time else Outcome.INTERRUPTED
+    return Outcome.EXACT
+
+
+def _pruned(forest: GrownForest, alpha: float) -> GrownForest:
+    """Every tree without its weakest links up to α."""
+    if alpha == 0.0:
+        return forest
+    trees = []
+    for number in range(len(forest)):
+        sequence = weakest_links(forest.tree(number))
+        trees.append(sequence.tree_at(sequence.step_at(alpha)))
+    return forest.of_trees(trees, forest.seeds)
+
+
+class _OnColumns:
+    """Batches of trees, each grown by one thread."""
+
+    def __init__(self, plan: ForestPlan, columns: _native.ForestColumns) -> None:
+        self._start = plan.empty()
+        self._batches: list[tuple[Array, ...]] = []
+        self._n_values = self._start.packed.values.shape[0]
+        self._n_sets = 0
+        self._threads = plan.threads
+        self._parts = {
+            "columns": columns,
+            "monotone": np.asarray([] if plan.monotone is None else plan.monotone, dtype=np.int8),
+            "y": plan.y,
+            "weight": np.empty(0) if plan.weight is None else plan.weight,
+            "n_classes": max(plan.n_classes) if plan.criterion in OF_CLASSES else 0,
+            "criterion": plan.criterion,
+            "draws": plan.rows.draws,
+            "balanced": plan.balanced,
+            "max_features": plan.max_features,
+            "features_per_tree": plan.features_per_tree,
+            "max_candidates": plan.max_candidates,
+            "exact_rows": plan.exact_rows,
+            "max_depth": UNBOUNDED if plan.max_depth is None else min(plan.max_depth, UNBOUNDED),
+            "max_leaves": plan.max_leaves or 0,
+            "min_split": plan.min_split,
+            "min_leaf": plan.min_leaf,
+            "min_weight_share": plan.min_weight_share,
+            "min_decrease": plan.min_decrease,
+        }
+
+    def grow(self, seeds: Array) -> None:
+        batch = _native.grow_forest(
+            **self._parts,
+            seeds=seeds,
+            first_value=self._n_values,
+            first_set=self._n_sets,
+            threads=self._threads,
+        )
+        self._batches.append(batch)
+        self._n_values += batch[2].shape[0]
+        self._n_sets += batch[3].shape[0]
+
+    def forest(self, seeds: Array) -> GrownForest:
+        return self._start.extended(self._batches, seeds)
+
+
+class _OnSortedColumns:
+    """Trees one after the other, the columns of each shared among threads."""
+
+    def __init__(self, plan: ForestPlan) -> None:
+        self._plan = plan
+        self._columns = sorted_columns(plan.X, plan.categorical, not plan.random_thresholds)
+        self._trees: list[Any] = []
+
+    def grow(self, seeds: Array) -> None:
+        plan, rows = self._plan, self._plan.rows
+        for seed in seeds.tolist():
+            weight = rows.counts(seed).astype(np.float64) if rows.draws else plan.weight
+            total = float(plan.X.shape[0] if weight is None else weight.sum())
+            self._trees.append(
+                grow_tree(
+                    self._columns,
+                    plan.y,
+                    weight,
+                    criterion=plan.criterion,
+                    max_depth=plan.max_depth,
+                    max_leaves=plan.max_leaves,
+                    min_split=plan.min_split,
+                    min_leaf=plan.min_leaf,
+                    min_weight=plan.min_weight_share * total,
+                    min_decrease=plan.min_decrease,
+                    max_features=plan.max_features,
+                    monotone=plan.monotone,
+                    seed=seed,
+                )
+            )
+
+    def forest(self, seeds: Array) -> GrownForest:
+        empty = self._plan.empty()
+        return empty.of_trees(self._trees, seeds) if self._trees else empty

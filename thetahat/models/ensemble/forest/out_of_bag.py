@@ -1,0 +1,84 @@
+"""What a forest says of the rows that its trees did not draw, and how sure that is.
+
+A tree draws about 63 % of the rows; the others are new to it. The mean answer of the trees that did
+not draw a row judges the forest without a test set.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thetahat.foundation.caller_warning import warn
+from thetahat.models.ensemble.forest.growing import ForestPlan
+from thetahat.models.ensemble.forest.grown_forest import GrownForest
+
+Array = Any
+
+AT_ONCE = 1 << 25
+"""Entries (trees × rows) of which it is known at once which were drawn."""
+
+
+def out_of_bag_predictions(forest: GrownForest, plan: ForestPlan, who: str) -> Array:
+    """The mean answer of the trees that did not draw a row, (n, outputs, classes).
+
+    NaN, with a warning, for rows that every tree drew. Cost: O(n·depth) per tree.
+    """
+    n = plan.X.shape[0]
+    sums = np.zeros((n, forest.packed.values.shape[1]))
+    votes = np.zeros(n, dtype=np.int64)
+    step = max(1, AT_ONCE // n)
+    for start in range(0, len(forest), step):
+        stop = min(start + step, len(forest))
+        grown_on = np.stack(
+            [plan.rows.counts(seed) > 0 for seed in forest.seeds[start:stop].tolist()]
+        )
+        forest.packed.some(start, stop).sum_of_left_out(
+            plan.X, grown_on.astype(np.uint8), sums, votes
+        )
+    if plan.weight is not None:
+        votes[plan.weight == 0] = 0  # not there
+    never = int(np.count_nonzero((votes == 0) & (plan.weight is None or plan.weight > 0)))
+    if never:
+        warn(
+            f"{who}: {never} of {n} rows were drawn by every tree: Some inputs do not have OOB "
+            "scores. Their answers are NaN and do not count. Grow more trees, or draw less with "
+            "max_samples.",
+            UserWarning,
+        )
+    with np.errstate(invalid="ignore"):
+        means = sums / np.where(votes > 0, votes, np.nan)[:, None]
+    return means.reshape(n, forest.n_outputs, -1)
+
+
+def share_interval(right: Array, weight: Array | None, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval for the chance of being right; weights count rows."""
+    from scipy.stats import norm
+
+    w = np.ones(right.shape[0]) if weight is None else weight
+    n, share = float(w.sum()), float(np.average(right, weights=w))
+    z = float(norm.ppf(0.5 + level / 2))
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    reach = z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return float(middle - reach), float(middle + reach)
+
+
+def r2_interval(
+    y: Array, prediction: Array, weight: Array | None, level: float = 0.95
+) -> tuple[float, float]:
+    """R² ± z·s by the delta method, for one output or the mean over several.
+
+    With u = (y − ŷ)² and v = (y − ȳ)², R² = 1 − ū/v̄ varies like the mean of −(u − (ū/v̄)·v)/v̄.
+    """
+    from scipy.stats import norm
+
+    w = np.ones(y.shape[0]) if weight is None else weight
+    w = w / w.sum()
+    u, v = (y - prediction) ** 2, (y - w @ y) ** 2
+    ratio = (w @ u) / np.where(w @ v > 0, w @ v, np.nan)
+    pulls = (-(u - ratio * v) / np.where(w @ v > 0, w @ v, np.nan)).mean(axis=1)
+    r2 = float((1.0 - ratio).mean())
+    n = float(y.shape[0] if weight is None else weight.sum())
+    reach = float(norm.ppf(0.5 + level / 2)) * float(np.sqrt(w @ (pulls - w @ pulls) ** 2 / n))
+    return r2 - reach, r2 + reach

@@ -1,0 +1,113 @@
+"""Forests that answer with numbers: the mean of the values of the leaves."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from thetahat.data.in_memory import InMemory
+from thetahat.estimator.parameters import Range, one_of
+from thetahat.foundation.errors import ParameterError
+from thetahat.mathematics.losses.likelihood import Poisson
+from thetahat.mathematics.losses.targets import check_targets
+from thetahat.models.ensemble.forest.base import Forest
+from thetahat.models.ensemble.forest.growing import ForestPlan
+from thetahat.models.ensemble.forest.out_of_bag import out_of_bag_predictions, r2_interval
+
+Array = Any
+
+ANSWERS_AT_ONCE = 1 << 22
+"""Answers of single trees (trees × rows × outputs) that are held at once."""
+
+
+class ForestRegressor(RegressorMixin, Forest):
+    """Answers with means, with how far the trees differ, and with intervals for new targets."""
+
+    _ranges: ClassVar[dict[str, Range]] = {
+        **Forest._ranges,
+        "criterion": one_of("squared_error", "friedman_mse", "absolute_error", "poisson"),
+    }
+    oob_prediction_: Array
+    oob_score_: float
+    oob_score_interval_: tuple[float, float]
+    _residuals_left_out: Array
+
+    def _open_targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[InMemory, tuple[int, ...]]:
+        source = self._open(X, y, sample_weight)
+        if self.criterion == "poisson":
+            check_targets(Poisson(), source.y, who=type(self).__name__)
+        self.n_outputs_ = 1 if np.ndim(source.y) == 1 else source.y.shape[1]
+        return source, (1,) * self.n_outputs_
+
+    def _judge_left_out(self, source: InMemory, plan: ForestPlan) -> None:
+        answers = out_of_bag_predictions(self._forest, plan, type(self).__name__)[:, :, 0]
+        known = ~np.isnan(answers[:, 0])
+        self.oob_prediction_ = answers[:, 0] if self.n_outputs_ == 1 else answers
+        y, told = plan.y[known], answers[known]
+        self._residuals_left_out = np.sort(y - told, axis=0)
+        if callable(self.oob_score):
+            single = self.n_outputs_ == 1
+            self.oob_score_ = float(
+                self.oob_score(*((y[:, 0], told[:, 0]) if single else (y, told)))
+            )
+            self.__dict__.pop("oob_score_interval_", None)
+            return
+        spread = ((y - y.mean(axis=0)) ** 2).sum(axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.oob_score_ = float((1.0 - ((y - told) ** 2).sum(axis=0) / spread).mean())
+        self.oob_score_interval_ = r2_interval(y, told, None)
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """The mean answer of the trees, (n,) or (n, n_outputs).
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            Rows.
+        return_std : bool, default=False
+            Also return the standard deviation of the answers of the trees: how far the forest
+            would move if its trees were other ones, and (for trees grown to the end) how far
+            targets near x scatter.
+
+        Returns
+        -------
+        array, or a pair of arrays
+        """
+        means = self._mean_answers(X)[:, :, 0]
+        means = means[:, 0] if self.n_outputs_ == 1 else means
+        return (means, self._spread_of_trees(X)) if return_std else means
+
+    def _spread_of_trees(self, X: Any) -> Array:
+        rows, packed = self._rows(X), self._forest.packed
+        spread = np.empty((rows.shape[0], self.n_outputs_))
+        step = max(1, ANSWERS_AT_ONCE // (packed.n_trees * self.n_outputs_))
+        for start in range(0, rows.shape[0], step):
+            block = slice(start, start + step)
+            spread[block] = packed.each(rows[block]).std(axis=0)
+        spread = spread.astype(rows.dtype, copy=False)
+        return spread[:, 0] if self.n_outputs_ == 1 else spread
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
+        """Bounds between which a new target lies with a chance of about `level`.
+
+        Formula: f(x) + the (1 ∓ level)/2 quantiles of yᵢ − f₋ᵢ(xᵢ), with f₋ᵢ the trees that did not
+        draw row i. Needs ``oob_score=True``. The width is the same everywhere; `predict` with
+        ``return_std`` says where the trees differ more. Cost: that of `predict`.
+        """
+        if not 0.0 < level < 1.0:
+            raise ParameterError(
+                f"{type(self).__name__}.predict_interval: level={level!r} must lie between 0 and 1."
+            )
+        means = np.asarray(self.predict(X))
+        if "_residuals_left_out" not in self.__dict__:
+            raise ParameterError(
+                f"{type(self).__name__}: intervals come from rows that trees did not draw. Fit "
+                "with bootstrap=True and oob_score=True."
+            )
+        tail = (1.0 - level) / 2.0
+        low, high = np.quantile(self._residuals_left_out, (tail, 1.0 - tail), axis=0)
+        if self.n_outputs_ == 1:
+            low, high = low[0], high[0]
+        return (means + low).astype(means.dtype), (means + high).astype(means.dtype)

@@ -1,0 +1,366 @@
+"""What all gradient boosting estimators share: how they fit, and what they say of rows."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.callback import with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import train_test_split
+from sklearn.utils.validation import check_is_fitted
+
+from thetahat.data.bins import Bins
+from thetahat.data.in_memory import InMemory
+from thetahat.estimator.parameters import Range, at_least, boolean, more_than, none, one_of
+from thetahat.estimator.watching import Watched
+from thetahat.foundation.caller_warning import warn
+from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.randomness import generator
+from thetahat.foundation.watch import Verdict, Watch
+from thetahat.mathematics.losses.base import Subdifferentiable
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
+from thetahat.models.ensemble.gradient_boosting.checkpoint import Checkpoint
+from thetahat.models.ensemble.gradient_boosting.gradient_trees import TreeRules
+from thetahat.models.ensemble.gradient_boosting.members import Member, SummedLearners, together
+from thetahat.models.ensemble.gradient_boosting.reoptimised import reoptimised
+from thetahat.models.ensemble.gradient_boosting.rounds import (
+    Boosting,
+    Learn,
+    Plan,
+    Rows,
+    Scorer,
+    no_better,
+    scores_of,
+)
+from thetahat.models.ensemble.gradient_boosting.tree_rounds import TreeRounds
+from thetahat.models.tree.learner import TreeLearner
+from thetahat.models.tree.packed import PackedTrees
+
+Array = Any
+
+inside = Range(lambda value: more_than(0).holds(value) and value < 1, "a number between 0 and 1")
+a_path = Range(lambda value: isinstance(value, str) or hasattr(value, "__fspath__"), "a path")
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """When to stop before the last round: scores of held-out (or of all) rows no longer rise."""
+
+    patience: int
+    tolerance: float
+    scorer: Scorer
+    train_scorer: Scorer | None = None
+
+
+class BaseBoosting(Watched, TreeLearner, ABC):
+    """Members in the order of the rounds, one for each column of raw predictions in every round."""
+
+    _grows_by_steps = True
+    _ranges: ClassVar[dict[str, Range]] = {
+        "learning_rate": more_than(0),
+        "warm_start": boolean,
+        "tol": at_least(0),
+        "verbose": at_least(0) | boolean,
+        "leaf_update": one_of("auto", "newton", "line_search"),
+        "reoptimise": one_of("last", "all"),
+        "checkpoint": none | a_path,
+    }
+    _trees: tuple[Member, ...]
+    """Trees of the engine, or learners with their coefficients."""
+    _packed: PackedTrees | None
+    """The trees put together for prediction; None where there are none."""
+    _start: Array
+    """f₀, one number per column of raw predictions."""
+    _seed: int
+    n_trees_per_iteration_: int
+    loss_: Subdifferentiable
+    """The loss that was minimised."""
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit by rounds of boosting. Cost: O(rounds · n · d · depth) at most.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            Numbers, categories and missing values; an array, a sparse array or a data frame.
+        y : array-like of shape (n,)
+            Targets.
+        sample_weight : array-like of shape (n,), optional
+            How many rows each row stands for; a row of weight 0 is not there.
+
+        Returns
+        -------
+        self
+        """
+        before = self._trees_to_go_on_from()
+        rows = self._open_rows(X, y, sample_weight)
+        kept = Checkpoint.of(self, rows) if self.checkpoint is not None else None
+        going_on = bool(before)
+        if kept is not None and kept.found is not None:
+            before, self._seed, self._scores = kept.found
+        rows, held = self._held_out(rows)
+        if not going_on:
+            self._start = self._best_constant(rows)
+        boosting = self._begin(rows, before)
+        stopping = self._stopping(boosting, held)
+        with self._watching(self._n_rounds - boosting.n_rounds, self._fitted_with, X, y) as watch:
+            solution = self._run(boosting, held, stopping, watch, kept)
+        if kept is not None:
+            kept.remove()
+        trees = solution.theta
+        if self.reoptimise == "all" and trees:
+            self._start, trees = reoptimised(boosting, self._start)
+        self.__dict__.update(self._fitted_with(trees))
+        self.solution_ = replace(solution, theta=np.array(self._rounds_of(trees)))
+        self._warn_if_out_of_time()
+        return self
+
+    # What a fit is made of; the faces say how.
+
+    @property
+    @abstractmethod
+    def _n_rounds(self) -> int:
+        """How many rounds there are to be."""
+
+    @abstractmethod
+    def _open_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """The rows with targets of the loss, which is found here too."""
+
+    @abstractmethod
+    def _rules(self, rows: Rows) -> TreeRules:
+        """How the trees may grow."""
+
+    @abstractmethod
+    def _plan(self, rows: Rows) -> Plan:
+        """What each round does."""
+
+    @abstractmethod
+    def _patience(self, rows: Rows) -> int | None:
+        """Rounds without a better score after which to stop; None: never."""
+
+    def _scorer(self, rows: Rows) -> Scorer:
+        """How raw predictions of some rows are scored: by default −mean loss."""
+
+        def score(raw: Array) -> float:
+            return -rows.mean(self.loss_.value(rows.y, scores_of(self.loss_, raw)))
+
+        return score
+
+    def _first(self, rows: Rows) -> Array:
+        """f₀ of every row, (n, n_columns)."""
+        return np.broadcast_to(self._start, (len(rows.y), len(self._start)))
+
+    def _note(self, boosting: Boosting, out_of_bag: Array | None) -> None:
+        """Keep what a face reports of a round."""
+
+    def _rows_that_count(self, source: InMemory) -> Rows:
+        """Rows of positive weight, in float64 targets."""
+        weight = source.weight
+        rows = Rows(source.X, np.asarray(source.y, dtype=np.float64), weight)
+        return rows if weight is None or weight.all() else rows.take(np.flatnonzero(weight))
+
+    def _begin(self, rows: Rows, before: Sequence[Member]) -> Boosting:
+        plan = self._plan(rows)
+        return Boosting(plan, rows, self._learn(plan, rows), self._first(rows), list(before))
+
+    def _learn(self, plan: Plan, rows: Rows) -> Learn:
+        """Who learns in each round: trees of the engine."""
+        bins = Bins.learn(
+            rows.X,
+            rows.weight,
+            max_bins=self.max_bins,
+            categorical=self._columns.categorical,
+        )
+        self._bins = bins
+        return TreeRounds(
+            plan, rows, bins, bins.codes(rows.X), self._rules(rows), **self._tree_options()
+        )
+
+    def _tree_options(self) -> dict[str, Any]:
+        """What else `TreeRounds` is told."""
+        return {}
+
+    def _best_constant(self, rows: Rows) -> Array:
+        if self.loss_.columns == "per class":
+            n_classes = self.n_trees_per_iteration_
+            found: Any = self.loss_.best_constant(rows.y, rows.weight, n_classes=n_classes)  # type: ignore[call-arg]
+        else:
+            found = self.loss_.best_constant(rows.y, rows.weight)
+        return np.atleast_1d(np.asarray(found, dtype=np.float64))
+
+    def _trees_to_go_on_from(self) -> Sequence[Member]:
+        going_on = self.warm_start and hasattr(self, "_trees")
+        self._seed = self._seed if going_on else int(generator(self.random_state).integers(1 << 62))
+        if not going_on:
+            self._scores: dict[str, list[float]] = {}
+            return ()
+        if self._rounds_of(self._trees) > self._n_rounds:
+            raise ParameterError(
+                f"{type(self).__name__}: warm_start goes on from {self._rounds_of(self._trees)} "
+                f"rounds, and only {self._n_rounds} are asked for; the number must be larger or "
+                "equal to that of the last fit."
+            )
+        return self._trees
+
+    def _held_out(self, rows: Rows) -> tuple[Rows, Rows | None]:
+        """Rows to fit, and rows to judge by, where stopping early asks for some."""
+        self.do_early_stopping_ = self._patience(rows) is not None
+        fraction = self.validation_fraction
+        if not self.do_early_stopping_ or fraction is None:
+            return rows, None
+        numbers = np.arange(len(rows.y))
+        fitted, held = train_test_split(
+            numbers,
+            test_size=fraction,
+            random_state=np.random.RandomState(self._seed % (1 << 32)),
+            stratify=rows.y if hasattr(self, "classes_") else None,
+        )
+        return rows.take(np.sort(fitted)), rows.take(np.sort(held))
+
+    def _stopping(self, boosting: Boosting, held: Rows | None) -> Stopping | None:
+        patience = self._patience(boosting.rows)
+        if patience is None:
+            return None
+        train = self._scorer(boosting.rows)
+        return Stopping(patience, self.tol, self._scorer(held) if held else train, train)
+
+    def _run(
+        self,
+        boosting: Boosting,
+        held: Rows | None,
+        stopping: Stopping | None,
+        watch: Watch,
+        kept: Checkpoint | None,
+    ) -> Solution:
+        """Rounds until there are enough, no better ones, no more time, or Ctrl-C."""
+        raw = None if held is None else self._raw_of(held, boosting.members)
+        outcome, started = Outcome.CONVERGED, time.monotonic()
+        step = watch.in_time(Boosting.step)
+        try:
+            while boosting.n_rounds < self._n_rounds:
+                if stopping is not None and self._no_better(boosting, raw, stopping):
+                    break
+                made = step(boosting)
+                if raw is not None:
+                    together(made).sum(held.X, raw, len(self._start))  # type: ignore[union-attr]
+                self._note(boosting, raw)
+                self._say(boosting, started)
+                if kept is not None:
+                    kept.write_now_and_then(boosting.members, self._seed, self._scores)
+                verdict = watch(boosting.n_rounds, tuple(boosting.members), float("nan"))
+                if verdict is not Verdict.GO_ON:
+                    timed_out = verdict is Verdict.OUT_OF_TIME
+                    outcome = Outcome.OUT_OF_TIME if timed_out else Outcome.INTERRUPTED
+                    break
+            else:
+                if stopping is not None:
+                    self._no_better(boosting, raw, stopping)
+        except KeyboardInterrupt as interrupt:
+            interrupt.solution = self._told(boosting, Outcome.INTERRUPTED)  # type: ignore[attr-defined]
+            if kept is not None:
+                kept.write(boosting.members, self._seed, self._scores)
+            raise
+        return self._told(boosting, outcome)
+
+    def _no_better(self, boosting: Boosting, raw: Array | None, stopping: Stopping) -> bool:
+        """Score the model so far; whether the last rounds were in vain."""
+        if stopping.train_scorer is not None:
+            self._scores.setdefault("train", []).append(stopping.train_scorer(boosting.raw))
+        if raw is not None:
+            self._scores.setdefault("validation", []).append(stopping.scorer(raw))
+        scores = self._scores["train" if raw is None else "validation"]
+        return no_better(scores, stopping.patience, stopping.tolerance)
+
+    def _told(self, boosting: Boosting, outcome: Outcome) -> Solution:
+        return Solution(
+            theta=tuple(boosting.members),
+            outcome=outcome,
+            solver="gradient boosting",
+            steps=boosting.n_rounds,
+        )
+
+    def _fitted_with(self, trees: Sequence[Member]) -> dict[str, Any]:
+        """The attributes of the model that has these members."""
+        packed = together(trees)
+        return {
+            "_trees": tuple(trees),
+            "_packed": packed if isinstance(packed, PackedTrees) else None,
+        }
+
+    def _rounds_of(self, trees: Sequence[Member]) -> int:
+        return len(trees) // self.n_trees_per_iteration_
+
+    def _say(self, boosting: Boosting, started: float) -> None:
+        if self.verbose and (
+            self.verbose > 1 or boosting.n_rounds % 10 == 0 or boosting.n_rounds == 1
+        ):
+            seconds = time.monotonic() - started
+            print(
+                f"{type(self).__name__}: round {boosting.n_rounds} of {self._n_rounds}, mean loss "
+                f"{boosting.mean_loss():.6g}, {seconds:.2f} s"
+            )
+
+    def _warn_if_out_of_time(self) -> None:
+        if self.solution_.outcome in (Outcome.OUT_OF_TIME, Outcome.INTERRUPTED):
+            warn(
+                f"{type(self).__name__}: {self.solution_.outcome.value} ({self.solution_.steps} of "
+                f"{self._n_rounds} rounds). Allow more time with th.config(max_time=...), or go "
+                "on with warm_start=True.",
+                ConvergenceWarning,
+            )
+
+    # What is said of rows.
+
+    @property
+    def feature_importances_(self) -> Array:
+        """What the splits by each column gained, as shares of all gains; they sum to one."""
+        check_is_fitted(self)
+        sums = np.zeros(self.n_features_in_)
+        for tree in self._trees:
+            inner = tree.feature >= 0
+            sums += np.bincount(
+                tree.feature[inner], weights=tree.gain[inner], minlength=self.n_features_in_
+            )
+        return sums / sums.sum() if sums.any() else sums
+
+    def _raw_of(self, rows: Rows, members: Sequence[Member]) -> Array:
+        raw = np.array(self._first(rows), order="C")
+        return together(members).sum(rows.X, raw, raw.shape[1])
+
+    def _raw(self, X: Any) -> Array:
+        """Raw predictions in float64, (n, n_columns)."""
+        if "_packed" not in self.__dict__:
+            check_is_fitted(self)
+        rows = self._rows(X)
+        raw = self._started(rows)
+        members = SummedLearners(self._trees) if self._packed is None else self._packed  # type: ignore[arg-type]
+        return members.sum(rows, raw, raw.shape[1])
+
+    def _started(self, rows: Array) -> Array:
+        """f₀ of rows as they were read, an array of its own."""
+        raw = np.empty((rows.shape[0], len(self._start)))
+        raw[:] = self._start
+        return raw
+
+    def _staged_raw(self, X: Any) -> Iterator[Array]:
+        """Raw predictions after each round; the array is reused."""
+        check_is_fitted(self)
+        rows = self._rows(X)
+        raw = self._started(rows)
+        per_round = self.n_trees_per_iteration_
+        for first in range(0, len(self._trees), per_round):
+            made = together(self._trees[first : first + per_round])
+            yield made.sum(rows, raw, per_round)
+
+    def _dtype(self, X: Any) -> Any:
+        """float32 for rows of float32, else float64."""
+        return np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_trees" in self.__dict__

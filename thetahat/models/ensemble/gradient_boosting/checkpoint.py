@@ -1,0 +1,133 @@
+"""Snapshots of a long fit, so that one that was killed goes on where it was.
+
+A snapshot is one .npz file of plain arrays and a JSON text: the trees so far, the seed, and a
+fingerprint of rows and parameters. It is written whole or not at all. The rounds that follow are
+the same, bit for bit, as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from thetahat.foundation.atomic_file import atomic_file
+from thetahat.foundation.errors import DataError
+from thetahat.models.ensemble.gradient_boosting.rounds import Rows
+from thetahat.models.tree.structure import Tree
+
+Array = Any
+Scores = dict[str, list[float]]
+
+SECONDS_BETWEEN = 5.0
+VERSION = 1
+NOT_IN_FINGERPRINT = {"checkpoint", "verbose", "max_iter", "n_estimators", "warm_start"}
+ARRAYS = [field.name for field in fields(Tree) if field.name not in ("n_features", "n_outputs")]
+ARRAYS.remove("n_classes")
+
+
+@dataclass
+class Checkpoint:
+    """Where snapshots of one fit go, and what was found there."""
+
+    path: Path
+    fingerprint: str
+    found: tuple[list[Tree], int, Scores] | None = None
+    """Trees, seed and scores of the snapshot."""
+    written: float = 0.0
+
+    @classmethod
+    def of(cls, estimator: Any, rows: Rows) -> Checkpoint:
+        """The snapshot of this fit, if there is one; one of another fit is refused."""
+        path = Path(estimator.checkpoint)
+        checkpoint = cls(path, _fingerprint(estimator, rows), written=time.monotonic())
+        if path.exists():
+            checkpoint.found = checkpoint._read(type(estimator).__name__)
+        return checkpoint
+
+    def write_now_and_then(self, trees: Sequence[Tree], seed: int, scores: Scores) -> None:
+        """Write, if the last snapshot is old enough."""
+        if time.monotonic() - self.written >= SECONDS_BETWEEN:
+            self.write(trees, seed, scores)
+
+    def write(self, trees: Sequence[Tree], seed: int, scores: Scores) -> None:
+        """Put a snapshot into place. Cost: O(nodes)."""
+        facts = {
+            "version": VERSION,
+            "fingerprint": self.fingerprint,
+            "seed": seed,
+            "scores": scores,
+            "sizes": [tree.node_count for tree in trees],
+            "sets": [list(tree.category_sets.shape) for tree in trees],
+            "n_features": trees[0].n_features if trees else 0,
+        }
+        held = {
+            name: np.concatenate([np.ravel(getattr(tree, name)) for tree in trees])
+            for name in ARRAYS
+            if trees
+        }
+        held["facts"] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
+        with atomic_file(self.path) as file:
+            np.savez(file, **held)  # type: ignore[arg-type]
+        self.written = time.monotonic()
+
+    def remove(self) -> None:
+        """The fit is done: its snapshot is no longer needed."""
+        self.path.unlink(missing_ok=True)
+
+    def _read(self, who: str) -> tuple[list[Tree], int, Scores]:
+        try:
+            with np.load(self.path, allow_pickle=False) as held:
+                facts = json.loads(held["facts"].tobytes())
+                arrays = {name: held[name] for name in ARRAYS if name in held}
+            if facts["version"] != VERSION:
+                raise ValueError(f"its version is {facts['version']!r}, and {VERSION} is read here")
+            trees = _cut(arrays, facts)
+        except (OSError, ValueError, KeyError, TypeError) as failure:
+            raise DataError(
+                f"{who}: checkpoint={str(self.path)!r} is no snapshot of a fit ({failure}). Delete "
+                "it, or give another path."
+            ) from failure
+        if facts["fingerprint"] != self.fingerprint:
+            raise DataError(
+                f"{who}: checkpoint={str(self.path)!r} is a snapshot of a fit on other rows or "
+                "with other parameters. Delete it to begin anew, or give another path."
+            )
+        return trees, int(facts["seed"]), facts["scores"]
+
+
+def _cut(arrays: dict[str, Array], facts: dict[str, Any]) -> list[Tree]:
+    """The trees that lie one after the other in the arrays."""
+    trees: list[Tree] = []
+    node = word = 0
+    for size, shape in zip(facts["sizes"], facts["sets"], strict=True):
+        part = {name: arrays[name][node : node + size] for name in ARRAYS}
+        part["values"] = part["values"].reshape(size, 1)
+        n_words = shape[0] * shape[1]
+        part["category_sets"] = arrays["category_sets"][word : word + n_words].reshape(shape)
+        if len(part["feature"]) != size:
+            raise ValueError("it ends before its last tree")
+        trees.append(Tree(**part, n_features=int(facts["n_features"])))
+        node, word = node + size, word + n_words
+    return trees
+
+
+def _fingerprint(estimator: Any, rows: Rows) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for part in (rows.X, rows.y, rows.weight):
+        if part is not None:
+            digest.update(str((part.shape, part.dtype)).encode())
+            digest.update(np.ascontiguousarray(part).tobytes())
+    told = {
+        name: repr(value)
+        for name, value in sorted(estimator.get_params(deep=False).items())
+        if name not in NOT_IN_FINGERPRINT
+    }
+    digest.update(json.dumps([type(estimator).__name__, told]).encode())
+    return digest.hexdigest()

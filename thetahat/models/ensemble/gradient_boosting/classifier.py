@@ -1,0 +1,197 @@
+"""Gradient boosting of class scores: labels, losses of them, and probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from thetahat.estimator.classifier import Classifier
+from thetahat.foundation.errors import CapabilityError
+from thetahat.mathematics.losses import named
+from thetahat.mathematics.losses.base import Link, Subdifferentiable, Targets
+from thetahat.mathematics.losses.likelihood import Logistic
+from thetahat.mathematics.losses.links import link, sigmoid
+from thetahat.mathematics.losses.margin import Exponential, SignLogistic
+from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
+from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting
+from thetahat.models.ensemble.gradient_boosting.rounds import Rows
+
+Array = Any
+
+
+def loss_of_labels(given: Any, n_classes: int, who: str) -> Subdifferentiable:
+    """The loss for so many classes: log loss is the softmax's with more than two."""
+    loss = named(given)
+    if not isinstance(loss, Subdifferentiable):
+        raise CapabilityError(
+            f"{who}: boosting follows slopes, and {type(loss).__name__} loss has none. Use "
+            "'log_loss', or 'hinge' for margins."
+        )
+    if n_classes > 2 and isinstance(loss, Logistic | SignLogistic):
+        return SoftmaxCrossEntropy()
+    if n_classes > 2 and loss.columns == "one":
+        raise CapabilityError(
+            f"{who}: y holds {n_classes} classes, and {type(loss).__name__} loss tells two apart. "
+            "The exponential loss and others of margins are suited for 2 classes; use 'log_loss' "
+            "or 'multiclass_hinge'."
+        )
+    return loss
+
+
+def _has_probabilities(self: Any) -> bool:
+    loss = getattr(self, "loss_", None)
+    if loss is None:
+        return True
+    return isinstance(loss, Exponential) or loss.link in (Link.LOGIT, Link.SOFTMAX)
+
+
+class BaseBoostingClassifier(BaseBoosting, Classifier):
+    """Fitted ``classes_``; the loss decides whether scores are probabilities too."""
+
+    loss: Any
+    class_weight: Any = None
+
+    def _open_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        source: Any = self._open_classes(X, y, sample_weight, class_weight=self.class_weight)
+        rows = self._rows_that_count(source)
+        n_classes = len(self.classes_)
+        self.loss_ = loss_of_labels(self.loss, n_classes, type(self).__name__)
+        self.n_classes_ = n_classes
+        self.n_trees_per_iteration_ = 1 if self.loss_.columns == "one" else n_classes
+        if self.loss_.targets in (Targets.SIGNS, Targets.REAL):
+            return Rows(rows.X, 2.0 * rows.y - 1.0, rows.weight)
+        return rows
+
+    def decision_function(self, X: Any) -> Array:
+        """Raw scores. Cost: O(n · trees · depth).
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows to judge.
+
+        Returns
+        -------
+        array of shape (n,) for two classes, else (n, n_classes)
+        """
+        return self._shaped(self._raw(X), X)
+
+    def predict(self, X: Any) -> Array:
+        """The label of each row. Cost: O(n · trees · depth).
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows to judge.
+
+        Returns
+        -------
+        array of shape (n,), of the type of the labels given to `fit`
+        """
+        return self._labelled(self._raw(X))
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of each class, for losses that give one. Cost: O(n · trees · depth).
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows to judge.
+
+        Returns
+        -------
+        array of shape (n, n_classes)
+        """
+        return self._probable(self._raw(X)).astype(self._dtype(X), copy=False)
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> Array:
+        """The logarithm of `predict_proba`. Cost: as there.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows to judge.
+
+        Returns
+        -------
+        array of shape (n, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def staged_decision_function(self, X: Any) -> Iterator[Array]:
+        """Raw scores after each round, as `decision_function` gives them.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows to judge.
+
+        Yields
+        ------
+        array of shape (n,) or (n, n_classes)
+        """
+        for raw in self._staged_raw(X):
+            yield np.array(self._shaped(raw, X))
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """The labels after each round.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows to judge.
+
+        Yields
+        ------
+        array of shape (n,)
+        """
+        for raw in self._staged_raw(X):
+            yield self._labelled(raw)
+
+    @available_if(_has_probabilities)
+    def staged_predict_proba(self, X: Any) -> Iterator[Array]:
+        """Probabilities after each round.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows to judge.
+
+        Yields
+        ------
+        array of shape (n, n_classes)
+        """
+        for raw in self._staged_raw(X):
+            yield self._probable(raw)
+
+    def _shaped(self, raw: Array, X: Any) -> Array:
+        scores = raw[:, 1] - raw[:, 0] if raw.shape[1] == 2 else raw
+        scores = scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
+        return scores.astype(self._dtype(X), copy=False)
+
+    def _labelled(self, raw: Array) -> Array:
+        if raw.shape[1] == 1:
+            return self.classes_[(raw[:, 0] > 0).astype(np.intp)]
+        return self.classes_[raw.argmax(axis=1)]
+
+    def _probable(self, raw: Array) -> Array:
+        if raw.shape[1] > 1:
+            return np.asarray(self.loss_.mean(raw))
+        # The best score of the exponential loss is half the log odds.
+        z = 2.0 * raw[:, 0] if isinstance(self.loss_, Exponential) else raw[:, 0]
+        return np.column_stack([sigmoid(-z), sigmoid(z)])
+
+    def _raw_from_probabilities(self, shares: Array) -> Array:
+        """Scores whose probabilities these are, for first predictions by another model."""
+        shares = np.clip(shares, 1e-7, 1.0)
+        shares = shares / shares.sum(axis=1, keepdims=True)
+        if self.n_trees_per_iteration_ > 1:
+            return np.asarray(link(Link.SOFTMAX, shares))
+        odds = np.asarray(link(Link.LOGIT, shares[:, 1:]))
+        return odds / 2 if isinstance(self.loss_, Exponential) else odds

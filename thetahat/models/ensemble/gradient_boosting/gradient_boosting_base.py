@@ -1,0 +1,299 @@
+"""What the faces of gradient boosting by rounds of whole trees share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from thetahat.data.in_memory import InMemory
+from thetahat.estimator.parameters import Range, at_least, more_than, none, one_of, whole
+from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.mathematics.losses.base import Link
+from thetahat.mathematics.losses.likelihood import Logistic
+from thetahat.mathematics.losses.links import link
+from thetahat.mathematics.losses.residual.squared import Squared
+from thetahat.models.ensemble.combination.rows_as_given import open_as_given, rows_as_given
+from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting, inside
+from thetahat.models.ensemble.gradient_boosting.gradient_trees import NO_LIMIT, TreeRules
+from thetahat.models.ensemble.gradient_boosting.learner_rounds import LearnerRounds
+from thetahat.models.ensemble.gradient_boosting.members import Member
+from thetahat.models.ensemble.gradient_boosting.rounds import Boosting, Learn, Plan, Rows
+from thetahat.models.tree.growth.directions import Directions
+from thetahat.models.tree.regression import DecisionTreeRegressor
+from thetahat.models.tree.single import share
+from thetahat.models.tree.structure import Tree
+
+Array = Any
+
+NO_DIRECTIONS = Directions(np.empty((0, 2), dtype=np.int64), np.empty((0, 2)))
+
+RANGES: dict[str, Range] = {
+    "n_estimators": whole(1),
+    "subsample": Range(lambda value: more_than(0).holds(value) and value <= 1, "in (0, 1]"),
+    "min_samples_split": whole(2) | share,
+    "min_samples_leaf": whole(1) | share,
+    "min_weight_fraction_leaf": Range(
+        lambda value: at_least(0).holds(value) and value <= 0.5, "a number from 0 to 0.5"
+    ),
+    "max_depth": whole(1) | none,
+    "min_impurity_decrease": at_least(0),
+    "init": one_of("zero") | none | Range(lambda value: hasattr(value, "fit"), "an estimator"),
+    "estimator": none
+    | Range(
+        lambda value: (
+            hasattr(value, "fit") and hasattr(value, "predict") and not is_classifier(value)
+        ),
+        "a regressor with fit and predict",
+    ),
+    "max_features": whole(1) | share | one_of("sqrt", "log2") | none,
+    "max_leaf_nodes": whole(2) | none,
+    "validation_fraction": inside,
+    "n_iter_no_change": whole(1) | none,
+    "max_bins": Range(lambda value: whole(2).holds(value) and value <= 255, "from 2 to 255"),
+}
+
+
+class BaseGradientBoosting(BaseBoosting):
+    """What the two faces share: trees of the engine, or any regressor, round by round.
+
+    Trees take tables with categories and missing values; what another learner takes is its own.
+    """
+
+    _ranges: ClassVar[dict[str, Range]] = {**BaseBoosting._ranges, **RANGES}
+    estimator: Any = None  # also of models from files that do not know of it
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if hasattr(self.estimator, "__sklearn_tags__"):
+            inner = get_tags(self.estimator).input_tags
+            tags.input_tags.allow_nan, tags.input_tags.sparse = inner.allow_nan, inner.sparse
+        return tags
+
+    def _open(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        supervised: bool = True,
+        check_finite: bool = False,
+    ) -> InMemory:
+        if self.estimator is None:
+            return super()._open(X, y, sample_weight, supervised=supervised)
+        if self.checkpoint is not None:
+            raise ParameterError(
+                f"{type(self).__name__}: checkpoint={self.checkpoint!r} keeps trees, and estimator="
+                f"{self.estimator!r} is boosted. Leave one of them out; warm_start=True goes on "
+                "from any learner."
+            )
+        self.__dict__.pop("_columns", None)
+        return open_as_given(self, X, y, sample_weight, self.estimator)
+
+    def _rows(self, X: Any) -> Any:
+        if "_columns" in self.__dict__:
+            return super()._rows(X)
+        check_is_fitted(self)
+        return rows_as_given(self, X, self.estimator, reset=False)
+
+    def _trees_to_go_on_from(self) -> Sequence[Member]:
+        before = super()._trees_to_go_on_from()
+        if before and isinstance(before[0], Tree) != (self.estimator is None):
+            raise ParameterError(
+                f"{type(self).__name__}: warm_start goes on from "
+                f"{'trees' if self.estimator is not None else 'another learner'}, and estimator="
+                f"{self.estimator!r} now. Set warm_start=False to begin anew."
+            )
+        return before
+
+    @property
+    def _n_rounds(self) -> int:
+        return int(self.n_estimators)
+
+    @property
+    def n_estimators_(self) -> int:
+        """Rounds of the fitted model."""
+        return self._rounds_of(self._trees)
+
+    @property
+    def estimators_(self) -> Array:
+        """The fitted learners, (n_estimators, n_trees_per_iteration).
+
+        Trees of the engine as `DecisionTreeRegressor`, their values times the learning rate.
+        """
+        check_is_fitted(self, "_trees")
+        held = np.empty(len(self._trees), dtype=object)
+        for place, member in enumerate(self._trees):
+            is_tree = isinstance(member, Tree)
+            held[place] = _as_estimator(self, member) if is_tree else member.learner
+        return held.reshape(-1, self.n_trees_per_iteration_)
+
+    @property
+    def estimator_weights_(self) -> Array:
+        """What each learner's answer is multiplied by, in the shape of ``estimators_``.
+
+        The coefficient that its loss asks for times the learning rate; 1 for trees, whose leaves
+        hold it.
+        """
+        check_is_fitted(self, "_trees")
+        weights = [getattr(member, "coefficient", 1.0) for member in self._trees]
+        return np.array(weights).reshape(-1, self.n_trees_per_iteration_)
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Shares of the gain by column; of learners that tell theirs, their mean.
+
+        A learner counts as much as it weighs.
+        """
+        check_is_fitted(self)
+        if not self._trees or isinstance(self._trees[0], Tree):
+            return super().feature_importances_
+        found = [each.feature_importances_ for each in self.estimators_.ravel()]
+        sums = np.abs(self.estimator_weights_).ravel() @ np.array(found)
+        return sums / sums.sum() if sums.any() else sums
+
+    @property
+    def train_score_(self) -> Array:
+        """The loss of the rows fitted after every round (the deviance, for likelihoods)."""
+        return np.asarray(self._scores.get("fitted", []))
+
+    @property
+    def oob_improvement_(self) -> Array:
+        """By how much each round lowered the loss of rows it did not draw; with subsample < 1."""
+        kept = np.reshape(self._scores.get("out of bag", []), (-1, 2))
+        return kept[:, 0] - kept[:, 1]
+
+    @property
+    def oob_scores_(self) -> Array:
+        """The loss after each round of the rows it did not draw; with subsample < 1."""
+        return np.reshape(self._scores.get("out of bag", []), (-1, 2))[:, 1]
+
+    def apply(self, X: Any) -> Array:
+        """The leaf of every row in every tree.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, n_estimators, n_trees_per_iteration)
+        """
+        check_is_fitted(self, "_trees")
+        if self._packed is None:
+            raise CapabilityError(
+                f"{type(self).__name__}: {self.estimator!r} has no leaves to name. Boost trees, "
+                "with estimator=None."
+            )
+        leaves = self._packed.leaves(self._rows(X)).T
+        return leaves.reshape(len(leaves), -1, self.n_trees_per_iteration_).astype(np.float64)
+
+    def _rules(self, rows: Rows) -> TreeRules:
+        n, d = len(rows.y), self.n_features_in_
+        total = float(n if rows.weight is None else rows.weight.sum())
+        self.max_features_ = _columns_to_look_at(self.max_features, d)
+
+        def least(number: Any) -> float:
+            return float(number) if isinstance(number, Integral) else float(np.ceil(number * total))
+
+        drawn = total * self.subsample
+        return TreeRules(
+            max_leaves=self.max_leaf_nodes or NO_LIMIT,
+            max_depth=NO_LIMIT if self.max_depth is None else self.max_depth,
+            min_split=max(2.0, least(self.min_samples_split)),
+            min_rows=max(least(self.min_samples_leaf), self.min_weight_fraction_leaf * drawn),
+            min_gain=self.min_impurity_decrease * drawn,
+            max_features=self.max_features_,
+        )
+
+    def _plan(self, rows: Rows) -> Plan:
+        return Plan(
+            loss=self.loss_,
+            learning_rate=float(self.learning_rate),
+            n_columns=self.n_trees_per_iteration_,
+            subsample=float(self.subsample),
+            leaf_update=self.leaf_update,
+            huber_level=self._huber_level,
+            seed=self._seed,
+        )
+
+    def _learn(self, plan: Plan, rows: Rows) -> Learn:
+        if self.estimator is None:
+            return super()._learn(plan, rows)
+        return LearnerRounds(plan, rows, self.estimator, type(self).__name__)
+
+    def _tree_options(self) -> dict[str, Any]:
+        return {"curved_splits": False, "ccp_alpha": float(self.ccp_alpha)}
+
+    @property
+    def _huber_level(self) -> float | None:
+        return None
+
+    def _patience(self, rows: Rows) -> int | None:
+        return self.n_iter_no_change
+
+    def _best_constant(self, rows: Rows) -> Array:
+        if self.init is None:
+            found = super()._best_constant(rows)
+            self.init_ = found
+            return found
+        if isinstance(self.init, str):
+            self.init_ = np.zeros(self.n_trees_per_iteration_)
+            return np.zeros(self.n_trees_per_iteration_)
+        labels = self.classes_[np.maximum(rows.y, 0).astype(int)] if self._labelled_y else rows.y
+        weighted = rows.weight is not None and has_fit_parameter(self.init, "sample_weight")
+        extra = {"sample_weight": rows.weight} if weighted else {}
+        self.init_ = clone(self.init).fit(rows.X, labels, **extra)
+        return np.zeros(self.n_trees_per_iteration_)
+
+    @property
+    def _labelled_y(self) -> bool:
+        return hasattr(self, "classes_")
+
+    def _first(self, rows: Rows) -> Array:
+        return self._started(rows.X)
+
+    def _started(self, rows: Array) -> Array:
+        raw = super()._started(rows)
+        return raw if isinstance(self.init_, np.ndarray) else raw + self._by_init(rows)
+
+    def _by_init(self, rows: Array) -> Array:
+        """Raw predictions of the model that comes first, (n, n_columns)."""
+        if self._labelled_y:
+            return self._raw_from_probabilities(self.init_.predict_proba(rows))
+        said = np.asarray(self.init_.predict(rows), dtype=np.float64).reshape(-1, 1)
+        if self.loss_.link is Link.IDENTITY:
+            return said
+        return np.asarray(link(self.loss_.link, said))
+
+    def _note(self, boosting: Boosting, out_of_bag: Array | None) -> None:
+        factor = 2.0 if isinstance(self.loss_, Squared | Logistic) else 1.0
+        self._scores.setdefault("fitted", []).append(factor * boosting.mean_loss())
+        if boosting.out_of_bag_losses is not None:
+            losses = self._scores.setdefault("out of bag", [])
+            losses.extend(factor * loss for loss in boosting.out_of_bag_losses)
+
+
+def _columns_to_look_at(max_features: Any, d: int) -> int:
+    if max_features is None:
+        return d
+    if isinstance(max_features, str):
+        return max(1, int(np.sqrt(d) if max_features == "sqrt" else np.log2(d)))
+    if isinstance(max_features, Integral):
+        return min(int(max_features), d)
+    return max(1, int(max_features * d))
+
+
+def _as_estimator(boosted: BaseBoosting, tree: Any) -> DecisionTreeRegressor:
+    """A tree of the ensemble as a regressor of its own."""
+    alone = DecisionTreeRegressor()
+    alone.tree_, alone._columns = tree, boosted._columns
+    alone.n_features_in_, alone.n_outputs_ = boosted.n_features_in_, 1
+    alone.max_features_, alone._directions = tree.n_features, NO_DIRECTIONS
+    return alone

@@ -1,0 +1,64 @@
+"""Scores of scikit-learn's scorers for raw predictions that are there already."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import check_scoring
+from sklearn.utils.validation import has_fit_parameter
+
+from thetahat.models.ensemble.gradient_boosting.rounds import Rows, Scorer
+
+Array = Any
+
+
+class _Answers(BaseEstimator):
+    """Stands for a fitted model: its answers are those of given raw predictions."""
+
+    def __init__(self, model: Any = None) -> None:
+        self.model = model
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+class _ClassAnswers(ClassifierMixin, _Answers):
+    @property
+    def classes_(self) -> Array:
+        return self.model.classes_
+
+    def predict(self, raw: Array) -> Array:
+        return self.model._labelled(raw)
+
+    def predict_proba(self, raw: Array) -> Array:
+        return self.model._probable(raw)
+
+    def decision_function(self, raw: Array) -> Array:
+        return self.model._shaped(raw, raw)
+
+
+class _NumberAnswers(RegressorMixin, _Answers):
+    def predict(self, raw: Array) -> Array:
+        return self.model._mean(raw, raw)
+
+
+def scorer_of_raw(model: Any, scoring: Any, rows: Rows) -> Scorer:
+    """A scorer's score of these rows, as a function of their raw predictions."""
+    labelled = hasattr(model, "classes_")
+    answers = _ClassAnswers(model) if labelled else _NumberAnswers(model)
+    scorer = check_scoring(answers, scoring=scoring)
+    y = rows.y
+    if labelled:
+        y = model.classes_[np.maximum(y, 0).astype(np.intp)]
+    weighted = {} if rows.weight is None else {"sample_weight": rows.weight}
+
+    def score(raw: Array) -> float:
+        return float(scorer(answers, raw, y, **weighted))
+
+    assert has_fit_parameter(answers, "sample_weight")
+    return score

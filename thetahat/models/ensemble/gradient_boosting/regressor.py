@@ -1,0 +1,86 @@
+"""Gradient boosting of numbers: losses of them, and the means they stand for."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from thetahat.foundation.errors import CapabilityError
+from thetahat.mathematics.losses import named
+from thetahat.mathematics.losses.base import Loss, Subdifferentiable
+from thetahat.mathematics.losses.targets import check_targets
+from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting
+from thetahat.models.ensemble.gradient_boosting.rounds import Rows
+
+Array = Any
+
+
+def loss_of_numbers(given: Any, who: str) -> Subdifferentiable:
+    """The loss, if it can be boosted with one raw prediction per row."""
+    loss = named(given)
+    if not isinstance(loss, Subdifferentiable):
+        raise CapabilityError(
+            f"{who}: boosting follows slopes, and {type(loss).__name__} loss has none. Use "
+            "'squared_error' or 'absolute_error'."
+        )
+    if loss.columns != "one":
+        raise CapabilityError(
+            f"{who}: {type(loss).__name__} loss scores classes. Use a classifier, such as "
+            "HistGradientBoostingClassifier."
+        )
+    return loss
+
+
+class BaseBoostingRegressor(RegressorMixin, BaseBoosting):
+    """Predicts the mean under the loss's link: the raw prediction, or its exponential."""
+
+    loss: Any
+    n_trees_per_iteration_ = 1
+
+    @abstractmethod
+    def _loss(self) -> Loss:
+        """The loss that the parameters name."""
+
+    def _open_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        rows = self._rows_that_count(self._open(X, y, sample_weight))
+        who = type(self).__name__
+        self.loss_ = loss_of_numbers(self._loss(), who)
+        check_targets(self.loss_, rows.y, who=who)
+        self.n_trees_per_iteration_ = 1
+        return rows
+
+    def predict(self, X: Any) -> Array:
+        """The predicted number of each row. Cost: O(n · trees · depth).
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows to predict.
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        return self._mean(self._raw(X), X)
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """Predictions after each round.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows to predict.
+
+        Yields
+        ------
+        array of shape (n,)
+        """
+        for raw in self._staged_raw(X):
+            yield np.array(self._mean(raw, X))
+
+    def _mean(self, raw: Array, X: Any) -> Array:
+        return np.asarray(self.loss_.mean(raw[:, 0])).astype(self._dtype(X), copy=False)

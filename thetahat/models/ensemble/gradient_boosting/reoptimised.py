@@ -1,0 +1,73 @@
+"""All coefficients of a boosted model at once: "feature regression" on what its members say.
+
+    c = argmin Σ w·ℓ(y, b + Σ_m c_m·h_m(x)) + (λ/2)·‖c − 1‖²,    λ tiny
+
+Boosting sets each member's coefficient when the member is new and never looks back. Here members
+are columns of a linear model under the same loss, started from boosting's own answer c = 1, b = f₀.
+A tiny pull towards it makes the answer unique where members are collinear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from thetahat.foundation.memory import require_memory
+from thetahat.models.ensemble.gradient_boosting.members import Member, outputs_of, times
+from thetahat.models.ensemble.gradient_boosting.rounds import Boosting, scores_of
+
+Array = Any
+
+PULL = 1e-6
+
+
+def reoptimised(boosting: Boosting, start: Array) -> tuple[Array, Sequence[Member]]:
+    """The best intercepts, and the members times their best coefficients.
+
+    Cost: O(n·M) memory and per step, for M members; a few dozen steps of L-BFGS.
+    """
+    from scipy.optimize import minimize
+
+    rows, members, loss = boosting.rows, boosting.members, boosting.loss
+    n, k, n_members = len(rows.y), boosting.plan.n_columns, len(members)
+    require_memory(
+        8 * n * n_members,
+        f"Re-optimising {n_members} coefficients on {n} rows",
+        "Use reoptimise='last', fewer rounds, or fewer rows.",
+    )
+    outputs = outputs_of(members, rows.X, n)
+    # One scale for all columns, so that a step of the solver means the same in each.
+    scale = np.sqrt(np.mean(outputs**2, axis=0))
+    scale = np.where(scale > 0, scale, 1.0)
+    outputs /= scale
+    share = np.ones(n) / n if rows.weight is None else rows.weight / rows.weight.sum()
+    first = boosting.start - start  # 0, unless another model gave the first predictions
+
+    def risk(theta: Array) -> tuple[float, Array]:
+        steps = theta[k:]
+        raw = first + theta[:k] + _by_column(outputs * steps, k)
+        value, slope = loss.value_and_gradient(rows.y, np.ascontiguousarray(scores_of(loss, raw)))
+        slope = share[:, None] * slope.reshape(n, k)
+        away = steps - scale
+        by_member = np.einsum("nm,nm->m", outputs, slope[:, np.arange(n_members) % k])
+        return (
+            float(share @ value + PULL / 2 * away @ away),
+            np.concatenate([slope.sum(axis=0), by_member + PULL * away]),
+        )
+
+    found: Any = minimize(
+        risk,
+        np.concatenate([start, scale]),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": 500, "maxcor": 20},
+    )
+    factors = found.x[k:] / scale
+    return found.x[:k], [times(each, by) for each, by in zip(members, factors, strict=True)]
+
+
+def _by_column(terms: Array, k: int) -> Array:
+    """Σ of the terms of the members m of each column m mod k."""
+    return np.column_stack([terms[:, column::k].sum(axis=1) for column in range(k)])

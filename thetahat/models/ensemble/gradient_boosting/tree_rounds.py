@@ -1,0 +1,105 @@
+"""A round of trees of the engine: one for each column of raw predictions, its leaves set anew.
+
+The tree is fitted to the slopes by least squares; every leaf then takes the constant that is best
+for the loss. Raw predictions are updated from the rows of the leaves, in the order in which
+`PackedTrees.sum` adds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.bins import Bins, Codes
+from thetahat.models.ensemble.gradient_boosting.gradient_trees import (
+    Leaves,
+    TreeRules,
+    grow_tree,
+    with_leaf_values,
+)
+from thetahat.models.ensemble.gradient_boosting.leaf_values import (
+    newton_values,
+    searched_values,
+    takes_newton_steps,
+)
+from thetahat.models.ensemble.gradient_boosting.rounds import Plan, Round, Rows
+from thetahat.models.tree.pruning import weakest_links
+from thetahat.models.tree.structure import Tree
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class TreeRounds:
+    """Called with a round: its trees, whose values are added to the raw predictions."""
+
+    plan: Plan
+    rows: Rows
+    bins: Bins
+    codes: Codes
+    rules: TreeRules
+    curved_splits: bool = True
+    """Whether splits weigh rows by their curvature; else they are least squares of the slopes."""
+    ccp_alpha: float = 0.0
+    """Price of a leaf at which every tree is pruned."""
+
+    def __call__(self, now: Round) -> list[Tree]:
+        return [self._grown(now, column) for column in range(self.plan.n_columns)]
+
+    def _grown(self, now: Round, column: int) -> Tree:
+        rows, slope, curvature = self.rows, now.slope, now.curvature
+        bends = curvature if self.curved_splits else None
+        tree, leaves = grow_tree(
+            self.codes,
+            self.bins,
+            np.ascontiguousarray(slope[:, column]),
+            None if bends is None else np.ascontiguousarray(bends[:, column]),
+            rows.weight,
+            self.rules,
+            rows=now.drawn,
+            seed=int(now.random.integers(1 << 32)),
+        )
+        if not takes_newton_steps(now.loss, self.plan.leaf_update):
+            found = searched_values(now.loss, leaves, rows.y, now.before, column, rows.weight)
+            tree = with_leaf_values(tree, leaves, self._in_bounds(tree, leaves, found))
+        elif curvature is not None and not self.curved_splits:
+            found = newton_values(leaves, slope[:, column], curvature[:, column], rows.weight)
+            tree = with_leaf_values(tree, leaves, found)
+        tree.values[:] *= self.plan.learning_rate
+        if self.ccp_alpha:
+            sequence = weakest_links(tree)
+            tree = sequence.tree_at(sequence.step_at(self.ccp_alpha))
+            now.raw[:, column] += tree.packed.sum(rows.X)[:, 0]
+        else:
+            self._add(tree, leaves, now, column)
+        return tree
+
+    def _in_bounds(self, tree: Tree, leaves: Leaves, found: Array) -> Array:
+        """Leaf values kept in the order that a monotonic constraint asks for."""
+        if self.rules.monotonic is None:
+            return found
+        low, high = _monotone_ranges(tree, self.rules.monotonic)
+        return np.clip(found, low[leaves.nodes], high[leaves.nodes])
+
+    def _add(self, tree: Tree, leaves: Leaves, now: Round, column: int) -> None:
+        leaves.add(np.ascontiguousarray(tree.values[leaves.nodes, 0]), now.raw, column)
+        if now.drawn.size:
+            left_out = now.left_out
+            now.raw[left_out, column] += tree.packed.sum(self.rows.X[left_out])[:, 0]
+
+
+def _monotone_ranges(tree: Tree, monotonic: Array) -> tuple[Array, Array]:
+    """Between which values a node may answer: siblings along a directed column keep a middle."""
+    low, high = np.full(tree.node_count, -np.inf), np.full(tree.node_count, np.inf)
+    value = tree.values[:, 0]
+    for node in np.flatnonzero(tree.feature >= 0):  # parents come before children
+        left, right = tree.left[node], tree.left[node] + 1
+        low[[left, right]], high[[left, right]] = low[node], high[node]
+        direction = monotonic[tree.feature[node]]
+        if direction:
+            middle = np.clip((value[left] + value[right]) / 2, low[node], high[node])
+            (high if direction > 0 else low)[left] = middle
+            (low if direction > 0 else high)[right] = middle
+    return low, high

@@ -1,0 +1,225 @@
+"""The conjugate update of linear regression with normal noise, from second moments alone.
+
+With β = μ₀ + Lu (see `GaussianPrior`), G = Σ wxxᵀ, c = Σ wx(y − xᵀμ₀) and noise of variance σ²,
+
+    u | data ~ N(M⁻¹Lᵀc/σ², M⁻¹),    M = LᵀGL/σ² + diag(1 where proper, 0 where flat),
+
+and p(data) is normal as well. Where σ is not known, it is the one of the largest p(data): flat
+directions are projected out, the others diagonalised, LᵀGL = V diag(e) Vᵀ with r of the e above
+rounding, and then each σ costs O(d):
+
+    −2 log p(data) = (n − r) log σ² + RSS/σ² + Σⱼ log(eⱼ + σ²) + qⱼ/(eⱼ + σ²) + const,
+
+where qⱼ = (vⱼᵀLᵀc)²/eⱼ and RSS is that of least squares. No term is a difference of large ones, so
+that the form holds for every σ; where r rows or fewer count, RSS is 0 and is not computed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.threads import one_blas_thread
+from thetahat.mathematics.linalg.scaled_cholesky import inverse_factor
+from thetahat.models.linear.bayesian.gaussian_prior import GaussianPrior
+
+Array = Any
+
+GRID = 400
+"""Noise levels tried before the best is refined: the evidence may have two peaks."""
+SMALLEST_SQUARE = 4 * float(np.finfo(float).tiny)
+"""The least variance, for targets that are all zero."""
+EPSILON = float(np.finfo(float).eps)
+ROUNDING = 8 * EPSILON
+"""Eigenvalues below this share of the largest, times their number, count as zero."""
+
+
+@dataclass(frozen=True)
+class Conjugate:
+    """Sums over the rows in the coordinates u of a prior."""
+
+    prior: GaussianPrior
+    gram: Array
+    """LᵀGL."""
+    slope: Array
+    """Lᵀc."""
+    total: float
+    """Σ w(y − xᵀμ₀)²."""
+    n: float
+    """Σ w, less one where a flat intercept was projected out."""
+    rows: int
+    """Rows of positive weight, less one likewise: no more directions are told apart."""
+    smallest: float
+    """The least noise variance that is told from none."""
+
+    @classmethod
+    def of(
+        cls,
+        prior: GaussianPrior,
+        gram: Array,
+        product: Array,
+        total: float,
+        *,
+        n: float,
+        rows: int,
+        size: float,
+    ) -> Conjugate:
+        """From Σwxxᵀ, Σwxy, Σwy², Σw and how many rows; `size` is a typical |y|."""
+        with one_blas_thread():
+            about = product - gram @ prior.mean
+            left = total - float(prior.mean @ (product + about))
+            root = prior.root
+            return cls(
+                prior,
+                root.T @ gram @ root,
+                root.T @ about,
+                max(left, 0.0),
+                n,
+                rows,
+                max(EPSILON * size**2, SMALLEST_SQUARE),
+            )
+
+    def posterior(self, variance: float) -> tuple[Array, Array, float]:
+        """Mean and covariance of β, and log p(data) without the noise's own −(n/2) log 2πσ²."""
+        split, root = self._split, self.prior.root
+        with one_blas_thread():
+            lifted = split.values + variance
+            proper = split.vectors @ (split.slope / lifted)
+            # The flat coordinates follow the proper ones: u_F = G_FF⁻¹(c_F − G_FP u_P).
+            u = split.follow @ proper
+            u[self.prior.flat] += split.inverse.T @ split.along
+            spread = split.follow @ (split.vectors * np.sqrt(variance / lifted))
+            covariance = spread @ spread.T
+            flat = np.flatnonzero(self.prior.flat)
+            covariance[np.ix_(flat, flat)] += variance * (split.inverse.T @ split.inverse)
+            log_evidence = -0.5 * (
+                split.residual / variance
+                + float((split.explained / lifted).sum())
+                + float((np.log(lifted) - np.log(variance)).sum())
+                + split.log_determinant
+                - len(flat) * np.log(2 * np.pi * variance)
+            )
+            return self.prior.mean + root @ u, root @ covariance @ root.T, log_evidence
+
+    def best_noise(self) -> tuple[float, bool]:
+        """The σ² of the largest p(data), and whether that is the least there is (σ → 0).
+
+        Where the prior is flat it is RSS/(n − p).
+        """
+        from scipy.optimize import brentq
+
+        split, n = self._split, self.n - float(self.prior.flat.sum())
+        if not n > 0:
+            raise CapabilityError(
+                f"The noise cannot be estimated: {self.n:g} rows beside the intercept, and "
+                f"{int(self.prior.flat.sum())} coefficients with a flat prior. Give noise=σ, a "
+                "prior_covariance, or more rows."
+            )
+        values, explained = split.values[split.reached], split.explained[split.reached]
+        spare = n - len(values)
+
+        def cost(log_variance: Array) -> Array:
+            lifted = values + np.exp(log_variance)[:, None]
+            known = (np.log(lifted) + explained / lifted).sum(axis=1)
+            return spare * log_variance + split.residual * np.exp(-log_variance) + known
+
+        def slope(log_variance: float) -> float:
+            variance = float(np.exp(log_variance))
+            lifted = values + variance
+            share = (variance / lifted * (1.0 - explained / lifted)).sum()
+            return float(spare - split.residual / variance + share)
+
+        low = float(np.log(self.smallest))
+        grid = np.linspace(low, max(low, float(np.log(self._largest(spare)))) + 1.0, GRID)
+        best = int(np.argmin(cost(grid)))
+        before, after = grid[max(best - 1, 0)], grid[min(best + 1, GRID - 1)]
+        if slope(before) >= 0:  # on a plateau to rounding: what is left of it decides
+            before, after = low, before
+        if slope(before) >= 0:
+            return self.smallest, True
+        while slope(after) <= 0:  # never at the upper end, where the slope is above zero
+            after += grid[1] - grid[0]
+        return float(np.exp(brentq(slope, before, after, xtol=1e-14))), False
+
+    def _largest(self, spare: float) -> float:
+        """A σ² beyond which the evidence falls."""
+        split = self._split
+        total = split.residual + float(split.explained.sum())
+        if spare > 0:
+            return max(total, split.residual / spare, self.smallest)
+        # Small weights: fewer rows by weight than directions they tell apart.
+        room = 2.0 * (len(split.values) + 1) / (spare + len(split.values))
+        most = max(total, float(split.values.max(initial=0.0)), self.smallest)
+        return room * most if spare < 0 else max(total, self.smallest)
+
+    @cached_property
+    def _split(self) -> _Split:
+        flat, proper = self.prior.flat, ~self.prior.flat
+        gram, slope, total = self.gram[np.ix_(proper, proper)], self.slope[proper], self.total
+        follow = np.zeros((len(flat), int(proper.sum())))
+        follow[proper] = np.eye(follow.shape[1])
+        with one_blas_thread():
+            inverse, log_determinant = _inverse_factor(self.gram[np.ix_(flat, flat)])
+            across = inverse @ self.gram[np.ix_(flat, proper)]
+            along = inverse @ self.slope[flat]
+            follow[flat] = -inverse.T @ across
+            values, vectors = np.linalg.eigh(gram - across.T @ across)
+            # Directions that no row reaches: both λ and slope are rounding, and their ratio is not.
+            reached = values > ROUNDING * len(values) * values.max(initial=0.0)
+            rows = self.rows - int(flat.sum())
+            reached[: max(len(values) - rows, 0)] = False
+            inner = np.where(reached, vectors.T @ (slope - across.T @ along), 0.0)
+            explained = (inner / np.sqrt(np.where(reached, values, 1.0))) ** 2
+            left = total - float(along @ along) - float(explained.sum())
+            return _Split(
+                values=np.where(reached, values, 0.0),
+                vectors=vectors,
+                reached=reached,
+                slope=inner,
+                explained=explained,
+                residual=max(left, 0.0) if reached.sum() < rows else 0.0,
+                inverse=inverse,
+                along=along,
+                follow=follow,
+                log_determinant=log_determinant,
+            )
+
+
+@dataclass(frozen=True)
+class _Split:
+    """The sums with the flat directions projected out and the proper ones diagonalised."""
+
+    values: Array
+    vectors: Array
+    reached: Array
+    """Which eigenvalues are above rounding."""
+    slope: Array
+    """In the eigenvectors."""
+    explained: Array
+    """q: the squares that least squares explains along each."""
+    residual: float
+    """Those that it leaves."""
+    inverse: Array
+    """F with FᵀF = G_FF⁻¹."""
+    along: Array
+    """F c_F."""
+    follow: Array
+    """∂u/∂u_P: the identity for the proper u, −G_FF⁻¹G_FP for the flat ones."""
+    log_determinant: float
+    """log |G_FF|."""
+
+
+def _inverse_factor(matrix: Array) -> tuple[Array, float]:
+    """F and log det with FᵀF the inverse; a singular matrix is refused."""
+    found = inverse_factor(matrix)
+    if found is None:
+        raise CapabilityError(
+            "The posterior is improper: the columns of X are linearly dependent (or there are "
+            "fewer rows than columns), and the prior is flat along them. Give a "
+            "prior_covariance, or drop columns."
+        )
+    return found

@@ -1,0 +1,1 @@
+"""Generalised linear models: logistic and Poisson regression."""

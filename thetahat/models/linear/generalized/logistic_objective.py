@@ -1,0 +1,97 @@
+"""The objective of logistic regression, C Σ wᵢ ℓᵢ + R(β), as a mean loss with its penalty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.source import Source
+from thetahat.foundation.errors import ParameterError
+from thetahat.mathematics.losses.base import Loss
+from thetahat.mathematics.losses.likelihood import Logistic
+from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
+from thetahat.mathematics.losses.multiclass.reference_softmax import ReferenceSoftmax
+from thetahat.mathematics.optimizers.by_name import named
+from thetahat.mathematics.optimizers.loop import Method
+from thetahat.mathematics.optimizers.stochastic.stochastic_gradient import StochasticGradient
+from thetahat.mathematics.penalties.base import Penalty
+from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
+from thetahat.objective.empirical_risk import EmpiricalRisk
+from thetahat.objective.predictor import LinearPredictor
+from thetahat.objective.sums import weight_sums
+
+Array = Any
+
+LARGEST_PENALTY = 1e150
+"""Beyond it the coefficients are 0 in any case, and their squares must not overflow."""
+
+CHOSEN = ("auto", "lbfgs", "newton-cg", "liblinear", "sag", "saga")
+"""scikit-learn's solvers that all end at the same optimum: the best one here is chosen."""
+SERVED_BY = {"newton-cholesky": "newton", "irls": "newton"}
+
+
+@dataclass(frozen=True)
+class LogisticObjective:
+    """C Σ wᵢ ℓᵢ + R(β) over some rows, for any C and l1_ratio, as a mean with its penalty."""
+
+    source: Source
+    loss: Loss
+    n_classes: int
+    fit_intercept: bool
+
+    @property
+    def predictor(self) -> LinearPredictor:
+        scores = self.n_classes - isinstance(self.loss, ReferenceSoftmax)
+        outputs = 0 if self.n_classes == 2 else scores
+        return LinearPredictor(self.source.n_features, outputs, self.fit_intercept)
+
+    def risk(self, C: float, l1_ratio: float) -> EmpiricalRisk:
+        """The mean of the losses + R/(C·Σw)."""
+        total = self.source.reduce(weight_sums).weight
+        alpha = min(1.0 / max(C * total, 1.0 / LARGEST_PENALTY), LARGEST_PENALTY)
+        return EmpiricalRisk(self.predictor, self.loss, _penalty(alpha, l1_ratio), self.source)
+
+
+def _penalty(alpha: float, l1_ratio: float) -> Penalty:
+    if alpha == 0:
+        return NoPenalty()
+    if l1_ratio == 0:
+        return L2(alpha)
+    return L1(alpha) if l1_ratio == 1 else ElasticNet(alpha, l1_ratio)
+
+
+def strength_and_share(penalty: Any, C: float, l1_ratio: float | None) -> tuple[float, float]:
+    """C and l1_ratio, as the old parameter `penalty` may say otherwise."""
+    if penalty is None:
+        return np.inf, 0.0
+    return float(C), {"l2": 0.0, "l1": 1.0}.get(penalty, float(l1_ratio or 0.0))
+
+
+def loss_of(classes: Array, reference: Any = None) -> Loss:
+    """The loss of that many classes, all alike or with a reference."""
+    if reference is not None and reference not in classes.tolist():
+        raise ParameterError(
+            f"LogisticRegression: reference={reference!r} is no class of y: "
+            f"{', '.join(map(repr, classes.tolist()[:10]))}. Name one of them, or None."
+        )
+    if len(classes) == 2:
+        return Logistic()
+    if reference is None:
+        return SoftmaxCrossEntropy()
+    return ReferenceSoftmax(classes.tolist().index(reference))
+
+
+def solver_of(solver: Any, random_state: Any) -> str | Method:
+    """The method that a name stands for; "auto" for those that all end at the same optimum."""
+    if isinstance(solver, str) and solver in CHOSEN:
+        return "auto"
+    try:
+        method = named(SERVED_BY.get(solver, solver) if isinstance(solver, str) else solver)
+    except ParameterError as unknown:
+        theirs = ", ".join((*CHOSEN, *SERVED_BY))
+        raise ParameterError(f"{unknown} Of scikit-learn's, and in general: {theirs}.") from None
+    if isinstance(method, StochasticGradient) and method.random_state is None:
+        return replace(method, random_state=random_state)
+    return method

@@ -1,0 +1,308 @@
+"""Standard errors, tests and intervals for estimators fitted by maximum likelihood."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from thetahat.data.source import Block, Source
+from thetahat.data.summaries.moments import dense_rows
+from thetahat.estimator.risk_minimiser import RiskMinimiser
+from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
+from thetahat.mathematics.losses.families import Family, family_of
+from thetahat.mathematics.optimizers.smooth.newton import Newton
+from thetahat.mathematics.optimizers.solution import Outcome
+from thetahat.mathematics.penalties.norms import NoPenalty
+from thetahat.models.linear.bayesian.posterior import normal_quantile
+from thetahat.models.linear.inference.likelihood_evidence import (
+    LikelihoodEvidence,
+    likelihood_evidence,
+)
+from thetahat.models.linear.inference.likelihood_summary import (
+    LikelihoodRatio,
+    LikelihoodSummary,
+    summarise_likelihood,
+)
+from thetahat.models.linear.inference.sandwich import (
+    check_kind,
+    meat,
+    require_rows,
+    require_same_rows,
+)
+from thetahat.objective.empirical_risk import EmpiricalRisk
+from thetahat.objective.predictor import LinearPredictor
+
+Array = Any
+
+CHEAP_HESSIAN = 64
+"""Parameters up to which a Hessian costs little more than a gradient, whatever the solver."""
+
+
+@dataclass(frozen=True)
+class FittedParts:
+    """What was minimised, without the rows."""
+
+    predictor: LinearPredictor
+    loss: Any
+    penalty: Any
+
+    @property
+    def family(self) -> Family | None:
+        return family_of(self.loss)
+
+    @property
+    def is_penalised(self) -> bool:
+        strength = getattr(self.penalty, "alpha", 1.0)
+        return not isinstance(self.penalty, NoPenalty) and strength != 0
+
+
+class LikelihoodInference(RiskMinimiser):
+    """A linear model that knows, where it was fitted by maximum likelihood, how sure it is.
+
+    Put before `RiskMinimiser` among the bases of an estimator, it takes note of the information at
+    the maximum when ``_minimise`` is done: one pass over the rows, where Hessians were formed
+    anyway or are small. Otherwise, and for robust covariances, `summary` is given the rows again.
+    """
+
+    _likelihood: LikelihoodEvidence | None
+    _fitted: FittedParts
+
+    def _minimise(self, risk: EmpiricalRisk, X: Any, y: Any, **options: Any) -> None:
+        self._likelihood = None
+        super()._minimise(risk, X, y, **options)
+        self._fitted = FittedParts(risk.predictor, risk.loss, risk.penalty)
+        formed = self.solution_.solver == Newton.name
+        small = risk.predictor.n_parameters <= CHEAP_HESSIAN
+        if (formed or small) and self._refusal() is None:
+            self._likelihood = self._evidence_in(risk.source)
+
+    def summary(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        level: float = 0.95,
+        covariance: str = "model",
+    ) -> LikelihoodSummary:
+        """Standard errors, Wald and likelihood-ratio tests, and the quality of the fit.
+
+        Cost: O(d³); with rows, a pass over them, O(n d²).
+
+        Parameters
+        ----------
+        X, y, sample_weight : optional
+            The rows of `fit` again, for a robust covariance.
+        level : float, default=0.95
+            Level of the confidence intervals.
+        covariance : {"model", "HC0", "HC1", "HC2", "HC3"}
+            Standard errors from the likelihood, or robust ones that hold when its variance is not
+            the one of the data.
+
+        Returns
+        -------
+        LikelihoodSummary
+        """
+        check_is_fitted(self)
+        check_kind(covariance)
+        source = None if X is None else self._rows_again(X, y, sample_weight)
+        evidence = self._certain(source)
+        if covariance == "model":
+            matrix = evidence.covariance()
+        else:
+            require_rows(covariance, X)
+            assert source is not None
+            matrix = self._robust(source, evidence, covariance)
+        family = self._fitted.family
+        assert family is not None
+        return summarise_likelihood(
+            evidence,
+            matrix,
+            self._coefficient_names(),
+            family=family.name,
+            dispersed=family.dispersed,
+            level=level,
+            kind=covariance,
+            solver=self.solution_.solver,
+        )
+
+    def likelihood_ratio_test(self, smaller: LikelihoodInference) -> LikelihoodRatio:
+        """Test this model against a fitted one with some of its columns. Cost: O(1).
+
+        Parameters
+        ----------
+        smaller : fitted estimator
+            The same family, fitted to the same rows with fewer columns.
+
+        Returns
+        -------
+        LikelihoodRatio
+        """
+        check_is_fitted(self)
+        check_is_fitted(smaller)
+        ours, theirs = self._certain(None), smaller._certain(None)
+        degrees = ours.n_parameters - theirs.n_parameters
+        gain = ours.log_likelihood - theirs.log_likelihood
+        if type(self._fitted.loss) is not type(smaller._fitted.loss) or ours.n != theirs.n:
+            raise DataError(
+                "A likelihood ratio compares models of the same rows and family: here "
+                f"n = {ours.n:g} and {theirs.n:g}, losses {self._fitted.loss!r} and "
+                f"{smaller._fitted.loss!r}."
+            )
+        if degrees <= 0 or gain < -1e-6 * abs(ours.log_likelihood):
+            raise DataError(
+                f"The other model is not nested in this one: it has {theirs.n_parameters} "
+                f"parameters and log-likelihood {theirs.log_likelihood:.6g}, this one "
+                f"{ours.n_parameters} and {ours.log_likelihood:.6g}. Call the larger model's "
+                "method, with a model of some of its columns."
+            )
+        return LikelihoodRatio.of(2 * max(gain, 0.0), degrees)
+
+    def predict_interval(
+        self, X: Any, *, level: float = 0.95, kind: str = "confidence"
+    ) -> tuple[Array, Array]:
+        """Bounds for the mean E[y | x], made where z is normal and turned by the link.
+
+        Formula: link⁻¹(z ± q·√(xᵀH⁻¹x)). Cost: O(n d²).
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            The rows.
+        level : float, default=0.95
+            The level.
+        kind : {"confidence"}
+            Of the mean. A new y has no interval of this form.
+
+        Returns
+        -------
+        low, high : arrays of shape (n,)
+        """
+        check_is_fitted(self)
+        if kind != "confidence":
+            raise ParameterError(
+                f"kind={kind!r} must be 'confidence' (of the mean): a new y of this family is not "
+                "spread around its mean like a normal number."
+            )
+        evidence, predictor = self._certain(None), self._fitted.predictor
+        if predictor.n_outputs:
+            raise CapabilityError(
+                "Intervals through the link need one score per row, and this model has one per "
+                "class. Fit the class of interest against the others, or use th.bootstrap."
+            )
+        rows = self._open_again(X)
+        half, covariance = normal_quantile(level), evidence.covariance()
+        family = self._fitted.family
+        assert family is not None
+        if family.dispersed:
+            from scipy import stats
+
+            half = float(stats.t.ppf(0.5 + level / 2, evidence.degrees))
+
+        def deviation(block: Block) -> Array:
+            design = predictor.design(dense_rows(block))
+            return np.sqrt(np.einsum("ij,ij->i", design @ covariance, design))
+
+        z = rows.map_rows(lambda block: predictor.raw(block.X, self.solution_.theta))
+        half = half * rows.map_rows(deviation)
+        mean = self._fitted.loss.mean
+        return mean(z - half), mean(z + half)
+
+    def _certain(self, source: Source | None) -> LikelihoodEvidence:
+        """The evidence of the fit or of its rows given again; refused where there is none."""
+        refusal = self._refusal()
+        if refusal is not None:
+            raise CapabilityError(refusal)
+        evidence = self._likelihood
+        if source is not None:
+            found = self._evidence_in(source)
+            if evidence is not None:
+                require_same_rows(found.n, found.loss, (evidence.n, evidence.loss))
+            evidence = found
+        if evidence is None:
+            raise CapabilityError(
+                f"Standard errors need the Hessian, which solver={self.solution_.solver!r} never "
+                'forms. Give the rows again, summary(X, y), or fit with solver="newton".'
+            )
+        if evidence.trouble:
+            raise CapabilityError(f"Standard errors do not exist: {evidence.trouble}")
+        return evidence
+
+    def _refusal(self) -> str | None:
+        parts, who = self._fitted, type(self).__name__
+        if parts.is_penalised:
+            return (
+                f"{who}: standard errors of a penalised fit ({parts.penalty!r}) would not mean "
+                "what they say: the penalty pulls the estimate by an amount that the data do not "
+                "tell. Fit without a penalty, or resample the rows with th.bootstrap."
+            )
+        if parts.family is None:
+            return (
+                f"{who}: {type(parts.loss).__name__} is not the likelihood of a distribution, so "
+                "nothing follows from its curvature. Resample the rows with th.bootstrap."
+            )
+        if self.solution_.outcome not in (Outcome.EXACT, Outcome.CONVERGED, Outcome.STALLED):
+            return (
+                f"{who}: the fit stopped before the maximum of the likelihood "
+                f"({self.solution_.outcome.value}), and standard errors hold only there. Raise "
+                "max_iter and fit again."
+            )
+        return None
+
+    def _evidence_in(self, source: Source) -> LikelihoodEvidence:
+        parts = self._fitted
+        assert parts.family is not None
+        return likelihood_evidence(
+            source, parts.predictor, parts.loss, parts.family, self.solution_.theta
+        )
+
+    def _rows_again(self, X: Any, y: Any, sample_weight: Any) -> Source:
+        """The rows of `fit`, opened by a copy so that this model stays as it is."""
+        other = clone(self)
+        if hasattr(self, "classes_"):
+            weights = getattr(self, "class_weight", None)
+            return other._open_classes(X, y, sample_weight, class_weight=weights)
+        return other._open(X, y, sample_weight)
+
+    def _robust(self, source: Source, evidence: LikelihoodEvidence, kind: str) -> Array:
+        predictor, loss, theta = self._fitted.predictor, self._fitted.loss, self.solution_.theta
+        if predictor.n_outputs:
+            raise CapabilityError(
+                "Robust covariances need one score per row, and this model has one per class. "
+                "Use covariance='model', or th.bootstrap."
+            )
+        factor = evidence.factor
+        assert factor is not None
+
+        def influence(block: Block) -> tuple[Array, Array, Array]:
+            y, z = np.asarray(block.y, dtype=np.float64), predictor.raw(block.X, theta)
+            rows = predictor.design(block.X) @ factor.T
+            leverage = loss.curvature(y, z) * np.einsum("ij,ij->i", rows, rows)
+            return rows, loss.gradient(y, z), leverage
+
+        def values(block: Block) -> Array:
+            y = np.asarray(block.y, dtype=np.float64)
+            return loss.value(y, predictor.raw(block.X, theta))
+
+        middle = meat(source, influence, values, kind).squares
+        if kind == "HC1":
+            middle = middle * evidence.n / evidence.degrees
+        return factor.T @ middle @ factor
+
+    def _coefficient_names(self) -> list[str]:
+        """In the order of the raveled estimates: columns, the intercept last, for each class."""
+        known = getattr(self, "feature_names_in_", None)
+        names = [f"x{j}" for j in range(self.n_features_in_)] if known is None else list(known)
+        if self._fitted.predictor.fit_intercept:
+            names = [*names, "(intercept)"]
+        family = self._fitted.family
+        k = self._fitted.predictor.n_outputs - bool(family and family.symmetric)
+        if k <= 0:
+            return names
+        classes = getattr(self, "classes_", np.arange(k + 1))
+        others = np.delete(classes[: k + 1], getattr(self._fitted.loss, "reference", 0))
+        return [f"{label}: {name}" for name in names for label in others]

@@ -1,0 +1,156 @@
+"""Known noise: β̂ = argmin (y − Xβ)ᵀ S⁻¹ (y − Xβ), with S the covariance of the errors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Source
+from thetahat.estimator.linear import LinearRegressor
+from thetahat.estimator.parameters import boolean, one_of
+from thetahat.foundation.errors import CapabilityError, DataError
+from thetahat.foundation.threads import scipy_linalg
+from thetahat.models.linear.inference.least_squares_evidence import Evidence
+from thetahat.models.linear.inference.least_squares_inference import Certain
+from thetahat.objective.least_squares.solve import DIRECT, LeastSquares, least_squares
+
+Array = Any
+
+
+class GeneralizedLeastSquares(Certain, LinearRegressor):
+    """Weighted and generalised least squares: errors of known, unequal or correlated size.
+
+    Formula: β̂ = (XᵀS⁻¹X)⁻¹XᵀS⁻¹y; with S = diag(σᵢ²) the weights 1/σᵢ², in general ordinary least
+    squares on L⁻¹X, L⁻¹y where S = LLᵀ. S need be known only up to a factor, which is estimated.
+
+    Cost: O(n d²), plus O(n³) for a full S.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+        Whether b is fitted.
+    solver : str, default="auto"
+        As in `LinearRegression`.
+
+    Attributes
+    ----------
+    coef_, intercept_, rank_, solution_
+        As in `LinearRegression`.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> X, y, sigma = [[0.0], [1.0], [2.0]], [0.0, 1.1, 5.0], [0.1, 0.1, 10.0]
+    >>> model = th.GeneralizedLeastSquares().fit(X, y, noise=sigma)
+    >>> round(float(model.coef_[0]), 2)
+    1.1
+    """
+
+    _ranges = {"fit_intercept": boolean, "solver": one_of("auto", *DIRECT)}  # noqa: RUF012
+    _weights_mean = "precision"
+
+    def __init__(self, *, fit_intercept: bool = True, solver: str = "auto") -> None:
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, noise: Any = None
+    ) -> GeneralizedLeastSquares:
+        """Fit with known noise.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `LinearRegression.fit`.
+        noise : array of shape (n,) or (n, n), optional
+            Standard deviations σᵢ of the errors, or their covariance matrix S. None: all equal.
+
+        Returns
+        -------
+        self
+        """
+        source = self._open(X, y, sample_weight)
+        if noise is None:
+            found, evidence = self._solve(source, source.has_weight)
+        else:
+            found, evidence = self._with_noise(source, np.asarray(noise, dtype=float))
+        self._keep(found.solution.theta, source)
+        self.solution_, self.rank_, self._evidence = found.solution, found.fit.rank, evidence
+        return self
+
+    def _with_noise(self, source: Source, noise: Array) -> tuple[LeastSquares, Evidence | None]:
+        if not isinstance(source, InMemory):
+            raise CapabilityError(
+                "GeneralizedLeastSquares: noise= needs rows in memory. For a file, write 1/σ² "
+                "into a column and open it with th.scan(path, target=..., weight=...)."
+            )
+        n = source.n_rows
+        if noise.shape == (n,):
+            if not (np.isfinite(noise).all() and (noise > 0).all()):
+                row = int(np.flatnonzero(~(np.isfinite(noise) & (noise > 0)))[0])
+                raise DataError(
+                    f"GeneralizedLeastSquares: noise[{row}] = {noise[row]:g}; standard deviations "
+                    "must be finite and > 0. A row of unknown noise can be dropped instead."
+                )
+            weight = 1.0 / noise**2
+            if source.weight is not None:
+                weight = weight * source.weight
+            return self._solve(replace(source, weight=weight, has_weight=True), True)
+        if noise.shape == (n, n):
+            return self._whitened(source, noise)
+        raise DataError(
+            f"GeneralizedLeastSquares: noise has shape {noise.shape}; give ({n},) standard "
+            f"deviations or the ({n}, {n}) covariance matrix."
+        )
+
+    def _solve(self, source: Source, weighted: bool) -> tuple[LeastSquares, Evidence | None]:
+        found = least_squares(source, solver=self.solver, intercept=self.fit_intercept)
+        return found, Evidence.of(found, weighted=weighted)
+
+    def _whitened(self, source: InMemory, S: Array) -> tuple[LeastSquares, Evidence | None]:
+        """Ordinary least squares on L⁻¹(X − x̄), with x̄ the mean in the metric of S⁻¹."""
+        if source.weight is not None:
+            raise DataError(
+                "GeneralizedLeastSquares: give either sample_weight or a full covariance as noise, "
+                "not both: fold the weights into the covariance."
+            )
+        L = _cholesky(S)
+        X = source.X.toarray() if source.is_sparse else source.X
+        y = source.y if source.n_outputs else source.y[:, None]  # type: ignore[index]
+        ones, white_X, white_y = (_solve_lower(L, part) for part in (np.ones((len(L), 1)), X, y))
+        weight = float((ones**2).sum())
+        x_mean, y_mean = (ones.T @ white_X / weight)[0], (ones.T @ white_y / weight)[0]
+        if self.fit_intercept:
+            white_X, white_y = white_X - ones * x_mean, white_y - ones * y_mean
+        white = replace(source, X=white_X, y=white_y, n_outputs=white_y.shape[1], dtype=np.float64)
+        found = least_squares(white, solver=self.solver, intercept=False)
+        evidence = Evidence.of(found, weighted=True)
+        if self.fit_intercept:
+            coef = found.fit.coef
+            theta = np.vstack([coef, y_mean - x_mean @ coef])
+            found = replace(found, solution=replace(found.solution, theta=theta))
+            if evidence is not None:
+                evidence = replace(evidence, x_mean=x_mean, weight=weight, intercept=True)
+        return found, evidence
+
+
+def _cholesky(S: Array) -> Array:
+    if not np.allclose(S, S.T, rtol=1e-10, atol=0):
+        raise DataError("GeneralizedLeastSquares: the noise covariance is not symmetric.")
+    try:
+        return np.linalg.cholesky(S)
+    except np.linalg.LinAlgError:
+        smallest = float(np.linalg.eigvalsh(S)[0])
+        raise DataError(
+            f"GeneralizedLeastSquares: the noise covariance is not positive definite (smallest "
+            f"eigenvalue {smallest:.3g}). Add a small multiple of the identity."
+        ) from None
+
+
+def _solve_lower(L: Array, rhs: Array) -> Array:
+    solve_triangular = scipy_linalg().solve_triangular
+
+    return solve_triangular(L, np.asarray(rhs, dtype=float), lower=True)

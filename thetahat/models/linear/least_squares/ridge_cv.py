@@ -1,0 +1,239 @@
+"""Ridge regression with its penalty chosen by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Source
+from thetahat.data.summaries.moments import moments
+from thetahat.estimator.fold_routing import RoutesToFolds
+from thetahat.estimator.linear import LinearRegressor
+from thetahat.estimator.parameters import at_least, boolean, non_negative_array, none, one_of
+from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
+from thetahat.models.linear.least_squares.ridge import Ridge
+from thetahat.objective.least_squares.leave_one_out import LeaveOneOut, RidgePath
+
+Array = Any
+
+
+class RidgeCV(RoutesToFolds, LinearRegressor):
+    """Ridge over a grid of penalties; leave-one-out in closed form by default.
+
+    Formula: leaving row i out turns its residual into eᵢ/(1 − hᵢ), with leverage
+    hᵢ = 1/n + xᵢᵀ(XᵀX + αI)⁻¹xᵢ; the α of the smallest mean square is kept. One eigendecomposition
+    serves all penalties.
+
+    Cost: about two Gram matrices, O(n d²), however many penalties; in memory or out of core.
+
+    Parameters
+    ----------
+    alphas : array-like, default=(0.1, 1.0, 10.0)
+        Penalties to try.
+    fit_intercept : bool, default=True
+        Whether b is fitted.
+    scoring : str, callable or None
+        Scorer (greater is better); None: negative mean squared error left out, or R² with `cv`.
+    cv : int, splitter, iterable or None
+        None: leave-one-out. Otherwise folds as in scikit-learn.
+    gcv_mode : {None, "auto", "svd", "eigen"}
+        Kept for compatibility; the spectrum of the normal equations is used.
+    store_cv_results : bool, default=False
+        Keep ``cv_results_``: squared errors (or predictions, with `scoring`) per row and penalty.
+    alpha_per_target : bool, default=False
+        Choose a penalty for each target; leave-one-out only.
+
+    Attributes
+    ----------
+    alpha_ : float or array of shape (n_targets,)
+        The chosen penalty.
+    best_score_ : float or array
+        Its score.
+    scores_ : array of shape (n_alphas,) or (n_targets, n_alphas)
+        The score of every penalty.
+    cv_results_ : array of shape (n, n_alphas) or (n, n_targets, n_alphas)
+        With ``store_cv_results=True``.
+    coef_, intercept_, solution_
+        As in `LinearRegression`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> data = th.datasets.make_linear(60, 5, noise=1.0, random_state=0)
+    >>> model = th.RidgeCV(alphas=np.logspace(-3, 3, 13)).fit(data.X, data.y)
+    >>> bool(model.alpha_ in np.logspace(-3, 3, 13))
+    True
+    """
+
+    _everyday = "ridge"
+    _flattens_one_column = True
+    _ranges = {  # noqa: RUF012
+        "alphas": non_negative_array | at_least(0),
+        "fit_intercept": boolean,
+        "gcv_mode": none | one_of("auto", "svd", "eigen"),
+        "store_cv_results": boolean,
+        "alpha_per_target": boolean,
+    }
+
+    def __init__(
+        self,
+        alphas: Any = (0.1, 1.0, 10.0),
+        *,
+        fit_intercept: bool = True,
+        scoring: Any = None,
+        cv: Any = None,
+        gcv_mode: str | None = None,
+        store_cv_results: bool = False,
+        alpha_per_target: bool = False,
+    ) -> None:
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.scoring = scoring
+        self.cv = cv
+        self.gcv_mode = gcv_mode
+        self.store_cv_results = store_cv_results
+        self.alpha_per_target = alpha_per_target
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> RidgeCV:
+        """Choose the penalty, and fit to all rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `LinearRegression.fit`.
+        **params
+            For the splitter `cv` (``groups``), with scikit-learn's metadata routing enabled.
+
+        Returns
+        -------
+        self
+        """
+        for_folds = self._for_folds(params)
+        source = self._open(X, y, sample_weight, check_finite=False)
+        alphas = np.atleast_1d(np.asarray(self.alphas, dtype=float))
+        if not alphas.size:
+            raise ParameterError("RidgeCV: alphas is empty. Give at least one penalty.")
+        path = self._path(source, alphas)
+        scores = self._scores(source, path, for_folds)
+        best = scores.argmax(axis=1) if self.alpha_per_target else [scores.mean(axis=0).argmax()]
+        chosen = np.broadcast_to(np.asarray(best), (max(1, source.n_outputs),))
+        theta = path.theta(chosen)
+        self._keep(theta, source)
+        one = not (self.alpha_per_target and source.n_outputs > 1)
+        self.scores_ = scores.mean(axis=0) if one else scores
+        self.alpha_ = alphas[chosen[0]] if one else alphas[chosen]
+        self.best_score_ = (
+            self.scores_[chosen[0]] if one else scores[np.arange(len(chosen)), chosen]
+        )
+        self.solution_ = Solution(
+            theta=theta,
+            outcome=Outcome.EXACT,
+            solver="eigen",
+            reason=f"one spectrum of the normal equations for all {alphas.size} penalties",
+            message=Outcome.EXACT.value,
+        )
+        return self
+
+    def _path(self, source: Source, alphas: Array) -> RidgePath:
+        """From the d × d normal equations, or the n × n ones when there are fewer rows."""
+        if isinstance(source, InMemory) and source.n_rows < source.n_features:
+            source.require_finite()
+            return RidgePath.of_few_rows(source, alphas, intercept=self.fit_intercept)
+        about = moments(source)
+        return RidgePath.of(about if self.fit_intercept else about.about_zero(), alphas)
+
+    def _scores(self, source: Source, path: RidgePath, for_folds: dict[str, Any]) -> Array:
+        """The score of every penalty, one row per output (one row in all with folds)."""
+        if self.cv is not None:
+            penalties = path.penalties * path.unit**2
+            return self._fold_scores(source, penalties, for_folds)[None, :]
+        left_out = LeaveOneOut(path, self.fit_intercept)
+        if self.scoring is None and not self.store_cv_results:
+            return -left_out.mean_squared_errors(source)
+        residuals = left_out.residuals(source)
+        weight = _in_memory(source).weight
+        if self.store_cv_results:
+            kept = (
+                residuals**2 if self.scoring is None else _targets(source)[:, :, None] - residuals
+            )
+            self.cv_results_ = kept if source.n_outputs else kept[:, 0]
+        if self.scoring is None:
+            return -np.average(residuals**2, axis=0, weights=weight)
+        return self._left_out_scores(_targets(source), residuals, weight)
+
+    def _left_out_scores(self, y: Array, residuals: Array, weight: Array | None) -> Array:
+        """A scorer applied to predictions of rows left out."""
+        scorer = check_scoring(self, scoring=self.scoring)
+        options = {} if weight is None else {"sample_weight": weight}
+        if not self.alpha_per_target:
+            predictions = [y - residuals[:, :, a] for a in range(residuals.shape[2])]
+            return np.array([[scorer(_Given(p), None, y, **options) for p in predictions]])
+        return np.array(
+            [
+                [
+                    scorer(_Given(y[:, k] - residuals[:, k, a]), None, y[:, k], **options)
+                    for a in range(residuals.shape[2])
+                ]
+                for k in range(y.shape[1])
+            ]
+        )
+
+    def _fold_scores(self, source: Source, alphas: Array, for_folds: dict[str, Any]) -> Array:
+        """Mean score over folds; one Gram matrix and one spectrum per fold."""
+        if self.store_cv_results or self.alpha_per_target:
+            raise ParameterError(
+                "RidgeCV: store_cv_results and alpha_per_target belong to leave-one-out. "
+                "Use cv=None."
+            )
+        whole = _in_memory(source)
+        scorer = check_scoring(Ridge(), scoring=self.scoring)
+        scores = []
+        for train, test in check_cv(self.cv, whole.y).split(whole.X, whole.y, **for_folds):
+            path = self._path(whole.take(train), alphas)
+            held = whole.take(test)
+            options = {} if held.weight is None else {"sample_weight": held.weight}
+            models = self._models(path, whole)
+            scores.append([scorer(model, held.X, held.y, **options) for model in models])
+        return np.mean(scores, axis=0)
+
+    def _models(self, path: RidgePath, source: Source) -> Iterator[Ridge]:
+        """A fitted `Ridge` for every penalty of the path."""
+        outputs = max(1, source.n_outputs)
+        for index in range(len(path.penalties)):
+            model = Ridge(fit_intercept=self.fit_intercept)
+            model.n_features_in_ = source.n_features
+            model._keep(path.theta(np.full(outputs, index)), source)
+            yield model
+
+
+class _Given(RegressorMixin, BaseEstimator):
+    """A model whose predictions are known: what scorers ask for."""
+
+    def __init__(self, predictions: Array) -> None:
+        self.predictions = predictions if predictions.shape[-1] != 1 else predictions[..., 0]
+
+    def predict(self, X: Any) -> Array:
+        return self.predictions
+
+
+def _in_memory(source: Source) -> InMemory:
+    if not isinstance(source, InMemory):
+        raise CapabilityError(
+            "RidgeCV: folds, scoring= and store_cv_results need rows in memory. From a file, use "
+            "the default, leave-one-out by mean squared error."
+        )
+    return source
+
+
+def _targets(source: Source) -> Array:
+    y = _in_memory(source).y
+    assert y is not None
+    return y if y.ndim == 2 else y[:, None]

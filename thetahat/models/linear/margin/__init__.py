@@ -1,0 +1,1 @@
+"""Halfspaces and margins: support vector machines, consistent and best halfspaces."""

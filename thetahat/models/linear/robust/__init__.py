@@ -1,0 +1,1 @@
+"""Regression that outliers do not decide: Huber, any robust loss, quantiles."""

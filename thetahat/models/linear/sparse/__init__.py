@@ -1,0 +1,1 @@
+"""Few coefficients: lasso, elastic net, matching pursuit, best subsets."""

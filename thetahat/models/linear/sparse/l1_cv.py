@@ -1,0 +1,118 @@
+"""What `LassoCV` and `ElasticNetCV` share: the penalty of the smallest held-out error."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import check_cv
+
+from thetahat.data.in_memory import InMemory
+from thetahat.estimator.fold_routing import RoutesToFolds
+from thetahat.estimator.parameters import Range, boolean, how_many_or_which, more_than, whole
+from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.watch import Watch
+from thetahat.mathematics.optimizers.solution import Outcome
+from thetahat.models.linear.sparse.l1_regressor import SOLVER_RANGES, L1Regressor
+from thetahat.objective.lasso.l1_folds import FoldErrors
+from thetahat.objective.lasso.l1_least_squares import L1Rows
+from thetahat.objective.lasso.l1_path import alpha_grid, alpha_max, given_alphas
+
+Array = Any
+
+CV_RANGES = SOLVER_RANGES | {
+    "eps": more_than(0),
+    "alphas": how_many_or_which,
+    "n_jobs": whole(-64) | Range(lambda value: value is None, "None"),
+    "fit_intercept": boolean,
+}
+
+
+class L1RegressorCV(RoutesToFolds, L1Regressor):
+    """A path for every fold, and one fit to all rows at the best penalty."""
+
+    _streams = False
+    _multi_output = False
+    _splits_rows = True
+
+    warm_start = False
+    eps: float
+    alphas: Any
+    cv: Any
+
+    def _fit_by_folds(
+        self, X: Any, y: Any, sample_weight: Any, l1_ratios: Array, params: dict[str, Any]
+    ) -> float:
+        """Choose, fit to all rows, and return the chosen l1_ratio."""
+        for_folds = self._for_folds(params)
+        watch = Watch()
+        source = self._open(X, y, sample_weight, check_finite=False)
+        assert isinstance(source, InMemory)
+        source.require_finite()
+        folds = [
+            (np.asarray(train), np.asarray(test))
+            for train, test in check_cv(self.cv).split(source.X, source.y, **for_folds)
+        ]
+        self._require_weight_in_every_fold(source, folds)
+        held_out = FoldErrors(
+            source, folds, self.fit_intercept, self.positive, self.tol, self.max_iter, watch
+        )
+        rows = held_out.all_rows()
+        if not isinstance(self.precompute, bool | str):
+            rows = L1Rows(source, intercept=self.fit_intercept, precompute=self.precompute)
+        grids = self._grids(rows, l1_ratios)
+        errors = held_out.errors(l1_ratios, grids)
+        mean = _mean_of_known(errors)
+        which, index = np.unravel_index(int(np.argmin(mean)), mean.shape)
+        self.alpha_, l1_ratio = float(grids[which, index]), float(l1_ratios[which])
+        self.alphas_ = grids[0] if len(grids) == 1 or not self._makes_grid else grids
+        self.mse_path_ = np.squeeze(np.moveaxis(errors, 2, 1))
+        self._solve(source, rows, self.alpha_, l1_ratio, X, y)
+        if np.isnan(errors).any() and self.solution_.outcome is not Outcome.OUT_OF_TIME:
+            message = "out of time before all folds were done: those that were have chosen alpha"
+            self.solution_ = replace(self.solution_, outcome=Outcome.OUT_OF_TIME, message=message)
+            self._warn_unless_converged()
+        return l1_ratio
+
+    @property
+    def _makes_grid(self) -> bool:
+        return isinstance(self.alphas, Integral)
+
+    def _grids(self, rows: L1Rows, l1_ratios: Array) -> Array:
+        who = type(self).__name__
+        if not self._makes_grid:
+            return np.tile(given_alphas(self.alphas, who), (len(l1_ratios), 1))
+        problem = rows.problem()
+        return np.array(
+            [
+                alpha_grid(
+                    alpha_max(problem.design.start, problem.total, ratio, self.positive),
+                    self.eps,
+                    int(self.alphas),
+                )
+                for ratio in l1_ratios
+            ]
+        )
+
+    def _require_weight_in_every_fold(self, source: InMemory, folds: Any) -> None:
+        if not folds:
+            raise ParameterError(f"{type(self).__name__}: cv gives no folds.")
+        if source.weight is None:
+            return
+        for number, fold in enumerate(folds):
+            if any(not source.weight[rows].any() for rows in fold):
+                raise DataError(
+                    f"{type(self).__name__}: in fold {number} all weights of the rows to learn "
+                    "from or of those held out are zero. Drop rows of weight zero, or shuffle the "
+                    "folds: cv=KFold(5, shuffle=True)."
+                )
+
+
+def _mean_of_known(errors: Array) -> Array:
+    """The mean over folds, of those that were done; infinite where none was."""
+    known = ~np.isnan(errors)
+    count = known.sum(axis=1)
+    total = np.where(known, errors, 0.0).sum(axis=1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.inf)

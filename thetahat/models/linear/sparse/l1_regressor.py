@@ -1,0 +1,174 @@
+"""What the lasso and the elastic net share: rows to columns, columns to a solution."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.source import Source
+from thetahat.data.summaries.moments import means
+from thetahat.data.views.one_target import OneTarget
+from thetahat.estimator.linear import LinearRegressor
+from thetahat.estimator.parameters import Range, at_least, boolean, one_of, whole
+from thetahat.estimator.watching import Watched
+from thetahat.foundation.watch import Watch
+from thetahat.mathematics.optimizers.coordinate.gram_descent import Terms
+from thetahat.mathematics.optimizers.coordinate.working_sets import WorkingSets
+from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.solution import Solution
+from thetahat.objective.lasso.l1_least_squares import L1Rows
+from thetahat.objective.lasso.l1_path import elastic_net_terms, tolerance_of
+from thetahat.objective.least_squares.solve import least_squares
+
+Array = Any
+
+gram_choice = Range(
+    lambda value: (
+        isinstance(value, bool | np.bool_)
+        or (isinstance(value, str) and value == "auto")
+        or (not isinstance(value, str) and np.ndim(value) == 2)
+    ),
+    "True, False, 'auto' or a Gram matrix",
+)
+SOLVER_RANGES = {
+    "fit_intercept": boolean,
+    "precompute": gram_choice,
+    "copy_X": boolean,
+    "max_iter": whole(1),
+    "tol": at_least(0),
+    "positive": boolean,
+    "selection": one_of("cyclic", "random"),
+}
+"""Ranges of the parameters that all estimators of this family share."""
+
+
+class SparseCoefficients(LinearRegressor):
+    """A linear model most of whose coefficients may be exactly zero."""
+
+    @property
+    def sparse_coef_(self) -> Any:
+        """``coef_`` as a sparse array of shape (1 or n_targets, d). Cost: O(d)."""
+        from scipy.sparse import csr_array
+
+        return csr_array(np.atleast_2d(self.coef_))
+
+
+class L1Regressor(Watched, SparseCoefficients):
+    """Least squares under α·(l1_ratio·‖β‖₁ + (1 − l1_ratio)/2·‖β‖²), one target after another."""
+
+    alpha: float
+    fit_intercept: bool
+    precompute: Any
+    max_iter: int
+    tol: float
+    warm_start: bool
+    positive: bool
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, l1_ratio: float) -> None:
+        source = self._open(X, y, sample_weight, check_finite=False)
+        rows = None
+        if self.alpha * l1_ratio != 0:
+            rows = L1Rows(
+                source, intercept=self.fit_intercept, precompute=self.precompute, many=False
+            )
+        self._solve(source, rows, self.alpha, l1_ratio, X, y)
+
+    def _solve(
+        self, source: Source, rows: L1Rows | None, alpha: float, l1_ratio: float, X: Any, y: Any
+    ) -> None:
+        """Solve for every target, and keep what was found."""
+        starts = self._starts(source)
+        with self._watching(
+            self.max_iter, lambda theta: self._partial(theta, source), X, y
+        ) as watch:
+            if rows is None or alpha * l1_ratio == 0:
+                solutions = self._without_l1(source, alpha, watch)
+            else:
+                terms = elastic_net_terms(source.n_features, alpha, l1_ratio, self.positive)
+                solutions = self._with_l1(rows, terms, starts, watch)
+        self._keep_solutions(solutions, source)
+        self._warn_unless_converged()
+
+    def _with_l1(
+        self, rows: L1Rows, terms: Terms, starts: Array | None, watch: Watch
+    ) -> list[Solution]:
+        solutions = []
+        for k in range(rows.n_targets):
+            problem = rows.problem(k).with_terms(terms)
+            start = None if starts is None else problem.pack(starts[k])
+            solutions.append(
+                minimise(
+                    problem,
+                    WorkingSets(),
+                    start,
+                    tolerance=tolerance_of(problem, self.tol),
+                    max_steps=self.max_iter,
+                    watch=watch,
+                    reason="squared loss with |β|: coordinate descent to a duality gap",
+                )
+            )
+        return solutions
+
+    def _without_l1(self, source: Source, alpha: float, watch: Watch) -> list[Solution]:
+        """No |β| is left: least squares or ridge, solved directly."""
+        source.require_finite()
+        weight = _total_weight(source)
+        solutions = []
+        for k in range(max(1, source.n_outputs)):
+            found = least_squares(
+                OneTarget.of(source, k) if source.n_outputs else source,
+                ridge=alpha * weight,
+                intercept=self.fit_intercept,
+                positive=self.positive,
+                watch=watch,
+            ).solution
+            theta = found.theta[:, 0]
+            reason = f"no L1 penalty: {found.reason}"
+            solutions.append(
+                replace(
+                    found,
+                    theta=theta if self.fit_intercept else theta[:-1],
+                    reason=reason,
+                    gap_kind=WorkingSets.gap_kind,
+                )
+            )
+        return solutions
+
+    def _starts(self, source: Source) -> Array | None:
+        """The coefficients of the last fit, where `warm_start` wants them and they fit."""
+        if not self.warm_start or "coef_" not in self.__dict__:
+            return None
+        coef = np.atleast_2d(np.asarray(self.coef_, dtype=np.float64))
+        return coef if coef.shape == (max(1, source.n_outputs), source.n_features) else None
+
+    def _partial(self, theta: Array, source: Source) -> dict[str, Array]:
+        """The attributes in the middle of a fit; targets that are still to come are at zero."""
+        thetas = np.zeros((max(1, source.n_outputs), source.n_features + 1))
+        thetas[0, : len(theta)] = theta
+        return self._l1_attributes(thetas, source)
+
+    def _keep_solutions(self, solutions: list[Solution], source: Source) -> None:
+        thetas = np.zeros((len(solutions), source.n_features + 1))
+        for row, solution in zip(thetas, solutions, strict=True):
+            row[: len(solution.theta)] = solution.theta
+        self.__dict__.update(self._l1_attributes(thetas, source))
+        worst = max(solutions, key=lambda solution: (not solution.outcome.success, solution.gap))
+        self.solution_ = replace(worst, theta=thetas.T if len(thetas) > 1 else worst.theta)
+        gaps = np.array([solution.gap for solution in solutions], dtype=source.dtype)
+        steps = [max(1, solution.steps) for solution in solutions]
+        self.dual_gap_ = gaps[0] if len(gaps) == 1 else gaps
+        self.n_iter_: Any = steps[0] if len(steps) == 1 else steps
+
+    def _l1_attributes(self, thetas: Array, source: Source) -> dict[str, Array]:
+        coef = np.ascontiguousarray(thetas[:, :-1], dtype=source.dtype)
+        intercept = np.asarray(thetas[:, -1], dtype=source.dtype)
+        return {
+            "coef_": coef[0] if len(coef) == 1 else coef,
+            "intercept_": intercept if source.n_outputs else intercept[0],
+        }
+
+
+def _total_weight(source: Source) -> float:
+    return means(source).weight

@@ -1,0 +1,240 @@
+"""Greedy sparse regression: min ‖y − Xβ‖² with few non-zero β, one column at a time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Source
+from thetahat.data.summaries.moments import means, moments
+from thetahat.estimator.linear import LinearRegressor
+from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
+from thetahat.foundation.caller_warning import warn
+from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.memory import require_memory
+from thetahat.mathematics.linalg.matching_pursuit import Pursuit, pursue, pursue_rows
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
+
+Array = Any
+
+LARGEST_GRAM = 5000
+"""Columns up to which the Gram matrix is formed."""
+GRAM_IS_CHEAPER = 20
+"""One column of a matrix product costs about this many times less than one product Xᵀr."""
+
+precomputed: Range = one_of("auto") | boolean
+
+
+class OrthogonalMatchingPursuit(LinearRegressor):
+    """Orthogonal matching pursuit: the column most correlated with the residual, then a refit.
+
+    Formula: from A = ∅ and r = y, repeat j = argmax_{j ∉ A} |xⱼᵀr|, A ← A ∪ {j},
+    β_A = argmin ‖y − X_A β_A‖², r = y − X_A β_A. r ⟂ X_A after every step. With ``positive=True``:
+    j = argmax xⱼᵀr, refitted under β ≥ 0. It recovers the exact support when X is orthonormal, or
+    when its columns are incoherent enough; `BestSubset` searches all supports instead.
+
+    Cost: O(n d²) for the Gram matrix (in memory or out of core) and O(s d) per step, s the columns
+    taken; or O(n d) per step from the rows. Memory O(d²), or O(n s).
+
+    Parameters
+    ----------
+    n_nonzero_coefs : int, optional
+        How many columns to take, at most d. Default: a tenth of them, at least one.
+    tol : float, optional
+        Stop when ‖r‖² ≤ tol instead; it replaces `n_nonzero_coefs`.
+    fit_intercept : bool, default=True
+        Whether b is fitted; columns are taken about their means then.
+    precompute : bool or "auto", default="auto"
+        Whether the Gram matrix is formed; "auto" decides by the sizes.
+    positive : bool, default=False
+        Whether coefficients must be ≥ 0.
+
+    Attributes
+    ----------
+    coef_, intercept_ : array
+        β̂ and b̂.
+    n_nonzero_coefs_ : int or None
+        How many columns were asked for; None with `tol`.
+    n_iter_ : int or array of shape (n_targets,)
+        How many columns were taken.
+    solution_ : Solution
+        How the pursuit ended, and ‖r‖² as its ``value``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> X = np.eye(4)
+    >>> model = th.OrthogonalMatchingPursuit(n_nonzero_coefs=2, fit_intercept=False)
+    >>> model.fit(X, [0.5, -3.0, 0.0, 2.0]).coef_.tolist()
+    [0.0, -3.0, 0.0, 2.0]
+    """
+
+    _flattens_one_column = True
+    _why_no_errors = "the columns were chosen by the same rows, which makes them look surer"
+    _ranges = {  # noqa: RUF012
+        "n_nonzero_coefs": whole(1) | none,
+        "tol": at_least(0) | none,
+        "fit_intercept": boolean,
+        "precompute": precomputed,
+        "positive": boolean,
+    }
+
+    def __init__(
+        self,
+        *,
+        n_nonzero_coefs: int | None = None,
+        tol: float | None = None,
+        fit_intercept: bool = True,
+        precompute: Any = "auto",
+        positive: bool = False,
+    ) -> None:
+        self.n_nonzero_coefs = n_nonzero_coefs
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.positive = positive
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> OrthogonalMatchingPursuit:
+        """Fit; parameters as in `LinearRegression.fit`."""
+        source = self._open(X, y, sample_weight, check_finite=False)
+        d = source.n_features
+        most = steps_allowed(self.n_nonzero_coefs, self.tol, d, who=type(self).__name__)
+        self.n_nonzero_coefs_ = most if self.tol is None else None
+        found, theta, reason = pursuit_of(
+            source,
+            most,
+            -1.0 if self.tol is None else float(self.tol),
+            intercept=self.fit_intercept,
+            positive=self.positive,
+            precompute=self.precompute,
+        )
+        self._keep(theta, source)
+        self.n_iter_ = found.steps if source.n_outputs > 1 else int(found.steps[0])
+        short = _shortfall(found, most, self.tol)
+        self.solution_ = Solution(
+            theta=theta,
+            outcome=Outcome.STALLED if short else Outcome.EXACT,
+            solver="matching_pursuit",
+            reason=reason,
+            steps=int(found.steps.max()),
+            value=float(found.residual.sum()),
+            message=short or Outcome.EXACT.value,
+        )
+        if short and not self.positive and found.steps.min() < most:
+            # As in scikit-learn: columns are left, and none of them leads on.
+            warn(f"{type(self).__name__}: {short}.", RuntimeWarning)
+        return self
+
+
+def steps_allowed(n_nonzero_coefs: int | None, tol: float | None, d: int, *, who: str) -> int:
+    """How many columns may be taken: those asked for, all with a tolerance, else a tenth."""
+    if tol is not None:
+        return d
+    if n_nonzero_coefs is None:
+        return max(d // 10, 1)
+    if n_nonzero_coefs > d:
+        raise ParameterError(
+            f"{who}: n_nonzero_coefs={n_nonzero_coefs} columns cannot be taken, X has {d}. Ask "
+            f"for {d} or fewer."
+        )
+    return int(n_nonzero_coefs)
+
+
+def pursuit_of(
+    source: Source,
+    most: int,
+    tolerance: float,
+    *,
+    intercept: bool,
+    positive: bool = False,
+    precompute: Any = "auto",
+    keep_path: bool = False,
+) -> tuple[Pursuit, Array, str]:
+    """The pursuit of a source's targets, the stack [β; b] of shape (d + 1, k), and why this way."""
+    by_gram, reason = _by_gram(source, most, tolerance, positive, precompute)
+    if by_gram:
+        require_memory(
+            # The summary of a block beside that of those before it.
+            3 * 8 * source.n_features**2,
+            f"The Gram matrix of {source.n_features} columns",
+            "Leave precompute='auto' and positive=False, which need none for rows in memory.",
+        )
+        about = moments(source)
+        about = about if intercept else about.about_zero()
+        about.require_squares()
+        # In one unit for X and one for y, as the pursuit squares sums of products.
+        d, x_unit = source.n_features, float(about.unit[: source.n_features].max())
+        y_unit = float(about.unit[d:].max())
+        unit = about.unit / np.repeat([x_unit, y_unit], [d, len(about.unit) - d])
+        scatter = about.scatter * unit * unit[:, None]
+        found = pursue(
+            scatter[:d, :d],
+            scatter[d:, :d],
+            np.diagonal(scatter)[d:],
+            most,
+            tolerance / y_unit / y_unit,
+            positive=positive,
+            keep_path=keep_path,
+        )
+        found = _in_data_units(found, x_unit, y_unit)
+        x_mean, y_mean = about.x_mean, about.y_mean
+    else:
+        assert isinstance(source, InMemory)
+        source.require_finite()
+        X, d = source.X.astype(np.float64, copy=False), source.n_features
+        y = np.asarray(source.y, dtype=np.float64).reshape(source.n_rows, -1)
+        centre = means(source).mean if intercept else np.zeros(d + y.shape[1])
+        x_mean, y_mean = centre[:d], centre[d:]
+        root = None if source.weight is None else np.sqrt(source.weight)
+        found = pursue_rows(X, y - y_mean, root, x_mean, most, tolerance, keep_path=keep_path)
+    return found, np.vstack([found.coef.T, y_mean - found.coef @ x_mean]), reason
+
+
+def _in_data_units(found: Pursuit, x_unit: float, y_unit: float) -> Pursuit:
+    """A pursuit of X/x_unit and y/y_unit; powers of two, so that no digit changes."""
+    ratio = y_unit / x_unit
+    return replace(
+        found,
+        coef=found.coef * ratio,
+        residual=found.residual * y_unit * y_unit,
+        path=None if found.path is None else found.path * ratio,
+    )
+
+
+def _by_gram(
+    source: Source, most: int, tolerance: float, positive: bool, precompute: Any
+) -> tuple[bool, str]:
+    d = source.n_features
+    if not isinstance(source, InMemory) or positive:
+        who = "rows from a file" if not positive else "positive=True"
+        if precompute is False:
+            raise CapabilityError(
+                f"OrthogonalMatchingPursuit: {who} need the Gram matrix. Leave precompute='auto'."
+            )
+        return True, f"{who}: one pass for the {d} × {d} Gram matrix"
+    if precompute != "auto":
+        return bool(precompute), "asked for"
+    steps = most if tolerance < 0 else max(1, min(source.n_rows, d) // 10)
+    work = GRAM_IS_CHEAPER * steps * max(1, source.n_outputs)
+    if d <= min(work, LARGEST_GRAM):
+        return True, f"{steps} steps: the {d} × {d} Gram matrix costs less than products Xᵀr"
+    return False, f"about {steps} steps of {d} columns: products Xᵀr, no {d} × {d} matrix"
+
+
+def _shortfall(found: Pursuit, most: int, tol: float | None) -> str:
+    """What was asked for and not reached; empty where all was."""
+    if tol is not None and np.any(found.residual > tol):
+        return (
+            f"‖r‖² = {found.residual.max():.3g} is above tol={tol:g}, and no column left is "
+            "correlated with the residual. Raise tol, or add columns"
+        )
+    if tol is None and np.any((found.steps < most) & (found.residual > 0)):
+        return (
+            f"{int(found.steps.min())} of {most} columns taken: none of the others is correlated "
+            "with the residual. Ask for fewer, or drop columns that depend on others"
+        )
+    return ""

@@ -1,0 +1,167 @@
+"""Orthogonal matching pursuit as a function, of the rows or of the Gram matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.validation import as_source
+from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.mathematics.linalg.matching_pursuit import Pursuit, pursue
+from thetahat.models.linear.sparse.orthogonal_matching_pursuit import pursuit_of, steps_allowed
+
+Array = Any
+
+
+def orthogonal_mp(
+    X: Any,
+    y: Any,
+    *,
+    n_nonzero_coefs: int | None = None,
+    tol: float | None = None,
+    precompute: Any = False,
+    copy_X: bool = True,
+    return_path: bool = False,
+    return_n_iter: bool = False,
+) -> Any:
+    """Sparse β with y ≈ Xβ by orthogonal matching pursuit; no intercept.
+
+    Formula: that of `OrthogonalMatchingPursuit`. Cost: O(n d) per step and target, or with
+    `precompute` one Gram matrix O(n d²) and O(s d) per step and target.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The dictionary: a column for each atom.
+    y : array-like of shape (n,) or (n, n_targets)
+        The targets.
+    n_nonzero_coefs : int, optional
+        How many columns to take. Default: a tenth of them, at least one.
+    tol : float, optional
+        Stop when ‖r‖² ≤ tol instead.
+    precompute : bool or "auto", default=False
+        Whether to form the Gram matrix.
+    copy_X : bool, default=True
+        Kept for compatibility: X is never changed.
+    return_path : bool, default=False
+        Whether to return β after every step, along a last axis.
+    return_n_iter : bool, default=False
+        Whether to return the number of steps as well.
+
+    Returns
+    -------
+    coef : array of shape (d,) or (d, n_targets), with a last axis of steps for the path
+    n_iter : int or array
+        With ``return_n_iter=True``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> th.orthogonal_mp(np.eye(3), np.array([1.0, -5.0, 2.0]), n_nonzero_coefs=1).tolist()
+    [0.0, -5.0, 0.0]
+    """
+    source = as_source(X, y, who="orthogonal_mp")
+    assert isinstance(source, InMemory)
+    _require_tolerance(tol, "orthogonal_mp")
+    most = steps_allowed(n_nonzero_coefs, tol, source.n_features, who="orthogonal_mp")
+    found, _, _ = pursuit_of(
+        source,
+        most,
+        -1.0 if tol is None else float(tol),
+        intercept=False,
+        precompute=precompute,
+        keep_path=return_path,
+    )
+    return _shaped(found, source.n_outputs == 0, return_path, return_n_iter)
+
+
+def orthogonal_mp_gram(
+    Gram: Any,
+    Xy: Any,
+    *,
+    n_nonzero_coefs: int | None = None,
+    tol: float | None = None,
+    norms_squared: Any = None,
+    copy_Gram: bool = True,
+    copy_Xy: bool = True,
+    return_path: bool = False,
+    return_n_iter: bool = False,
+) -> Any:
+    """Orthogonal matching pursuit from XᵀX and Xᵀy alone.
+
+    Formula: that of `OrthogonalMatchingPursuit`. Cost: O(s d) per step and target, targets side by
+    side on the threads.
+
+    Parameters
+    ----------
+    Gram : array-like of shape (d, d)
+        XᵀX.
+    Xy : array-like of shape (d,) or (d, n_targets)
+        Xᵀy.
+    n_nonzero_coefs, tol, return_path, return_n_iter
+        As in `orthogonal_mp`.
+    norms_squared : float or array-like of shape (n_targets,), optional
+        ‖y‖² of each target; needed with `tol`.
+    copy_Gram, copy_Xy : bool, default=True
+        Kept for compatibility: neither is changed.
+
+    Returns
+    -------
+    coef : array of shape (d,) or (d, n_targets), with a last axis of steps for the path
+    n_iter : int or array
+        With ``return_n_iter=True``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> th.orthogonal_mp_gram(np.eye(2), np.array([1.0, -5.0]), n_nonzero_coefs=1).tolist()
+    [0.0, -5.0]
+    """
+    gram, c = np.asarray(Gram, dtype=np.float64), np.asarray(Xy, dtype=np.float64)
+    d = gram.shape[0]
+    if gram.ndim != 2 or gram.shape != (d, d) or c.ndim not in (1, 2) or c.shape[0] != d:
+        raise DataError(
+            f"orthogonal_mp_gram: Gram has shape {gram.shape} and Xy {c.shape}; (d, d) and (d,) or "
+            "(d, n_targets) are needed. Pass X.T @ X and X.T @ y."
+        )
+    if not (np.isfinite(gram).all() and np.isfinite(c).all()):
+        raise DataError("orthogonal_mp_gram: Gram or Xy holds NaN or infinity. Drop those rows.")
+    _require_tolerance(tol, "orthogonal_mp_gram")
+    if tol is not None and norms_squared is None:
+        raise ParameterError(
+            "orthogonal_mp_gram: tol bounds ‖r‖², which needs norms_squared=‖y‖² of each target."
+        )
+    most = steps_allowed(n_nonzero_coefs, tol, d, who="orthogonal_mp_gram")
+    columns = c.reshape(d, -1)
+    # Without ‖y‖² the largest correlation stands in for it: it only sets what counts as rounding.
+    squares = _stand_in(gram, columns) if norms_squared is None else np.atleast_1d(norms_squared)
+    squares = np.broadcast_to(np.asarray(squares, dtype=np.float64), columns.shape[1:])
+    found = pursue(
+        gram, columns.T, squares, most, -1.0 if tol is None else float(tol), keep_path=return_path
+    )
+    return _shaped(found, c.ndim == 1, return_path, return_n_iter)
+
+
+def _stand_in(gram: Array, columns: Array) -> Array:
+    """A lower bound of ‖y‖²: max (xⱼᵀy)²/‖xⱼ‖²."""
+    diagonal = np.diagonal(gram)[:, None]
+    return (columns**2 / np.where(diagonal > 0, diagonal, np.inf)).max(axis=0)
+
+
+def _require_tolerance(tol: float | None, who: str) -> None:
+    if tol is not None and not tol >= 0:
+        raise ParameterError(f"{who}: tol={tol!r} must be a number ≥ 0: it bounds ‖r‖².")
+
+
+def _shaped(found: Pursuit, one: bool, path: bool, n_iter: bool) -> Any:
+    coef = found.coef.T
+    if path:
+        assert found.path is not None
+        coef = np.moveaxis(found.path, 2, 0)[:, :, : max(1, int(found.steps.max()))]
+    steps: Any = int(found.steps[0]) if one else found.steps
+    coef = coef[:, 0] if one else coef
+    return (coef, steps) if n_iter else coef

@@ -1,0 +1,1 @@
+"""Linear models fitted by steps on single rows."""

@@ -1,0 +1,1 @@
+"""What a tree is grown from and by which rules."""

@@ -1,0 +1,55 @@
+"""Columns as the trees of forests read them: ranks, bins of near values, or plain values.
+
+Codes keep the order of the values, so a tree grown on codes is one on the values: with the ranks of
+the values its splits are exact, with at most 255 bins they lie between bins. The code after the
+last stands for missing values. Random thresholds need no order: they are drawn on the values.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thetahat import _native
+from thetahat.data.bins import MAX_BINS, Bins
+from thetahat.foundation.threads import n_threads
+from thetahat.models.tree.growth.columns import TreeColumns
+
+Array = Any
+
+EXACT_ROWS = 65_535
+"""Rows of a node up to which it is split exactly unless asked otherwise: ranks of two bytes."""
+
+
+def plain_values(X: Array, columns: TreeColumns) -> _native.ForestColumns:
+    """The values of a float matrix with NaN for missing ones, column after column.
+
+    Cost: O(n·d), and a copy of the rows in float64.
+    """
+    return _native.value_columns(X, *_kinds(columns), n_threads())
+
+
+def column_codes(
+    X: Array, weight: Array | None, columns: TreeColumns, splits: str = "auto"
+) -> _native.ForestColumns:
+    """Codes of a float matrix with NaN for missing values: bins for ``"histogram"``, else ranks.
+
+    Categories keep their codes; where a column has more of them than there are bins, all
+    columns become ranks. Cost: O(n·d) for ranks, O(n·d log bins) for bins.
+    """
+    n_categories, is_categorical = _kinds(columns)
+    if splits != "histogram" or n_categories.max(initial=0) > MAX_BINS:
+        return _native.ranked_columns(X, n_categories, is_categorical, n_threads())
+    bins = Bins.learn(X, weight)
+    codes = bins.codes(X, by_row=False).by_column
+    n_codes = np.diff(bins.flat_cuts[1]) + 1
+    for j in columns.categorical:
+        n_codes[j] = n_categories[j]
+        codes[j] = np.nan_to_num(X[:, j], nan=n_categories[j])
+    return _native.binned_columns(X, codes, n_codes.astype(np.uint32), is_categorical)
+
+
+def _kinds(columns: TreeColumns) -> tuple[Array, Array]:
+    """The number of categories of each column, and whether it has such."""
+    return columns.n_categories.astype(np.uint32), columns.is_categorical.astype(np.uint8)

@@ -1,0 +1,88 @@
+"""Directions of columns, and which columns may meet: what users say, as trees read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from thetahat.foundation.errors import ParameterError
+from thetahat.models.tree.growth.columns import TreeColumns
+
+Array = Any
+
+
+def directions(monotonic_cst: Any, columns: TreeColumns, who: str) -> Array | None:
+    """−1, 0 or +1 per column (int8) from an array or a dictionary of names; None: no direction."""
+    if monotonic_cst is None:
+        return None
+    d = columns.n_features
+    if isinstance(monotonic_cst, Mapping):
+        unknown = [name for name in monotonic_cst if name not in columns.names]
+        if unknown:
+            raise ParameterError(
+                f"{who}: monotonic_cst names {unknown[0]!r}, which is no column of X. Give names "
+                f"of columns: {', '.join(map(repr, columns.names[:10])) or 'X has none'}."
+            )
+        given = np.array([monotonic_cst.get(name, 0) for name in columns.names])
+    else:
+        given = np.asarray(monotonic_cst)
+    if given.shape != (d,):
+        raise ParameterError(
+            f"{who}: monotonic_cst has shape {given.shape} but the input data X has {d} features. "
+            "Give one of −1, 0, 1 per column."
+        )
+    wrong = np.flatnonzero(~np.isin(given, (-1, 0, 1)))
+    if wrong.size:
+        raise ParameterError(
+            f"{who}: monotonic_cst must be an array-like of -1, 0 or 1; column {wrong[0]} has "
+            f"{given[wrong[0]]!r}."
+        )
+    directed = np.flatnonzero((given != 0) & columns.is_categorical)
+    if directed.size:
+        raise ParameterError(
+            f"{who}: Categorical features cannot have monotonic constraints; column {directed[0]} "
+            "is one. Set its direction to 0."
+        )
+    return given.astype(np.int8) if given.any() else None
+
+
+def require_one_number(n_classes: tuple[int, ...], n_outputs: int, who: str) -> None:
+    """A direction is one of a single number: a mean, or the share of one of two classes."""
+    if n_outputs > 1 or max(n_classes, default=0) > 2:
+        raise ParameterError(
+            f"{who}: monotonic_cst needs one output of numbers or of two classes; there are "
+            f"{n_outputs} outputs and {max(n_classes, default=0)} classes. Drop it."
+        )
+
+
+def meeting_groups(interaction_cst: Any, d: int, who: str) -> Array | None:
+    """One row per group of columns that may meet on a path (uint8); None: all may."""
+    if interaction_cst is None:
+        return None
+    if interaction_cst == "no_interactions":
+        groups = [(j,) for j in range(d)]
+    elif interaction_cst == "pairwise":
+        groups = list(combinations(range(d), 2)) or [(0,)]
+    elif isinstance(interaction_cst, str):
+        raise ParameterError(
+            f"{who}: interaction_cst={interaction_cst!r} must be 'pairwise', 'no_interactions', "
+            "None, or a sequence of sets of column numbers."
+        )
+    else:
+        groups = [tuple(group) for group in interaction_cst]
+        for group in groups:
+            for j in group:
+                if not 0 <= j < d:
+                    raise ParameterError(
+                        f"{who}: interaction_cst must hold column numbers from 0 to {d - 1}; "
+                        f"{j!r} is none. Columns that it leaves out may meet among themselves."
+                    )
+        rest = tuple(sorted(set(range(d)) - {j for group in groups for j in group}))
+        groups += [rest] if rest else []
+    table = np.zeros((len(groups), d), dtype=np.uint8)
+    for number, group in enumerate(groups):
+        table[number, list(group)] = 1
+    return table

@@ -1,0 +1,52 @@
+"""Methods that exist only where the parts allow them.
+
+    @requires(smooth_loss, smooth_penalty)
+    def value_and_gradient(self, theta): ...
+
+A condition looks at the object and returns None, or what is lacking, as the end of "Newton needs
+…". Where one is not met the attribute is absent: ``hasattr`` is False, and asking for it raises a
+`MissingCapability` with those words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+
+from thetahat.mathematics.optimizers.loop import MissingCapability
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Condition = Callable[[Any], str | None]
+
+
+def requires(
+    *conditions: Condition,
+) -> Callable[[Callable[Concatenate[Any, P], R]], ConditionalMethod[P, R]]:
+    """Make a method that is there only when every condition is met."""
+    return lambda method: ConditionalMethod(method, conditions)
+
+
+class ConditionalMethod(Generic[P, R]):
+    """A method behind its conditions."""
+
+    def __init__(
+        self, method: Callable[Concatenate[Any, P], R], conditions: tuple[Condition, ...]
+    ) -> None:
+        self.method, self.conditions = method, conditions
+        self.name: str = method.__name__
+        update_wrapper(self, method)  # type: ignore[arg-type]
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Callable[P, R]:
+        if instance is None:
+            return self  # type: ignore[return-value]
+        met: set[str] = instance.__dict__.setdefault("_met", set())
+        if self.name not in met:  # asked once: parts never change
+            for condition in self.conditions:
+                lack = condition(instance)
+                if lack is not None:
+                    raise MissingCapability(lack)
+            met.add(self.name)
+        bound: Callable[P, R] = self.method.__get__(instance, owner)
+        return bound

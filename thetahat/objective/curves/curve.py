@@ -1,0 +1,200 @@
+"""A regression function of one's own, f(x; θ), with its derivative ∂f/∂θ by the best means.
+
+The function is called with all rows at once, ``model(X, theta)``, and must return one real number
+per row. Its derivative comes from automatic differentiation, from central differences where the
+function uses what autodiff cannot follow, or from the user, checked against differences first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.threads import one_blas_thread
+from thetahat.mathematics.autodiff import jvp, vjp
+from thetahat.mathematics.optimizers.checks.finite_differences import Estimate, numeric_jacobian
+
+Array = Any
+Model = Callable[[Array, Array], Array]
+
+MODES = ("auto", "finite-differences")
+SLAB = 16_384
+"""Rows that are differentiated at once, so that the intermediate results stay in the cache."""
+SAME = 1e-10
+"""Two exact derivatives differ by rounding alone."""
+TOLERANCE = 1e-4
+"""How far a user's derivative may lie from the differences, relative to its column."""
+
+
+def linear_function(X: Array, theta: Array) -> Array:
+    """xᵀβ + b with θ = (β, b)."""
+    return X @ theta[:-1] + theta[-1]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """f(·; θ) and how it is differentiated."""
+
+    model: Model
+    derivative: str | Callable[[Array, Array], Array] = "auto"
+    """"auto", "autodiff", "autodiff by rows", "finite-differences", or a function of (X, theta)."""
+    names: Sequence[str] = ()
+    """What messages call the parameters."""
+
+    def __call__(self, X: Array, theta: Array) -> Array:
+        """f(x; θ) for every row, shape (n,); where it overflows or is undefined, not finite."""
+        with np.errstate(all="ignore"), one_blas_thread():
+            try:
+                values = np.asarray(self.model(X, theta.copy()))
+            except ArithmeticError:
+                return np.full(len(X), np.nan)
+            except Exception as failure:
+                failure.add_note(f"Raised by model(X, theta) at {self.told(theta)}.")
+                raise
+        return self._checked("model", values, (len(X),))
+
+    def jacobian(self, X: Array, theta: Array) -> Array:
+        """∂f(xᵢ; θ)/∂θⱼ, shape (n, p)."""
+        with np.errstate(all="ignore"), one_blas_thread():
+            if callable(self.derivative):
+                values = np.asarray(self.derivative(X, theta.copy()))
+                return self._checked("jacobian", values, (len(X), len(theta)))
+            if self.derivative == "finite-differences":
+                return self.differences(X, theta).value
+            if self.derivative == "autodiff by rows":
+                try:
+                    return self._by_rows(X, theta)
+                except Exception:  # a branch that only some θ take
+                    pass
+            return self._by_columns(X, theta)
+
+    def _by_columns(self, X: Array, theta: Array) -> Array:
+        """Forward mode, J·eⱼ: a pass for every parameter, whatever the model."""
+        along = partial(jvp, partial(self.model, X), theta)
+        whole = np.empty((len(X), len(theta)), order="F")
+        for column, unit in enumerate(np.eye(len(theta))):
+            whole[:, column] = along(unit)[1]
+        return whole
+
+    def _by_rows(self, X: Array, theta: Array) -> Array:
+        """Reverse mode with a θ of its own for every row: one pass for all parameters.
+
+        Row i depends on its own copy of θ alone, so Σf has the gradient ∂fᵢ/∂θⱼ there. True for
+        models that use the parameters one by one, which `settled` finds out.
+        """
+        whole = np.empty((len(X), len(theta)), order="F")
+        for first in range(0, len(X), SLAB):
+            rows = X[first : first + SLAB]
+            ones = np.ones(len(rows))
+            value, pullback = vjp(partial(self.model, rows), tuple(t * ones for t in theta))
+            for column, slope in enumerate(pullback(np.ones(value.shape))):
+                whole[first : first + SLAB, column] = slope
+        return whole
+
+    def differences(self, X: Array, theta: Array) -> Estimate:
+        """The Jacobian by extrapolated central differences, in the units of each parameter."""
+        unit = np.where(theta != 0, np.abs(theta), 1.0)
+        found = numeric_jacobian(lambda scaled: self(X, unit * scaled), theta / unit)
+        return Estimate(found.value / unit, found.error / unit)
+
+    def settled(self, X: Array, theta: Array) -> tuple[Curve, str]:
+        """This curve with a derivative that works at θ, and why that one.
+
+        Refuses a θ where f or its derivative is undefined: no step can be taken from there.
+        """
+        values = self(X, theta)
+        self._require_finite("model", values, X, theta)
+        if callable(self.derivative):
+            self._require_agreement(X, theta)
+            chosen, reason = (
+                self,
+                "your Jacobian, which agrees with finite differences",
+            )
+        elif self.derivative == "finite-differences":
+            chosen, reason = self, "Jacobian by central differences, as asked"
+        else:
+            chosen = replace(self, derivative="autodiff")
+            reason = "Jacobian by automatic differentiation"
+            try:
+                found = chosen.jacobian(X, theta)
+                if np.isfinite(found).all():
+                    return chosen._quicker(X, theta, found), reason
+                # 0·log 0 and the like: its formula fails where the function is fine.
+                lack = "it is not finite where the model is"
+            except Exception as failure:
+                lack = f"{type(failure).__name__}: {failure}".split(". ")[0]
+            chosen = replace(self, derivative="finite-differences")
+            reason = f"Jacobian by central differences: automatic differentiation failed ({lack})"
+        self._require_finite("Jacobian", chosen.jacobian(X, theta), X, theta)
+        return chosen, reason
+
+    def _quicker(self, X: Array, theta: Array, found: Array) -> Curve:
+        """This curve, differentiated by rows if that gives the same Jacobian."""
+        try:
+            with np.errstate(all="ignore"), one_blas_thread():
+                other = self._by_rows(X, theta)
+        except Exception:
+            return self
+        same = np.abs(other - found) <= SAME * np.max(np.abs(found), axis=0)
+        return replace(self, derivative="autodiff by rows") if same.all() else self
+
+    def told(self, theta: Array) -> str:
+        """θ in words."""
+        values = ", ".join(
+            f"{name} = {value:.6g}" for name, value in zip(self.names, theta, strict=False)
+        )
+        return values or f"theta = {theta}"
+
+    def _require_finite(self, what: str, values: Array, X: Array, theta: Array) -> None:
+        bad = np.argwhere(~np.isfinite(values))
+        if len(bad):
+            row = int(bad[0][0])
+            raise ParameterError(
+                f"The {what} is {values[tuple(bad[0])]} at the start {self.told(theta)}, first in "
+                f"row {row} (x = {_row(X[row])}). Start where the model is finite, or keep the "
+                "parameters in its domain with bounds=(low, high)."
+            )
+
+    def _checked(self, what: str, values: Array, shape: tuple[int, ...]) -> Array:
+        expected = "one number per row" if len(shape) == 1 else "one column per parameter"
+        if values.dtype.kind not in "biuf":
+            kind = "complex numbers" if values.dtype.kind == "c" else f"type {values.dtype}"
+            raise ParameterError(
+                f"{what}(X, theta) returned {kind}; real numbers are needed, {expected}."
+                + (" Take their real part or their modulus." if kind[0] == "c" else "")
+            )
+        if values.shape == () and len(shape) == 1:
+            return np.full(shape, float(values))
+        if values.shape != shape:
+            raise ParameterError(
+                f"{what}(X, theta) returned shape {values.shape} for {shape[0]} rows; shape "
+                f"{shape} is needed: {expected}."
+                + (" Use X[:, 0] for a single column." if values.shape == (*shape, 1) else "")
+            )
+        return values.astype(np.float64, copy=False)
+
+    def _require_agreement(self, X: Array, theta: Array) -> None:
+        """Compare a user's Jacobian with differences, relative to each column's largest entry."""
+        given, numeric = self.jacobian(X, theta), self.differences(X, theta)
+        size = np.nanmax(np.abs(np.stack([given, numeric.value])), axis=(0, 1), initial=0.0)
+        off = np.abs(given - numeric.value) - TOLERANCE * size - 10 * numeric.error
+        off[~np.isfinite(numeric.value) | ~np.isfinite(given)] = -np.inf
+        row, column = (int(place) for place in np.unravel_index(np.argmax(off), off.shape))
+        if off[row, column] > 0:
+            name = self.names[column] if self.names else f"parameter {column}"
+            raise ParameterError(
+                f"jacobian disagrees with the model: the derivative by {name} in row {row} "
+                f"(x = {_row(X[row])}) is {given[row, column]:.6g}, and finite differences give "
+                f"{numeric.value[row, column]:.6g} at the start. Correct it, or use "
+                'jacobian="auto".'
+            )
+
+
+def _row(x: Array) -> str:
+    shown = ", ".join(f"{value:.6g}" for value in x[:5])
+    return shown + (", …" if len(x) > 5 else "")

@@ -1,0 +1,107 @@
+"""Non-linear least squares as a problem: F(θ) = Σ wᵢ ρ(f(xᵢ; θ) − yᵢ), ρ(r) = r²/2 by default.
+
+Any smooth residual loss is a sum of squares: with sᵢ = sign(rᵢ)√(2wᵢρ(rᵢ)), F = ½‖s‖². The methods
+for least squares then see F itself, and ∂sᵢ/∂rᵢ = wᵢψ(rᵢ)/sᵢ, so that Jᵀs is its exact gradient.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
+from thetahat.mathematics.losses.base import Curved, Targets
+from thetahat.mathematics.losses.residual.squared import Squared
+from thetahat.mathematics.optimizers.residuals.linearised import (
+    Linearised,
+    column_norms,
+    relative_offset,
+)
+from thetahat.objective.curves.curve import Curve
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class CurveFit:
+    """The residuals of a curve at some rows, and all that methods for least squares ask for."""
+
+    curve: Curve
+    X: Array
+    y: Array
+    weight: Array
+    """One per row, > 0."""
+    loss: Any
+    """A `Curved` loss of the residual; `require_residual_loss` sees to it."""
+    bounds: tuple[Array, Array]
+
+    def residuals(self, theta: Array) -> Array:
+        """s with F = ½‖s‖²; for the squared loss, √w·(f − y)."""
+        return self.signed_roots(self.curve(self.X, theta))
+
+    def signed_roots(self, predicted: Array) -> Array:
+        """s for given predictions."""
+        if isinstance(self.loss, Squared):
+            return self._weighted(predicted - self.y)
+        value = np.maximum(self.loss.value(self.y, predicted), 0.0)
+        return np.sign(predicted - self.y) * np.sqrt(2 * self.weight * value)
+
+    def jacobian(self, theta: Array) -> Array:
+        """∂s/∂θ."""
+        inner = self.curve.jacobian(self.X, theta)
+        if isinstance(self.loss, Squared):
+            return self._weighted(inner)
+        predicted = self.curve(self.X, theta)
+        root = self.signed_roots(predicted)
+        # At r = 0 the slope of √(2ρ) is √ρ″.
+        near = np.sqrt(self.weight * np.maximum(self.loss.curvature(self.y, predicted), 0.0))
+        away = np.abs(root) > 1e-8
+        slope = self.weight * self.loss.gradient(self.y, predicted) / np.where(away, root, 1.0)
+        return np.where(away, slope, near)[:, None] * inner
+
+    def _weighted(self, rows: Array) -> Array:
+        """Rows times √w; themselves when all weigh the same."""
+        if np.all(self.weight == 1.0):
+            return rows
+        return rows * np.sqrt(self.weight).reshape(-1, *[1] * (rows.ndim - 1))
+
+    def gap(self, theta: Array, residuals: Array, jacobian: Array) -> float:
+        """How far θ is from θ̂ in standard errors: see `relative_offset`."""
+        if not (np.isfinite(jacobian).all() and np.isfinite(residuals).all()):
+            return float("inf")
+        norms = column_norms(jacobian)
+        scale = np.where(norms > 0, norms, 1.0)
+        return relative_offset(Linearised.of(jacobian, residuals, scale), residuals, theta)
+
+    def require_finite_sum(self, theta: Array, who: str) -> None:
+        """Refuse a start where every residual is a number, and the sum of their squares is not."""
+        with np.errstate(over="ignore"):
+            roots = self.residuals(theta)
+            total = float(np.sum(roots * roots))
+        if not np.isfinite(total):
+            row = int(np.argmax(np.abs(roots)))
+            raise ParameterError(
+                f"{who}: the sum of losses is {total} at the start {self.curve.told(theta)}: the "
+                f"model is {self.curve(self.X, theta)[row]:.3g} in row {row}, and y is "
+                f"{self.y[row]:.3g}. Start nearer to the targets, or measure y in larger units."
+            )
+
+    def require_residual_loss(self, who: str) -> None:
+        """Refuse a loss that is no smooth function of f − y with its minimum at 0."""
+        if not isinstance(self.loss, Curved) or self.loss.targets is not Targets.REAL:
+            raise CapabilityError(
+                f"{who} needs a smooth loss of real targets; {type(self.loss).__name__} is not. "
+                "Use Squared, Huber, Cauchy, Forsyth, Tukey, or th.loss of a smooth function."
+            )
+        at_zero, around = self.loss.value(self.y, self.y), self.loss.value(self.y, self.y + 1.0)
+        wrong = ~(np.abs(at_zero) <= 1e-12) | ~(around >= 0)
+        if np.any(wrong):
+            row = int(np.argmax(wrong))
+            raise DataError(
+                f"{who} needs a loss that is 0 where the prediction is right and positive "
+                f"elsewhere; {self.loss.name} is {at_zero[row]:g} at y = z = {self.y[row]:g} and "
+                f"{around[row]:g} at z = y + 1 (row {row}). Subtract that constant from it, or "
+                "define it there."
+            )

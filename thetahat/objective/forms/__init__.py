@@ -1,0 +1,1 @@
+"""Other forms of the empirical risk, for the methods that need them."""

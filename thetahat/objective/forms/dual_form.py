@@ -1,0 +1,222 @@
+"""A risk with an L2 penalty through the multipliers of its rows: primal, dual, and between them.
+
+For losses that are the best of many lines (see `losses.box_dual`), with shares sᵢ = wᵢ/Σw,
+
+    F(θ) = Σ sᵢ ℓ(yᵢ, zᵢ) + λ/2‖β‖²  ≥  D(m) = Σ sᵢ (mᵢyᵢ − kink|mᵢ| − curvature·mᵢ²/2) − λ/2‖β(m)‖²
+
+with β(m) = Σ sᵢ mᵢ xᵢ/λ; at the optimum both are equal. An intercept without a penalty asks for
+Σ sᵢ mᵢ = 0 as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from thetahat import _native
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Block, Source
+from thetahat.mathematics.losses.box_dual import BoxDual, DualBox
+from thetahat.mathematics.optimizers.dual.augmented_lagrangian import Touch
+from thetahat.objective.bias_column import BiasColumn
+from thetahat.objective.predictor import LinearPredictor, in_double
+from thetahat.objective.row_losses import FEW, NO_WEIGHTS, in_rows
+from thetahat.objective.sums import Sums
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class MultiplierForm:
+    """The risk as passes over its rows that carry one multiplier per row; they may be in files."""
+
+    predictor: LinearPredictor
+    loss: BoxDual
+    strength: float
+    """λ."""
+    source: Source
+
+    def start(self) -> Array:
+        """No row has a pull."""
+        return np.zeros(len(self._targets))
+
+    @cached_property
+    def _targets(self) -> Array:
+        return self.source.map_rows(lambda block: np.asarray(block.y, dtype=np.float64))
+
+    @cached_property
+    def _shares(self) -> Array:
+        weight = self.source.map_rows(
+            lambda block: np.ones(block.n_rows) if block.weight is None else block.weight
+        )
+        return weight / weight.sum()
+
+    def at(self, theta: Array, anchor: Array, reach: float) -> Touch:
+        """The smooth function that touches F, its derivatives at θ, and the multipliers there."""
+        multipliers, raw = np.empty_like(anchor), np.empty_like(anchor)
+        smooth, loss, dual, travel, pull, bend = self.source.reduce(
+            _touch_sums,
+            self.predictor,
+            self._targets,
+            self._box,
+            theta,
+            anchor,
+            reach,
+            multipliers,
+            raw,
+        ).means()
+        intercept = self.predictor.split(theta)[1]
+        weights = self._strengths
+        diagonal = np.einsum("ii->i", bend)
+        diagonal += weights
+        shrinkage = float(np.sum(weights * theta * theta)) / 2
+        pulled, balance = self.predictor.split(pull)
+        dual_value = float(dual) - float(np.sum(pulled * pulled)) / (2 * self.strength)
+        # Were Σ s·m not quite 0, D would hold for this intercept only: count what that may cost.
+        slope = abs(float(balance)) * (1.0 + abs(float(intercept)))
+        primal = float(loss) + shrinkage
+        return Touch(
+            theta=theta,
+            value=float(smooth) + shrinkage,
+            gradient=weights * theta - pull,
+            hessian=bend,
+            primal=primal,
+            gap=max(0.0, primal - dual_value - float(balance) * float(intercept)) + slope,
+            travel=float(travel),
+            multipliers=multipliers,
+            raw=raw,
+        )
+
+    def flat_step(
+        self, here: Touch, direction: Array, anchor: Array, reach: float, flat: float
+    ) -> float:
+        """t > 0 where the slope of the touching function at θ + t·direction is `flat` of that at θ.
+
+        The full step is tried first, then doubled or bracketed, then false position; compiled, O(n)
+        for each trial after one pass over the rows.
+        """
+        across = self.source.map_rows(lambda block: self.predictor.raw(block.X, direction))
+        shrunk, box = self._strengths * direction, self._box
+        level, rise = float(np.sum(shrunk * here.theta)), float(np.sum(shrunk * direction))
+        return _native.flat_step(
+            self._targets, here.raw, across, anchor, self._shares, box.lower, box.upper,
+            box.kink, box.curvature, reach, level, rise, flat,
+        )  # fmt: skip
+
+    @cached_property
+    def _box(self) -> DualBox:
+        return self.loss.dual_box(self._targets)
+
+    @cached_property
+    def _strengths(self) -> Array:
+        """λ for every coefficient, 0 for an intercept."""
+        coef, _ = self.predictor.split(self.predictor.zeros())
+        return self.predictor.pack(np.full_like(coef, self.strength), 0.0)
+
+
+def _touch_sums(
+    block: Block,
+    predictor: LinearPredictor,
+    y: Array,
+    box: DualBox,
+    theta: Array,
+    anchor: Array,
+    reach: float,
+    multipliers: Array,
+    raw: Array,
+) -> Sums:
+    """Sums of the touching function, of ℓ, of the dual's terms, of m·x and of its curvature.
+
+    Blocks write disjoint pieces of `multipliers` and `raw`.
+    """
+    rows = slice(block.start, block.start + block.n_rows)
+    z, m, sums = raw[rows], multipliers[rows], np.empty(4)
+    weight = NO_WEIGHTS if block.weight is None else np.ascontiguousarray(block.weight, float)
+    given = y[rows], anchor[rows], weight, box.lower[rows], box.upper[rows]
+    how = box.kink, box.curvature, reach
+    if in_rows(block.X) and len(theta) <= FEW:
+        pulled, gram = np.empty_like(theta), np.empty((len(theta), len(theta)))
+        _native.rounded_sums(
+            block.X, theta, predictor.constant, *given, *how, z, m, sums, pulled, gram
+        )
+    else:
+        X = in_double(block.X)
+        z[:] = predictor.raw(X, theta)
+        pull, bend = np.empty_like(z), np.empty_like(z)
+        _native.rounded_rows(z, *given, *how, m, pull, bend, sums)
+        pulled, gram = predictor.pullback(X, pull), predictor.gram(X, bend)
+    total = float(weight.sum()) if weight.size else float(block.n_rows)
+    return Sums(total, (*sums.tolist(), pulled, gram))
+
+
+@dataclass(frozen=True)
+class DualRows:
+    """The dual as arrays for the compiled ascent: rows, targets, shares and boxes."""
+
+    rows: tuple[Array, ...]
+    """X, or data, indices and indptr."""
+    y: Array
+    share: Array
+    box: DualBox
+    strength: float
+    constant: float
+    """The entry of the constant column that carries the intercept; 0 for none."""
+    free_intercept: bool
+    n_features: int
+
+    @classmethod
+    def of(
+        cls, predictor: LinearPredictor, loss: BoxDual, strength: float, source: InMemory
+    ) -> DualRows:
+        """The arrays of an in-memory source."""
+        y = np.ascontiguousarray(source.y, dtype=np.float64)
+        weight = np.ones(len(y)) if source.weight is None else np.asarray(source.weight, float)
+        box, share = loss.dual_box(y), np.ascontiguousarray(weight / weight.sum())
+        if isinstance(predictor, BiasColumn):
+            constant = predictor.scaling
+        elif predictor.fit_intercept:
+            constant = _typical_length(source.X)
+        else:
+            constant = 0.0
+        return cls(
+            rows=kernel_rows(source),
+            y=y,
+            share=share,
+            box=box._replace(
+                lower=np.ascontiguousarray(box.lower), upper=np.ascontiguousarray(box.upper)
+            ),
+            strength=strength,
+            constant=constant,
+            free_intercept=predictor.fit_intercept,
+            n_features=source.n_features,
+        )
+
+    def pack(self, theta: Array, intercept: float) -> Array:
+        """The predictor's θ from the kernel's, whose last entry is the constant column's."""
+        if self.free_intercept:
+            return np.append(theta[:-1], intercept)
+        return theta.copy() if self.constant else theta[:-1].copy()
+
+    def terms(self, multipliers: Array, offset: float) -> float:
+        """Σ sᵢ (mᵢ(yᵢ − offset) − kink|mᵢ| − curvature·mᵢ²/2)."""
+        m, box = multipliers, self.box
+        each = m * (self.y - offset) - box.kink * np.abs(m) - box.curvature / 2 * m * m
+        return float(np.sum(self.share * each))
+
+
+def _typical_length(X: Array) -> float:
+    """√ of the mean squared length of a row, so that a constant column pulls as hard as they do."""
+    entries = X.data if not isinstance(X, np.ndarray) else X
+    total = float(np.sum(np.square(entries, dtype=np.float64)))
+    return float(max((total / X.shape[0]) ** 0.5, 1e-150))
+
+
+def kernel_rows(source: InMemory) -> tuple[Array, ...]:
+    """The rows as the kernels that visit them in any order want them."""
+    X = source.X
+    if not source.is_sparse:
+        return (np.ascontiguousarray(X),)
+    return X.data, X.indices, X.indptr

@@ -1,0 +1,81 @@
+"""A risk whose loss is made of lines, in the form that linear programming takes.
+
+The rows stay where they are: the form holds their products, each a reduction over the source, and
+one number per row and bend (the kink).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.source import Block, Source
+from thetahat.data.views.chosen_rows import chosen_rows
+from thetahat.data.views.shifted import shifted_to_middle
+from thetahat.mathematics.losses.base import PiecewiseLinear
+from thetahat.mathematics.optimizers.programs.piecewise_linear import PiecewiseLinearSum
+from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
+from thetahat.objective.predictor import LinearPredictor
+from thetahat.objective.sums import Sums
+
+Array = Any
+
+
+def piecewise_linear_form(
+    predictor: LinearPredictor, loss: PiecewiseLinear, penalty: Coordinatewise, source: Source
+) -> PiecewiseLinearSum:
+    """The mean loss and its penalty as a sum of bent lines."""
+    y, weight = _targets_and_weights(source)
+    source, origin = shifted_to_middle(source, fit_intercept=predictor.fit_intercept)
+    bends = loss.bends(y)
+    terms = penalty.kernel_terms(predictor.n_features)
+
+    def adjoint(values: Array) -> Array:
+        return source.reduce(_pull_back_sums, predictor, values).parts[0]
+
+    def gram(values: Array) -> Array:
+        return source.reduce(_gram_sums, predictor, values).parts[0]
+
+    return PiecewiseLinearSum(
+        product=lambda theta: source.map_rows(lambda block: predictor.raw(block.X, theta)),
+        adjoint=adjoint,
+        gram=gram,
+        rows=lambda indices: predictor.design(chosen_rows(source, indices).X),
+        weight=weight / np.sum(weight),
+        kinks=np.stack([np.asarray(bend.kink, dtype=np.float64) for bend in bends]),
+        below=np.array([bend.below for bend in bends]),
+        above=np.array([bend.above for bend in bends]),
+        l1=predictor.pack(terms.l1, 0.0),
+        l2=predictor.pack(terms.l2, 0.0),
+        origin=origin if origin.any() else None,
+    )
+
+
+def best_level(predictor: LinearPredictor, loss: PiecewiseLinear, source: Source) -> Array:
+    """θ of the best constant prediction: β = 0, and b the quantile of y that the loss asks for."""
+    if not predictor.fit_intercept:
+        return predictor.zeros()
+    level = float(loss.best_constant(*_targets_and_weights(source)))
+    return predictor.pack(np.zeros(predictor.n_features), level)
+
+
+def _targets_and_weights(source: Source) -> tuple[Array, Array]:
+    def both(block: Block) -> Array:
+        assert block.y is not None
+        return np.column_stack([block.y, block.row_weights])
+
+    columns = source.map_rows(both)
+    return np.ascontiguousarray(columns[:, 0]), np.ascontiguousarray(columns[:, 1])
+
+
+def _pull_back_sums(block: Block, predictor: LinearPredictor, values: Array) -> Sums:
+    return Sums(0.0, (predictor.pullback(block.X, _of(block, values)),))
+
+
+def _gram_sums(block: Block, predictor: LinearPredictor, values: Array) -> Sums:
+    return Sums(0.0, (predictor.gram(block.X, _of(block, values)),))
+
+
+def _of(block: Block, values: Array) -> Array:
+    return values[block.start : block.start + block.n_rows]

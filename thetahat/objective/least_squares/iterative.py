@@ -1,0 +1,137 @@
+"""Least squares by descent: full gradients, single rows, or small batches.
+
+    w ← w − η · (1/|B|) Σ_{i∈B} (wᵀxᵢ + b − yᵢ) xᵢ
+
+with B all rows (gradient descent), one row (stochastic) or a few (mini-batch); over random B the
+mean step is the full gradient. The rows are centred and scaled first, so that one step size suits
+all columns, and the result is transformed back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Source
+from thetahat.data.summaries.moments import Moments, moments
+from thetahat.data.views.one_target import OneTarget
+from thetahat.data.views.rescaled import Rescaled
+from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.randomness import RandomState
+from thetahat.foundation.watch import Watch
+from thetahat.mathematics.linalg.least_squares import LinearFit
+from thetahat.mathematics.losses.residual.squared import Squared
+from thetahat.mathematics.optimizers.loop import Method, minimise
+from thetahat.mathematics.optimizers.smooth.gradient_descent import GradientDescent
+from thetahat.mathematics.optimizers.solution import Solution
+from thetahat.mathematics.optimizers.stochastic.stochastic_gradient import StochasticGradient
+from thetahat.mathematics.penalties.norms import L2
+from thetahat.objective.empirical_risk import EmpiricalRisk
+from thetahat.objective.predictor import LinearPredictor
+from thetahat.objective.units import watch_in_units
+
+Array = Any
+ITERATIVE = ("gradient_descent", "sgd", "mini_batch")
+MINI_BATCH = 64
+
+
+def iterative(
+    source: Source,
+    solver: str,
+    *,
+    ridge: float,
+    intercept: bool,
+    tolerance: float,
+    max_steps: int | None,
+    random_state: RandomState,
+    watch: Watch | None,
+) -> tuple[LinearFit, Solution]:
+    """β̂ and b̂ by descent, one target after the other."""
+    about = moments(source)
+    about = about if intercept else about.about_zero()
+    found = []
+    for target in range(max(1, source.n_outputs)):
+        one = OneTarget.of(source, target) if source.n_outputs else source
+        view = _standardized(one, about, target, uniform=ridge > 0)
+        d = source.n_features
+        risk = EmpiricalRisk(
+            LinearPredictor(d, fit_intercept=intercept),
+            Squared(),
+            L2(ridge / about.weight / float(view.x_scale[0]) ** 2),
+            _materialised(view) if solver != "gradient_descent" else view,
+        )
+
+        def back(theta: Array, risk: EmpiricalRisk = risk, view: Rescaled = view) -> Array:
+            coef, level = risk.predictor.split(theta)
+            return np.vstack(view.back(coef[:, None], np.atleast_1d(level)))
+
+        with watch_in_units(watch, back) as told:
+            solution = minimise(
+                risk,
+                _method(solver, d, random_state),
+                tolerance=tolerance,
+                max_steps=max_steps,
+                watch=told,
+                reason=f"{solver} was asked for",
+            )
+        found.append(replace(solution, theta=back(solution.theta)))
+    theta = np.hstack([solution.theta for solution in found])
+    worst = max(found, key=lambda solution: (not solution.outcome.success, solution.gap))
+    return _fit(theta, worst.solver, about), replace(worst, theta=theta)
+
+
+def _standardized(source: Source, about: Moments, target: int, *, uniform: bool) -> Rescaled:
+    """Columns of mean 0 and variance 1; of one common scale under a penalty."""
+    spread = np.sqrt(np.diagonal(about.covariance()))
+    d = source.n_features
+    scale = np.where(spread > 0, spread, 1.0)
+    x_scale = np.full(d, np.sqrt((scale[:d] ** 2).mean())) if uniform else scale[:d]
+    column = slice(d + target, d + target + 1)
+    return Rescaled.of(source, about.x_mean, x_scale, about.mean[column], scale[column])
+
+
+def _materialised(view: Rescaled) -> InMemory:
+    """The standardised rows as one array: stochastic methods visit rows in any order."""
+    if not isinstance(view.source, InMemory):
+        raise CapabilityError(
+            "Stochastic solvers visit rows in random order, which a file cannot give. Use "
+            'solver="gradient_descent", or "auto", which needs one or two passes.'
+        )
+    blocks = list(view.blocks())
+    return replace(
+        view.source,
+        X=np.concatenate([block.X for block in blocks]),
+        y=np.concatenate([block.y for block in blocks]),
+        dtype=np.float64,
+    )
+
+
+def _method(solver: str, n_features: int, random_state: RandomState) -> Method:
+    """The method; a step of 1/(2(d + 1)) is stable for rows of squared length about d."""
+    if solver == "gradient_descent":
+        return GradientDescent()
+    return StochasticGradient(
+        batch_size=1 if solver == "sgd" else MINI_BATCH,
+        step=1.0 / (2.0 * (n_features + 1)),
+        averaging=True,
+        random_state=random_state,
+    )
+
+
+def _fit(theta: Array, solver: str, about: Moments) -> LinearFit:
+    """The record of a fit found by descent: the residual from the moments, no factor."""
+    d = about.n_features
+    full = np.vstack([-theta[:-1], np.eye(theta.shape[1])]) * about.unit[:, None]
+    residual = np.einsum("ij,ik,kj->j", full, about.scatter, full)
+    offset = about.y_mean - about.x_mean @ theta[:-1] - theta[-1]
+    return LinearFit(
+        coef=theta[:-1],
+        intercept=theta[-1],
+        solver=solver,
+        rank=d,
+        condition=float("nan"),
+        residual=residual + about.weight * offset**2,
+    )

@@ -1,0 +1,291 @@
+"""Leave-one-out errors of ridge regression for many penalties, in closed form and two passes.
+
+With XᵀX = V diag(λ) Vᵀ on centred rows and p = Vᵀx, a fit with penalty α has
+
+    residual  eᵢ(α) = yᵢ − ȳ − Σⱼ pᵢⱼ cⱼ/(λⱼ + α),   cⱼ = vⱼᵀXᵀy,
+    leverage  hᵢ(α) = 1/W + Σⱼ pᵢⱼ²/(λⱼ + α),
+
+and leaving row i out changes its residual to eᵢ/(1 − hᵢ): no fit is repeated. A row of weight w
+stands for w equal rows of which one is left out (all of it when w < 1), so weights equal
+repetition. A row that alone determines a direction has e = 0 and h = 1 without a penalty, and both
+1 − h and e vanish with α; their ratio does not (see `saturated_rows`).
+
+Cost: one Gram matrix, then O(n d²) for the leverages of all penalties together: about as long as
+the Gram matrix itself, in single precision where that is safe. As functions of α both sums are of
+low numerical rank, so the number of penalties hardly matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat import _native
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Block, Source
+from thetahat.data.summaries.moments import Moments, dense_rows, means, require_squares
+from thetahat.foundation.threads import one_blas_thread
+from thetahat.objective.least_squares.saturated_rows import SaturatedRows
+
+Array = Any
+SMALLEST = float(np.finfo(float).eps)
+"""Least 1 − h that is divided by."""
+
+
+@dataclass(frozen=True)
+class RidgePath:
+    """Ridge fits for all penalties from one spectrum of the normal equations."""
+
+    values: Array
+    vectors: Array
+    projected: Array
+    """c = VᵀXᵀy, shape (d, k)."""
+    total: Array
+    """Σ w (y − ȳ)², shape (k,)."""
+    x_mean: Array
+    y_mean: Array
+    weight: float
+    n_rows: int
+    unit: float
+    """One power of two for all columns, so that nothing overflows."""
+    penalties: Array
+    """In the same unit, squared."""
+
+    @classmethod
+    def of(cls, about: Moments, penalties: Array) -> RidgePath:
+        """The spectrum of the moments, for these penalties."""
+        d = about.n_features
+        about.require_squares()  # penalties are in their units
+        unit = float(about.unit[:d].max())
+        factor = np.concatenate([about.unit[:d] / unit, about.unit[d:]])
+        scatter = about.scatter * factor * factor[:, None]
+        with one_blas_thread():
+            values, vectors = np.linalg.eigh(scatter[:d, :d])
+            projected = vectors.T @ scatter[:d, d:]
+        return cls(
+            values=np.maximum(values, 0.0),
+            vectors=vectors,
+            projected=projected,
+            total=np.diagonal(scatter)[d:],
+            x_mean=about.x_mean,
+            y_mean=about.y_mean,
+            weight=about.weight,
+            n_rows=about.n_rows,
+            unit=unit,
+            penalties=penalties / unit**2,
+        )
+
+    @classmethod
+    def of_few_rows(cls, source: InMemory, penalties: Array, *, intercept: bool) -> RidgePath:
+        """The same spectrum from XXᵀ, n × n: XᵀX has no other non-zero eigenvalues."""
+        about = means(source)
+        d = source.n_features
+        mean = about.mean if intercept else np.zeros_like(about.mean)
+        X = source.X.toarray() if source.is_sparse else source.X
+        root = np.ones(len(X)) if source.weight is None else np.sqrt(source.weight)
+        y = np.asarray(source.y, dtype=np.float64).reshape(len(X), -1)
+        rows, target = (X - mean[:d]) * root[:, None], (y - mean[d:]) * root[:, None]
+        largest = [np.abs(part).max(axis=0, initial=0.0) for part in (rows, target)]
+        require_squares(np.concatenate(largest) * np.sqrt(len(X)), d)
+        with one_blas_thread():
+            values, left = np.linalg.eigh(rows @ rows.T)
+            alive = values > max(X.shape) * np.finfo(float).eps * values[-1]
+            alive[-1] = True
+            values, left = np.maximum(values[alive], 0.0), left[:, alive]
+            vectors = rows.T @ (left / np.sqrt(np.where(values > 0, values, 1.0)))
+            projected = np.sqrt(values)[:, None] * (left.T @ target)
+        return cls(
+            values=values,
+            vectors=vectors,
+            projected=projected,
+            total=(target**2).sum(axis=0),
+            x_mean=mean[:d],
+            y_mean=mean[d:],
+            weight=about.weight,
+            n_rows=len(X),
+            unit=1.0,
+            penalties=penalties,
+        )
+
+    def filters(self) -> Array:
+        """1/(λ + α) for every direction and penalty; 0 where both vanish."""
+        lifted = self.values[:, None] + self.penalties
+        tiny = len(self.values) * np.finfo(float).eps * max(self.values[-1], 0.0)
+        return np.where(lifted > tiny, 1.0 / np.where(lifted > tiny, lifted, 1.0), 0.0)
+
+    def unpenalised(self) -> Array:
+        """1/λ for every direction that some row reaches, else 0."""
+        alive = self.values > len(self.values) * np.finfo(float).eps * max(self.values[-1], 0.0)
+        return np.where(alive, 1.0 / np.where(alive, self.values, 1.0), 0.0)
+
+    def noise_share(self) -> float:
+        """Σ w (y − ŷ)² / Σ w (y − ȳ)² under the smallest penalty: the least of all outputs."""
+        weak = self.filters()[:, [int(np.argmin(self.penalties))]]
+        explained = (self.projected**2 * (2.0 * weak - self.values[:, None] * weak**2)).sum(axis=0)
+        return float(np.min(1.0 - explained / np.where(self.total > 0, self.total, 1.0)))
+
+    def coefficients(self, output: int) -> Array:
+        """β of every penalty as columns, in units of `unit`."""
+        with one_blas_thread():
+            return self.vectors @ (self.projected[:, output, None] * self.filters())
+
+    def theta(self, chosen: Array) -> Array:
+        """[β; b] with penalty number ``chosen[k]`` for output k, in the data's own units."""
+        coef = np.column_stack(
+            [self.coefficients(output)[:, index] for output, index in enumerate(chosen)]
+        )
+        coef = coef / self.unit
+        return np.vstack([coef, self.y_mean - self.x_mean @ coef])
+
+
+@dataclass(frozen=True)
+class LeaveOneOutErrors:
+    """Σ w e² over rows left out, for every output and penalty."""
+
+    squares: Array
+    weight: float
+
+    def merge(self, other: LeaveOneOutErrors) -> LeaveOneOutErrors:
+        """The errors of both sets of rows."""
+        return LeaveOneOutErrors(self.squares + other.squares, self.weight + other.weight)
+
+    @property
+    def mean_squares(self) -> Array:
+        """Mean squared error, shape (k, number of penalties)."""
+        return self.squares / self.weight
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """Residuals of rows left out, block by block."""
+
+    path: RidgePath
+    intercept: bool
+
+    def mean_squared_errors(self, source: Source) -> Array:
+        """Mean squared leave-one-out error, shape (k, number of penalties)."""
+        return source.reduce(self._plan(self._single_is_safe()).sums).mean_squares
+
+    def residuals(self, source: Source) -> Array:
+        """Leave-one-out residuals of every row, shape (n, k, number of penalties)."""
+        return source.map_rows(self._plan(single=False).residuals)
+
+    def _single_is_safe(self) -> bool:
+        """Whether rounding to single precision leaves the mean squared errors six digits.
+
+        The rounding of pᵢⱼ grows with κ and matters where leverages are not small; that of the fit
+        matters where residuals are far smaller than the fit.
+        """
+        path = self.path
+        alive = path.values[path.values > 0]
+        return bool(
+            alive.size
+            and alive.max() < 1e6 * alive.min()
+            and path.n_rows >= 20 * len(path.values)
+            and path.noise_share() > 1e-6
+        )
+
+    def _plan(self, single: bool) -> _Plan:
+        """Directions in single or double precision, and both families of functions factored."""
+        path, dtype = self.path, np.float32 if single else np.float64
+        filters, tolerance = path.filters(), 1e-7 if single else 1e-15
+        factors = [_low_rank(c[:, None] * filters, tolerance) for c in path.projected.T]
+        leverage = _low_rank(filters, 1e-6 if single else tolerance)
+        return _Plan(
+            x_mean=path.x_mean,
+            y_mean=path.y_mean,
+            per_unit=np.full(len(path.x_mean), 1.0 / path.unit),
+            vectors=path.vectors.astype(dtype),
+            fits=[(left.astype(dtype), right) for left, right in factors],
+            leverage=(leverage[0].astype(dtype), leverage[1]),
+            unpenalised=path.unpenalised().astype(dtype),
+            alone=SaturatedRows(path, self.intercept),
+            base=1.0 / path.weight if self.intercept else 0.0,
+        )
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What every block needs: two families of functions of α, each as thin factors."""
+
+    x_mean: Array
+    y_mean: Array
+    per_unit: Array
+    vectors: Array
+    fits: list[tuple[Array, Array]]
+    leverage: tuple[Array, Array]
+    unpenalised: Array
+    """1/λ, for the leverage without a penalty."""
+    alone: SaturatedRows
+    base: float
+
+    def parts(self, block: Block) -> tuple[Array, Array, Array, Array]:
+        """Of the rows of a block: centred targets, the parts of fits and leverages, h at α = 0."""
+        X = dense_rows(block)
+        rows = np.empty(X.shape, dtype=self.vectors.dtype)
+        _native.pack_rows(X, self.x_mean, self.per_unit, np.empty(0), rows, 0)
+        directions = rows @ self.vectors
+        fitted = directions @ np.hstack([left for left, _ in self.fits])
+        squares = np.square(directions, out=directions)
+        leverage, level = squares @ self.leverage[0], squares @ self.unpenalised + self.base
+        assert block.y is not None
+        return block.y.reshape(len(X), -1) - self.y_mean, fitted, leverage, level
+
+    def sums(self, block: Block) -> LeaveOneOutErrors:
+        """Σ w e² of the rows of a block, left out one by one."""
+        y, fitted, leverage, level = self.parts(block)
+        weight = np.empty(0) if block.weight is None else np.asarray(block.weight, dtype=float)
+        total = float(weight.sum()) if weight.size else float(block.n_rows)
+        squares = np.zeros((len(self.fits), self.leverage[1].shape[1]))
+        rows, found = self.alone.residuals(block, level)
+        if len(rows):
+            mass = weight[rows, None] if weight.size else 1.0
+            squares += (mass * found.transpose(1, 0, 2) ** 2).sum(axis=1)
+            others = np.delete(np.arange(block.n_rows), rows)
+            y, fitted, leverage = y[others], fitted[others], leverage[others]
+            weight = weight[others] if weight.size else weight
+        for output, (columns, (_, right)) in enumerate(self._split(fitted)):
+            _native.leave_one_out_sums(
+                np.ascontiguousarray(y[:, output], dtype=np.float64),
+                np.ascontiguousarray(columns),
+                right,
+                leverage,
+                self.leverage[1],
+                weight,
+                self.base,
+                SMALLEST,
+                squares[output],
+            )
+        return LeaveOneOutErrors(squares, total)
+
+    def residuals(self, block: Block) -> Array:
+        """The residuals of the rows of a block, left out one by one: (rows, outputs, penalties)."""
+        y, fitted, leverage, level = self.parts(block)
+        share = 1.0 if block.weight is None else np.minimum(block.weight, 1.0)[:, None]
+        kept = np.maximum(1.0 - share * (leverage @ self.leverage[1] + self.base), SMALLEST)
+        left_out = np.stack(
+            [
+                (y[:, output, None] - columns @ right) / kept
+                for output, (columns, (_, right)) in enumerate(self._split(fitted))
+            ],
+            axis=1,
+        )
+        rows, found = self.alone.residuals(block, level)
+        left_out[rows] = found
+        return left_out
+
+    def _split(self, fitted: Array) -> Iterator[tuple[Array, tuple[Array, Array]]]:
+        """The parts of each output's fit, beside its factors."""
+        ends = np.cumsum([left.shape[1] for left, _ in self.fits])[:-1]
+        return zip(np.split(fitted, ends, axis=1), self.fits, strict=True)
+
+
+def _low_rank(matrix: Array, tolerance: float) -> tuple[Array, Array]:
+    """Two thin factors whose product is the matrix, to a relative tolerance."""
+    with one_blas_thread():
+        U, s, Vt = np.linalg.svd(matrix, full_matrices=False)
+    rank = max(1, int((s > tolerance * s[0]).sum()))
+    return U[:, :rank] * s[:rank], np.ascontiguousarray(Vt[:rank])

@@ -1,0 +1,1 @@
+"""What a likelihood says of its maximum: information and separation."""

@@ -1,0 +1,150 @@
+"""Is there a hyperplane that separates the classes? Then the likelihood has no maximum.
+
+Perfect: some θ gives every row a positive margin, z_y − max_{c≠y} z_c > 0. The fitted θ itself is
+the proof. Quasi: some direction δ loses no row any margin and gains some. Along it the loss falls
+like e^{−t} for ever, so Newton's step from a far point is such a δ of about unit margin; from an
+optimum it is 0. The rows decide whether it is one.
+
+Counts run away the same way, where δ lowers the rate e^z of rows with y = 0 and keeps all others:
+their margin is −z for y = 0 and −|z| for y > 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.source import Block
+from thetahat.mathematics.losses.likelihood import Logistic, Poisson
+from thetahat.mathematics.losses.margin import SignLogistic
+from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
+from thetahat.mathematics.losses.multiclass.reference_softmax import ReferenceSoftmax
+from thetahat.mathematics.optimizers.gap import largest_entry
+from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.smooth.newton import newton_direction
+from thetahat.mathematics.penalties.base import SmoothPenalty
+from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
+from thetahat.objective.choose import method_for
+from thetahat.objective.empirical_risk import EmpiricalRisk
+from thetahat.objective.sums import Sums
+
+Array = Any
+
+ROUGH = 1e-6
+"""The gap at which a direction is judged: nearer the end, curvatures are lost to rounding."""
+CERTAIN = 3.0
+"""A margin below which no row is nearly certain yet, so that nothing is running away."""
+LONG, LOSS = 0.3, 0.02
+"""The least gain of margin along δ, and the largest loss, as a share of the gain."""
+LARGEST_HESSIAN = 2000
+LIKELIHOODS = (Logistic, SignLogistic, SoftmaxCrossEntropy, ReferenceSoftmax, Poisson)
+"""Losses that fall for ever along a direction that separates."""
+NEGLIGIBLE = 1e-6
+"""A penalty on the sum of the losses below which it may be too weak for the tolerance."""
+
+
+class Separation(Enum):
+    """How the classes, or rows without counts, are separated; the value says it in words."""
+
+    PERFECT = "the classes are perfectly separated: a hyperplane leaves every row on its own side"
+    QUASI = (
+        "the classes are quasi-separated: a hyperplane leaves every row on its own side or on "
+        "itself"
+    )
+    NO_COUNTS = "all targets are 0, and no intercept, which has no penalty, is too low for them"
+    EMPTY_GROUP = (
+        "rows with y = 0 are separated from the others: some coefficients lower their rates and "
+        "leave all other rates as they are"
+    )
+
+
+@dataclass(frozen=True)
+class Margins:
+    """The smallest margin of any row, and the largest."""
+
+    low: float = np.inf
+    high: float = -np.inf
+
+    def merge(self, other: Margins) -> Margins:
+        """Those of both sets of rows."""
+        return Margins(min(self.low, other.low), max(self.high, other.high))
+
+
+def separation(risk: EmpiricalRisk, theta: Array, gap: float) -> Separation | None:
+    """Whether some direction lets the likelihood rise for ever, judged from a fit θ.
+
+    `gap` is the largest entry of the gradient at θ. None for other losses than likelihoods, and
+    where a penalty holds θ. Cost: O(n d) when the rows are perfectly separated or far from it; else
+    that of a rough fit and a Newton step.
+    """
+    if not isinstance(risk.loss, LIKELIHOODS):
+        return None
+    counts = isinstance(risk.loss, Poisson)
+    level = _level(risk) if counts else 1.0
+    if level == 0 and risk.predictor.fit_intercept:
+        return Separation.NO_COUNTS
+    if _is_held(risk, theta, gap):
+        return None
+    risk = replace(risk, penalty=NoPenalty())
+    reached = risk.source.reduce(_margins, risk, theta)
+    if reached.low > 0:
+        return Separation.NO_COUNTS if counts else Separation.PERFECT
+    if reached.high < CERTAIN or risk.predictor.n_parameters > LARGEST_HESSIAN:
+        return None
+    rough = ROUGH * min(1.0, level or 1.0)
+    if gap < rough:
+        theta = minimise(risk, method_for(risk)[0], tolerance=rough).theta
+    _, gradient = risk.value_and_gradient(theta)
+    along = newton_direction(risk.hessian(theta), gradient)
+    gained = risk.source.reduce(_margins, risk, along)
+    if gained.high > LONG and gained.low > -LOSS * gained.high:
+        return Separation.EMPTY_GROUP if counts else Separation.QUASI
+    return None
+
+
+def _is_held(risk: EmpiricalRisk, theta: Array, gap: float) -> bool:
+    """Whether a penalty, and not the solver's patience, says how large the coefficients are."""
+    penalty = risk.penalty
+    if isinstance(penalty, NoPenalty):
+        return False
+    if not isinstance(penalty, L1 | L2 | ElasticNet):
+        return True
+    if penalty.alpha * risk._total_weight > NEGLIGIBLE:
+        return True
+    # The pull of the penalty balances that of the losses where it stands clear of what is left.
+    is_smooth = isinstance(penalty, SmoothPenalty)
+    pull = largest_entry(risk._penalty_slope(theta)) if is_smooth else penalty.alpha
+    return bool(pull > gap)
+
+
+def _level(risk: EmpiricalRisk) -> float:
+    """The mean of the targets."""
+    (mean,) = risk.source.reduce(_target_sums).means()
+    return float(mean)
+
+
+def _target_sums(block: Block) -> Sums:
+    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    return Sums(float(weight.sum()), (np.asarray(weight @ np.asarray(block.y, dtype=np.float64)),))
+
+
+def _margins(block: Block, risk: EmpiricalRisk, theta: Array) -> Margins:
+    """Smallest and largest of z_y − z_c over rows that count and classes c ≠ y."""
+    z = risk.predictor.raw(block.X, theta)
+    if isinstance(risk.loss, Poisson):
+        margin = np.where(np.asarray(block.y) > 0, -np.abs(z), -z)[:, None]
+    elif z.ndim == 1:
+        margin = np.where(np.asarray(block.y) > 0, z, -z)[:, None]
+    else:
+        z = risk.loss.all_scores(z) if hasattr(risk.loss, "all_scores") else z
+        right = np.asarray(block.y).astype(np.intp)[:, None]
+        margin = np.take_along_axis(z, right, axis=1) - z
+        margin = margin[np.arange(z.shape[1]) != right].reshape(len(z), -1)
+    if block.weight is not None:
+        margin = margin[block.weight > 0]
+    if not margin.size:
+        return Margins()
+    return Margins(float(margin.min()), float(margin.max()))

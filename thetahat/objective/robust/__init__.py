@@ -1,0 +1,1 @@
+"""Scales and starts of robust regression."""

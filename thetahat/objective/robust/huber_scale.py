@@ -1,0 +1,318 @@
+"""Huber's loss with its scale: the coefficients and the scale of the noise as one convex problem.
+
+    F(β, b, σ) = (Σ wᵢ (σ + H(rᵢ/σ)·σ) + α‖β‖²)/(Σ wᵢ),   r = y − xᵀβ − b,
+    H(u) = u² while |u| ≤ ε, then 2ε|u| − ε²
+
+Inside, a row counts by its square; outside, by its side alone. So the Hessian is the Gram matrix of
+the inner rows. It is formed once; from then on only the rows that have changed sides since are
+added or taken off, and a pass over the rows costs O(n d).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from thetahat import _native
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Block, Source
+from thetahat.foundation.products import product
+from thetahat.mathematics.losses.constants import weighted_quantile
+from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.smooth.newton import Newton, newton_direction
+from thetahat.objective.predictor import LinearPredictor, in_double
+from thetahat.objective.row_losses import FEW, in_rows, rows_of
+from thetahat.objective.sums import Sums
+
+Array = Any
+
+MOST_CHANGES = 0.25
+"""Share of rows that may have changed sides before the Gram matrix is formed anew."""
+SAMPLED = 10
+"""A start is found on every tenth row where there are rows enough."""
+ROWS_PER_PARAMETER = 20
+SMALLEST_SCALE = 1e-10
+"""Scales below this share of that of y count as 0: more rows fit exactly than ε leaves room for."""
+ROUNDING = 1e-14
+"""Residuals below this share of the size of y are those of sums in floating point."""
+BALANCED = 1e-4
+"""What slopes may miss by, as a share of their bounds: the bound on F misses by its square."""
+NONE = np.empty(0, dtype=bool)
+TO_NORMAL = 1.482602218505602
+"""The median of |r| times this is the standard deviation of normal noise."""
+
+
+@dataclass(frozen=True)
+class HuberWithScale:
+    """F(β, b, σ) with value, gradient and Hessian, θ = (β, b, σ).
+
+    Cost: O(n d²) for the first point, then O(n d) and O(d²) for each row that changes sides; O(n)
+    bytes and O(d²) memory.
+    """
+
+    predictor: LinearPredictor
+    epsilon: float
+    alpha: float
+    source: Source
+    _seen: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def description(self) -> str:
+        """In words."""
+        return "Huber's loss with its scale"
+
+    @cached_property
+    def total(self) -> Sums:
+        """Σw, and Σ w·(y, y²)."""
+        return self.source.reduce(_target_sums)
+
+    @property
+    def penalty(self) -> float:
+        """What ‖β‖² counts beside the mean."""
+        return self.alpha / self.total.weight
+
+    @property
+    def floor(self) -> float:
+        """The smallest σ told from 0."""
+        first, second = self.total.means()
+        spread = math.sqrt(max(second - first * first, 0.0))
+        return max(SMALLEST_SCALE * spread, ROUNDING * math.sqrt(second), 1e-90)
+
+    def start(self) -> Array:
+        """The optimum of a tenth of the rows; for few rows, the least-squares fit."""
+        source = self.source
+        fewest = ROWS_PER_PARAMETER * SAMPLED * self.predictor.n_parameters
+        if isinstance(source, InMemory) and source.n_rows >= fewest and source.y is not None:
+            rows = slice(None, None, SAMPLED)
+            weight = None if source.weight is None else source.weight[rows]
+            if weight is None or weight.sum() > 0:
+                X = source.X[rows] if source.is_sparse else np.asarray(source.X[rows])
+                fewer = replace(source, X=X, y=source.y[rows], weight=weight)
+                sample = replace(self, source=fewer, alpha=self.alpha / SAMPLED, _seen={})
+                found = minimise(sample, Newton(), tolerance=1e-6).theta
+                found[-1] = max(found[-1], 2 * self.floor)
+                return found
+        fit = source.reduce(_least_squares_sums, self.predictor)
+        linear = newton_direction(fit.parts[0], -fit.parts[1])
+        size, weight = source.map_rows(
+            lambda block: np.column_stack(
+                [abs(block.y - self.predictor.raw(block.X, linear)), block.row_weights]
+            )
+        ).T
+        scale = TO_NORMAL * float(weighted_quantile(size, weight))
+        return np.append(linear, max(scale, 2 * self.floor))
+
+    def start_at(self, linear: Array) -> Array:
+        """These coefficients, with the mean of |r| as the scale."""
+        found = self.source.reduce(_size_sums, self.predictor, linear)
+        return np.append(linear, max(float(found.means()[0]), 2 * self.floor))
+
+    def value(self, theta: Array) -> float:
+        """F."""
+        return self.value_and_gradient(theta)[0]
+
+    def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
+        """F and ∇F; infinite where σ is not above the smallest scale."""
+        linear, sigma, epsilon = theta[:-1], float(theta[-1]), self.epsilon
+        if not sigma > self.floor:
+            return math.inf, np.full_like(theta, np.nan)
+        known = self._seen.get("inside") if self._seen.get("is_near") else None
+        inside = np.empty(self.source.n_rows, dtype=bool)
+        found = self.source.reduce(
+            _row_sums, self.predictor, linear, epsilon * sigma, known, inside
+        )
+        squares, beyond, sizes, near, far, gram, changes = found.parts
+        if known is None:  # this point is the one that the next are told apart from
+            self._seen.update(inside=inside, gram=gram, is_near=True)
+        else:
+            gram = self._seen["gram"] + gram
+            self._seen["is_near"] = changes <= MOST_CHANGES * len(inside)
+        self._seen.update(theta=theta.copy(), squares=squares, pull=near, inner=gram)
+        total = self.total.weight
+        coef = self.predictor.split(linear)[0]
+        kept = 1.0 - epsilon**2 * beyond / total
+        value = sigma * kept + (squares / sigma + 2 * epsilon * sizes) / total
+        slope = -2 / total * (near / sigma + epsilon * far)
+        slope += self.predictor.pack(2 * self.penalty * coef, 0.0)
+        value += self.penalty * float(np.sum(coef * coef))
+        return float(value), np.append(slope, kept - squares / total / sigma**2)
+
+    def hessian(self, theta: Array) -> Array:
+        """∇²F, from what the pass for the gradient has left."""
+        if not np.array_equal(self._seen.get("theta", ()), theta):
+            self.value_and_gradient(theta)
+        return self._bend(theta, self._seen["squares"], self._seen["pull"], self._seen["inner"])
+
+    def _bend(self, theta: Array, squares: float, pull: Array, gram: Array) -> Array:
+        """The Hessian of Σ w r²/σ over the rows that these are the sums of, and of the penalty."""
+        sigma, total, p = float(theta[-1]), self.total.weight, len(theta)
+        hessian = np.empty((p, p))
+        hessian[:-1, :-1] = 2 / total / sigma * gram
+        ridge = np.full(self.predictor.n_features, 2 * self.penalty)
+        hessian[np.arange(p - 1), np.arange(p - 1)] += self.predictor.pack(ridge, 0.0)
+        hessian[:-1, -1] = hessian[-1, :-1] = 2 / total / sigma**2 * pull
+        hessian[-1, -1] = 2 / total * squares / sigma**3
+        return hessian
+
+    def majoriser(self, theta: Array) -> tuple[Array, Array]:
+        """∇F, and the Hessian of a function that touches F at θ and lies above it.
+
+        H(u) ≤ ω u² + const with ω = min(1, ε/|u|) at this u: each row keeps its weight ω, and the
+        rows outside bend as well. Cost: O(n d²).
+        """
+        gradient = self.value_and_gradient(theta)[1]
+        found = self.source.reduce(
+            _reweighted_sums, self.predictor, theta[:-1], self.epsilon * float(theta[-1])
+        )
+        return gradient, self._bend(theta, *found.parts)
+
+    def is_least_without_scale(self, linear: Array) -> bool:
+        """Whether no σ > 0 is lower than σ → 0 at the fit of the absolute loss.
+
+        F(β, σ) ≥ mean(2u·r + σ(1 − u²)) + λ‖β‖² for all |u| ≤ ε. With u = ε·sign r, and on rows of
+        r = 0 what balances these, that bound touches F at (β, 0); it rises with σ when the mean of
+        u² is at most 1. Cost: two passes, O(n d²).
+        """
+        total, coef = self.total.weight, self.predictor.split(linear)[0]
+        found = self.source.reduce(_balance_sums, self.predictor, linear, 100 * self.floor)
+        outside, pull, gram = found.parts
+        pull = self.predictor.pack(total * self.penalty / self.epsilon * coef, 0.0) - pull
+        balance = newton_direction(gram, -pull)
+        rest = np.max(abs(gram @ balance - pull), initial=0.0)
+        if not rest <= BALANCED * np.max(np.sqrt(np.diagonal(gram) * total), initial=0.0):
+            return False
+        found = self.source.reduce(
+            _balanced_sums, self.predictor, linear, balance, 100 * self.floor
+        )
+        squares, beyond = found.parts
+        return bool(beyond <= BALANCED and self.epsilon**2 * (outside + squares) <= total)
+
+    def rounding(self) -> float:
+        """What gradient entries cannot be told from 0 by: the rounding of a sum over the rows."""
+        inner = self._seen["inner"] if self._seen else np.zeros((1, 1))
+        longest = math.sqrt(float(np.max(np.diagonal(inner), initial=0.0)) / self.total.weight)
+        return 1e-13 * self.epsilon * max(longest, 1.0)
+
+
+def _target_sums(block: Block) -> Sums:
+    assert block.y is not None
+    y = np.asarray(block.y, dtype=np.float64)
+    weight = block.row_weights
+    return Sums(float(np.sum(weight)), (float(np.sum(weight * y)), float(np.sum(weight * y * y))))
+
+
+def _size_sums(block: Block, predictor: LinearPredictor, linear: Array) -> Sums:
+    size = abs(block.y - predictor.raw(block.X, linear))
+    return Sums(float(np.sum(block.row_weights)), (float(np.sum(block.row_weights * size)),))
+
+
+def _least_squares_sums(block: Block, predictor: LinearPredictor) -> Sums:
+    weight = block.row_weights
+    return Sums(
+        0.0, (predictor.gram(block.X, weight), predictor.pullback(block.X, weight * block.y))
+    )
+
+
+def _row_sums(
+    block: Block,
+    predictor: LinearPredictor,
+    linear: Array,
+    reach: float,
+    known: Array | None,
+    inside: Array,
+) -> Sums:
+    """Sums of the value, the gradient and the Gram matrix of the inner rows, noted in `inside`.
+
+    Where the rows that were inside at some other point are known, the matrix is the change since.
+    """
+    rows = slice(block.start, block.start + block.n_rows)
+    if in_rows(block.X) and predictor.n_parameters <= FEW:
+        return _compiled_sums(
+            block, predictor, linear, reach, NONE if known is None else known[rows], inside[rows]
+        )
+    residual, weight = block.y - predictor.raw(block.X, linear), block.row_weights
+    size = abs(residual)
+    inner = size <= reach
+    inside[rows] = inner
+    sides = np.empty((block.n_rows, 2))
+    sides[:, 0] = np.where(inner, weight * residual, 0.0)
+    sides[:, 1] = np.where(inner, 0.0, weight * np.sign(residual))
+    pulls = product(in_double(block.X).T, sides)
+    if predictor.fit_intercept:
+        pulls = np.vstack([pulls, sides.sum(axis=0)])
+    outer_weight = np.where(inner, 0.0, weight)
+    if known is None:
+        gram, changes = _gram_of(block, predictor, weight, inner), 0
+    else:
+        entered, left = inner & ~known[rows], ~inner & known[rows]
+        gram = _gram_of(block, predictor, weight, entered)
+        gram -= _gram_of(block, predictor, weight, left)
+        changes = int(np.count_nonzero(entered) + np.count_nonzero(left))
+    return Sums(
+        0.0,
+        (
+            float(np.sum(sides[:, 0] * residual)),
+            float(np.sum(outer_weight)),
+            float(np.sum(outer_weight * size)),
+            pulls[:, 0],
+            pulls[:, 1],
+            gram,
+            changes,
+        ),
+    )
+
+
+def _reweighted_sums(block: Block, predictor: LinearPredictor, linear: Array, reach: float) -> Sums:
+    """Σ wω r², Σ wω r x and Σ wω xxᵀ with ω = min(1, reach/|r|)."""
+    residual = block.y - predictor.raw(block.X, linear)
+    weight = block.row_weights * (reach / np.maximum(abs(residual), reach))
+    pull = predictor.pullback(block.X, weight * residual)
+    squares = float(np.sum(weight * residual * residual))
+    return Sums(0.0, (squares, pull, predictor.gram(block.X, weight)))
+
+
+def _balance_sums(block: Block, predictor: LinearPredictor, linear: Array, tiny: float) -> Sums:
+    """Σ w and Σ w·sign(r)·x of the rows off the plane, Σ w xxᵀ of those on it."""
+    residual = block.y - predictor.raw(block.X, linear)
+    off, weight = abs(residual) > tiny, block.row_weights
+    side = np.where(off, weight * np.sign(residual), 0.0)
+    gram = predictor.gram(block.X, np.where(off, 0.0, weight))
+    outside = float(np.sum(weight[off]))
+    return Sums(0.0, (outside, predictor.pullback(block.X, side), gram))
+
+
+def _balanced_sums(
+    block: Block, predictor: LinearPredictor, linear: Array, balance: Array, tiny: float
+) -> Sums:
+    """Σ w a² of the rows on the plane, and how far the a there go beyond ±1, with a = xᵀbalance."""
+    on = abs(block.y - predictor.raw(block.X, linear)) <= tiny
+    slopes = predictor.raw(block.X, balance)[on]
+    beyond = np.sum(np.maximum(abs(slopes[block.row_weights[on] > 0]) - 1, 0.0))
+    return Sums(0.0, (float(np.sum(block.row_weights[on] * slopes**2)), float(beyond)))
+
+
+def _compiled_sums(
+    block: Block,
+    predictor: LinearPredictor,
+    linear: Array,
+    reach: float,
+    known: Array,
+    inside: Array,
+) -> Sums:
+    """The same in one compiled pass, for few columns."""
+    size = predictor.n_parameters
+    sums, pulls, gram = np.empty(3), np.empty((2, size)), np.empty((size, size))
+    X, y, weight = rows_of(block)
+    changes = _native.huber_sums(
+        X, np.ascontiguousarray(linear), predictor.constant, y, weight, reach,
+        known, inside, sums, pulls, gram,
+    )  # fmt: skip
+    return Sums(0.0, (*sums.tolist(), *pulls, gram, changes if known.size else 0))
+
+
+def _gram_of(block: Block, predictor: LinearPredictor, weight: Array, chosen: Array) -> Array:
+    return predictor.gram(block.X[chosen], weight[chosen])

@@ -1,0 +1,125 @@
+"""Residuals of a linear fit, their scale, and a fit to start from that outliers do not choose."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.source import Block, Source
+from thetahat.data.views.chosen_rows import chosen_rows
+from thetahat.foundation.randomness import RandomState, generator
+from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.watch import Watch
+from thetahat.mathematics.losses.constants import weighted_quantile
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
+from thetahat.objective.predictor import LinearPredictor
+from thetahat.objective.robust.s_estimate import (
+    least_absolute,
+    least_squares,
+    median_scale,
+    s_estimate,
+)
+
+Array = Any
+
+SCALES = ("mad", "huber")
+CUT = 2.5
+"""Where Huber's proposal 2 cuts residuals, in scales."""
+MOST_STEPS = 500
+ROWS_PER_PARAMETER = 20
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """r = Xβ + b − y row by row, with the weights of the rows and the spread of y."""
+
+    values: Array
+    weight: Array
+    n_parameters: int
+    spread: float
+    """The mean distance of y from its median: what a scale is small against."""
+
+    @classmethod
+    def of(cls, source: Source, predictor: LinearPredictor, theta: Array) -> Residuals:
+        """One pass over the rows."""
+
+        def row(block: Block) -> Array:
+            assert block.y is not None
+            z = predictor.raw(block.X, theta)
+            weight = np.ones(block.n_rows) if block.weight is None else block.weight
+            return np.column_stack([z - block.y, weight, block.y])
+
+        values, weight, y = source.map_rows(row).T
+        middle = float(weighted_quantile(y, weight))
+        spread = float(np.sum(weight * abs(y - middle)) / np.sum(weight))
+        return cls(values, weight, predictor.n_parameters, max(spread, 1e-15 * abs(middle)))
+
+    def scale(self, kind: str) -> float:
+        """Their standard deviation, were they normal: by the median, or by Huber's proposal 2."""
+        scale = median_scale(self.values, self.weight)
+        if kind == "mad" or not scale > 0:
+            return scale
+        # E min(u, c)² of a standard normal u, and Σ w less the parameters fitted, set the level.
+        tail = math.erfc(CUT / math.sqrt(2))
+        density = math.exp(-CUT * CUT / 2) / math.sqrt(2 * math.pi)
+        expected = (1 - tail) - 2 * CUT * density + CUT * CUT * tail
+        total = float(np.sum(self.weight))
+        level = expected * max(total - self.n_parameters, 1e-3 * total)
+        for _ in range(MOST_STEPS):
+            cut = np.minimum(abs(self.values), CUT * scale)
+            last, scale = scale, math.sqrt(float(np.sum(self.weight * cut * cut)) / level)
+            if abs(scale - last) <= 1e-13 * last:
+                break
+        return scale
+
+
+def robust_start(
+    source: Source,
+    predictor: LinearPredictor,
+    *,
+    convex: bool,
+    sample_size: int,
+    random_state: RandomState,
+    watch: Watch | None = None,
+) -> Array:
+    """θ of least absolute deviations, or the S-estimate where the loss is not convex, on a sample.
+
+    Out of time it is what has been found so far, at least the least-squares fit of the sample; an
+    interrupt takes that along. Cost: one or two passes over the rows, and the estimate on the
+    sample.
+    """
+    random = generator(random_state)
+    most = max(sample_size, ROWS_PER_PARAMETER * predictor.n_parameters)
+    numbers = np.flatnonzero(
+        source.map_rows(
+            lambda block: np.ones(block.n_rows) if block.weight is None else block.weight
+        )
+    )
+    if len(numbers) > most:
+        numbers = np.sort(random.choice(numbers, most, replace=False))
+    rows = chosen_rows(source, numbers)
+    design = predictor.design(rows.X)
+    y = np.asarray(rows.y, dtype=np.float64)
+    weight = np.ones(len(y)) if rows.weight is None else rows.weight
+    with one_blas_thread():
+        first = least_squares(design, y, weight)
+        # Steps are counted by the solver that goes on from here; only the clock is asked.
+        clock = None if watch is None else replace(watch, on_step=None)
+        try:
+            if clock is not None and clock.is_over:
+                return first
+            if convex:
+                return least_absolute(design, y, weight, clock)
+            return s_estimate(design, y, weight, random, clock)
+        except KeyboardInterrupt as interrupt:
+            if not hasattr(interrupt, "solution"):
+                interrupt.solution = Solution(  # type: ignore[attr-defined]
+                    theta=first,
+                    outcome=Outcome.INTERRUPTED,
+                    solver="robust start",
+                    message=Outcome.INTERRUPTED.value,
+                )
+            raise

@@ -1,0 +1,1 @@
+"""Epochs of single-row steps."""

@@ -1,0 +1,262 @@
+"""Epochs of single-row steps, until the mean loss or a held-out score no longer improves.
+
+Rows in memory are one block, shuffled as a whole; rows that a source brings block by block are
+shuffled within each block, so that a file is read in order, once per epoch. Several walks (one per
+class) visit the rows in the same order side by side, and end independently: nothing they do depends
+on the number of threads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Block, Source
+from thetahat.foundation.errors import DataError
+from thetahat.foundation.threads import ordered_map
+from thetahat.foundation.watch import Verdict, Watch
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
+from thetahat.mathematics.optimizers.stochastic.learning_rates import (
+    ADAPTIVE_DIVISOR,
+    SMALLEST_ADAPTIVE,
+    LearningRate,
+)
+from thetahat.objective.stochastic.steps import Steps, Walk, take
+
+Array = Any
+Targeted = tuple[Block, Sequence[Array]]
+"""Rows and the targets of each walk, where these are worked out once; else no targets."""
+Score = Callable[[int, Array, Array], float]
+HOPELESS = 1000.0
+"""Times the loss of predicting 0 beyond which a walk has diverged."""
+MOST_TARGETS = 16
+"""Walks up to which the targets of each are kept: n numbers for each."""
+GAP_KIND = "fall of the mean loss in the last epoch"
+
+
+@dataclass
+class Progress:
+    """How one walk is doing: its best objective so far, and the epochs since it last improved."""
+
+    rate: LearningRate
+    blind: float = 0.0
+    """The mean loss of predicting 0."""
+    loss: float = 0.0
+    """The mean loss of the last epoch (of the worst one, when iterates are averaged)."""
+    best: float = math.inf
+    last: float = math.inf
+    gap: float = math.inf
+    idle: int = 0
+    done: bool = False
+
+    @property
+    def has_diverged(self) -> bool:
+        return 0 < self.blind * HOPELESS < self.loss
+
+    def judge(self, objective: float, tolerance: float | None, patience: int) -> None:
+        """Take note of an epoch's objective; done when it has not improved for too long."""
+        self.gap, self.last = abs(self.last - objective), objective
+        if tolerance is None:
+            return
+        self.idle = self.idle + 1 if objective > self.best - tolerance else 0
+        self.best = min(self.best, objective)
+        if self.idle < patience:
+            return
+        if self.rate.adapts and self.rate.eta0 > SMALLEST_ADAPTIVE:
+            self.rate = replace(self.rate, eta0=self.rate.eta0 / ADAPTIVE_DIVISOR)
+            self.idle = 0
+        else:
+            self.done = True
+
+
+@dataclass(frozen=True)
+class StochasticDescent:
+    """How to descend: the steps, their rates, when to stop, and which iterates to average.
+
+    ``average`` is the number of the first step that joins the average (0: none does).
+    ``target(number, y)`` gives the targets of one walk, in float64, from those of the source.
+    ``score(number, coef, intercept)``, where given, judges a walk by rows held out; more is better.
+    """
+
+    steps: Steps
+    rate: LearningRate
+    target: Callable[[int, Array], Array]
+    max_epochs: int = 1000
+    tolerance: float | None = 1e-3
+    patience: int = 5
+    shuffle: bool = True
+    average: int = 0
+    score: Score | None = None
+    who: str = "Stochastic descent"
+
+    def run(
+        self,
+        source: Source,
+        walks: Sequence[Walk],
+        random: np.random.Generator,
+        watch: Watch,
+        first: int = 1,
+    ) -> tuple[Solution, int]:
+        """Move the walks on from step `first`; how it ended, and the number of the next step."""
+        progress = [Progress(self.rate) for _ in walks]
+        outcome, epoch = Outcome.STEPS_EXHAUSTED, 0
+        blocks = self._blocks_of(source, len(walks))
+        try:
+            while epoch < self.max_epochs:
+                epoch += 1
+                first = self._epoch(blocks, walks, progress, random, first, epoch)
+                if not all(math.isfinite(state.loss) for state in progress):
+                    source.require_finite()
+                    raise DataError(
+                        f"{self.who}: the steps diverged in epoch {epoch}: the coefficients "
+                        f"overflow. {self.remedy()}"
+                    )
+                theta = None if watch.on_step is None else _theta(walks)
+                verdict = watch(epoch, theta, _mean(progress))
+                if all(state.done for state in progress):
+                    outcome = Outcome.CONVERGED
+                elif verdict is Verdict.OUT_OF_TIME:
+                    outcome = Outcome.OUT_OF_TIME
+                elif verdict is Verdict.STOPPED:
+                    outcome = Outcome.INTERRUPTED
+                if outcome is not Outcome.STEPS_EXHAUSTED:
+                    break
+            if any(state.has_diverged for state in progress):
+                outcome = Outcome.DIVERGED
+        except KeyboardInterrupt as interrupt:
+            found = self._solution(walks, progress, Outcome.INTERRUPTED, epoch)
+            interrupt.solution = found  # type: ignore[attr-defined]
+            raise
+        return self._solution(walks, progress, outcome, epoch), first
+
+    def _epoch(
+        self,
+        blocks: Callable[[], Iterator[Targeted]],
+        walks: Sequence[Walk],
+        progress: Sequence[Progress],
+        random: np.random.Generator,
+        first: int,
+        epoch: int,
+    ) -> int:
+        """One visit of every row by every walk that is not done; the number of the next step."""
+        going = [number for number, state in enumerate(progress) if not state.done]
+        losses, mass = np.zeros(len(walks)), 0.0
+        for block, targets in blocks():
+            order = self._order(block, random)
+            shared = self.rate.rates(first, order.size)
+            average_from = max(0, self.average - first + 1) if self.average else 0
+
+            def visit(
+                number: int,
+                block: Block = block,
+                order: Array = order,
+                shared: Array = shared,
+                average_from: int = average_from,
+                first: int = first,
+                targets: Sequence[Array] = targets,
+            ) -> float:
+                rate = progress[number].rate
+                rates = shared if rate is self.rate else rate.rates(first, order.size)
+                y = targets[number] if targets else self.target(number, block.y)
+                if epoch == 1:
+                    progress[number].blind += self._blind_loss(walks[number], y, block.weight)
+                return take(
+                    self.steps, walks[number], block.X, y, block.weight, order, rates, average_from
+                )
+
+            losses[going] += (
+                [visit(going[0])] if len(going) == 1 else list(ordered_map(visit, going))
+            )
+            mass += order.size if block.weight is None else float(block.weight.sum())
+            first += order.size
+        if not mass > 0:
+            raise DataError(
+                f"{self.who}: all sample weights are zero, so no row counts. Give at least one a "
+                "positive weight."
+            )
+        for number in going:
+            walk = walks[number]
+            state, loss = progress[number], losses[number] / mass
+            if not (math.isfinite(loss) and walk.is_finite):
+                state.loss = math.inf
+                continue
+            state.loss = max(loss, state.loss) if self.average else loss
+            if epoch == 1:
+                state.blind /= mass
+            if self.score is None:
+                objective = loss + self.steps.penalty(walk.coef)
+            else:
+                objective = -self.score(number, *walk.reported())
+            state.judge(objective, self.tolerance, self.patience)
+        return first
+
+    def _blocks_of(self, source: Source, n_walks: int) -> Callable[[], Iterator[Targeted]]:
+        """Rows in memory as one block, others as their source brings them; all in C order."""
+        if not isinstance(source, InMemory) or isinstance(source.X, np.memmap):
+            return lambda: ((_readable(block), ()) for block in source.blocks())
+        whole = _readable(Block(X=source.X, y=source.y, weight=source.weight))
+        once = n_walks <= MOST_TARGETS
+        targets = [self.target(number, whole.y) for number in range(n_walks)] if once else []
+        return lambda: iter(((whole, targets),))
+
+    def _order(self, block: Block, random: np.random.Generator) -> Array:
+        """The rows of a block in the order of their visit; rows of weight 0 are not there."""
+        if block.weight is None or block.weight.all():
+            return random.permutation(block.n_rows) if self.shuffle else np.arange(block.n_rows)
+        there = np.flatnonzero(block.weight)
+        return there[random.permutation(there.size)] if self.shuffle else there
+
+    def _blind_loss(self, walk: Walk, y: Array, weight: Array | None) -> float:
+        """Σ w·ℓ of predicting 0."""
+        value = self.steps.loss.value(y, np.zeros((y.shape[0], *np.shape(walk.intercept))))
+        return self.steps.multiplier * float(value.sum() if weight is None else value @ weight)
+
+    def remedy(self) -> str:
+        """What helps against steps that diverge."""
+        optimal = self.rate.schedule == "optimal"
+        return (
+            "Scale the columns first, for example with sklearn.preprocessing.StandardScaler, or "
+            f"take smaller steps: a {'larger alpha' if optimal else 'lower eta0'} (now "
+            f"{self.rate.alpha if optimal else self.rate.eta0:g})."
+        )
+
+    def _solution(
+        self, walks: Sequence[Walk], progress: Sequence[Progress], outcome: Outcome, epoch: int
+    ) -> Solution:
+        return Solution(
+            theta=_theta(walks),
+            outcome=outcome,
+            solver="sgd",
+            reason="single-row steps, asked for",
+            steps=epoch,
+            value=_mean(progress),
+            gap=max(state.gap for state in progress),
+            gap_kind=GAP_KIND if self.score is None else "change of the held-out score",
+            message=outcome.value,
+        )
+
+
+def stacked(parts: Sequence[tuple[Array, Array]]) -> Array:
+    """[β; b] with one column per score, from the (β, b) of some walks."""
+    columns = [np.vstack([np.atleast_2d(coef.T).T, np.atleast_2d(b)]) for coef, b in parts]
+    return np.hstack(columns)
+
+
+def _theta(walks: Sequence[Walk]) -> Array:
+    return stacked([walk.reported() for walk in walks])
+
+
+def _mean(progress: Sequence[Progress]) -> float:
+    return sum(state.last for state in progress) / len(progress)
+
+
+def _readable(block: Block) -> Block:
+    X, weight = block.X, block.weight
+    if isinstance(X, np.ndarray):
+        X = np.ascontiguousarray(X)
+    return replace(block, X=X, weight=None if weight is None else np.asarray(weight, dtype=float))

@@ -1,0 +1,42 @@
+"""A good place to start: the optimum over every eighth row, which costs an eighth of a step each.
+
+The penalty is added to a mean, so the risk over some of the rows estimates the risk over all, and
+its optimum lies within sampling error of theirs. From there Newton's method needs few full steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.in_memory import InMemory
+from thetahat.mathematics.optimizers.loop import Method, minimise
+from thetahat.objective.empirical_risk import EmpiricalRisk
+
+Array = Any
+
+EVERY = 8
+ROWS_PER_PARAMETER = 30
+"""Rows for each parameter that the thinned problem keeps at least."""
+FEWEST_ROWS = 1000
+
+
+def subsampled_start(risk: EmpiricalRisk, method: Method) -> Array | None:
+    """θ̂ of every eighth row, found from every 64th and so on; None where there are too few rows."""
+    source = risk.source
+    if not isinstance(source, InMemory) or not isinstance(source.X, np.ndarray):
+        return None
+    kept = -(-source.n_rows // EVERY)
+    if kept < max(FEWEST_ROWS, ROWS_PER_PARAMETER * risk.predictor.n_parameters):
+        return None
+    rows = slice(None, None, EVERY)
+    thinned = source.take(rows)
+    if thinned.weight is not None and not np.sum(thinned.weight) > 0:
+        return None
+    part = replace(risk, source=thinned)
+    start = subsampled_start(part, method)
+    # Beyond the sampling error, digits are wasted: the full problem has other ones.
+    found = minimise(part, method, start, tolerance=1.0 / source.n_rows, max_steps=20)
+    return found.theta
