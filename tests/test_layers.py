@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,8 @@ LAYERS = [
 ]
 """Bottom to top."""
 
+MOST_FILES, MOST_LINES = 20, 400
+
 ANYWHERE = {"__init__", "_lazy", "_public", "results"}
 """The tables of public names point at every layer by string, and import none."""
 
@@ -47,6 +50,66 @@ def imported_names(tree: ast.AST):
 
 def modules():
     return sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
+
+
+def module_graph():
+    """Module → the modules of the package that it imports anywhere, functions included."""
+    names = {
+        ".".join((PACKAGE.name, *path.with_suffix("").parts)).removesuffix(".__init__"): path
+        for path in modules()
+    }
+
+    def imported(path):
+        for node in ast.walk(ast.parse((PACKAGE / path).read_text())):
+            if isinstance(node, ast.Import):
+                yield from (alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                inside = (f"{node.module}.{alias.name}" for alias in node.names)
+                yield from (name if name in names else node.module for name in inside)
+
+    return {name: {*imported(path)} & names.keys() - {name} for name, path in names.items()}
+
+
+def circles(graph):
+    """The strongly connected parts of more than one module."""
+    order, low, open_, found = {}, {}, [], []
+
+    def visit(name):
+        order[name] = low[name] = len(order)
+        open_.append(name)
+        for other in graph[name]:
+            if other not in order:
+                visit(other)
+            if other in open_:
+                low[name] = min(low[name], low[other])
+        if low[name] == order[name]:
+            part = open_[open_.index(name) :]
+            del open_[open_.index(name) :]
+            found.extend([sorted(part)] if len(part) > 1 else [])
+
+    for name in graph:
+        if name not in order:
+            visit(name)
+    return found
+
+
+def test_no_circle_between_files():
+    """Imports inside functions and for type checkers count: they hide circles, and untie none."""
+    assert circles(module_graph()) == []
+
+
+def test_circles_are_noticed():
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [["b", "c"]]
+
+
+@pytest.mark.parametrize("root", ["thetahat", "native"])
+def test_rooms_are_small_and_files_are_one_idea(root):
+    folder = PACKAGE.parent / root
+    files = [path for path in folder.rglob("*") if path.suffix in (".py", ".cpp", ".hpp")]
+    rooms = Counter(path.parent for path in files if path.name != "__init__.py")
+    assert max(rooms.values()) <= MOST_FILES, rooms.most_common(3)
+    long = [path for path in files if path.read_text().count("\n") > MOST_LINES]
+    assert not long, long
 
 
 @pytest.mark.parametrize("path", modules(), ids=str)

@@ -53,7 +53,7 @@ DECLARED = {
     "LinearFit": "thetahat.mathematics.linalg.least_squares:LinearFit",
     "LinearPosterior": "thetahat.models.linear.bayesian.posterior:LinearPosterior",
     "LinearPredictor": "thetahat.objective.predictor:LinearPredictor",
-    "Link": "thetahat.mathematics.losses.base:Link",
+    "Link": "thetahat.mathematics.losses.links:Link",
     "Means": "thetahat.data.summaries.moments:Means",
     "Moments": "thetahat.data.summaries.moments:Moments",
     "MomentsFrame": "thetahat.data.summaries.moments:Frame",

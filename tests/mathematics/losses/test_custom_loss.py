@@ -9,8 +9,9 @@ from array_api_compat import array_namespace
 import thetahat as th
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.mathematics import losses
-from thetahat.mathematics.losses.base import Curved, Link, Smooth, Targets
+from thetahat.mathematics.losses.base import Curved, Smooth, Targets
 from thetahat.mathematics.losses.custom import loss
+from thetahat.mathematics.losses.links import Link
 
 
 def huber(y, z):

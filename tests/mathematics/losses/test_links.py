@@ -7,8 +7,7 @@ import scipy.special
 import thetahat as th
 from tests.mathematics.losses.loss_cases import draw, losses
 from thetahat.foundation.errors import CapabilityError
-from thetahat.mathematics.losses.base import Link
-from thetahat.mathematics.losses.links import inverse_link, link, log_sum_exp, softplus
+from thetahat.mathematics.losses.links import Link, inverse_link, link, log_sum_exp, softplus
 
 SCORES = np.concatenate([[-1e6, -1e3, 1e3, 1e6], np.linspace(-40, 40, 801)])
 

@@ -7,12 +7,12 @@ from scipy.stats import multivariate_normal
 from thetahat.data.summaries.moments import moments
 from thetahat.data.validation import as_source
 from thetahat.mathematics.optimizers.checks.finite_differences import numeric_gradient
-from thetahat.objective.least_squares.leave_one_out import RidgePath
 from thetahat.objective.least_squares.ridge_evidence import (
     EvidenceFixedPoint,
     Hyperprior,
     RidgeEvidence,
 )
+from thetahat.objective.least_squares.ridge_path import RidgePath
 
 RANDOM = np.random.default_rng(0)
 FLAT, SET = Hyperprior(), Hyperprior(2.0, 0.5, 1.0, 3.0)

@@ -22,6 +22,7 @@ from abc import ABC, abstractmethod
 from enum import Enum
 from typing import Any, ClassVar, NamedTuple
 
+from thetahat.mathematics.losses.links import Link, inverse_link
 from thetahat.mathematics.parts import Part
 
 Array = Any
@@ -35,16 +36,6 @@ class Targets(Enum):
     BINARY = "0 or 1"
     SIGNS = "−1 or +1"
     CLASSES = "class indices 0, 1, …, C−1"
-
-
-class Link(Enum):
-    """How a raw prediction z becomes a mean: E[y | x] = link⁻¹(z)."""
-
-    IDENTITY = "identity"
-    LOGIT = "logit"
-    LOG = "log"
-    SOFTMAX = "softmax"
-    SIGN = "sign"
 
 
 class Loss(Part, ABC):
@@ -69,8 +60,6 @@ class Loss(Part, ABC):
 
     def mean(self, z: Array) -> Array:
         """E[y | x] under the link: identity, probability, rate or class probabilities."""
-        from thetahat.mathematics.losses.links import inverse_link
-
         return inverse_link(self.link, z)
 
     def kinks(self, y: Array) -> tuple[Array, ...]:

@@ -21,7 +21,12 @@ from thetahat.foundation.errors import ParameterError
 from thetahat.mathematics.autodiff import jvp, vjp
 from thetahat.mathematics.autodiff.trace import constant
 from thetahat.mathematics.losses.alignment import aligned
-from thetahat.mathematics.losses.base import Curved, Link, Loss, Subdifferentiable, Targets
+from thetahat.mathematics.losses.base import (
+    Curved,
+    Loss,
+    Subdifferentiable,
+    Targets,
+)
 from thetahat.mathematics.losses.constant_search import best_number, best_scores
 from thetahat.mathematics.losses.examination import (
     examine_derivative,
@@ -29,6 +34,7 @@ from thetahat.mathematics.losses.examination import (
     gradients_along_lines,
     toward,
 )
+from thetahat.mathematics.losses.links import Link
 
 Array = Any
 Function = Callable[[Array, Array], Array]

@@ -14,9 +14,9 @@ import numpy as np
 from thetahat import _native
 from thetahat.foundation.threads import n_threads
 from thetahat.mathematics.losses.alignment import aligned, in_floats, is_compiled
-from thetahat.mathematics.losses.base import Curved, Link, Targets
+from thetahat.mathematics.losses.base import Curved, Targets
 from thetahat.mathematics.losses.constants import weighted_mean
-from thetahat.mathematics.losses.links import capped_exponential, link, odds
+from thetahat.mathematics.losses.links import Link, capped_exponential, link, odds
 
 Array = Any
 

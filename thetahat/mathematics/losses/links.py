@@ -16,6 +16,7 @@ Every exponential here is of a number ≤ 0, or is capped where the dtype ends.
 from __future__ import annotations
 
 import math
+from enum import Enum
 from functools import reduce
 from typing import Any
 
@@ -24,9 +25,19 @@ from array_api_compat import device
 
 from thetahat.foundation.errors import CapabilityError
 from thetahat.mathematics.losses.alignment import floating
-from thetahat.mathematics.losses.base import Link
 
 Array = Any
+
+
+class Link(Enum):
+    """How a raw prediction z becomes a mean: E[y | x] = link⁻¹(z)."""
+
+    IDENTITY = "identity"
+    LOGIT = "logit"
+    LOG = "log"
+    SOFTMAX = "softmax"
+    SIGN = "sign"
+
 
 LARGEST_EXPONENT = {"d": 709.0, "f": 88.0}
 """⌊log⌋ of the largest number in double and single precision; beyond it a rate would overflow."""

@@ -24,10 +24,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from thetahat.mathematics.losses.alignment import floating, margins
-from thetahat.mathematics.losses.base import Curved, Link, Loss, Subdifferentiable, Targets
+from thetahat.mathematics.losses.base import (
+    Curved,
+    Loss,
+    Subdifferentiable,
+    Targets,
+)
 from thetahat.mathematics.losses.box_dual import BoxDual, DualBox
 from thetahat.mathematics.losses.constants import weighted_mean
 from thetahat.mathematics.losses.links import (
+    Link,
     capped_exponential,
     inverse_link,
     link,

@@ -4,7 +4,7 @@ from thetahat.mathematics.parts import part_named
 from thetahat.mathematics.penalties.balls import L1Ball, L2Ball
 from thetahat.mathematics.penalties.base import Penalty
 from thetahat.mathematics.penalties.box import Box, NonNegative
-from thetahat.mathematics.penalties.combined import Combined
+from thetahat.mathematics.penalties.coordinatewise import Combined
 from thetahat.mathematics.penalties.group_lasso import GroupLasso
 from thetahat.mathematics.penalties.l0 import L0
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty

@@ -21,6 +21,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
+from thetahat.foundation.errors import CapabilityError
 from thetahat.mathematics.parts import Part
 
 Array = Any
@@ -36,10 +37,8 @@ class Penalty(Part, ABC):
         """R(θ); infinity outside a constraint set."""
 
     def __and__(self, other: Penalty) -> Penalty:
-        """Both penalties at once: R₁(θ) + R₂(θ)."""
-        from thetahat.mathematics.penalties.combined import combine
-
-        return combine(self, other)
+        """Both penalties at once, R₁(θ) + R₂(θ), where the proximal step of the sum is known."""
+        raise no_exact_sum(self)
 
 
 class SmoothPenalty(Penalty):
@@ -68,3 +67,12 @@ class Proximable(Penalty):
 
 class Separable(Proximable):
     """A penalty that is a sum over coordinates, so coordinate descent applies."""
+
+
+def no_exact_sum(penalty: Penalty) -> CapabilityError:
+    """The refusal to combine a penalty with others."""
+    return CapabilityError(
+        f"{type(penalty).__name__} cannot be combined: the proximal step of the sum is not the "
+        "steps of its parts. Combine only NoPenalty, L2, L1, ElasticNet, OffDiagonalL1, "
+        "NonNegative and Box."
+    )

@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from dataclasses import dataclass
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from thetahat.mathematics.penalties.base import Separable
+from thetahat.foundation.errors import ParameterError
+from thetahat.mathematics.penalties.base import Penalty, Separable, no_exact_sum
 
 Array = Any
 
@@ -72,6 +75,13 @@ class Coordinatewise(Separable):
         rightward = xp.where(theta == upper, xp.zeros_like(slope), -slope - play)
         return float(xp.max(xp.clip(xp.maximum(leftward, rightward), 0, None)))
 
+    def __and__(self, other: Penalty) -> Penalty:
+        """Both penalties at once: R₁(θ) + R₂(θ); sums within sums are laid out flat."""
+        parts: list[Penalty] = []
+        for penalty in (self, other):
+            parts.extend(penalty.parts if isinstance(penalty, Combined) else (penalty,))
+        return Combined(tuple(parts))  # type: ignore[arg-type]
+
     def _terms_like(self, theta: Array) -> tuple[Any, CoordinateTerms]:
         """The namespace of θ, and the terms as numbers or arrays of its dtype and device."""
         xp = array_namespace(theta)
@@ -83,3 +93,40 @@ class Coordinatewise(Separable):
                 for term in self.terms(tuple(theta.shape))
             )
         )
+
+
+@dataclass(frozen=True)
+class Combined(Coordinatewise):
+    """A sum of penalties, R(θ) = Σ R_i(θ), made with ``&``. Cost: O(d) for each part.
+
+    Only none, L2, L1, elastic net, boxes and the like can be summed: their joint prox is exact.
+
+    Parameters
+    ----------
+    parts : tuple of penalties
+        What is summed.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> th.penalties.L1(0.1) & th.penalties.NonNegative()
+    Combined(parts=(L1(alpha=0.1), NonNegative()))
+    """
+
+    parts: tuple[Coordinatewise, ...]
+
+    name = "combined"
+
+    def __post_init__(self) -> None:
+        for part in self.parts:
+            if not isinstance(part, Coordinatewise):
+                raise no_exact_sum(part)
+
+    def terms(self, shape: tuple[int, ...]) -> CoordinateTerms:
+        l1, l2, lower, upper = zip(*(part.terms(shape) for part in self.parts), strict=True)
+        joint = CoordinateTerms(
+            sum(l1), sum(l2), reduce(np.maximum, lower), reduce(np.minimum, upper)
+        )
+        if np.any(joint.lower > joint.upper):
+            raise ParameterError(f"{self} holds no θ: the boxes do not meet.")
+        return joint

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.threads import n_threads
-
-if TYPE_CHECKING:
-    from thetahat.models.tree.structure import Tree
 
 Array = Any
 
@@ -24,6 +21,22 @@ CATEGORICAL = 1 << 29
 
 ROWS_PER_THREAD = 2048
 """Fewer rows than this are not worth a thread of their own."""
+
+
+class TreeArrays(Protocol):
+    """A tree as arrays with one entry per node: what is packed."""
+
+    feature: Array
+    threshold: Array
+    left: Array
+    missing_left: Array
+    category_set: Array
+    category_sets: Array
+    values: Array
+    n_features: int
+
+    @property
+    def node_count(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -54,7 +67,7 @@ class PackedTrees:
         return self.nodes.view(np.uint8).reshape(-1, NODE.itemsize)
 
     @classmethod
-    def pack(cls, trees: Sequence[Tree]) -> PackedTrees:
+    def pack(cls, trees: Sequence[TreeArrays]) -> PackedTrees:
         """Put trees together; all are over the same columns and have values of one width."""
         sizes = [tree.node_count for tree in trees]
         roots = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

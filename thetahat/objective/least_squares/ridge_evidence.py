@@ -23,8 +23,8 @@ import numpy as np
 from thetahat.data.source import Source
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.mathematics.optimizers.loop import Method, State
-from thetahat.objective.least_squares.leave_one_out import RidgePath
 from thetahat.objective.least_squares.residual_squares import FEW_DIGITS, residual_squares
+from thetahat.objective.least_squares.ridge_path import RidgePath
 
 Array = Any
 

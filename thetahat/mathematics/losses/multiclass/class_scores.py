@@ -15,9 +15,9 @@ from array_api_compat import device
 from thetahat import _native
 from thetahat.foundation.threads import n_threads
 from thetahat.mathematics.losses.alignment import aligned, floating, in_floats, is_compiled
-from thetahat.mathematics.losses.base import Curved, Link, Subdifferentiable, Targets
+from thetahat.mathematics.losses.base import Curved, Subdifferentiable, Targets
 from thetahat.mathematics.losses.constants import class_shares
-from thetahat.mathematics.losses.links import link, log_sum_exp, row_sums, softmax
+from thetahat.mathematics.losses.links import Link, link, log_sum_exp, row_sums, softmax
 
 Array = Any
 

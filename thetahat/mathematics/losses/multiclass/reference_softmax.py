@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.mathematics.losses.base import Curved, Link, Targets
+from thetahat.mathematics.losses.base import Curved, Targets
+from thetahat.mathematics.losses.links import Link
 from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
 
 Array = Any

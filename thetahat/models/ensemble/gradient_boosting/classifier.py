@@ -11,9 +11,9 @@ from sklearn.utils.metaestimators import available_if
 from thetahat.estimator.classifier import Classifier
 from thetahat.foundation.errors import CapabilityError
 from thetahat.mathematics.losses import named
-from thetahat.mathematics.losses.base import Link, Subdifferentiable, Targets
+from thetahat.mathematics.losses.base import Subdifferentiable, Targets
 from thetahat.mathematics.losses.likelihood import Logistic
-from thetahat.mathematics.losses.links import link, sigmoid
+from thetahat.mathematics.losses.links import Link, link, sigmoid
 from thetahat.mathematics.losses.margin import Exponential, SignLogistic
 from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
 from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting

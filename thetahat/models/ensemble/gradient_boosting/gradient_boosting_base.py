@@ -14,9 +14,8 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.parameters import Range, at_least, more_than, none, one_of, whole
 from thetahat.foundation.errors import CapabilityError, ParameterError
-from thetahat.mathematics.losses.base import Link
 from thetahat.mathematics.losses.likelihood import Logistic
-from thetahat.mathematics.losses.links import link
+from thetahat.mathematics.losses.links import Link, link
 from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.models.ensemble.combination.rows_as_given import open_as_given, rows_as_given
 from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting, inside

@@ -18,12 +18,12 @@ from thetahat.foundation.memory import require_memory
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.models.linear.bayesian.credible_intervals import Credible
 from thetahat.models.linear.bayesian.posterior import LinearPosterior
-from thetahat.objective.least_squares.leave_one_out import RidgePath
 from thetahat.objective.least_squares.ridge_evidence import (
     EvidenceFixedPoint,
     Hyperprior,
     RidgeEvidence,
 )
+from thetahat.objective.least_squares.ridge_path import RidgePath
 
 Array = Any
 NO_PENALTIES = np.empty(0)

@@ -19,7 +19,8 @@ from thetahat.estimator.parameters import at_least, boolean, non_negative_array,
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.linear.least_squares.ridge import Ridge
-from thetahat.objective.least_squares.leave_one_out import LeaveOneOut, RidgePath
+from thetahat.objective.least_squares.leave_one_out import LeaveOneOut
+from thetahat.objective.least_squares.ridge_path import RidgePath
 
 Array = Any
 

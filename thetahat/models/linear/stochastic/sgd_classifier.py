@@ -9,7 +9,7 @@ from sklearn.utils.metaestimators import available_if
 
 from thetahat.estimator.stochastic import RANGES, SCHEDULE_RANGES
 from thetahat.estimator.stochastic_classifier import StochasticClassifier
-from thetahat.mathematics.losses.base import Link
+from thetahat.mathematics.losses.links import Link
 from thetahat.mathematics.losses.margin import ClassHuber
 
 Array = Any

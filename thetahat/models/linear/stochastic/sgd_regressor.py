@@ -12,7 +12,8 @@ from thetahat.data.source import Source
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.stochastic import RANGES, SCHEDULE_RANGES, Stochastic
 from thetahat.foundation.errors import ParameterError
-from thetahat.mathematics.losses.base import Link, Targets
+from thetahat.mathematics.losses.base import Targets
+from thetahat.mathematics.losses.links import Link
 from thetahat.mathematics.losses.targets import check_targets
 
 Array = Any

@@ -1,0 +1,120 @@
+"""Ridge fits for many penalties from one spectrum of the normal equations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.summaries.moments import Moments, means, require_squares
+from thetahat.foundation.threads import one_blas_thread
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class RidgePath:
+    """Ridge fits for all penalties from one spectrum of the normal equations."""
+
+    values: Array
+    vectors: Array
+    projected: Array
+    """c = VᵀXᵀy, shape (d, k)."""
+    total: Array
+    """Σ w (y − ȳ)², shape (k,)."""
+    x_mean: Array
+    y_mean: Array
+    weight: float
+    n_rows: int
+    unit: float
+    """One power of two for all columns, so that nothing overflows."""
+    penalties: Array
+    """In the same unit, squared."""
+
+    @classmethod
+    def of(cls, about: Moments, penalties: Array) -> RidgePath:
+        """The spectrum of the moments, for these penalties."""
+        d = about.n_features
+        about.require_squares()  # penalties are in their units
+        unit = float(about.unit[:d].max())
+        factor = np.concatenate([about.unit[:d] / unit, about.unit[d:]])
+        scatter = about.scatter * factor * factor[:, None]
+        with one_blas_thread():
+            values, vectors = np.linalg.eigh(scatter[:d, :d])
+            projected = vectors.T @ scatter[:d, d:]
+        return cls(
+            values=np.maximum(values, 0.0),
+            vectors=vectors,
+            projected=projected,
+            total=np.diagonal(scatter)[d:],
+            x_mean=about.x_mean,
+            y_mean=about.y_mean,
+            weight=about.weight,
+            n_rows=about.n_rows,
+            unit=unit,
+            penalties=penalties / unit**2,
+        )
+
+    @classmethod
+    def of_few_rows(cls, source: InMemory, penalties: Array, *, intercept: bool) -> RidgePath:
+        """The same spectrum from XXᵀ, n × n: XᵀX has no other non-zero eigenvalues."""
+        about = means(source)
+        d = source.n_features
+        mean = about.mean if intercept else np.zeros_like(about.mean)
+        X = source.X.toarray() if source.is_sparse else source.X
+        root = np.ones(len(X)) if source.weight is None else np.sqrt(source.weight)
+        y = np.asarray(source.y, dtype=np.float64).reshape(len(X), -1)
+        rows, target = (X - mean[:d]) * root[:, None], (y - mean[d:]) * root[:, None]
+        largest = [np.abs(part).max(axis=0, initial=0.0) for part in (rows, target)]
+        require_squares(np.concatenate(largest) * np.sqrt(len(X)), d)
+        with one_blas_thread():
+            values, left = np.linalg.eigh(rows @ rows.T)
+            alive = values > max(X.shape) * np.finfo(float).eps * values[-1]
+            alive[-1] = True
+            values, left = np.maximum(values[alive], 0.0), left[:, alive]
+            vectors = rows.T @ (left / np.sqrt(np.where(values > 0, values, 1.0)))
+            projected = np.sqrt(values)[:, None] * (left.T @ target)
+        return cls(
+            values=values,
+            vectors=vectors,
+            projected=projected,
+            total=(target**2).sum(axis=0),
+            x_mean=mean[:d],
+            y_mean=mean[d:],
+            weight=about.weight,
+            n_rows=len(X),
+            unit=1.0,
+            penalties=penalties,
+        )
+
+    def filters(self) -> Array:
+        """1/(λ + α) for every direction and penalty; 0 where both vanish."""
+        lifted = self.values[:, None] + self.penalties
+        tiny = len(self.values) * np.finfo(float).eps * max(self.values[-1], 0.0)
+        return np.where(lifted > tiny, 1.0 / np.where(lifted > tiny, lifted, 1.0), 0.0)
+
+    def unpenalised(self) -> Array:
+        """1/λ for every direction that some row reaches, else 0."""
+        alive = self.values > len(self.values) * np.finfo(float).eps * max(self.values[-1], 0.0)
+        return np.where(alive, 1.0 / np.where(alive, self.values, 1.0), 0.0)
+
+    def noise_share(self) -> float:
+        """Σ w (y − ŷ)² / Σ w (y − ȳ)² under the smallest penalty: the least of all outputs."""
+        weak = self.filters()[:, [int(np.argmin(self.penalties))]]
+        explained = (self.projected**2 * (2.0 * weak - self.values[:, None] * weak**2)).sum(axis=0)
+        return float(np.min(1.0 - explained / np.where(self.total > 0, self.total, 1.0)))
+
+    def coefficients(self, output: int) -> Array:
+        """β of every penalty as columns, in units of `unit`."""
+        with one_blas_thread():
+            return self.vectors @ (self.projected[:, output, None] * self.filters())
+
+    def theta(self, chosen: Array) -> Array:
+        """[β; b] with penalty number ``chosen[k]`` for output k, in the data's own units."""
+        coef = np.column_stack(
+            [self.coefficients(output)[:, index] for output, index in enumerate(chosen)]
+        )
+        coef = coef / self.unit
+        return np.vstack([coef, self.y_mean - self.x_mean @ coef])
