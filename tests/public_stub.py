@@ -4,12 +4,13 @@ from importlib import import_module
 from pathlib import Path
 
 import thetahat
-from thetahat import _public
+from thetahat import _public, errors
 
 ROOT = Path(thetahat.__file__).parents[1]
 
 TABLES = {
     "thetahat": lambda: _public.NAMES,
+    "thetahat.errors": lambda: dict.fromkeys(errors.__all__, "thetahat.foundation.errors"),
     "thetahat.results": lambda: _public.RESULTS,
     "thetahat.data": lambda: import_module("thetahat.data")._NAMES,
     "thetahat.mathematics.optimizers": lambda: (

@@ -4,6 +4,7 @@ from thetahat import data as data
 from thetahat.data import datasets as datasets
 from thetahat.data.on_disk.scan import scan as scan
 from thetahat.data import resampling as resampling
+from thetahat import errors as errors
 from thetahat.evaluation.compare import compare as compare
 from thetahat.evaluation.confusion import confusion as confusion
 from thetahat.evaluation.curves.bend import elbow as elbow
@@ -27,7 +28,6 @@ from thetahat.evaluation.search import search as search
 from thetahat.evaluation import statistics as statistics
 from thetahat.evaluation.tree_pruning.prune import prune as prune
 from thetahat.foundation.config import config as config
-from thetahat.foundation import errors as errors
 from thetahat.mathematics import autodiff as autodiff
 from thetahat.mathematics import linalg as linalg
 from thetahat.mathematics import losses as losses

@@ -9,7 +9,7 @@ NAMESPACES = {
     "autodiff": "thetahat.mathematics.autodiff",
     "data": "thetahat.data",
     "datasets": "thetahat.data.datasets",
-    "errors": "thetahat.foundation.errors",
+    "errors": "thetahat.errors",
     "linalg": "thetahat.mathematics.linalg",
     "losses": "thetahat.mathematics.losses",
     "online": "thetahat.models.online",
@@ -182,11 +182,14 @@ RESULTS = _by_name(_RESULTS_BY_MODULE)
 
 
 def place_in_a_namespace(name: str) -> str:
-    """Where a name is found that is not one of ``th`` itself; nothing where it is nowhere."""
+    """Where a name is found that is not one of ``th`` itself; nothing where it is nowhere.
+
+    Only namespaces that load nothing else are searched: Python also asks for names that are
+    modules, and ``from thetahat import registry`` must stay light.
+    """
     from importlib import import_module
 
-    if not name.startswith("_"):
-        for namespace, module in NAMESPACES.items():
-            if name in import_module(module).__all__:
-                return f"; it is th.{namespace}.{name}"
+    for namespace in ("data", "errors", "results"):
+        if name in import_module(NAMESPACES[namespace]).__all__:
+            return f"; it is th.{namespace}.{name}"
     return ""

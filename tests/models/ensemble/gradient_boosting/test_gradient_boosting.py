@@ -236,7 +236,7 @@ def test_time_is_kept_and_the_rounds_so_far_stay():
 
 
 def test_an_interrupted_fit_keeps_its_rounds(monkeypatch):
-    from thetahat.models.ensemble.gradient_boosting.gradient_boosting import tree_rounds
+    from thetahat.models.ensemble.gradient_boosting import tree_rounds
 
     grow, calls = tree_rounds.grow_tree, []
 
