@@ -15,6 +15,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.discovery import all_estimators
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -75,6 +78,19 @@ def exact(model):
 
 def fitted(model, x=X, y=None, **options):
     return exact(model).fit(x, targets(model)[: x.shape[0]] if y is None else y, **options)
+
+
+def which(*conditions):
+    """The names of the estimators that meet every condition."""
+    return [name for name, model in ESTIMATORS.items() if all(met(model) for met in conditions)]
+
+
+def has_weights(model):
+    return has_fit_parameter(model, "sample_weight")
+
+
+def is_blind_to_order(model):
+    return not (model._visits_rows_in_order or model._splits_rows or model._draws_rows)
 
 
 def beside_the_point(model):
@@ -146,13 +162,15 @@ def test_float32_in_float32_out(name):
     )
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", which(lambda model: not get_tags(model).input_tags.sparse))
+def test_sparse_rows_are_refused_by_name(name):
+    with pytest.raises(TypeError, match="sparse"):
+        fitted(ESTIMATORS[name], sp.csr_array(X))
+
+
+@pytest.mark.parametrize("name", which(lambda model: get_tags(model).input_tags.sparse))
 def test_dense_equals_sparse(name):
     model = ESTIMATORS[name]
-    if not get_tags(model).input_tags.sparse:
-        with pytest.raises(TypeError, match="sparse"):
-            fitted(model, sp.csr_array(X))
-        return
     rows = np.where(X < 0.5, 0.0, X)
     expected = answer(fitted(model, rows), rows)
     for kind in (sp.csr_array, sp.csc_array, sp.coo_array, sp.csr_matrix):
@@ -160,26 +178,21 @@ def test_dense_equals_sparse(name):
         np.testing.assert_allclose(got, expected, rtol=1e-8, atol=1e-8)
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", which(has_weights, is_blind_to_order))
 def test_weight_two_is_a_row_twice(name):
+    random = np.random.default_rng(1)
     model = ESTIMATORS[name]
-    if not has_fit_parameter(model, "sample_weight") or model._visits_rows_in_order:
-        return
-    if model._splits_rows or model._draws_rows:
-        return
-    weight = RANDOM.integers(0, 3, 400)
+    weight = random.integers(0, 3, 400)
     rows = np.repeat(np.arange(400), weight)
     weighted = fitted(model, X[:400], sample_weight=weight)
     repeated = fitted(model, X[rows], targets(model)[rows])
     np.testing.assert_allclose(answer(weighted), answer(repeated), rtol=1e-7, atol=1e-7)
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", which(is_blind_to_order))
 def test_order_of_rows_does_not_matter(name):
-    model = ESTIMATORS[name]
-    if model._visits_rows_in_order or model._splits_rows or model._draws_rows:
-        return
-    order = RANDOM.permutation(500)
+    random = np.random.default_rng(2)
+    order = random.permutation(500)
     expected = answer(fitted(ESTIMATORS[name], X[:500]))
     model = fitted(ESTIMATORS[name], X[:500][order], targets(ESTIMATORS[name])[:500][order])
     if hasattr(model, "landmarks_"):  # a column per row, in the order of the rows
@@ -207,17 +220,25 @@ class OnlyBlocks(Source):
         return self.rows.blocks()
 
 
-@pytest.mark.parametrize("name", PREDICTORS)
-def test_in_memory_equals_chunked(name):
-    model = PREDICTORS[name]
+def chunks(model):
+    """The rows in blocks, with targets that suit the model."""
     y = targets(model)
     y = np.unique(y, return_inverse=True)[1].astype(float) if is_classifier(model) else y
-    source = Chunked(X=X, y=y, n_features=D, has_target=True)
-    if not model._streams:
-        with pytest.raises(th.errors.CapabilityError, match="in memory"):
-            exact(model).fit(OnlyBlocks(rows=source, n_features=D, has_target=True))
-        return
-    chunked = exact(model).fit(source)
+    return Chunked(X=X, y=y, n_features=D, has_target=True)
+
+
+@pytest.mark.parametrize("name", [name for name in PREDICTORS if not PREDICTORS[name]._streams])
+def test_rows_in_blocks_are_refused_by_name(name):
+    model = PREDICTORS[name]
+    blocks = OnlyBlocks(rows=chunks(model), n_features=D, has_target=True)
+    with pytest.raises(th.errors.CapabilityError, match="in memory"):
+        exact(model).fit(blocks)
+
+
+@pytest.mark.parametrize("name", [name for name in PREDICTORS if PREDICTORS[name]._streams])
+def test_in_memory_equals_chunked(name):
+    model = PREDICTORS[name]
+    chunked = exact(model).fit(chunks(model))
     np.testing.assert_allclose(answer(chunked), answer(fitted(model)), rtol=1e-7)
 
 
@@ -228,14 +249,12 @@ def test_pickles_and_clones(name):
     assert clone(model).get_params().keys() == model.get_params().keys()
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", [name for name in ESTIMATORS if name in PEERS])
 @pytest.mark.filterwarnings("ignore:.*:FutureWarning")
 @pytest.mark.filterwarnings("ignore:y contains no unlabeled samples:UserWarning")
 def test_same_parameters_as_scikit_learn(name):
     """Changing the import is the whole migration: parameters, defaults and fitted attributes."""
-    peer = PEERS.get(name)
-    if peer is None:
-        return
+    peer = PEERS[name]
     ours = inspect.signature(type(ESTIMATORS[name])).parameters
     for parameter, default in inspect.signature(peer).parameters.items():
         if default.default != "deprecated":
@@ -254,22 +273,27 @@ def test_same_parameters_as_scikit_learn(name):
     assert attributes <= set(dir(fitted(ESTIMATORS[name])))
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
-def test_in_pipelines_and_searches(name):
-    from sklearn.model_selection import GridSearchCV
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import MinMaxScaler, StandardScaler
-
+@pytest.mark.parametrize("name", which(lambda model: hasattr(model, "log_density")))
+def test_densities_in_pipelines_and_searches(name):
     model = clone(ESTIMATORS[name])
-    if hasattr(model, "log_density"):
-        # Wide enough for the rows that are held out.
-        model.set_params(**({"margin": 1.0} if getattr(model, "margin", None) == 0.0 else {}))
-        search = GridSearchCV(make_pipeline(StandardScaler(), model), {}, cv=2)
-        assert search.fit(X).best_score_ > -15.0
-        return
-    if name not in PREDICTORS:
-        assert make_pipeline(MinMaxScaler(), model).fit_transform(X).shape[0] == N
-        return
+    # Wide enough for the rows that are held out.
+    model.set_params(**({"margin": 1.0} if getattr(model, "margin", None) == 0.0 else {}))
+    search = GridSearchCV(make_pipeline(StandardScaler(), model), {}, cv=2)
+    assert search.fit(X).best_score_ > -15.0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name in which(lambda model: hasattr(model, "transform")) if name not in PREDICTORS],
+)
+def test_transformers_in_pipelines(name):
+    pipeline = make_pipeline(MinMaxScaler(), clone(ESTIMATORS[name]))
+    assert pipeline.fit_transform(X).shape[0] == N
+
+
+@pytest.mark.parametrize("name", PREDICTORS)
+def test_predictors_in_pipelines_and_searches(name):
+    model = clone(ESTIMATORS[name])
     if is_regressor(model) and "alpha" in model.get_params():
         model.set_params(alpha=0.01)  # scikit-learn's default may shrink all coefficients to 0
     pipeline = make_pipeline(StandardScaler(), model)
@@ -301,14 +325,12 @@ def test_tables_keep_their_names(name):
         answer(fitted(ESTIMATORS[name], frame), wrong)
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", which(lambda model: hasattr(model, "transform")))
 def test_set_output(name):
     import pandas
     import polars
 
     model = clone(ESTIMATORS[name])
-    if not hasattr(model, "transform"):
-        return
     frame = pandas.DataFrame(X, columns=[f"c{j}" for j in range(D)])
     y = (targets(model),) if name in PREDICTORS else ()
     for kind, table in (("pandas", pandas.DataFrame), ("polars", polars.DataFrame)):

@@ -9,12 +9,11 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.summaries import quantiles
 from thetahat.data.summaries.quantiles import QuantileSummary, distinct
 
-RANDOM = np.random.default_rng(0)
-
 
 @pytest.mark.parametrize("max_bins", [2, 16, 255])
 def test_a_cut_divides_values_as_it_divides_codes(max_bins):
-    X = RANDOM.standard_normal((2000, 3))
+    random = np.random.default_rng(1)
+    X = random.standard_normal((2000, 3))
     X[::9, 1] = np.nan
     bins = Bins.learn(X, max_bins=max_bins)
     codes = bins.codes(X).by_column
@@ -29,8 +28,9 @@ def test_a_cut_divides_values_as_it_divides_codes(max_bins):
 
 
 def test_few_distinct_values_stay_apart_and_heavy_ones_take_one_bin():
-    few = RANDOM.integers(0, 200, 5000).astype(float)
-    heavy = np.where(RANDOM.random(5000) < 0.9, 0.0, RANDOM.standard_normal(5000))
+    random = np.random.default_rng(2)
+    few = random.integers(0, 200, 5000).astype(float)
+    heavy = np.where(random.random(5000) < 0.9, 0.0, random.standard_normal(5000))
     bins = Bins.learn(np.column_stack([few, heavy]))
     assert len(bins.cuts[0]) == 199
     assert bins.n_bins[1] == 255
@@ -39,9 +39,10 @@ def test_few_distinct_values_stay_apart_and_heavy_ones_take_one_bin():
 
 
 def test_weights_count_rows():
-    X = RANDOM.standard_normal((900, 2))
+    random = np.random.default_rng(3)
+    X = random.standard_normal((900, 2))
     X[5] = np.nan
-    weight = RANDOM.integers(0, 4, 900)
+    weight = random.integers(0, 4, 900)
     weighted = Bins.learn(X, weight.astype(float), max_bins=20)
     repeated = Bins.learn(np.repeat(X, weight, axis=0), max_bins=20)
     for a, b in zip(weighted.cuts, repeated.cuts, strict=True):
@@ -66,9 +67,10 @@ def test_columns_of_nothing_have_one_bin():
 
 
 def test_a_summary_of_few_rows_gives_the_same_bins():
-    X = RANDOM.standard_normal((7000, 2))
+    random = np.random.default_rng(4)
+    X = random.standard_normal((7000, 2))
     X[:, 1] = np.round(X[:, 1], 1)
-    weight = RANDOM.random(7000)
+    weight = random.random(7000)
     source = InMemory(X=X, weight=weight, n_features=2)
     whole = source.reduce(QuantileSummary.of)
     for a, b in zip(Bins.from_summary(whole).cuts, Bins.learn(X, weight).cuts, strict=True):
@@ -76,8 +78,9 @@ def test_a_summary_of_few_rows_gives_the_same_bins():
 
 
 def test_thinned_summaries_keep_ranks(monkeypatch):
+    random = np.random.default_rng(5)
     monkeypatch.setattr(quantiles, "CAPACITY", 256)
-    x = RANDOM.standard_normal((60_000, 1))
+    x = random.standard_normal((60_000, 1))
     for blocks in (np.array_split(x, 50), np.array_split(np.sort(x, axis=0), 50)):
         sources = [InMemory(X=block, n_features=1) for block in blocks]
         whole = sources[0].reduce(QuantileSummary.of)
@@ -90,7 +93,8 @@ def test_thinned_summaries_keep_ranks(monkeypatch):
 
 
 def test_the_same_codes_on_any_number_of_threads():
-    X = RANDOM.standard_normal((30_000, 5)).astype(np.float32)
+    random = np.random.default_rng(6)
+    X = random.standard_normal((30_000, 5)).astype(np.float32)
     answers = []
     for threads in (1, 2, 3):
         with th.config(threads=threads):

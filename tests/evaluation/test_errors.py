@@ -41,15 +41,17 @@ def test_the_spam_table_has_an_error_of_9_3_percent():
 
 
 def test_weights_count_rows():
-    weight = RANDOM.integers(0, 3, 200)
+    random = np.random.default_rng(1)
+    weight = random.integers(0, 3, 200)
     weighted = th.confusion(TRUTH, CALLED, sample_weight=weight)
     repeated = th.confusion(np.repeat(TRUTH, weight), np.repeat(CALLED, weight))
     np.testing.assert_allclose(weighted.counts, repeated.counts)
 
 
 def test_regression_errors_are_scikit_learns():
-    y = RANDOM.standard_normal(50)
-    predicted = y + 0.3 * RANDOM.standard_normal(50)
+    random = np.random.default_rng(2)
+    y = random.standard_normal(50)
+    predicted = y + 0.3 * random.standard_normal(50)
     errors = th.regression_errors(y, predicted)
     assert errors.mse.estimate == pytest.approx(metrics.mean_squared_error(y, predicted))
     assert errors.rmse.estimate == pytest.approx(metrics.root_mean_squared_error(y, predicted))

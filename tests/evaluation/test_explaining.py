@@ -60,7 +60,8 @@ def test_every_kind_of_table(kind):
 
 
 def test_dependence_on_categories():
-    table = pl.DataFrame({"c": ["a", "b", "b"] * 40, "x": RANDOM.standard_normal(120)})
+    random = np.random.default_rng(1)
+    table = pl.DataFrame({"c": ["a", "b", "b"] * 40, "x": random.standard_normal(120)})
     y = np.where(np.array(table["c"].to_list()) == "a", 5.0, 1.0)
     model = make_pipeline(th.TableVectorizer(), th.LinearRegression()).fit(table, y)
     curve = th.partial_dependence(model, table, "c")

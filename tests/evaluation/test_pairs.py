@@ -151,8 +151,9 @@ def test_type_one_error_on_one_split():
 
 
 def test_ranks_of_few_folds_ask_for_folds_and_not_for_rows():
+    random = np.random.default_rng(1)
     models = {"good": th.Ridge(), "bad": th.Ridge(alpha=1e4)}
-    y = X @ [1.0, 2.0, 0.0] + RANDOM.standard_normal(N)
+    y = X @ [1.0, 2.0, 0.0] + random.standard_normal(N)
     (pair,) = th.compare(models, X, y, test="wilcoxon").pairs
     assert pair.test.p == pytest.approx(0.0625)
     assert pair.rows_needed == np.inf

@@ -76,13 +76,14 @@ def test_bootstrap_trains_on_drawn_rows_and_scores_the_others():
 
 
 def test_classifiers_pipelines_metrics_and_weights():
+    random = np.random.default_rng(1)
     model = make_pipeline(th.Standardizer(), th.LogisticRegression())
     grid = {"logisticregression__C": [1e-4, 1.0]}
     found = th.search(model, grid, X, LABELS, scoring="roc_auc", refit=False)
     assert found.metric == "roc_auc"
     assert found.model is None
     assert found.evaluations[0].intervals["roc_auc"].method == "DeLong over folds"
-    weight = RANDOM.random(200)
+    weight = random.random(200)
     weighted = th.search(th.Ridge(), {"alpha": [1.0, 2.0]}, X, Y, sample_weight=weight)
     expected = th.Ridge(**weighted.best).fit(X, Y, sample_weight=weight)
     np.testing.assert_array_equal(weighted.model.coef_, expected.coef_)
@@ -90,13 +91,14 @@ def test_classifiers_pipelines_metrics_and_weights():
 
 def test_tree_depth_and_pruning_level():
     """Depth 10 and depth 15 are the same tree of a rule that six splits tell."""
+    random = np.random.default_rng(2)
     inside = (np.abs(X[:, 0]) < 1) & (np.abs(X[:, 1]) < 1)
     grid = {"max_depth": [1, 10, 15], "random_state": [0]}
     found = th.search(th.DecisionTreeClassifier(), grid, X[:, :2], inside, cv=4)
     assert found.best == {"max_depth": 10, "random_state": 0}
     assert found.model.get_depth() <= 10
     np.testing.assert_array_equal(*(each.scores["accuracy"] for each in found.evaluations[1:]))
-    noisy = inside ^ (RANDOM.random(200) < 0.25)
+    noisy = inside ^ (random.random(200) < 0.25)
     pruned = {"ccp_alpha": [0.02, 0.0]}
     cut = th.search(th.DecisionTreeClassifier(random_state=0), pruned, X, noisy, cv="bootstrap")
     assert cut.best == {"ccp_alpha": 0.02}

@@ -7,19 +7,18 @@ import scipy.sparse as sp
 from tests.reference import kernels as twin
 from thetahat import _native
 
-RANDOM = np.random.default_rng(0)
-
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("result", [np.float64, np.float32])
 @pytest.mark.parametrize("order", ["C", "F", "sliced"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_pack_rows(dtype, result, order, weighted):
-    x = RANDOM.standard_normal((150, 70)).astype(dtype)
+    random = np.random.default_rng(1)
+    x = random.standard_normal((150, 70)).astype(dtype)
     x = np.asfortranarray(x) if order == "F" else x[::2, ::3] if order == "sliced" else x
     n, d = x.shape
-    centre, scale = RANDOM.standard_normal(d), 2.0 ** RANDOM.integers(-3, 4, d)
-    root = RANDOM.random(n) if weighted else np.empty(0)
+    centre, scale = random.standard_normal(d), 2.0 ** random.integers(-3, 4, d)
+    root = random.random(n) if weighted else np.empty(0)
     got, expected = (np.full((n, d + 3), np.nan, dtype=result) for _ in range(2))
     _native.pack_rows(x, centre, scale, root, got, 2)
     twin.pack_rows(x, centre, scale, root, expected, 2)
@@ -30,9 +29,10 @@ def test_pack_rows(dtype, result, order, weighted):
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_sparse_gram(dtype, index, weighted):
-    x = sp.random_array((40, 12), density=0.3, format="csr", rng=RANDOM).astype(dtype)
+    random = np.random.default_rng(2)
+    x = sp.random_array((40, 12), density=0.3, format="csr", rng=random).astype(dtype)
     indices, indptr = x.indices.astype(index), x.indptr.astype(index)
-    weight = RANDOM.random(40) if weighted else np.empty(0)
+    weight = random.random(40) if weighted else np.empty(0)
     got, expected = np.ones((12, 12)), np.ones((12, 12))
     _native.sparse_gram(x.data, indices, indptr, weight, got)
     twin.sparse_gram(x.data, indices, indptr, weight, expected)
@@ -40,10 +40,11 @@ def test_sparse_gram(dtype, index, weighted):
 
 
 def test_quadratic_sweeps():
-    root = RANDOM.standard_normal((30, 8))
-    gram, c = root.T @ root, RANDOM.standard_normal(8) * 5
+    random = np.random.default_rng(3)
+    root = random.standard_normal((30, 8))
+    gram, c = root.T @ root, random.standard_normal(8) * 5
     gram[3], gram[:, 3] = 0.0, 0.0
-    l1, l2 = RANDOM.random(8), RANDOM.random(8) * (np.arange(8) != 3)
+    l1, l2 = random.random(8), random.random(8) * (np.arange(8) != 3)
     lower, upper = np.full(8, -0.1), np.full(8, np.inf)
     states = []
     for sweeps in (_native.quadratic_sweeps, twin.quadratic_sweeps):
@@ -59,11 +60,12 @@ def test_quadratic_sweeps():
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_compensated_gradient_is_exact_to_rounding(dtype, weighted):
-    x = (RANDOM.standard_normal((25, 4)) * 10.0 ** np.arange(4) + 1e5).astype(dtype)
-    y = RANDOM.standard_normal((25, 2)) * 1e3
+    random = np.random.default_rng(4)
+    x = (random.standard_normal((25, 4)) * 10.0 ** np.arange(4) + 1e5).astype(dtype)
+    y = random.standard_normal((25, 2)) * 1e3
     centre, scale = x.mean(axis=0, dtype=float), 2.0 ** -np.arange(6.0)
     centre = np.r_[centre, 1.0, -2.0]
-    weight = RANDOM.random(25) if weighted else np.empty(0)
+    weight = random.random(25) if weighted else np.empty(0)
     z = np.c_[(x - centre[:4]) * scale[:4], np.ones(25)]
     target = (y - centre[4:]) * scale[4:]
     root = np.sqrt(weight)[:, None] if weighted else 1.0
@@ -80,12 +82,13 @@ def test_compensated_gradient_is_exact_to_rounding(dtype, weighted):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_leave_one_out_sums(dtype, weighted):
-    fitted = RANDOM.standard_normal((40, 3)).astype(dtype)
-    fit_basis = RANDOM.standard_normal((3, 7))
-    leverage, basis = RANDOM.random((40, 2)).astype(dtype), RANDOM.random((2, 7)) / 3
+    random = np.random.default_rng(5)
+    fitted = random.standard_normal((40, 3)).astype(dtype)
+    fit_basis = random.standard_normal((3, 7))
+    leverage, basis = random.random((40, 2)).astype(dtype), random.random((2, 7)) / 3
     leverage[5] = 9.0  # a row whose 1 − h is at its floor
-    weight = 2 * RANDOM.random(40) if weighted else np.empty(0)
-    y, totals = RANDOM.standard_normal(40), []
+    weight = 2 * random.random(40) if weighted else np.empty(0)
+    y, totals = random.standard_normal(40), []
     for sums in (_native.leave_one_out_sums, twin.leave_one_out_sums):
         total = np.ones(7)
         sums(y, fitted, fit_basis, leverage, basis, weight, 0.01, 1e-3, total)
@@ -94,7 +97,8 @@ def test_leave_one_out_sums(dtype, weighted):
 
 
 def gram_and_targets(n, d, targets):
-    x, y = RANDOM.standard_normal((n, d)), RANDOM.standard_normal((n, targets))
+    random = np.random.default_rng(n)
+    x, y = random.standard_normal((n, d)), random.standard_normal((n, targets))
     gram = x.T @ x
     return gram, np.ascontiguousarray(y.T @ x), (y**2).sum(axis=0)
 
@@ -118,11 +122,12 @@ def test_matching_pursuit(most, tolerance):
 @pytest.mark.parametrize("atoms", [8, 15])
 def test_sparse_codes(positive, atoms):
     """Fifteen atoms in ten dimensions depend on one another, and a zero atom codes nothing."""
-    dictionary = RANDOM.standard_normal((atoms, 10))
+    random = np.random.default_rng(6)
+    dictionary = random.standard_normal((atoms, 10))
     dictionary[3] = 0.0
-    x = RANDOM.standard_normal((3, 10))
+    x = random.standard_normal((3, 10))
     gram, c = dictionary @ dictionary.T, np.ascontiguousarray(x @ dictionary.T)
-    codes, violation = RANDOM.standard_normal(c.shape), np.full(3, np.nan)
+    codes, violation = random.standard_normal(c.shape), np.full(3, np.nan)
     codes[:, 3] = 0.0
     _native.sparse_codes(gram, 0.7, positive, c, codes, 1e-12, 10_000, violation)
     assert violation.max() <= 1e-12
@@ -143,7 +148,8 @@ def test_least_angles(most):
 @pytest.mark.parametrize("largest", [1, 4, 9])
 def test_best_subsets(budget, largest):
     """However the search is cut into pieces, it finds what trying every subset finds."""
-    factor, z = np.triu(RANDOM.standard_normal((9, 9))), RANDOM.standard_normal(9)
+    random = np.random.default_rng(7)
+    factor, z = np.triu(random.standard_normal((9, 9))), random.standard_normal(9)
     cursor, best = np.zeros(10, dtype=np.int64), np.full(largest + 1, np.inf)
     members, rss = np.zeros((largest + 1, largest), dtype=np.int64), 2.0
     best[0] = rss + z @ z
@@ -279,8 +285,9 @@ def csr(x, index):
     ids=["hinge", "squared hinge", "tube", "squared tube"],
 )
 def test_dual_epochs(dtype, kink, curvature, box):
-    x = np.where(RANDOM.random((40, 11)) < 0.5, 0.0, RANDOM.standard_normal((40, 11))).astype(dtype)
-    y, share = RANDOM.standard_normal(40), RANDOM.random(40) / 20
+    random = np.random.default_rng(8)
+    x = np.where(random.random((40, 11)) < 0.5, 0.0, random.standard_normal((40, 11))).astype(dtype)
+    y, share = random.standard_normal(40), random.random(40) / 20
     share[3] = 0.0
     low, high = box if box is not None else (-np.inf, np.inf)
     lower, upper = np.full(40, low), np.full(40, high)
@@ -308,8 +315,9 @@ def test_dual_epochs(dtype, kink, curvature, box):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_class_dual_epochs(dtype):
-    x = np.where(RANDOM.random((30, 5)) < 0.5, 0.0, RANDOM.standard_normal((30, 5))).astype(dtype)
-    y, cost = RANDOM.integers(0, 4, 30), RANDOM.random(30) + 0.1
+    random = np.random.default_rng(9)
+    x = np.where(random.random((30, 5)) < 0.5, 0.0, random.standard_normal((30, 5))).astype(dtype)
+    y, cost = random.integers(0, 4, 30), random.random(30) + 0.1
     kernels = {
         "twin": (twin.class_dual_epochs, (x,)),
         "dense": (_native.class_dual_epochs, (x,)),
@@ -330,7 +338,8 @@ def test_class_dual_epochs(dtype):
 
 
 def test_class_dual_epochs_settle():
-    x, y = RANDOM.standard_normal((60, 3)), RANDOM.integers(0, 3, 60)
+    random = np.random.default_rng(10)
+    x, y = random.standard_normal((60, 3)), random.integers(0, 3, 60)
     alpha, weights = np.zeros((60, 3)), np.zeros((4, 3))
     arguments = (x, y, np.full(60, 0.1), 1.0, alpha, weights)
     first = _native.class_dual_epochs(*arguments, 1, 1, 0.0)
@@ -341,9 +350,10 @@ def test_class_dual_epochs_settle():
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("kernel", ["logistic_rows", "softmax_rows"])
 def test_class_scores(kernel, dtype):
+    random = np.random.default_rng(11)
     n, shape = 60, (60,) if kernel == "logistic_rows" else (60, 4)
-    y = RANDOM.integers(0, 2 if len(shape) == 1 else 4, n).astype(dtype)
-    z = 10 * RANDOM.standard_normal(shape)
+    y = random.integers(0, 2 if len(shape) == 1 else 4, n).astype(dtype)
+    z = 10 * random.standard_normal(shape)
     found = []
     for rows in (getattr(_native, kernel), getattr(twin, kernel)):
         value, slope = np.empty(n), np.empty(shape)
@@ -381,10 +391,11 @@ def test_class_scores_refuse_wrong_sizes_and_labels():
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("order", ["C", "F", "sliced"])
 def test_correlate_and_column_squares(dtype, order):
-    x = RANDOM.standard_normal((150, 70)).astype(dtype)
+    random = np.random.default_rng(12)
+    x = random.standard_normal((150, 70)).astype(dtype)
     x = np.asfortranarray(x) if order == "F" else x[::2, ::3] if order == "sliced" else x
     n, d = x.shape
-    r, mean, weight = RANDOM.standard_normal(n), RANDOM.standard_normal(d), RANDOM.random(n)
+    r, mean, weight = random.standard_normal(n), random.standard_normal(d), random.random(n)
     slopes, squares = np.full(d + 3, 7.0), np.full(d + 3, 7.0)
     _native.correlate(x, r, slopes, 2)
     _native.column_squares(x, mean, weight, squares, 2)
@@ -402,12 +413,13 @@ def test_correlate_and_column_squares(dtype, order):
 @pytest.mark.parametrize("nonnegative", [False, True])
 @pytest.mark.parametrize("l2", [0.0, 0.7])
 def test_lasso_gap_and_room(nonnegative, l2):
+    random = np.random.default_rng(13)
     for _ in range(20):
-        beta, slopes = RANDOM.standard_normal((2, 6)) * (RANDOM.random((2, 6)) < 0.6)
+        beta, slopes = random.standard_normal((2, 6)) * (random.random((2, 6)) < 0.6)
         beta = np.abs(beta) if nonnegative else beta
-        squares, room = RANDOM.random(6) * (RANDOM.random(6) < 0.8), np.empty(6)
-        terms = RANDOM.random(6) + 0.1, np.full(6, l2), np.full(6, 0.0 if nonnegative else -np.inf)
-        for slack in (np.zeros(1), RANDOM.random(6)):
+        squares, room = random.random(6) * (random.random(6) < 0.8), np.empty(6)
+        terms = random.random(6) + 0.1, np.full(6, l2), np.full(6, 0.0 if nonnegative else -np.inf)
+        for slack in (np.zeros(1), random.random(6)):
             given = beta, slopes, slack, *terms, 3.0, 2.0
             found, expected = _native.lasso_gap(*given), twin.lasso_gap(*given)
             np.testing.assert_allclose(found, expected, rtol=1e-12)
@@ -420,10 +432,11 @@ def test_lasso_gap_and_room(nonnegative, l2):
 @pytest.mark.parametrize("kind", ["gram", "sparse", "float32", "wide index"])
 def test_descents_reach_the_minimum_of_their_twin(kind, nonnegative):
     """Two ways to hold the residual, one minimum; columns have means that are taken off."""
-    x = RANDOM.standard_normal((40, 9)) + RANDOM.standard_normal(9)
+    random = np.random.default_rng(14)
+    x = random.standard_normal((40, 9)) + random.standard_normal(9)
     x = np.where(np.abs(x) < 0.4, 0.0, x)
     x = x.astype(np.float32) if kind == "float32" else x
-    mean, y = x.mean(axis=0, dtype=float), RANDOM.standard_normal(40) * 3
+    mean, y = x.mean(axis=0, dtype=float), random.standard_normal(40) * 3
     y -= y.mean()
     centred = x - mean
     gram, start = centred.T @ centred, centred.T @ y
@@ -453,8 +466,9 @@ def test_descents_reach_the_minimum_of_their_twin(kind, nonnegative):
 
 
 def test_descend_tasks():
-    root = RANDOM.standard_normal((30, 7))
-    gram, start = root.T @ root, RANDOM.standard_normal((7, 3)) * 20
+    random = np.random.default_rng(15)
+    root = random.standard_normal((30, 7))
+    gram, start = root.T @ root, random.standard_normal((7, 3)) * 20
     l1, l2 = np.full(7, 15.0), np.full(7, 0.3)
     expected = np.zeros((7, 3))
     slopes = twin.descend_tasks(gram, start, l1, l2, expected, 500)

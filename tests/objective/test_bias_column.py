@@ -19,13 +19,14 @@ WRITTEN_OUT = np.column_stack([X, np.full(30, 2.5)])
 @pytest.mark.parametrize("outputs", [0, 2])
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, lambda x: x.astype(np.float32)])
 def test_it_is_the_column_written_out(outputs, kind):
+    random = np.random.default_rng(1)
     rows = kind(X)
     exact = rows.toarray() if sp.issparse(rows) else rows.astype(float)
     column, plain = BiasColumn(4, outputs, scaling=2.5), LinearPredictor(4, outputs, False)
     design = np.column_stack([exact, np.full(30, 2.5)])
-    theta = RANDOM.normal(size=column.n_parameters)
-    slope = RANDOM.normal(size=(30, outputs) if outputs else 30)
-    weight = RANDOM.random(30) * (np.arange(30) % 3 > 0)
+    theta = random.normal(size=column.n_parameters)
+    slope = random.normal(size=(30, outputs) if outputs else 30)
+    weight = random.random(30) * (np.arange(30) % 3 > 0)
     np.testing.assert_allclose(column.raw(rows, theta), plain.raw(design, theta), atol=1e-12)
     np.testing.assert_allclose(
         column.pullback(rows, slope), plain.pullback(design, slope), atol=1e-12
@@ -37,13 +38,14 @@ def test_it_is_the_column_written_out(outputs, kind):
 
 
 def test_a_risk_takes_it_like_any_predictor():
+    random = np.random.default_rng(2)
     y = np.where(X[:, 0] > 0, 1.0, -1.0)
     parts = (th.losses.SquaredHinge(), th.penalties.L2(0.1))
     hidden = EmpiricalRisk(BiasColumn(4, scaling=2.5), *parts, as_source(X, y))
     shown = EmpiricalRisk(
         LinearPredictor(4, fit_intercept=False), *parts, as_source(WRITTEN_OUT, y)
     )
-    theta = RANDOM.normal(size=4)
+    theta = random.normal(size=4)
     value, gradient = hidden.value_and_gradient(theta)
     assert value == pytest.approx(shown.value(theta))
     np.testing.assert_allclose(gradient, shown.value_and_gradient(theta)[1], atol=1e-12)

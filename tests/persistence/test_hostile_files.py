@@ -60,14 +60,15 @@ def test_thousands_of_mutations(folder, seed):
 
 @pytest.mark.parametrize("kind", ["cut", "flipped"])
 def test_every_damage_is_noticed(folder, tmp_path, kind):
+    random = np.random.default_rng(1)
     raw = (folder / "line.theta").read_bytes()
     target = tmp_path / "damaged.theta"
-    for place in RANDOM.choice(len(raw), 200, replace=False):
+    for place in random.choice(len(raw), 200, replace=False):
         if kind == "cut":
             target.write_bytes(raw[:place])
         else:
             data = bytearray(raw)
-            data[place] ^= 1 << int(RANDOM.integers(8))
+            data[place] ^= 1 << int(random.integers(8))
             target.write_bytes(bytes(data))
         with pytest.raises(th.errors.DataError):
             th.load(target)

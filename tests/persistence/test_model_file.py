@@ -67,12 +67,13 @@ def test_pipelines_of_scikit_learn_steps(name, tmp_path):
 
 
 def test_tables_of_mixed_kinds(tmp_path):
+    random = np.random.default_rng(1)
     table = pd.DataFrame(
         {
             "size": X[:, 0],
-            "colour": RANDOM.choice(["red", "grün", None], 80),
-            "grade": RANDOM.choice(["a", "b", "c"], 80),
-            "text": RANDOM.choice(["a good film", "a bad film", "no film"], 80),
+            "colour": random.choice(["red", "grün", None], 80),
+            "grade": random.choice(["a", "b", "c"], 80),
+            "text": random.choice(["a good film", "a bad film", "no film"], 80),
         }
     )
     table.loc[3, "size"] = np.nan
@@ -247,7 +248,7 @@ class TestWholeOrNotAtAll:
             "while True:\n"
             "    for model in models: th.save(model, sys.argv[1])\n"
         )
-        for delay in RANDOM.random(6) * 0.05:
+        for delay in np.random.default_rng(1).random(6) * 0.05:
             command = [sys.executable, "-c", code, str(path)]
             with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
                 assert run.stdout.readline() == "ready\n"

@@ -9,7 +9,6 @@ import pytest
 import thetahat as th
 from thetahat import theory
 
-RANDOM = np.random.default_rng(0)
 REPETITIONS = 20_000
 
 
@@ -43,25 +42,29 @@ def test_each_of_many_models_gets_its_share_of_the_hold_out_failure():
 
 @pytest.mark.parametrize("multiple", [1.0, 2.0, 5.0])
 def test_markov_holds(multiple):
-    values = RANDOM.exponential(3.0, REPETITIONS)
+    random = np.random.default_rng(1)
+    values = random.exponential(3.0, REPETITIONS)
     assert share(values >= multiple * 3.0) <= theory.markov(multiple)
 
 
 @pytest.mark.parametrize("deviations", [0.5, 1.5, 3.0])
 def test_chebyshev_holds(deviations):
-    values = RANDOM.exponential(1.0, REPETITIONS)
+    random = np.random.default_rng(2)
+    values = random.exponential(1.0, REPETITIONS)
     assert share(np.abs(values - 1.0) > deviations) <= theory.chebyshev(deviations)
 
 
 @pytest.mark.parametrize(("n", "deviation"), [(20, 0.2), (100, 0.1), (400, 0.03)])
 def test_hoeffding_holds(n, deviation):
-    means = RANDOM.binomial(n, 0.4, REPETITIONS) / n
+    random = np.random.default_rng(3)
+    means = random.binomial(n, 0.4, REPETITIONS) / n
     assert share(np.abs(means - 0.4) > deviation) <= theory.hoeffding(n, deviation)
     assert share(means - 0.4 > deviation) <= theory.hoeffding(n, deviation, two_sided=False)
 
 
 def test_union_bound_holds_and_is_tight_for_exclusive_events():
-    events = RANDOM.random((REPETITIONS, 5)) < 0.03
+    random = np.random.default_rng(4)
+    events = random.random((REPETITIONS, 5)) < 0.03
     assert share(events.any(axis=1)) <= theory.union_bound(0.03, events=5)
     assert theory.union_bound([0.2, 0.3]) == pytest.approx(0.5)
     assert theory.union_bound([0.7, 0.7]) == 1.0
@@ -69,10 +72,11 @@ def test_union_bound_holds_and_is_tight_for_exclusive_events():
 
 def test_pac_bound_holds_for_thresholds_on_a_grid():
     """Consistent thresholds among 50, true error the distance to the right one."""
+    random = np.random.default_rng(5)
     grid, truth, error, n = np.arange(50) / 50, 25, 0.1, 60
     bad = 0
     for _ in range(3000):
-        x = RANDOM.random(n)
+        x = random.random(n)
         labels = x >= grid[truth]
         consistent = [(labels == (x >= t)).all() for t in grid]
         bad += any(
@@ -91,7 +95,8 @@ def test_true_error_bound_inverts_the_binomial_tail(errors):
 
 
 def test_true_error_bound_fails_as_rarely_as_it_says():
-    errors = RANDOM.binomial(80, 0.2, 5000)
+    random = np.random.default_rng(6)
+    errors = random.binomial(80, 0.2, 5000)
     failures = [theory.true_error_bound(int(k), 80) < 0.2 for k in errors]
     assert np.mean(failures) <= 0.05 + 4 * math.sqrt(0.05 * 0.95 / 5000)
 

@@ -64,9 +64,10 @@ def test_weight_two_is_a_row_twice():
 
 
 def test_sparse_is_dense():
-    rows = sp.random_array((5000, 30), density=0.05, format="csr", rng=RANDOM)
-    y = RANDOM.standard_normal(5000)
-    weight = RANDOM.random(5000)
+    random = np.random.default_rng(101)
+    rows = sp.random_array((5000, 30), density=0.05, format="csr", rng=random)
+    y = random.standard_normal(5000)
+    weight = random.random(5000)
     dense, sparse = (moments(as_source(x, y, weight)) for x in (rows.toarray(), rows))
     np.testing.assert_allclose(sparse.covariance(), dense.covariance(), rtol=1e-9, atol=1e-14)
     np.testing.assert_allclose(sparse.mean, dense.mean, rtol=1e-10)
@@ -120,10 +121,11 @@ def test_about_zero():
 
 def test_cancellation_of_sparse_rows_is_reported():
     """Sparse rows are squared before they are centred: a large mean costs digits, and is told."""
-    rows = sp.csr_array(1e4 + RANDOM.standard_normal((500, 2)))
-    found = moments(as_source(rows, RANDOM.standard_normal(500)))
+    random = np.random.default_rng(102)
+    rows = sp.csr_array(1e4 + random.standard_normal((500, 2)))
+    found = moments(as_source(rows, random.standard_normal(500)))
     assert 1e7 < found.cancellation < 1e9
-    assert moments(as_source(rows.toarray(), RANDOM.standard_normal(500))).cancellation < 10
+    assert moments(as_source(rows.toarray(), random.standard_normal(500))).cancellation < 10
     y = rows @ [1.0, 2.0]
     model = th.LinearRegression().fit(rows, y)
     np.testing.assert_allclose(model.coef_, [1.0, 2.0], rtol=1e-9)

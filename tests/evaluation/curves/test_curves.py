@@ -178,7 +178,8 @@ def test_stages_have_a_band_and_are_still_an_array():
 
 @pytest.mark.parametrize("score", [metrics.accuracy_score, lambda y, told: np.mean(y != told)])
 def test_shares_of_rows_over_stages_are_proportions(score):
-    X = RANDOM.standard_normal((100, 2))
+    random = np.random.default_rng(1)
+    X = random.standard_normal((100, 2))
     y = X[:, 0] > 0
     model = th.AdaBoostClassifier(n_estimators=4).fit(X, y)
     curve = th.staged_curve(model, X, y, score=score)

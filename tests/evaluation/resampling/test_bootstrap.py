@@ -121,7 +121,8 @@ def test_same_seed_same_resamples():
 
 
 def test_whole_weights_are_rows_counted():
-    weight = RANDOM.integers(0, 4, N)
+    random = np.random.default_rng(1)
+    weight = random.integers(0, 4, N)
     rows = np.repeat(np.arange(N), weight)
     counted = th.bootstrap(th.Ridge(), X, Y, sample_weight=weight, n_resamples=300, random_state=0)
     repeated = th.bootstrap(th.Ridge(), X[rows], Y[rows], n_resamples=300, random_state=1)
@@ -130,7 +131,8 @@ def test_whole_weights_are_rows_counted():
 
 
 def test_other_weights_multiply_the_counts():
-    weight = RANDOM.uniform(0.1, 2.0, N)
+    random = np.random.default_rng(2)
+    weight = random.uniform(0.1, 2.0, N)
     result = th.bootstrap(th.Ridge(), X, Y, sample_weight=weight, n_resamples=30, random_state=0)
     expected = th.Ridge().fit(X, Y, sample_weight=weight)
     np.testing.assert_allclose(result.estimate[1:], expected.coef_)

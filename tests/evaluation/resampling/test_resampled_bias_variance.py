@@ -34,8 +34,9 @@ def test_deep_trees_vary_and_shallow_ones_are_biased():
 
 def test_variance_nears_that_over_fresh_training_sets():
     """The bootstrap's variance of least squares is near σ²·(d + 1)/n."""
-    rows = RANDOM.standard_normal((300, 5))
-    y = rows.sum(axis=1) + RANDOM.standard_normal(300)
+    random = np.random.default_rng(1)
+    rows = random.standard_normal((300, 5))
+    y = rows.sum(axis=1) + random.standard_normal(300)
     found = th.resampled_bias_variance(
         th.LinearRegression(), rows, y, n_resamples=300, random_state=0
     )

@@ -39,7 +39,8 @@ def test_sport_and_depression_depend():
     [(5, 2.5706), (10, 2.2281), (30, 2.0423), (50, 2.0086), (100, 1.9840)],
 )
 def test_t_intervals_use_the_quantiles_of_the_table(degrees, quantile):
-    x = RANDOM.standard_normal(degrees + 1)
+    random = np.random.default_rng(1)
+    x = random.standard_normal(degrees + 1)
     interval = ours.mean_interval(x)
     half = (interval.high - interval.low) / 2
     assert half / (x.std(ddof=1) / np.sqrt(x.size)) == pytest.approx(quantile, abs=5e-5)
@@ -60,7 +61,8 @@ def test_the_area_of_the_worked_ranking():
 
 
 def test_chi_square_is_scipys():
-    table = RANDOM.integers(5, 40, (3, 4))
+    random = np.random.default_rng(2)
+    table = random.integers(5, 40, (3, 4))
     theirs = stats.chi2_contingency(table, correction=False)
     found = ours.chi_square_independence(table)
     assert found.statistic == pytest.approx(theirs.statistic)
@@ -91,12 +93,13 @@ def test_means_and_variances_are_scipys():
 
 
 def test_paired_tests_are_scipys():
+    random = np.random.default_rng(3)
     assert ours.paired_t(A, B).p == pytest.approx(stats.ttest_rel(A, B).pvalue)
     low, high = stats.ttest_rel(A, B).confidence_interval()
     interval = ours.paired_t(A, B).interval
     np.testing.assert_allclose((interval.low, interval.high), (low, high))
     assert ours.wilcoxon(A, B).p == pytest.approx(stats.wilcoxon(A, B).pvalue)
-    scores = np.round(RANDOM.normal(0.8, 0.03, (9, 4)), 2)
+    scores = np.round(random.normal(0.8, 0.03, (9, 4)), 2)
     theirs = stats.friedmanchisquare(*scores.T)
     assert ours.friedman(scores).statistic == pytest.approx(theirs.statistic)
     assert ours.friedman(scores).p == pytest.approx(theirs.pvalue)
@@ -110,15 +113,17 @@ def test_the_correction_for_overlap_widens_by_its_formula():
 
 @pytest.mark.parametrize("exact", [True, False])
 def test_mcnemar_is_that_of_statsmodels(exact):
+    random = np.random.default_rng(4)
     from statsmodels.stats.contingency_tables import mcnemar
 
-    a, b = RANDOM.random(200) < 0.8, RANDOM.random(200) < 0.7
+    a, b = random.random(200) < 0.8, random.random(200) < 0.7
     table = [[np.sum(a & b), np.sum(a & ~b)], [np.sum(~a & b), np.sum(~a & ~b)]]
     assert ours.mcnemar(a, b, exact=exact).p == pytest.approx(mcnemar(table, exact=exact).pvalue)
 
 
 def test_five_by_two_by_hand():
-    d = RANDOM.normal(0.01, 0.02, (5, 2))
+    random = np.random.default_rng(5)
+    d = random.normal(0.01, 0.02, (5, 2))
     s2 = ((d - d.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
     assert ours.five_by_two_cv(d, kind="t").statistic == pytest.approx(d[0, 0] / np.sqrt(s2.mean()))
     assert ours.five_by_two_cv(d).statistic == pytest.approx((d**2).sum() / (2 * s2.sum()))
@@ -126,10 +131,11 @@ def test_five_by_two_by_hand():
 
 
 def test_areas_are_scikit_learns_and_the_mean_over_pairs():
+    random = np.random.default_rng(6)
     from sklearn.metrics import roc_auc_score
 
-    y = RANDOM.integers(0, 2, 80)
-    s = np.round(RANDOM.standard_normal(80) + y, 1)
+    y = random.integers(0, 2, 80)
+    s = np.round(random.standard_normal(80) + y, 1)
     area = ours.auc_interval(y, s).estimate
     assert area == pytest.approx(roc_auc_score(y, s))
     pairs = np.sign(s[y == 1][:, None] - s[y == 0][None, :])
@@ -267,10 +273,11 @@ def test_equal_differences_tell_no_spread(a):
 
 
 def test_effect_sizes():
+    random = np.random.default_rng(7)
     a, b = np.repeat([1, 1, 0], [80, 15, 5]), np.repeat([1, 0, 1], [80, 15, 5])
     assert ours.mcnemar(a, b).effect_size == pytest.approx(0.5)
     assert ours.mcnemar(a, b).details["odds_ratio"] == pytest.approx(3.0)
-    d = RANDOM.normal(0.01, 0.02, (5, 2))
+    d = random.normal(0.01, 0.02, (5, 2))
     spread = np.sqrt(((d - d.mean(axis=1, keepdims=True)) ** 2).sum() / 5)
     assert ours.five_by_two_cv(d).effect_size == pytest.approx(d.mean() / spread)
 

@@ -63,16 +63,18 @@ def test_condition_number_of_dependent_columns():
 
 
 def test_condition_number_is_the_same_out_of_core_and_sparse(tmp_path):
+    random = np.random.default_rng(1)
     in_memory = th.linalg.condition_number(ROWS)
     assert th.linalg.condition_number(on_disk(ROWS, tmp_path)) == in_memory
-    with_target = on_disk(np.column_stack([ROWS, RNG.normal(size=300)]), tmp_path, target=-1)
+    with_target = on_disk(np.column_stack([ROWS, random.normal(size=300)]), tmp_path, target=-1)
     assert th.linalg.condition_number(with_target) == pytest.approx(in_memory, rel=1e-12)
     sparse = scipy.sparse.csr_array(ROWS)
     assert th.linalg.condition_number(sparse) == pytest.approx(in_memory, rel=1e-10)
 
 
 def test_effective_rank_counts_what_is_not_rounding():
-    wide = RNG.normal(size=(40, 3)) @ RNG.normal(size=(3, 8))
+    random = np.random.default_rng(2)
+    wide = random.normal(size=(40, 3)) @ random.normal(size=(3, 8))
     for X in (wide, wide.T, wide.astype(np.float32), 1e-150 * wide):
         assert th.linalg.effective_rank(X) == 3 == np.linalg.matrix_rank(X)
     assert th.linalg.effective_rank(np.zeros((4, 2))) == 0
@@ -139,7 +141,8 @@ def test_covariance_against_numpy(unbiased):
 
 @pytest.mark.parametrize("statistic", ["scatter", "covariance", "correlation", "cross_covariance"])
 def test_weights_count_rows(statistic):
-    weight = RNG.integers(0, 4, size=len(ROWS))
+    random = np.random.default_rng(3)
+    weight = random.integers(0, 4, size=len(ROWS))
     repeated = np.repeat(ROWS, weight, axis=0)
     function = getattr(th.linalg, statistic)
     if statistic == "cross_covariance":
@@ -152,7 +155,8 @@ def test_weights_count_rows(statistic):
 
 def test_covariance_is_exactly_symmetric_and_positive_semidefinite():
     # More than one block, so that merging takes part.
-    X = RNG.normal(size=(40_000, 3)) @ RNG.normal(size=(3, 12)) + 1e3
+    random = np.random.default_rng(4)
+    X = random.normal(size=(40_000, 3)) @ random.normal(size=(3, 12)) + 1e3
     assert (np.diag(th.linalg.correlation(X)) == 1).all()
     for matrix in (th.linalg.covariance(X), th.linalg.scatter(X), th.linalg.correlation(X)):
         assert np.array_equal(matrix, matrix.T)
@@ -167,7 +171,8 @@ def test_covariance_loses_nothing_to_a_large_mean():
 
 
 def test_cross_covariance_is_the_mean_product_less_the_product_of_means():
-    x, y = RNG.normal(size=200), RNG.normal(size=200)
+    random = np.random.default_rng(5)
+    x, y = random.normal(size=200), random.normal(size=200)
     found = th.linalg.cross_covariance(x[:, None], y)
     np.testing.assert_allclose(found, [np.mean(x * y) - x.mean() * y.mean()], rtol=1e-10)
     whole = th.linalg.covariance(ROWS)
@@ -311,13 +316,14 @@ def test_frobenius_norm_is_the_root_of_the_trace_and_of_the_squared_singular_val
 
 
 def test_trace_and_log_determinant_identities():
-    B = RNG.normal(size=(4, 4))
+    random = np.random.default_rng(6)
+    B = random.normal(size=(4, 4))
     assert np.trace(A @ B) == pytest.approx(np.trace(B @ A), rel=1e-12)
     logdet = [np.linalg.slogdet(matrix).logabsdet for matrix in (A @ B, A, B)]
     assert logdet[0] == pytest.approx(logdet[1] + logdet[2], rel=1e-12)
     L = np.linalg.cholesky(SPD)
     assert np.linalg.slogdet(SPD).logabsdet == pytest.approx(2 * np.log(np.diag(L)).sum())
-    x = RNG.normal(size=4)
+    x = random.normal(size=4)
     assert th.linalg.quadratic_form(A, x) == pytest.approx(np.trace(A @ np.outer(x, x)))
 
 
@@ -349,7 +355,8 @@ def numerical_gradient(function, at, step=1e-6):
 
 
 def test_gradients_of_the_quadratic_form():
-    x = RNG.normal(size=4)
+    random = np.random.default_rng(7)
+    x = random.normal(size=4)
     by_x = th.linalg.quadratic_form_gradient(A, x)
     np.testing.assert_allclose(by_x, (A + A.T) @ x, rtol=1e-13)
     numerical = numerical_gradient(lambda at: th.linalg.quadratic_form(A, at), x)

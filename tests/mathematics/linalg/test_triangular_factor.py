@@ -56,8 +56,9 @@ def test_fewer_rows_than_columns():
 
 
 def test_sparse_rows_go_by_parts():
-    rows = sp.random_array((40_000, 6), density=0.1, format="csr", rng=RANDOM)
-    y = RANDOM.standard_normal(40_000)
+    random = np.random.default_rng(1)
+    rows = sp.random_array((40_000, 6), density=0.1, format="csr", rng=random)
+    y = random.standard_normal(40_000)
     factors = []
     for x in (rows, rows.toarray()):
         source = as_source(x, y)

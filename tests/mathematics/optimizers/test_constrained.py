@@ -8,10 +8,9 @@ from scipy.optimize import linprog
 import thetahat as th
 
 opt = th.optimizers
-RANDOM = np.random.default_rng(0)
 
 
-def positive(d, rng=RANDOM):
+def positive(d, rng):
     root = rng.normal(size=(d + 2, d))
     return root.T @ root / d
 
@@ -75,8 +74,9 @@ def test_box_quadratic_program_meets_its_conditions(seed):
 
 def test_box_quadratic_program_is_the_dual_of_the_support_vector_machine():
     """min ¼‖Σ αyx‖² − Σα in 0 ≤ α ≤ C, with 2β = Σ αyx and the bias inside x."""
-    X = np.column_stack([RANDOM.normal(size=(30, 2)), np.ones(30)])
-    y = np.where(X[:, 0] + 0.5 * RANDOM.normal(size=30) > 0, 1.0, -1.0)
+    random = np.random.default_rng(1)
+    X = np.column_stack([random.normal(size=(30, 2)), np.ones(30)])
+    y = np.where(X[:, 0] + 0.5 * random.normal(size=30) > 0, 1.0, -1.0)
     signed, C = y[:, None] * X, 0.7
     alpha = opt.box_quadratic_program(signed @ signed.T / 2, -np.ones(30), 0.0, C).point
     beta = signed.T @ alpha / 2
@@ -93,8 +93,9 @@ def test_box_quadratic_program_is_the_dual_of_the_support_vector_machine():
 
 @pytest.mark.parametrize("repeated", [False, True])
 def test_equality_quadratic_program_meets_its_conditions(repeated):
-    Q, c = positive(5), RANDOM.normal(size=5)
-    E, e = RANDOM.normal(size=(2, 5)), RANDOM.normal(size=2)
+    random = np.random.default_rng(2)
+    Q, c = positive(5, random), random.normal(size=5)
+    E, e = random.normal(size=(2, 5)), random.normal(size=2)
     if repeated:
         E, e = np.vstack([E, E[0] + E[1]]), np.append(e, e.sum())
     found = opt.equality_quadratic_program(Q, c, (E, e))
@@ -114,7 +115,8 @@ def test_equality_quadratic_program_meets_its_conditions(repeated):
 
 def test_the_lagrangian_of_ridge_gives_its_dual():
     """min ½‖r‖² + τ/2‖β‖² with r = y − Xβ: the multipliers of that equality are τ·(XXᵀ + τ)⁻¹y."""
-    X, y, tau = RANDOM.normal(size=(7, 3)), RANDOM.normal(size=7), 0.4
+    random = np.random.default_rng(3)
+    X, y, tau = random.normal(size=(7, 3)), random.normal(size=7), 0.4
     Q = np.diag(np.append(np.full(3, tau), np.ones(7)))
     found = opt.equality_quadratic_program(Q, np.zeros(10), (np.hstack([X, np.eye(7)]), y))
     dual = np.linalg.solve(X @ X.T + tau * np.eye(7), y)

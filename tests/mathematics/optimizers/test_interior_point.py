@@ -11,7 +11,6 @@ from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.base import PiecewiseLinear
 
 opt = th.optimizers
-RANDOM = np.random.default_rng(0)
 LOSSES = [
     th.losses.Absolute(),
     th.losses.Quantile(0.2),
@@ -41,8 +40,9 @@ def by_linprog(A, y, below, above, l1):
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_bends_sum_up_to_the_loss(loss):
+    random = np.random.default_rng(1)
     assert isinstance(loss, PiecewiseLinear)
-    y, z = RANDOM.standard_normal((2, 200))
+    y, z = random.standard_normal((2, 200))
     total = 0.0
     for bend in loss.bends(y):
         assert bend.below <= 0 <= bend.above
@@ -73,11 +73,12 @@ def test_a_large_penalty_gives_exact_zeros():
 @pytest.mark.parametrize("l1", [0.0, 0.1])
 def test_a_quadratic_term_is_optimal_too(l1):
     """No small move lowers F, and the gap says so."""
+    random = np.random.default_rng(2)
     problem, *_ = lines(l2=0.5, l1=l1)
     solution = th.minimise(problem, opt.InteriorPoint(), tolerance=1e-11)
     assert solution.outcome is th.results.Outcome.CONVERGED
     for _ in range(200):
-        move = RANDOM.standard_normal(4) * 10 ** RANDOM.uniform(-6, -1)
+        move = random.standard_normal(4) * 10 ** random.uniform(-6, -1)
         assert problem.value(solution.theta + move) >= solution.value - 1e-11
 
 
@@ -97,13 +98,14 @@ def test_the_gap_bounds_the_distance_from_the_optimum_all_the_way():
 
 
 def test_dependent_columns_and_fewer_rows_than_parameters():
+    random = np.random.default_rng(3)
     problem, A, y = lines(n=3, p=6)
     solution = th.minimise(problem, opt.InteriorPoint())
     assert solution.outcome is th.results.Outcome.CONVERGED
     np.testing.assert_allclose(A @ solution.theta, y, atol=1e-8)
-    B = RANDOM.standard_normal((50, 2))
+    B = random.standard_normal((50, 2))
     B = np.column_stack([B, B.sum(axis=1)])
-    target = RANDOM.standard_normal(50)
+    target = random.standard_normal(50)
     problem = opt.PiecewiseLinearSum.of_matrix(B, target)
     solution = th.minimise(problem, opt.InteriorPoint())
     fewer = th.minimise(opt.PiecewiseLinearSum.of_matrix(B[:, :2], target), opt.InteriorPoint())
@@ -111,8 +113,9 @@ def test_dependent_columns_and_fewer_rows_than_parameters():
 
 
 def test_a_weight_counts_rows_and_zero_leaves_them_out():
+    random = np.random.default_rng(4)
     problem, A, y = lines(n=40)
-    weight = RANDOM.integers(0, 3, 40).astype(float)
+    weight = random.integers(0, 3, 40).astype(float)
     weighted = th.minimise(replace(problem, weight=weight), opt.InteriorPoint())
     rows = np.repeat(np.arange(40), weight.astype(int))
     repeated = th.minimise(opt.PiecewiseLinearSum.of_matrix(A[rows], y[rows]), opt.InteriorPoint())

@@ -54,9 +54,10 @@ def test_the_optimum_in_a_few_steps(loss, penalty, intercept):
 
 
 def test_hessian_block_is_a_part_of_the_hessian():
+    random = np.random.default_rng(1)
     for loss, outputs in (("logistic", 1), ("softmax", 3)):
         risk = risk_of(loss, th.penalties.L2(0.3))
-        theta = RANDOM.standard_normal(risk.predictor.n_parameters)
+        theta = random.standard_normal(risk.predictor.n_parameters)
         some = np.array([0, 2, 3 * outputs, D * outputs])
         whole = risk.hessian(theta)
         np.testing.assert_allclose(
@@ -70,9 +71,10 @@ def test_hessian_block_is_a_part_of_the_hessian():
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 def test_many_columns_few_of_them_used(make, largest):
     """The Hessian is formed on the working set, which may be smaller than the support."""
+    random = np.random.default_rng(2)
     n, d = 150, 1200
-    x = RANDOM.standard_normal((n, d)) * (RANDOM.random((n, d)) < 0.2)
-    y = (x[:, :5].sum(axis=1) + 0.3 * RANDOM.logistic(size=n) > 0).astype(float)
+    x = random.standard_normal((n, d)) * (random.random((n, d)) < 0.2)
+    y = (x[:, :5].sum(axis=1) + 0.3 * random.logistic(size=n) > 0).astype(float)
     risk = risk_of("logistic", th.penalties.L1(0.02), make(x), y)
     method = th.optimizers.ProximalNewton(largest_working_set=largest)
     found = th.minimise(risk, method, tolerance=1e-7)
@@ -85,7 +87,8 @@ def test_many_columns_few_of_them_used(make, largest):
 
 def test_a_loss_without_curvature_at_the_start():
     """Every residual is beyond Huber's delta, so the first Hessian is zero."""
-    y = 50.0 + RANDOM.standard_normal(N)
+    random = np.random.default_rng(3)
+    y = 50.0 + random.standard_normal(N)
     risk = EmpiricalRisk(
         LinearPredictor(D), th.losses.Huber(0.5), th.penalties.L1(0.01), as_source(X, y)
     )

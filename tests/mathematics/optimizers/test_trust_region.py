@@ -8,7 +8,6 @@ import thetahat as th
 from thetahat.mathematics.optimizers.residuals.linearised import Linearised, relative_offset
 from thetahat.mathematics.optimizers.residuals.newton_polish import newton_step
 
-RANDOM = np.random.default_rng(7)
 METHOD = th.optimizers.TrustRegion()
 
 
@@ -41,8 +40,9 @@ def powell(b):
 @pytest.mark.parametrize("radius", [1e-6, 0.1, 1.0, 1e9])
 @pytest.mark.parametrize("shape", [(30, 4), (5, 5), (3, 6)])
 def test_step_is_the_best_in_its_ball(shape, radius):
-    jacobian, residuals = RANDOM.standard_normal(shape), RANDOM.standard_normal(shape[0])
-    scale = np.abs(RANDOM.standard_normal(shape[1])) + 0.1
+    random = np.random.default_rng(701)
+    jacobian, residuals = random.standard_normal(shape), random.standard_normal(shape[0])
+    scale = np.abs(random.standard_normal(shape[1])) + 0.1
     tangent = Linearised.of(jacobian, residuals, scale)
     step = tangent.step(radius)
     left = residuals + jacobian @ step.move
@@ -60,15 +60,17 @@ def test_step_is_the_best_in_its_ball(shape, radius):
 
 
 def test_solve_is_the_damped_inverse():
-    jacobian, residuals = RANDOM.standard_normal((9, 3)), RANDOM.standard_normal(9)
-    scale, slope = np.array([1.0, 5.0, 0.2]), RANDOM.standard_normal(3)
+    random = np.random.default_rng(702)
+    jacobian, residuals = random.standard_normal((9, 3)), random.standard_normal(9)
+    scale, slope = np.array([1.0, 5.0, 0.2]), random.standard_normal(3)
     tangent = Linearised.of(jacobian, residuals, scale)
     expected = np.linalg.solve(jacobian.T @ jacobian + 0.3 * np.diag(scale**2), slope)
     np.testing.assert_allclose(tangent.solve(slope, 0.3), expected, rtol=1e-10)
 
 
 def test_relative_offset_is_the_distance_in_standard_errors():
-    X, y = RANDOM.standard_normal((40, 3)), RANDOM.standard_normal(40)
+    random = np.random.default_rng(703)
+    X, y = random.standard_normal((40, 3)), random.standard_normal(40)
     best = np.linalg.lstsq(X, y)[0]
     theta = best + np.array([0.3, -0.2, 0.1])
     residuals = X @ theta - y
@@ -82,7 +84,8 @@ def test_relative_offset_is_the_distance_in_standard_errors():
 
 
 def test_relative_offset_of_an_exact_fit_is_the_change_of_a_parameter():
-    X, theta = RANDOM.standard_normal((40, 3)), np.array([1.0, -2.0, 3.0])
+    random = np.random.default_rng(704)
+    X, theta = random.standard_normal((40, 3)), np.array([1.0, -2.0, 3.0])
     residuals = X @ (np.array([0.0, 1e-11, 0.0]) * theta)
     tangent = Linearised.of(X, residuals, np.ones(3))
     assert relative_offset(tangent, residuals, theta) == pytest.approx(1e-11, rel=1e-3)
@@ -197,7 +200,8 @@ def test_where_the_jacobian_vanishes_a_run_stalls():
 
 
 def test_newton_step_solves_a_quadratic():
-    X, y = RANDOM.standard_normal((12, 3)), RANDOM.standard_normal(12)
+    random = np.random.default_rng(705)
+    X, y = random.standard_normal((12, 3)), random.standard_normal(12)
     problem, theta = Problem(lambda b: X @ b - y), np.array([1.0, -2.0, 0.5])
     everywhere = (np.full(3, -np.inf), np.full(3, np.inf))
     step = newton_step(problem, theta, np.ones(3), everywhere, np.array([True, True, False]))

@@ -7,7 +7,6 @@ from scipy.stats import kstest, multivariate_normal
 import thetahat as th
 from tests.models.density.density_cases import blobs, integral
 
-RANDOM = np.random.default_rng(0)
 WORKED = np.array([[0.1], [0.2], [0.3], [0.9]])
 
 KINDS = {
@@ -177,7 +176,8 @@ def test_inside_a_uniform_cell_samples_are_uniform():
 
 
 def test_one_open_leaf_is_one_gaussian():
-    X = RANDOM.standard_normal((400, 3)) @ RANDOM.standard_normal((3, 3))
+    random = np.random.default_rng(1)
+    X = random.standard_normal((400, 3)) @ random.standard_normal((3, 3))
     model = th.DensityTree(
         "entropy", leaf="gaussian", margin=np.inf, max_leaf_nodes=1, prior_weight=1e-12
     ).fit(X)
@@ -197,7 +197,8 @@ def test_many_heaps_are_described_better_than_by_one_gaussian(kind):
 
 @pytest.mark.parametrize("kind", AXIS_PARALLEL)
 def test_weights_count_rows(kind):
-    X, weight = blobs(200), RANDOM.integers(0, 3, 200)
+    random = np.random.default_rng(2)
+    X, weight = blobs(200), random.integers(0, 3, 200)
     weighted = tree(kind).fit(X, sample_weight=weight)
     repeated = tree(kind).fit(np.repeat(X, weight, axis=0))
     np.testing.assert_allclose(weighted.tree_.threshold, repeated.tree_.threshold, rtol=1e-12)
@@ -211,7 +212,8 @@ def test_weights_count_rows(kind):
 
 @pytest.mark.parametrize("kind", AXIS_PARALLEL)
 def test_the_order_of_rows_does_not_matter(kind):
-    X, order = blobs(300), RANDOM.permutation(300)
+    random = np.random.default_rng(3)
+    X, order = blobs(300), random.permutation(300)
     expected = tree(kind).fit(X).log_density(X)
     np.testing.assert_allclose(tree(kind).fit(X[order]).log_density(X), expected, rtol=1e-8)
 
@@ -238,8 +240,9 @@ def test_other_units_change_the_density_by_their_factor(kind):
 
 
 def test_volumes_of_many_columns_neither_vanish_nor_overflow():
+    random = np.random.default_rng(4)
     for unit in (1e-9, 1e9):
-        X = unit * RANDOM.standard_normal((200, 300))
+        X = unit * random.standard_normal((200, 300))
         for criterion in ("ise", "uniformity"):
             model = th.DensityTree(criterion, min_samples_leaf=20).fit(X)
             assert model.n_leaves_ > 3
@@ -270,7 +273,8 @@ def test_deep_trees_are_grown_without_recursion():
 
 
 def test_ties_and_few_distinct_values():
-    X = RANDOM.integers(0, 3, (300, 2)).astype(float)
+    random = np.random.default_rng(5)
+    X = random.integers(0, 3, (300, 2)).astype(float)
     for kind in KINDS:
         model = tree(kind).fit(X)
         assert np.isfinite(model.score(X))

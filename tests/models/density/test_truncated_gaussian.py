@@ -6,19 +6,18 @@ from scipy.stats import kstest, multivariate_normal, norm, truncnorm
 
 from thetahat.models.density.truncated_gaussian import draw_in_box, log_box_masses
 
-RANDOM = np.random.default_rng(0)
 
-
-def gaussian(d):
-    mean = RANDOM.standard_normal(d)
-    return mean, np.tril(RANDOM.standard_normal((d, d)), -1) * 0.5 + np.eye(d)
+def gaussian(d, random):
+    mean = random.standard_normal(d)
+    return mean, np.tril(random.standard_normal((d, d)), -1) * 0.5 + np.eye(d)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 6])
 def test_masses_agree_with_scipy(d):
-    means, factors = map(np.array, zip(*(gaussian(d) for _ in range(5)), strict=True))
-    low = means - RANDOM.random((5, d)) * 2
-    high = low + RANDOM.random((5, d)) * 3 + 0.2
+    random = np.random.default_rng(1)
+    means, factors = map(np.array, zip(*(gaussian(d, random) for _ in range(5)), strict=True))
+    low = means - random.random((5, d)) * 2
+    high = low + random.random((5, d)) * 3 + 0.2
     expected = [
         multivariate_normal(means[k], factors[k] @ factors[k].T).cdf(
             high[k], lower_limit=low[k], rng=np.random.default_rng(0)
@@ -62,10 +61,11 @@ def test_draws_of_one_column_follow_the_truncated_law():
 
 
 def test_draws_of_correlated_columns_are_those_that_rejection_keeps():
+    random = np.random.default_rng(2)
     mean, factor = np.zeros(2), np.array([[1.0, 0.0], [0.8, 0.6]])
     low, high = np.array([-0.5, 0.2]), np.array([2.0, 1.5])
     drawn = draw_in_box(4000, mean, factor, low, high, np.random.default_rng(1))
-    plain = RANDOM.standard_normal((40_000, 2)) @ factor.T
+    plain = random.standard_normal((40_000, 2)) @ factor.T
     plain = plain[((plain >= low) & (plain <= high)).all(axis=1)]
     assert ((drawn >= low) & (drawn <= high)).all()
     for direction in np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, -1.0]]):

@@ -26,6 +26,7 @@ SMOOTH = {name: kind() for name, kind in losses().items() if issubclass(kind, Sm
 @pytest.mark.parametrize("penalty", ["none", "l2"])
 def test_any_smooth_loss_reaches_its_optimum(name, penalty):
     """No small move of any coefficient lowers the objective."""
+    random = np.random.default_rng(1)
     loss = SMOOTH[name]
     y = TARGETS[loss.targets]
     alpha = 0.1 if penalty == "l2" else 0.0
@@ -38,8 +39,8 @@ def test_any_smooth_loss_reaches_its_optimum(name, penalty):
 
     best = objective(model.coef_, model.intercept_)
     for _ in range(40):
-        move = 1e-3 * RANDOM.standard_normal(model.coef_.shape)
-        shift = 1e-3 * RANDOM.standard_normal(np.shape(model.intercept_))
+        move = 1e-3 * random.standard_normal(model.coef_.shape)
+        shift = 1e-3 * random.standard_normal(np.shape(model.intercept_))
         assert objective(model.coef_ + move, model.intercept_ + shift) >= best - 1e-12
 
 

@@ -7,7 +7,6 @@ from sklearn.preprocessing import FunctionTransformer
 
 import thetahat as th
 
-RANDOM = np.random.default_rng(4)
 X = np.linspace(-2.0, 2.0, 60)[:, np.newaxis]
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 XOR = np.array([0.0, 1.0, 1.0, 0.0])
@@ -39,6 +38,7 @@ BASES = {
 @pytest.mark.parametrize("name", BASES)
 def test_a_function_of_the_basis_is_found_again(name):
     """Whatever the basis: rows made by β, b and φ are fitted exactly, with β, b and θ recovered."""
+    random = np.random.default_rng(401)
     basis, start = BASES[name]
     if name == "learned":
         features = bumps(X, np.array([-1.0, 1.0, 0.7, 0.5]))
@@ -53,7 +53,7 @@ def test_a_function_of_the_basis_is_found_again(name):
     total = model.intercept_ + model.coef_[~varies].sum()
     assert total == pytest.approx(coef[~varies].sum() - 2.0, rel=1e-6)
     np.testing.assert_allclose(model.features(X), features, atol=1e-7)
-    noisy = model.fit(X, y + 0.1 * RANDOM.standard_normal(len(X)))
+    noisy = model.fit(X, y + 0.1 * random.standard_normal(len(X)))
     low, high = noisy.predict_interval(X, level=0.95)
     assert np.mean((low < y) & (y < high)) > 0.9
     if name == "learned":
@@ -63,7 +63,8 @@ def test_a_function_of_the_basis_is_found_again(name):
 
 
 def test_polynomial_regression_is_numpys():
-    y = RANDOM.standard_normal(60)
+    random = np.random.default_rng(402)
+    y = random.standard_normal(60)
     model = th.BasisRegression(th.MonomialExpansion(degree=4)).fit(X, y)
     np.testing.assert_allclose(model.predict(X), np.polyval(np.polyfit(X[:, 0], y, 4), X[:, 0]))
 
@@ -96,8 +97,9 @@ def test_intercept_and_regressor_are_choices():
 
 
 def test_weights_count_rows():
-    weight = RANDOM.integers(0, 3, len(X))
-    y = np.sin(X[:, 0]) + 0.1 * RANDOM.standard_normal(len(X))
+    random = np.random.default_rng(403)
+    weight = random.integers(0, 3, len(X))
+    y = np.sin(X[:, 0]) + 0.1 * random.standard_normal(len(X))
     model = th.BasisRegression(bumps, [-1.0, 1.0, 1.0, 1.0])
     weighted = model.fit(X, y, weight).predict(X)
     rows = np.repeat(np.arange(len(X)), weight)

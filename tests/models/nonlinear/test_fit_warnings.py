@@ -109,7 +109,9 @@ def test_a_fit_from_anywhere_is_stationary_or_warns(name):
     "start", [[0.72, 5.12, 0.063], [0.588, 20.32, -0.894], [-102.9, -1.28, 5.28]]
 )
 def test_a_radius_beyond_the_smallest_squares_is_solved_for(start):
-    told(bump, start, bump(X, [3.0, 2.0, 0.5]))
+    curve, _ = told(bump, start, bump(X, [3.0, 2.0, 0.5]))
+    assert np.isfinite(curve.theta_).all()
+    assert curve.solution_.steps > 0
 
 
 def test_a_jacobian_that_vanished_is_no_minimum():
@@ -152,7 +154,10 @@ def test_worse_than_a_constant_is_told():
     "start", [[-144.8, 17.09, 0.00143], [12.3, 0.0214, -31.17], [-4.52, 0.633, -1.02]]
 )
 def test_steps_to_where_the_derivative_is_undefined_are_dropped(method, start):
-    told(growth, start, growth(X, [5.0, 2.0, 1.5]) + 0.05 * NOISE, method=method)
+    y = growth(X, [5.0, 2.0, 1.5]) + 0.05 * NOISE
+    curve, _ = told(growth, start, y, method=method)
+    assert np.isfinite(curve.theta_).all()
+    assert np.sum((y - growth(X, curve.theta_)) ** 2) <= np.sum((y - growth(X, start)) ** 2)
 
 
 def test_a_start_whose_squares_overflow_is_refused():

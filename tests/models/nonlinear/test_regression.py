@@ -52,9 +52,10 @@ def test_maximum_likelihood_of_noise_and_curve():
 
 
 def test_linear_function_is_linear_regression():
-    X = RANDOM.standard_normal((60, 3))
-    y = X @ [1.0, -2.0, 0.5] + 4.0 + RANDOM.standard_normal(60)
-    weight = RANDOM.uniform(0.5, 2.0, 60)
+    random = np.random.default_rng(1101)
+    X = random.standard_normal((60, 3))
+    y = X @ [1.0, -2.0, 0.5] + 4.0 + random.standard_normal(60)
+    weight = random.uniform(0.5, 2.0, 60)
     curve = th.NonlinearRegression().fit(X, y, weight)
     line = th.LinearRegression().fit(X, y, weight)
     np.testing.assert_allclose(curve.theta_, [*line.coef_, line.intercept_], rtol=1e-10)
@@ -123,8 +124,9 @@ def test_what_autodiff_cannot_follow_is_differenced_and_said():
 @pytest.mark.filterwarnings("ignore:NonlinearRegression")  # some fit worse than a constant
 def test_derivatives_by_rows_are_only_taken_where_they_hold():
     """θ as one vector, sums over rows, branches: forward mode, and the same answer."""
-    X = RANDOM.standard_normal((30, 2))
-    y = 1 + X @ [0.7, 0.2] + 0.1 * RANDOM.standard_normal(30)
+    random = np.random.default_rng(1102)
+    X = random.standard_normal((30, 2))
+    y = 1 + X @ [0.7, 0.2] + 0.1 * random.standard_normal(30)
     models = {
         "one by one": (lambda X, b: b[0] * X[:, 0] + np.exp(b[1] * X[:, 1]), True),
         "vector": (lambda X, b: np.exp(0.1 * (X @ b)), False),
@@ -158,17 +160,18 @@ def test_interruption_keeps_the_best_so_far():
 
 def test_bands_hold_what_they_promise():
     """Over many samples, 90 % of the intervals hold the truth, or a new y."""
+    random = np.random.default_rng(1103)
     model = th.NonlinearRegression(decay, TRUTH)
     new = np.array([[0.5], [2.5]])
     mean = np.zeros(2)
     fresh, inside = np.zeros(2), np.zeros(3)
     rounds = 120
     for _ in range(rounds):
-        model.fit(T, decay(T, TRUTH) + 0.3 * RANDOM.standard_normal(len(T)))
+        model.fit(T, decay(T, TRUTH) + 0.3 * random.standard_normal(len(T)))
         low, high = model.predict_interval(new, level=0.9, kind="confidence")
         mean += (low < decay(new, TRUTH)) & (decay(new, TRUTH) < high)
         low, high = model.predict_interval(new, level=0.9)
-        y = decay(new, TRUTH) + 0.3 * RANDOM.standard_normal(2)
+        y = decay(new, TRUTH) + 0.3 * random.standard_normal(2)
         fresh += (low < y) & (y < high)
         lines = model.summary(level=0.9).coefficients
         inside += [line.low < truth < line.high for line, truth in zip(lines, TRUTH, strict=True)]
@@ -177,7 +180,8 @@ def test_bands_hold_what_they_promise():
 
 
 def test_weights_count_rows_and_zero_leaves_out():
-    weight = RANDOM.integers(0, 3, len(T)).astype(float)
+    random = np.random.default_rng(1104)
+    weight = random.integers(0, 3, len(T)).astype(float)
     rows = np.repeat(np.arange(len(T)), weight.astype(int))
     model = th.NonlinearRegression(decay, START)
     weighted = model.fit(T, Y, weight)

@@ -36,8 +36,9 @@ def test_transform_that_depends_on_the_row():
 
 def test_naive_is_the_median_and_smeared_the_mean():
     """exp of a normal variable: median e^μ, mean e^{μ + σ²/2}."""
+    random = np.random.default_rng(201)
     rows = np.repeat(X[:50], 400, axis=0)
-    y = np.exp(rows @ [1.0, -0.5] + 0.6 * RANDOM.standard_normal(len(rows)))
+    y = np.exp(rows @ [1.0, -0.5] + 0.6 * random.standard_normal(len(rows)))
     median = th.TransformedResponseRegressor(response="log").fit(rows, y)
     mean = th.TransformedResponseRegressor(response="log", retransform="mean").fit(rows, y)
     ratio = mean.predict(X) / median.predict(X)
@@ -76,7 +77,8 @@ def test_intervals_go_through_and_keep_their_level(response):
 
 @pytest.mark.parametrize("retransform", ["median", "mean"])
 def test_weight_two_is_a_row_twice(retransform):
-    weight = RANDOM.integers(0, 3, len(X))
+    random = np.random.default_rng(202)
+    weight = random.integers(0, 3, len(X))
     model = th.TransformedResponseRegressor(response="log", retransform=retransform)
     weighted = model.fit(X, np.exp(LOG), weight).predict(X)
     rows = np.repeat(np.arange(len(X)), weight)

@@ -6,11 +6,9 @@ import pytest
 import thetahat as th
 from thetahat import online
 
-RANDOM = np.random.default_rng(0)
 
-
-def boolean_rows(n, width, random=RANDOM):
-    return random.integers(0, 2, (n, width)).astype(float)
+def boolean_rows(n, width, random=0):
+    return np.random.default_rng(random).integers(0, 2, (n, width)).astype(float)
 
 
 # Disjunctions.
@@ -126,7 +124,8 @@ def test_mistakes_times_squared_margin_stay_below_one_for_unit_rows():
 
 
 def test_a_threshold_other_than_zero_is_a_constant_feature():
-    X = RANDOM.uniform(-1, 1, (400, 2))
+    random = np.random.default_rng(1)
+    X = random.uniform(-1, 1, (400, 2))
     y = X[:, 0] > 0.3
     with_bias = online.OnlinePerceptron()
     for _ in range(20):
@@ -138,7 +137,8 @@ def test_a_threshold_other_than_zero_is_a_constant_feature():
 
 
 def test_polynomial_thresholds_are_halfspaces_of_monomials():
-    X = RANDOM.uniform(-1, 1, (600, 2))
+    random = np.random.default_rng(2)
+    X = random.uniform(-1, 1, (600, 2))
     y = np.where(X[:, 0] ** 2 + X[:, 1] ** 2 > 0.5, 1, -1)
     X, y = X[np.abs((X**2).sum(axis=1) - 0.5) > 0.05], y[np.abs((X**2).sum(axis=1) - 0.5) > 0.05]
     separator = [0.0, 0.0, 1.0, 0.0, 1.0, -0.5]  # x₁, x₂, x₁², x₁x₂, x₂², 1

@@ -30,7 +30,8 @@ def test_the_bias_is_one_more_coefficient(position):
 
 
 def test_least_squares_with_a_bias_feature_is_least_squares_with_an_intercept():
-    y = X @ [1.0, 2.0, 3.0] + 4.0 + RNG.normal(size=50)
+    random = np.random.default_rng(1)
+    y = X @ [1.0, 2.0, 3.0] + 4.0 + random.normal(size=50)
     plain = th.LinearRegression().fit(X, y)
     extended = th.BiasFeature().fit_transform(X)
     absorbed = th.LinearRegression(fit_intercept=False).fit(extended, y)

@@ -51,7 +51,8 @@ def test_training_statistics_are_reused():
 
 @pytest.mark.parametrize("scale", ["deviation", "length"])
 def test_weights_count_rows(scale):
-    weight = RNG.integers(0, 4, size=200)
+    random = np.random.default_rng(1)
+    weight = random.integers(0, 4, size=200)
     weighted = th.Standardizer(scale=scale).fit(X, sample_weight=weight)
     repeated = th.Standardizer(scale=scale).fit(np.repeat(X, weight, axis=0))
     np.testing.assert_allclose(weighted.mean_, repeated.mean_, rtol=1e-12)
@@ -62,8 +63,9 @@ def test_weights_count_rows(scale):
 @pytest.mark.parametrize("value", [0.1, 0.0, 1e8, -3e-9])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_constant_columns_are_centred_and_left_at_their_size(scale, value, dtype):
+    random = np.random.default_rng(2)
     rows = np.full((50_000, 2), value, dtype=dtype)
-    rows[:, 1] = RNG.normal(size=50_000)
+    rows[:, 1] = random.normal(size=50_000)
     model = th.Standardizer(scale=scale).fit(rows)
     assert model.scale_[0] == 1
     assert np.abs(model.transform(rows)[:, 0]).max() <= 1e-15 * abs(value)

@@ -52,7 +52,8 @@ def test_digits_are_kept_when_columns_are_nearly_dependent(method):
 
 @both
 def test_nearly_dependent_columns_lose_no_more_than_their_condition(method):
-    rows = np.column_stack([ROWS, ROWS[:, 0] + 1e-7 * RNG.normal(size=500)])
+    random = np.random.default_rng(1)
+    rows = np.column_stack([ROWS, ROWS[:, 0] + 1e-7 * random.normal(size=500)])
     model = th.Whitening(method=method).fit(rows)
     Z = model.transform(rows)
     np.testing.assert_allclose(th.linalg.covariance(Z), np.eye(6), atol=1e-7)
@@ -72,7 +73,8 @@ def test_units_do_not_matter(method):
 
 @both
 def test_weights_count_rows(method):
-    weight = RNG.integers(0, 4, size=500)
+    random = np.random.default_rng(2)
+    weight = random.integers(0, 4, size=500)
     weighted = th.Whitening(method=method).fit(ROWS, sample_weight=weight)
     repeated = th.Whitening(method=method).fit(np.repeat(ROWS, weight, axis=0))
     np.testing.assert_allclose(weighted.transform(ROWS), repeated.transform(ROWS), atol=1e-10)
@@ -85,7 +87,8 @@ def test_training_statistics_are_reused():
 
 
 def test_least_squares_does_not_notice():
-    y = ROWS @ np.arange(5.0) + RNG.normal(size=500)
+    random = np.random.default_rng(3)
+    y = ROWS @ np.arange(5.0) + random.normal(size=500)
     plain = th.LinearRegression().fit(ROWS, y).predict(ROWS)
     Z = th.Whitening().fit_transform(ROWS)
     np.testing.assert_allclose(th.LinearRegression().fit(Z, y).predict(Z), plain, rtol=1e-8)

@@ -72,7 +72,8 @@ def test_text_labels_come_as_objects():
 
 
 def test_weights_count_rows():
-    weight = RANDOM.integers(1, 3, 300)
+    random = np.random.default_rng(1)
+    weight = random.integers(1, 3, 300)
     weighted = th.SelfTrainingClassifier().fit(X, PARTIAL, sample_weight=weight)
     repeated = th.SelfTrainingClassifier().fit(
         np.repeat(X, weight, axis=0), np.repeat(PARTIAL, weight)

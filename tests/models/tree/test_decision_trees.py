@@ -151,9 +151,10 @@ def test_number_of_columns_drawn(given, expected):
 
 
 def test_categories_and_missing_values_come_as_they_are():
-    colour = RANDOM.choice(["red", "green", "blue", None], N)
+    random = np.random.default_rng(1)
+    colour = random.choice(["red", "green", "blue", None], N)
     effect = {"red": 2.0, "green": -1.0, "blue": 0.5, None: 7.0}
-    y = np.array([effect[one] for one in colour]) + 0.01 * RANDOM.standard_normal(N)
+    y = np.array([effect[one] for one in colour]) + 0.01 * random.standard_normal(N)
     table = pd.DataFrame({"size": X[:, 0], "colour": pd.Categorical(colour)})
     model = th.DecisionTreeRegressor(max_leaf_nodes=4).fit(table, y)
     np.testing.assert_allclose(model.predict(table), y, atol=0.1)

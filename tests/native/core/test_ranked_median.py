@@ -6,24 +6,24 @@ import pytest
 from tests.reference.weighted_median import ranked_median
 from thetahat import _native
 
-RANDOM = np.random.default_rng(0)
-
 
 def case(columns, leaves, tied=False):
     """Values of which each column has some of its own; what rows say, by rank."""
-    values = np.sort(RANDOM.standard_normal(columns * leaves))
-    column_of = RANDOM.permutation(np.repeat(np.arange(columns), leaves)).astype(np.int32)
+    random = np.random.default_rng(columns)
+    values = np.sort(random.standard_normal(columns * leaves))
+    column_of = random.permutation(np.repeat(np.arange(columns), leaves)).astype(np.int32)
     own = [np.flatnonzero(column_of == column) for column in range(columns)]
-    ranks = np.column_stack([RANDOM.choice(each, 700) for each in own]).astype(float)
+    ranks = np.column_stack([random.choice(each, 700) for each in own]).astype(float)
     return ranks, column_of, values.round(0) if tied else values
 
 
 @pytest.mark.parametrize(("columns", "leaves"), [(1, 1), (2, 40), (7, 9), (40, 8)])
 @pytest.mark.parametrize("tied", [False, True])
 def test_ranked_median(columns, leaves, tied):
+    random = np.random.default_rng(1)
     ranks, column_of, values = case(columns, leaves, tied)
     for count in {1, columns}:
-        weight = RANDOM.integers(1, 9, count) / 8.0
+        weight = random.integers(1, 9, count) / 8.0
         expected = np.empty(700)
         ranked_median(ranks, weight, values, expected)
         for threads in (1, 2, 3):

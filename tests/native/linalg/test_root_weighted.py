@@ -5,18 +5,17 @@ import pytest
 
 from thetahat import _native
 
-RANDOM = np.random.default_rng(0)
-
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("order", ["C", "F", "sliced"])
 @pytest.mark.parametrize("more", [0, 1])
 @pytest.mark.parametrize("counting", [0.0, 0.3, 1.0])
 def test_root_weighted(dtype, order, more, counting):
-    x = RANDOM.standard_normal((80, 14)).astype(dtype)
+    random = np.random.default_rng(1)
+    x = random.standard_normal((80, 14)).astype(dtype)
     x = np.asfortranarray(x) if order == "F" else x[::2, ::3] if order == "sliced" else x
     n, d = x.shape
-    weight = RANDOM.random(n) * (RANDOM.random(n) < counting)
+    weight = random.random(n) * (random.random(n) < counting)
     out = np.full((n, d + more), np.nan)
     count = _native.root_weighted(x, weight, out)
     wide = np.column_stack([x.astype(float), np.ones(n)])[:, : d + more]

@@ -6,8 +6,6 @@ import pytest
 from tests.reference import coarse_columns as twin
 from thetahat import _native
 
-RANDOM = np.random.default_rng(11)
-
 
 def survey(x, mean, weight, r, first=0, last=None):
     n, d = x.shape
@@ -28,17 +26,18 @@ def near(x, mean, levels, steps, r, thresholds, first=0, last=None):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("rows", [1, 31, 700, 1100])
 def test_like_their_twins(dtype, rows):
-    x = np.asfortranarray(3 * RANDOM.standard_normal((rows, 90)) + 1).astype(dtype, order="F")
+    random = np.random.default_rng(1101)
+    x = np.asfortranarray(3 * random.standard_normal((rows, 90)) + 1).astype(dtype, order="F")
     x = x[:, 5:]
-    mean, weight = x.mean(axis=0, dtype=float), RANDOM.random(rows)
+    mean, weight = x.mean(axis=0, dtype=float), random.random(rows)
     mean[::3] = 0.0
-    r = RANDOM.standard_normal(rows)
+    r = random.standard_normal(rows)
     found, right = survey(x, mean, weight, r), twin.survey_columns(x, mean, weight, r)
     for mine, theirs in zip(found[:3], right[:3], strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-9)
     assert np.abs(found[3].astype(int) - right[3]).max() <= 1  # halves may go either way
     assert np.abs(found[3]).max() <= 127
-    thresholds = np.quantile(np.abs(right[1]), 0.8) * RANDOM.random(85)
+    thresholds = np.quantile(np.abs(right[1]), 0.8) * random.random(85)
     slopes, slack = near(x, mean, found[3], found[2], r, thresholds)
     expected = twin.slopes_near(x, mean, found[3], found[2], r, thresholds)
     np.testing.assert_allclose(slopes, expected[0], rtol=1e-4, atol=1e-4 * np.abs(r).sum())
@@ -48,11 +47,12 @@ def test_like_their_twins(dtype, rows):
 
 def test_the_bound_holds_for_entries_of_every_size():
     """Heavy tails, integers, constants, and a residual with one large entry."""
+    random = np.random.default_rng(1102)
     x = np.asfortranarray(
-        RANDOM.standard_cauchy((600, 40)) * 10.0 ** RANDOM.integers(-100, 100, 40)
+        random.standard_cauchy((600, 40)) * 10.0 ** random.integers(-100, 100, 40)
     )
-    x[:, 0], x[:, 1], x[:, 2] = RANDOM.integers(0, 2, 600), 0.0, 3.0
-    r = RANDOM.standard_normal(600)
+    x[:, 0], x[:, 1], x[:, 2] = random.integers(0, 2, 600), 0.0, 3.0
+    r = random.standard_normal(600)
     r[7] = 1e4
     _, exact, steps, levels = survey(x, np.zeros(40), np.ones(600), r)
     assert steps[1] == 0
@@ -70,7 +70,8 @@ def test_worst_sums_do_not_overflow():
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, 1e200])
 def test_what_is_not_finite_is_told_by_the_squares(wrong):
-    x = np.asfortranarray(RANDOM.standard_normal((50, 4)))
+    random = np.random.default_rng(1103)
+    x = np.asfortranarray(random.standard_normal((50, 4)))
     x[3, 1] = wrong
     squares, _, steps, levels = survey(x, np.zeros(4), np.ones(50), np.ones(50))
     assert np.isfinite(squares).tolist() == [True, False, True, True]
@@ -80,7 +81,8 @@ def test_what_is_not_finite_is_told_by_the_squares(wrong):
 
 @pytest.mark.parametrize("value", [0.0, 1e-310, np.nan, np.inf])
 def test_a_residual_without_levels_is_taken_as_it_is(value):
-    x = np.asfortranarray(RANDOM.standard_normal((50, 4)))
+    random = np.random.default_rng(1104)
+    x = np.asfortranarray(random.standard_normal((50, 4)))
     _, _, steps, levels = survey(x, np.zeros(4), np.ones(50), np.ones(50))
     slopes, slack = near(x, np.zeros(4), levels, steps, np.full(50, value), np.full(4, 1e300))
     assert np.isfinite(slopes).all() == np.isfinite(value)
@@ -90,7 +92,8 @@ def test_a_residual_without_levels_is_taken_as_it_is(value):
 
 
 def test_only_the_columns_that_are_asked_for_are_written():
-    x = np.asfortranarray(RANDOM.standard_normal((50, 9)))
+    random = np.random.default_rng(1105)
+    x = np.asfortranarray(random.standard_normal((50, 9)))
     squares, slopes, steps, levels = survey(x, np.zeros(9), np.ones(50), np.ones(50), 2, 5)
     for out in (squares, slopes, steps):
         assert (np.delete(out, [2, 3, 4]) == 7.0).all()

@@ -6,15 +6,14 @@ import pytest
 from tests.reference import follow_step as twin
 from thetahat import _native
 
-RANDOM = np.random.default_rng(17)
 
-
-def problem(k=30, in_use=9):
-    root = RANDOM.standard_normal((2 * k, k))
-    gram, start = root.T @ root, 20 * RANDOM.standard_normal(k)
+def problem(seed=17, k=30, in_use=9):
+    random = np.random.default_rng(seed)
+    root = random.standard_normal((2 * k, k))
+    gram, start = root.T @ root, 20 * random.standard_normal(k)
     beta = np.zeros(k)
-    members = RANDOM.permutation(k)[:in_use]
-    beta[members[:-2]] = RANDOM.standard_normal(in_use - 2)  # two are still zero
+    members = random.permutation(k)[:in_use]
+    beta[members[:-2]] = random.standard_normal(in_use - 2)  # two are still zero
     return gram, start, beta, members
 
 
@@ -23,13 +22,14 @@ def problem(k=30, in_use=9):
 @pytest.mark.parametrize("size", [0.1, 1.0, 30.0, 1e4])
 def test_like_its_twin(nonnegative, l1, size):
     """Steps of the right length and far too long ones: every kind of target is met."""
+    random = np.random.default_rng(1701)
     taken = 0
-    for _ in range(30):
-        gram, start, beta, members = problem()
+    for seed in range(30):
+        gram, start, beta, members = problem(seed)
         beta = np.abs(beta) if nonnegative else beta
         terms = np.full(30, l1), np.full(30, 0.5), np.full(30, 0.0 if nonnegative else -np.inf)
         downhill = (start - gram @ beta - terms[1] * beta)[members] / 100
-        step = size * (downhill + 0.3 * RANDOM.standard_normal(9))
+        step = size * (downhill + 0.3 * random.standard_normal(9))
         sign = np.where(beta[members] != 0, np.sign(beta[members]), np.sign(step))
         sign = np.abs(sign) if nonnegative else sign
         expected = twin.follow_step(gram, members, step, sign, start, *terms, beta)

@@ -6,7 +6,6 @@ import pytest
 from tests.reference import bins as twin
 from thetahat import _native
 
-RANDOM = np.random.default_rng(0)
 NONE = np.zeros(2, dtype=np.int64)
 
 
@@ -14,14 +13,15 @@ NONE = np.zeros(2, dtype=np.int64)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", ["continuous", "few", "heavy zero", "one value", "infinite"])
 def test_cuts_are_those_of_the_twin(kind, dtype, max_bins):
+    random = np.random.default_rng(1)
     values = {
-        "continuous": RANDOM.standard_normal(700),
-        "few": RANDOM.integers(0, 9, 700),
-        "heavy zero": np.maximum(RANDOM.standard_normal(700), 0.3),
+        "continuous": random.standard_normal(700),
+        "few": random.integers(0, 9, 700),
+        "heavy zero": np.maximum(random.standard_normal(700), 0.3),
         "one value": np.full(50, 3.0),
         "infinite": np.array([-np.inf, -np.inf, -3e38, 0.0, 3e38, np.inf]),
     }[kind].astype(dtype)
-    weight = RANDOM.integers(1, 4, len(values)).astype(float)
+    weight = random.integers(1, 4, len(values)).astype(float)
     order = np.argsort(values)
     got = _native.quantile_cuts(values[order], weight[order], max_bins)
     with np.errstate(all="ignore"):
@@ -33,11 +33,12 @@ def test_cuts_are_those_of_the_twin(kind, dtype, max_bins):
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_codes_are_those_of_the_twin(dtype, order):
-    x = RANDOM.standard_normal((1500, 3)).astype(dtype)
+    random = np.random.default_rng(2)
+    x = random.standard_normal((1500, 3)).astype(dtype)
     x[::7, 0] = np.nan
     x[3, 1], x[4, 1] = np.inf, -np.inf
-    x[:, 2] = RANDOM.integers(-1, 4, 1500) + RANDOM.choice([0, 0.5], 1500, p=[0.9, 0.1])
-    cuts = np.sort(RANDOM.standard_normal(11))
+    x[:, 2] = random.integers(-1, 4, 1500) + random.choice([0, 0.5], 1500, p=[0.9, 0.1])
+    cuts = np.sort(random.standard_normal(11))
     lookup = np.array([0, 2, 1], dtype=np.uint8)
     by_row, by_column = np.full((1500, 8), 9, np.uint8), np.empty((3, 1500), np.uint8)
     _native.bin_codes(

@@ -7,8 +7,6 @@ from tests.reference import density as twin
 from thetahat import _native
 from thetahat.models.density.growing import CRITERIA
 
-RANDOM = np.random.default_rng(0)
-
 
 def grown(
     x,
@@ -75,7 +73,8 @@ def test_exact_growth_is_that_of_trying_everything(criterion, full, data):
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_random_candidates_gain_what_the_formula_says(criterion):
-    x = RANDOM.standard_normal((80, 3))
+    random = np.random.default_rng(1)
+    x = random.standard_normal((80, 3))
     weight, low, high = np.ones(80), x.min(axis=0), x.max(axis=0)
     nodes, _ = grown(x, weight, low, high, criterion, exact=False, max_leaves=2)
     standard = (x - x.mean(axis=0)) / x.std(axis=0)
@@ -89,7 +88,8 @@ def test_random_candidates_gain_what_the_formula_says(criterion):
 
 @pytest.mark.parametrize("full", [True, False])
 def test_oblique_splits_part_the_rows_along_their_direction(full):
-    x = RANDOM.standard_normal((200, 3)) @ RANDOM.standard_normal((3, 3))
+    random = np.random.default_rng(2)
+    x = random.standard_normal((200, 3)) @ random.standard_normal((3, 3))
     open_box = np.full(3, np.inf)
     nodes, directions = grown(
         x, np.ones(200), -open_box, open_box, "entropy", exact=False, oblique=True, full=full
@@ -108,8 +108,9 @@ def test_oblique_splits_part_the_rows_along_their_direction(full):
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("exact", [True, False])
 def test_same_bits_for_any_number_of_threads(criterion, exact):
-    x = RANDOM.standard_normal((6000, 4))
-    weight, low, high = RANDOM.random(6000) + 0.5, x.min(axis=0), x.max(axis=0)
+    random = np.random.default_rng(3)
+    x = random.standard_normal((6000, 4))
+    weight, low, high = random.random(6000) + 0.5, x.min(axis=0), x.max(axis=0)
     one, _ = grown(x, weight, low, high, criterion, exact, max_leaves=30, threads=1)
     many, _ = grown(x, weight, low, high, criterion, exact, max_leaves=30, threads=3)
     for a, b in zip(one, many, strict=True):
@@ -120,10 +121,11 @@ def test_same_bits_for_any_number_of_threads(criterion, exact):
 @pytest.mark.parametrize("full", [True, False])
 @pytest.mark.parametrize("n_trees", [1, 3])
 def test_gaussian_leaves(dtype, full, n_trees):
-    x = RANDOM.standard_normal((700, 3)).astype(dtype)
-    leaf = RANDOM.integers(-1, 4, (n_trees, 700)).astype(np.int32)
-    means, scale = RANDOM.standard_normal((4, 3)), 500 * RANDOM.standard_normal(4)
-    factors = np.tril(RANDOM.standard_normal((4, 3, 3)), -1) + np.eye(3) * 0.7
+    random = np.random.default_rng(4)
+    x = random.standard_normal((700, 3)).astype(dtype)
+    leaf = random.integers(-1, 4, (n_trees, 700)).astype(np.int32)
+    means, scale = random.standard_normal((4, 3)), 500 * random.standard_normal(4)
+    factors = np.tril(random.standard_normal((4, 3, 3)), -1) + np.eye(3) * 0.7
     factors = factors if full else np.array([np.diag(np.diag(each)) for each in factors])
     held = factors.reshape(4, 9) if full else np.diagonal(factors, axis1=1, axis2=2).copy()
     out = np.empty(700)

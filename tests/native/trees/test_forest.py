@@ -54,7 +54,8 @@ def grow(rows=X, y=Y, splits="exact", categorical=None, **changed):
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_rows_are_drawn_as_their_weights_say(weighted):
-    weight = RANDOM.integers(0, 4, 20).astype(float) if weighted else None
+    random = np.random.default_rng(1)
+    weight = random.integers(0, 4, 20).astype(float) if weighted else None
     counts = np.empty(20, dtype=np.uint32)
     _native.drawn_counts(7, 50, np.empty(0) if weight is None else weight, counts)
     np.testing.assert_array_equal(counts, reference.drawn_counts(7, 50, weight, 20))
@@ -66,7 +67,8 @@ def test_rows_are_drawn_as_their_weights_say(weighted):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("splits", ["exact", "histogram"])
 def test_trees_on_all_columns_are_the_best_by_brute_force(weighted, splits):
-    weight = RANDOM.uniform(0.5, 2.0, N) if weighted else np.ones(N)
+    random = np.random.default_rng(2)
+    weight = random.uniform(0.5, 2.0, N) if weighted else np.ones(N)
     forest = grow(weight=weight if weighted else np.empty(0), min_leaf=4, splits=splits)
     tree = reference.grow(X, Y, weight, 4, 1000)
     expected = [reference.answer(tree, row) for row in X]
@@ -78,7 +80,8 @@ def test_trees_on_all_columns_are_the_best_by_brute_force(weighted, splits):
 @pytest.mark.parametrize("splits", ["exact", "histogram", "random"])
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
 def test_threads_change_no_bit(splits, n_classes):
-    y = RANDOM.integers(0, n_classes, N) if n_classes else Y
+    random = np.random.default_rng(3)
+    y = random.integers(0, n_classes, N) if n_classes else Y
     one, two = (
         grow(
             y=y, n_classes=n_classes, splits=splits, draws=N, max_features=1,
@@ -92,7 +95,8 @@ def test_threads_change_no_bit(splits, n_classes):
 
 
 def test_bins_of_one_value_each_are_exact():
-    rows = RANDOM.integers(0, 12, (N, D)).astype(float)
+    random = np.random.default_rng(4)
+    rows = random.integers(0, 12, (N, D)).astype(float)
     exact, bins = (grow(rows, splits=splits) for splits in ("exact", "histogram"))
     np.testing.assert_array_equal(exact.packed.nodes["feature"], bins.packed.nodes["feature"])
     np.testing.assert_allclose(exact.packed.sum(rows), bins.packed.sum(rows))
@@ -101,8 +105,9 @@ def test_bins_of_one_value_each_are_exact():
 @pytest.mark.parametrize("n_distinct", [3, 400])
 def test_codes_of_every_width(n_distinct):
     """One byte or four: the same tree whatever the codes are held in."""
+    random = np.random.default_rng(5)
     n = max(500, n_distinct + 10)
-    values = RANDOM.permutation(np.resize(np.arange(n_distinct), n)).astype(float)[:, None]
+    values = random.permutation(np.resize(np.arange(n_distinct), n)).astype(float)[:, None]
     forest = grow(values, np.floor(values[:, 0] / 2), seeds=np.zeros(1, dtype=np.uint64))
     np.testing.assert_array_equal(forest.packed.sum(values)[:, 0], np.floor(values[:, 0] / 2))
 
@@ -127,7 +132,8 @@ def test_missing_against_all_others():
 @pytest.mark.parametrize("splits", ["exact", "histogram", "random"])
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
 def test_categories_are_divided_by_sets(splits, n_classes):
-    rows = np.column_stack([np.arange(40) % 8, RANDOM.standard_normal(40)]).astype(float)
+    random = np.random.default_rng(6)
+    rows = np.column_stack([np.arange(40) % 8, random.standard_normal(40)]).astype(float)
     y = np.isin(rows[:, 0], (1, 4, 6)).astype(float) + (n_classes == 3) * (rows[:, 0] == 2)
     forest = grow(rows, y, splits, [0], n_classes=n_classes, max_features=1)
     told = forest.packed.sum(rows)
@@ -159,8 +165,9 @@ def test_trees_draw_their_columns_once():
 
 
 def test_sums_of_rows_left_out():
+    random = np.random.default_rng(7)
     forest = grow(draws=N, seeds=np.arange(5, dtype=np.uint64))
-    grown_on = RANDOM.integers(0, 2, (5, N)).astype(np.uint8)
+    grown_on = random.integers(0, 2, (5, N)).astype(np.uint8)
     out, votes = np.zeros((N, 1)), np.zeros(N, dtype=np.int64)
     forest.packed.sum_of_left_out(X, grown_on, out, votes)
     each = forest.packed.each(X)[:, :, 0]
@@ -207,10 +214,11 @@ CODED, PLAIN = np.ones(D, dtype=np.uint32), np.zeros(D, dtype=np.uint8)
 @pytest.mark.parametrize("missing", [False, True])
 def test_blocks_of_every_size_hold_the_same_cells(missing):
     """From all rows through the blocks of 65,535 and of 8,192 rows to the smallest ones."""
-    rows = RANDOM.integers(0, 50_000, (70_000, 1)) / 7.0
-    y = np.floor(rows[:, 0] / 40.0) + RANDOM.integers(0, 3, 70_000)
+    random = np.random.default_rng(8)
+    rows = random.integers(0, 50_000, (70_000, 1)) / 7.0
+    y = np.floor(rows[:, 0] / 40.0) + random.integers(0, 3, 70_000)
     if missing:
-        rows[RANDOM.random(rows.shape) < 0.1] = np.nan
+        rows[random.random(rows.shape) < 0.1] = np.nan
     one = {"seeds": np.zeros(1, dtype=np.uint64), "min_leaf": 3}
     in_blocks = grow(rows, y, exact_rows=70_000, **one)
     without = grow(rows, y, exact_rows=70_000, max_leaves=70_000, **one)  # best first: none
@@ -218,7 +226,8 @@ def test_blocks_of_every_size_hold_the_same_cells(missing):
 
 
 def test_large_nodes_are_split_between_groups_of_values():
-    rows = np.arange(40_000.0)[RANDOM.permutation(40_000)][:, None]
+    random = np.random.default_rng(9)
+    rows = np.arange(40_000.0)[random.permutation(40_000)][:, None]
     y = (rows[:, 0] >= 20_003).astype(float)
     one = {"seeds": np.zeros(1, dtype=np.uint64), "max_depth": 1}
     exact, grouped = (

@@ -9,13 +9,12 @@ from thetahat import _native
 from thetahat.data.bins import Bins
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import Leaves, TreeRules, grow_tree
 
-RANDOM = np.random.default_rng(0)
-
 
 def rows(n=300, d=3, max_bins=12, missing=False):
-    X = RANDOM.standard_normal((n, d))
+    random = np.random.default_rng(n)
+    X = random.standard_normal((n, d))
     if missing:
-        X[RANDOM.random((n, d)) < 0.2] = np.nan
+        X[random.random((n, d)) < 0.2] = np.nan
     bins = Bins.learn(X, max_bins=max_bins)
     return X, bins, bins.codes(X)
 
@@ -24,11 +23,12 @@ def rows(n=300, d=3, max_bins=12, missing=False):
 @pytest.mark.parametrize("curved", [False, True])
 @pytest.mark.parametrize("weights", ["none", "whole", "real"])
 def test_the_tree_is_that_of_the_twin(weights, curved, missing):
+    random = np.random.default_rng(1)
     X, bins, codes = rows(missing=missing)
     n = len(X)
-    g = np.nan_to_num(X[:, 0]) + np.sin(3 * np.nan_to_num(X[:, 1])) + RANDOM.standard_normal(n)
-    h = RANDOM.uniform(0.05, 1.0, n) if curved else np.ones(n)
-    w = {"none": np.ones(n), "whole": RANDOM.integers(1, 4, n), "real": RANDOM.random(n) + 0.2}
+    g = np.nan_to_num(X[:, 0]) + np.sin(3 * np.nan_to_num(X[:, 1])) + random.standard_normal(n)
+    h = random.uniform(0.05, 1.0, n) if curved else np.ones(n)
+    w = {"none": np.ones(n), "whole": random.integers(1, 4, n), "real": random.random(n) + 0.2}
     w = w[weights].astype(float)
     tree, leaves = grow_tree(
         codes,
@@ -56,9 +56,10 @@ def test_the_tree_is_that_of_the_twin(weights, curved, missing):
 
 
 def test_leaves_have_as_many_rows_as_asked_where_hessians_are_no_counts():
+    random = np.random.default_rng(2)
     _, bins, codes = rows(2000, 4, 255)
-    g = RANDOM.standard_normal(2000)
-    h = 10.0 ** RANDOM.uniform(-6, 0, 2000)  # so that a sum says little of the number of rows
+    g = random.standard_normal(2000)
+    h = 10.0 ** random.uniform(-6, 0, 2000)  # so that a sum says little of the number of rows
     for least in (1.0, 30.0, 200.0):
         tree, _ = grow_tree(codes, bins, g, h, None, TreeRules(max_leaves=20, min_rows=least))
         assert tree.count[tree.feature < 0].min() >= least
@@ -66,8 +67,9 @@ def test_leaves_have_as_many_rows_as_asked_where_hessians_are_no_counts():
 
 
 def test_same_bits_on_any_number_of_threads_with_many_rows():
+    random = np.random.default_rng(3)
     _, bins, codes = rows(90_000, 8, 255)
-    g, h = RANDOM.standard_normal(90_000), RANDOM.random(90_000)
+    g, h = random.standard_normal(90_000), random.random(90_000)
     grown = []
     for threads in (1, 2, 3):
         with th.config(threads=threads):
@@ -78,9 +80,10 @@ def test_same_bits_on_any_number_of_threads_with_many_rows():
 
 
 def test_only_the_rows_named_are_fitted():
+    random = np.random.default_rng(4)
     X, bins, codes = rows()
-    g = RANDOM.standard_normal(300)
-    some = np.flatnonzero(RANDOM.random(300) < 0.5).astype(np.uint32)
+    g = random.standard_normal(300)
+    some = np.flatnonzero(random.random(300) < 0.5).astype(np.uint32)
     tree, leaves = grow_tree(codes, bins, g, None, None, TreeRules(max_leaves=6), rows=some)
     part = bins.codes(X[some])
     alone, _ = grow_tree(part, bins, g[some].copy(), None, None, TreeRules(max_leaves=6))
@@ -112,11 +115,12 @@ def test_what_is_not_finite_is_refused():
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("level", [0.1, 0.5, 0.75])
 def test_leaf_quantiles_are_best_constants(level, weighted):
+    random = np.random.default_rng(5)
     from thetahat.mathematics.losses.constants import weighted_quantile
 
-    values = np.round(RANDOM.standard_normal(200), 1)
-    weight = RANDOM.integers(0, 3, 200).astype(float) if weighted else None
-    order = RANDOM.permutation(200).astype(np.uint32)
+    values = np.round(random.standard_normal(200), 1)
+    weight = random.integers(0, 3, 200).astype(float) if weighted else None
+    order = random.permutation(200).astype(np.uint32)
     leaves = Leaves(order, np.arange(3), np.array([0, 60, 61, 200]))
     got = leaves.quantiles(values, weight, level)
     for k in (0, 2):
@@ -130,9 +134,10 @@ def test_leaf_quantiles_are_best_constants(level, weighted):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("delta", [0.05, 1.0, 100.0])
 def test_leaf_hubers_are_best_constants(delta, weighted):
-    values = RANDOM.standard_cauchy(300)
-    weight = RANDOM.integers(0, 3, 300).astype(float) if weighted else None
-    order = RANDOM.permutation(300).astype(np.uint32)
+    random = np.random.default_rng(6)
+    values = random.standard_cauchy(300)
+    weight = random.integers(0, 3, 300).astype(float) if weighted else None
+    order = random.permutation(300).astype(np.uint32)
     leaves = Leaves(order, np.arange(3), np.array([0, 90, 92, 300]))
     got = leaves.huber_constants(values, weight, delta)
     for k in range(3):
@@ -154,13 +159,14 @@ def test_values_are_added_to_the_rows_of_leaves():
 
 
 def test_slopes_and_curvatures_are_those_of_the_losses():
-    z = np.concatenate([RANDOM.standard_normal(500) * 5, [-800.0, 800.0, 0.0, -37.0]])
-    y = RANDOM.integers(0, 2, len(z)).astype(float)
+    random = np.random.default_rng(7)
+    z = np.concatenate([random.standard_normal(500) * 5, [-800.0, 800.0, 0.0, -37.0]])
+    y = random.integers(0, 2, len(z)).astype(float)
     loss = th.losses.Logistic()
     slope, bend = loss.gradient_and_curvature(y, z)
     np.testing.assert_allclose(slope, loss.gradient(y, z), rtol=1e-14, atol=1e-300)
     np.testing.assert_allclose(bend, loss.curvature(y, z), rtol=1e-14, atol=1e-300)
-    scores, label = RANDOM.standard_normal((200, 4)) * 9, RANDOM.integers(0, 4, 200).astype(float)
+    scores, label = random.standard_normal((200, 4)) * 9, random.integers(0, 4, 200).astype(float)
     loss = th.losses.SoftmaxCrossEntropy()
     slope, bend = loss.gradient_and_curvature(label, scores)
     np.testing.assert_allclose(slope, loss.gradient(label, scores), rtol=1e-9, atol=1e-14)

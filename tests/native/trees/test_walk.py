@@ -7,44 +7,47 @@ from tests.reference import tree_walk as twin
 from thetahat import _native
 from thetahat.models.tree.packed import CATEGORICAL, MISSING_LEFT, NODE, PackedTrees
 
-RANDOM = np.random.default_rng(0)
 
-
-def random_tree(n_splits, n_features, n_sets, first_leaf):
+def random_tree(random, n_splits, n_features, n_sets, first_leaf):
     """A random tree: every split takes a random leaf, so that depths differ."""
     nodes = np.zeros(1 + 2 * n_splits, dtype=NODE)
     nodes["feature"] = -1
     leaves = [0]
     for split in range(n_splits):
-        at = leaves.pop(RANDOM.integers(len(leaves)))
+        at = leaves.pop(random.integers(len(leaves)))
         child = 1 + 2 * split
-        feature = RANDOM.integers(n_features)
+        feature = random.integers(n_features)
         categorical = feature == 0 and n_sets > 0
-        flags = MISSING_LEFT * RANDOM.integers(2) + CATEGORICAL * categorical
-        threshold = RANDOM.integers(n_sets) if categorical else RANDOM.standard_normal()
+        flags = MISSING_LEFT * random.integers(2) + CATEGORICAL * categorical
+        threshold = random.integers(n_sets) if categorical else random.standard_normal()
         nodes[at] = (threshold, feature + flags, child)
         leaves += [child, child + 1]
-    nodes["child"][leaves] = first_leaf + RANDOM.permutation(len(leaves))
+    nodes["child"][leaves] = first_leaf + random.permutation(len(leaves))
     return nodes
 
 
 def random_trees(n_trees=5, n_features=4, n_sets=3, width=2, n_splits=40):
-    nodes = [random_tree(n_splits, n_features, n_sets, t * (n_splits + 1)) for t in range(n_trees)]
+    random = np.random.default_rng(n_trees)
+    nodes = [
+        random_tree(random, n_splits, n_features, n_sets, tree * (n_splits + 1))
+        for tree in range(n_trees)
+    ]
     return PackedTrees(
         nodes=np.concatenate(nodes),
         roots=np.arange(n_trees + 1, dtype=np.int64) * len(nodes[0]),
-        values=RANDOM.standard_normal((n_trees * (n_splits + 1), width)),
-        sets=RANDOM.integers(0, 2**32, (n_sets, 2), dtype=np.uint32),
+        values=random.standard_normal((n_trees * (n_splits + 1), width)),
+        sets=random.integers(0, 2**32, (n_sets, 2), dtype=np.uint32),
         n_features=n_features,
     )
 
 
 def rows(n, n_features=4, dtype=np.float64):
-    x = RANDOM.standard_normal((n, n_features))
-    x[:, 0] = RANDOM.integers(-2, 70, n)
-    x[RANDOM.random((n, n_features)) < 0.1] = np.nan
-    x[RANDOM.random((n, n_features)) < 0.05] = np.inf
-    x[RANDOM.random((n, n_features)) < 0.05] = -np.inf
+    random = np.random.default_rng(n)
+    x = random.standard_normal((n, n_features))
+    x[:, 0] = random.integers(-2, 70, n)
+    x[random.random((n, n_features)) < 0.1] = np.nan
+    x[random.random((n, n_features)) < 0.05] = np.inf
+    x[random.random((n, n_features)) < 0.05] = -np.inf
     return x.astype(dtype)
 
 

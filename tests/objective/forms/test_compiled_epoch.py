@@ -46,9 +46,10 @@ compiled = losses(
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_compiled_steps_are_those_of_single_gradients(loss, weighted, fit_intercept):
-    weight = RANDOM.uniform(0.5, 2.0, N) if weighted else None
+    random = np.random.default_rng(1)
+    weight = random.uniform(0.5, 2.0, N) if weighted else None
     rates = 0.2 / np.arange(1.0, 2 * N + 1)
-    order = RANDOM.integers(N, size=2 * N)
+    order = random.integers(N, size=2 * N)
     for rows in (X, np.asfortranarray(X), sp.csr_array(X), X.astype(np.float32).astype(float)):
         risk = risk_of(
             loss, th.penalties.L2(0.3), rows=rows, weight=weight, fit_intercept=fit_intercept

@@ -113,7 +113,7 @@ def test_overflow_is_told():
 @pytest.mark.parametrize(
     ("change", "lack"),
     [
-        ({"x": RANDOM.standard_normal((300, 60))}, "at most 40 parameters"),
+        ({"x": np.random.default_rng(1).standard_normal((300, 60))}, "at most 40 parameters"),
         ({"x": np.asfortranarray(X)}, "dense rows"),
         ({"penalty": th.penalties.L1(0.1)}, "ridge penalty or none"),
     ],

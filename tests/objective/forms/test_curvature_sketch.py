@@ -26,22 +26,25 @@ def risk_of(x=X, weight=None, penalty=None, loss=None, outputs=0):
 
 
 def test_all_rows_give_the_newton_step():
-    risk, slope = risk_of(), RANDOM.standard_normal(D + 1)
+    random = np.random.default_rng(1)
+    risk, slope = risk_of(), random.standard_normal(D + 1)
     solve = risk.curvature_sketch(THETA, N)
     np.testing.assert_allclose(solve(slope), np.linalg.solve(risk.hessian(THETA), slope), rtol=1e-8)
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 def test_some_rows_come_near(make):
-    risk, slope = risk_of(make(X)), RANDOM.standard_normal(D + 1)
+    random = np.random.default_rng(2)
+    risk, slope = risk_of(make(X)), random.standard_normal(D + 1)
     step = risk.curvature_sketch(THETA, 800)(slope)
     assert 0.7 < (step @ risk.hessian(THETA) @ step) / (step @ slope) < 1.4
 
 
 def test_rows_of_weight_zero_are_not_drawn():
+    random = np.random.default_rng(3)
     weight = (np.arange(N) % 4 == 0).astype(float)
     poisoned = np.where(weight[:, None] > 0, X, 1e6)
-    slope = RANDOM.standard_normal(D + 1)
+    slope = random.standard_normal(D + 1)
     weighted = risk_of(poisoned, weight).curvature_sketch(THETA, 200)(slope)
     alone = X[weight > 0]
     risk = EmpiricalRisk(
@@ -54,9 +57,10 @@ def test_rows_of_weight_zero_are_not_drawn():
 
 
 def test_a_column_that_the_sample_misses_calls_for_all_rows():
+    random = np.random.default_rng(4)
     rare = np.column_stack([X, np.arange(N) == 1, np.zeros(N)])
-    risk, slope = risk_of(rare), RANDOM.standard_normal(D + 3)
-    theta = RANDOM.standard_normal(D + 3)
+    risk, slope = risk_of(rare), random.standard_normal(D + 3)
+    theta = random.standard_normal(D + 3)
     exact = np.linalg.solve(risk.hessian(theta), slope)
     np.testing.assert_allclose(risk.curvature_sketch(theta, 100)(slope), exact, rtol=1e-8)
 
@@ -72,14 +76,15 @@ def test_a_singular_hessian_still_gives_a_way_down():
 
 def test_classes_that_share_a_matrix():
     """At θ = 0 the softmax is Böhning's bound: ω = 1/C for every row."""
-    wide = RANDOM.standard_normal((N, 300))
+    random = np.random.default_rng(5)
+    wide = random.standard_normal((N, 300))
     risk = EmpiricalRisk(
         LinearPredictor(300, 2),
         th.losses.SoftmaxCrossEntropy(),
         th.penalties.L2(0.1),
         as_source(wide, Y),
     )
-    slope = np.repeat(RANDOM.standard_normal(301), 2) * np.tile([1.0, -1.0], 301)
+    slope = np.repeat(random.standard_normal(301), 2) * np.tile([1.0, -1.0], 301)
     step = risk.curvature_sketch(np.zeros(602), 100 * N)(slope)
     np.testing.assert_allclose(risk.hessian_product(np.zeros(602), step), slope, rtol=1e-6)
 

@@ -38,10 +38,11 @@ def walk(kind, tol=1e-3, **options):
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 def test_a_point_between_stands_where_a_pass_says(kind, intercept, share):
+    random = np.random.default_rng(701)
     found = problem(kind, intercept)
     ends = []
     for place, alpha in enumerate((0.4, 0.2)):
-        beta = RANDOM.standard_normal(900) * (RANDOM.random(900) < 0.02)
+        beta = random.standard_normal(900) * (random.random(900) < 0.02)
         ends.append(Milestone(place, alpha, beta, found.design.begin(beta)))
     beta, residual_state = between(*ends, 0.4 - 0.2 * share)
     right = found.design.begin(beta)

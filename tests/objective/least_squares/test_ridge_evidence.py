@@ -14,13 +14,13 @@ from thetahat.objective.least_squares.ridge_evidence import (
 )
 from thetahat.objective.least_squares.ridge_path import RidgePath
 
-RANDOM = np.random.default_rng(0)
 FLAT, SET = Hyperprior(), Hyperprior(2.0, 0.5, 1.0, 3.0)
 
 
 def problem(n, d, prior=FLAT):
-    X = RANDOM.standard_normal((n, d))
-    y = X @ RANDOM.standard_normal(d) + RANDOM.standard_normal(n)
+    random = np.random.default_rng(n)
+    X = random.standard_normal((n, d))
+    y = X @ random.standard_normal(d) + random.standard_normal(n)
     source = as_source(X, y)
     if n < d:
         path = RidgePath.of_few_rows(source, np.empty(0), intercept=False)

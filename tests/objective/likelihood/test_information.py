@@ -25,9 +25,10 @@ FIELDS = (
 
 @pytest.mark.parametrize("name", CASES)
 def test_merging_halves_is_the_whole(name):
+    random = np.random.default_rng(1)
     loss, y, k = CASES[name]
     predictor = LinearPredictor(3, k)
-    theta = RANDOM.standard_normal(predictor.n_parameters)
+    theta = random.standard_normal(predictor.n_parameters)
 
     def of(rows):
         block = Block(X=X[rows], y=y[rows], weight=WEIGHT[rows])

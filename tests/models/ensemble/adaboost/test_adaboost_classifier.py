@@ -318,8 +318,9 @@ def test_linear_learners():
 @pytest.mark.parametrize("algorithm", FORMS)
 def test_weights_count_rows_bit_for_bit(algorithm):
     """Weights lie on a grid with exact sums, so repeating rows gives the same model exactly."""
-    weight = RANDOM.integers(0, 4, len(X))
-    rows = RANDOM.permutation(np.repeat(np.arange(len(X)), weight))
+    random = np.random.default_rng(1)
+    weight = random.integers(0, 4, len(X))
+    rows = random.permutation(np.repeat(np.arange(len(X)), weight))
     options = {"n_estimators": 40, "algorithm": algorithm}
     weighted = th.AdaBoostClassifier(**options).fit(X, TWO, sample_weight=weight)
     repeated = th.AdaBoostClassifier(**options).fit(X[rows], TWO[rows])
@@ -327,8 +328,9 @@ def test_weights_count_rows_bit_for_bit(algorithm):
 
 
 def test_missing_values_infinities_and_categories():
+    random = np.random.default_rng(2)
     holes = X.copy()
-    holes[RANDOM.random(X.shape) < 0.2] = np.nan
+    holes[random.random(X.shape) < 0.2] = np.nan
     holes[:3, 0] = np.inf
     assert boosted_on(holes).score(holes, TWO) > 0.8
     import pandas

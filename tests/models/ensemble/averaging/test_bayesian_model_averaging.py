@@ -232,7 +232,8 @@ def test_a_label_called_impossible_costs_much_and_not_all():
 
 @pytest.mark.parametrize("learner", [th.LinearRegression(), th.BayesianLinearRegression()], ids=str)
 def test_weights_are_repetitions(learner):
-    weight = RANDOM.integers(1, 3, N)
+    random = np.random.default_rng(1)
+    weight = random.integers(1, 3, N)
     rows = np.repeat(np.arange(N), weight)
     members = [
         ("line", clone(learner)),

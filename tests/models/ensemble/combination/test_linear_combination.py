@@ -94,7 +94,8 @@ def test_models_that_agree_share_alike():
 
 
 def test_weights_are_repetitions():
-    weight = RANDOM.integers(0, 3, N)
+    random = np.random.default_rng(1)
+    weight = random.integers(0, 3, N)
     rows = np.repeat(np.arange(N), weight)
     for options in ({"alpha": 0.1}, {"sum_to_one": True, "positive": True, "alpha": 0.1}):
         weighted = th.LinearCombination(**options).fit(OUTPUTS, Y, sample_weight=weight)

@@ -119,7 +119,8 @@ def test_rows_reach_members_untouched():
 
 
 def test_weights_are_repetitions():
-    weight = RANDOM.integers(0, 3, N)
+    random = np.random.default_rng(1)
+    weight = random.integers(0, 3, N)
     rows = np.repeat(np.arange(N), weight)
     weighted = th.VotingRegressor(REGRESSORS[:2]).fit(X, Y, sample_weight=weight)
     repeated = th.VotingRegressor(REGRESSORS[:2]).fit(X[rows], Y[rows])

@@ -90,7 +90,8 @@ def test_one_exact_tree_on_all_rows_and_columns_is_a_decision_tree(name, tree, c
 @pytest.mark.parametrize("splits", ["exact", "histogram"])
 def test_weight_two_is_a_row_twice(name, splits):
     """Exactly: without draws, and with a fixed number of draws."""
-    weight = RANDOM.integers(0, 3, 300)
+    random = np.random.default_rng(1)
+    weight = random.integers(0, 3, 300)
     rows = np.repeat(np.arange(300), weight)
     for draws in ({"bootstrap": False}, {"bootstrap": True, "max_samples": 200}):
         model = forest(name, splits=splits, **draws)
@@ -101,8 +102,9 @@ def test_weight_two_is_a_row_twice(name, splits):
 
 @pytest.mark.parametrize("name", FORESTS)
 def test_the_order_of_columns_and_rows_is_no_matter_without_draws(name):
+    random = np.random.default_rng(2)
     model = forest(name, bootstrap=False, max_features=None)
-    order = RANDOM.permutation(300)
+    order = random.permutation(300)
     expected = answer(model.fit(X, targets(name)))
     np.testing.assert_allclose(
         answer(model.fit(X[order], targets(name)[order])), expected, rtol=1e-9, atol=1e-12
@@ -228,11 +230,12 @@ def test_columns_per_tree_and_per_split():
 
 
 def test_categories_and_missing_values_without_encoding():
+    random = np.random.default_rng(3)
     import pandas
 
-    colour = RANDOM.choice(["red", "green", "blue", "white"], 400)
+    colour = random.choice(["red", "green", "blue", "white"], 400)
     y = np.isin(colour, ["red", "white"]).astype(int)
-    frame = pandas.DataFrame({"colour": colour, "size": RANDOM.standard_normal(400)})
+    frame = pandas.DataFrame({"colour": colour, "size": random.standard_normal(400)})
     frame.loc[::7, "size"] = np.nan
     for name in FORESTS:
         model = forest(name, max_features=None).fit(frame[:300], y[:300])
@@ -356,8 +359,9 @@ def test_as_good_as_scikit_learn_on_held_out_rows(name, data, splits):
 
 @pytest.mark.parametrize("name", FORESTS)
 def test_less_memory_than_half_of_scikit_learns(name):
-    rows = RANDOM.standard_normal((4000, 8))
-    y = rows[:, 0] + RANDOM.standard_normal(4000)
+    random = np.random.default_rng(4)
+    rows = random.standard_normal((4000, 8))
+    y = rows[:, 0] + random.standard_normal(4000)
     y = y > 0 if name in CLASSIFIERS else y
     sizes = [
         len(pickle.dumps(getattr(library, name)(10, random_state=0).fit(rows, y)))

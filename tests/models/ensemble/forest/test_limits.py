@@ -174,8 +174,9 @@ def test_not_fitted(name):
 
 
 def test_the_time_limit_keeps_the_trees_so_far(name):
-    rows = RANDOM.standard_normal((3000, 10))
-    y = (RANDOM.standard_normal(3000) > 0).astype(int)
+    random = np.random.default_rng(1)
+    rows = random.standard_normal((3000, 10))
+    y = (random.standard_normal(3000) > 0).astype(int)
     with th.config(max_time=1e-6), pytest.warns(ConvergenceWarning, match="of 500 trees"):
         model = forest(name, n_estimators=500).fit(rows, y)
     assert 1 <= len(model.estimators_) < 500

@@ -10,7 +10,6 @@ from sklearn.model_selection import train_test_split
 
 import thetahat as th
 
-RANDOM = np.random.default_rng(0)
 X, Y = make_friedman1(1200, noise=1.0, random_state=0)
 X_TEST, Y_TEST = X[700:], Y[700:]
 X, Y = X[:700], Y[:700]
@@ -136,27 +135,29 @@ def test_columns_meet_only_within_their_groups():
 
 
 def test_categories_are_divided_by_sets():
+    random = np.random.default_rng(1)
     import pandas
 
-    colour = RANDOM.choice(["red", "green", "blue", "grey", "pink"], 900)
+    colour = random.choice(["red", "green", "blue", "grey", "pink"], 900)
     effect = {"red": 3.0, "green": -2.0, "blue": 3.0, "grey": -2.0, "pink": 0.5}
-    y = np.array([effect[c] for c in colour]) + 0.1 * RANDOM.standard_normal(900)
-    frame = pandas.DataFrame({"colour": pandas.Categorical(colour), "noise": RANDOM.random(900)})
+    y = np.array([effect[c] for c in colour]) + 0.1 * random.standard_normal(900)
+    frame = pandas.DataFrame({"colour": pandas.Categorical(colour), "noise": random.random(900)})
     model = th.HistGradientBoostingRegressor(max_iter=1, learning_rate=1.0, max_leaf_nodes=3)
     model.fit(frame, y)
     assert model.is_categorical_.tolist() == [True, False]
     assert mean_square(model, frame, y) < 0.02
     new = pandas.DataFrame({"colour": ["violet"], "noise": [0.5]})
     assert np.isfinite(model.predict(new)).all()
-    many = RANDOM.integers(0, 600, 3000)
+    many = random.integers(0, 600, 3000)
     y = (many % 7 == 0) * 5.0
-    table = np.column_stack([many, RANDOM.random(3000)]).astype(float)
+    table = np.column_stack([many, random.random(3000)]).astype(float)
     wide = th.HistGradientBoostingRegressor(categorical_features=[0], min_samples_leaf=2)
     assert wide.fit(table, y).score(table, y) > 0.3
 
 
 def test_missing_values_go_to_the_better_side():
-    x = RANDOM.random((400, 1))
+    random = np.random.default_rng(2)
+    x = random.random((400, 1))
     x[::4] = np.nan
     y = np.where(np.isnan(x[:, 0]), 10.0, np.where(x[:, 0] > 0.5, 10.0, 0.0))
     model = th.HistGradientBoostingRegressor(max_iter=60).fit(x, y)

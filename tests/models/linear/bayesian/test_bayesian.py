@@ -145,7 +145,8 @@ def test_estimated_noise_maximises_the_evidence(prior):
 
 
 def test_weights_count_rows():
-    weight = RANDOM.integers(0, 4, N)
+    random = np.random.default_rng(1)
+    weight = random.integers(0, 4, N)
     rows = np.repeat(np.arange(N), weight)
     for noise in (None, SIGMA):
         weighted = th.BayesianLinearRegression().fit(X, Y, weight, noise=noise)

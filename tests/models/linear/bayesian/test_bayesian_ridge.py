@@ -6,8 +6,6 @@ import sklearn.linear_model
 
 import thetahat as th
 
-RANDOM = np.random.default_rng(0)
-
 
 def make(n, d):
     random = np.random.default_rng(n + d)
@@ -143,7 +141,8 @@ def test_exact_data_have_a_large_precision_not_an_infinite_one(hyper):
 
 def test_small_noise_keeps_its_digits():
     """Residuals of 1e-7 beside targets of 10: moments alone would not know them."""
-    y = 10 * X @ np.arange(1.0, 7.0) + 1e-7 * RANDOM.standard_normal(80)
+    random = np.random.default_rng(1)
+    y = 10 * X @ np.arange(1.0, 7.0) + 1e-7 * random.standard_normal(80)
     priors = dict.fromkeys(("alpha_1", "alpha_2", "lambda_1", "lambda_2"), 0.0)
     model = th.BayesianRidge(**priors).fit(X, y)
     residual = y - th.LinearRegression().fit(X, y).predict(X)

@@ -100,7 +100,8 @@ def test_weights_and_class_weights():
 
 
 def test_weight_two_is_a_row_twice_when_folds_follow_the_rows():
-    weight, groups = RANDOM.integers(0, 3, N), np.arange(N) % 3
+    random = np.random.default_rng(101)
+    weight, groups = random.integers(0, 3, N), np.arange(N) % 3
     rows = np.repeat(np.arange(N), weight)
 
     def chosen(rows, weight):

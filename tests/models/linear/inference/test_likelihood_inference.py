@@ -200,8 +200,9 @@ def test_intervals_cover():
 
 
 def test_solvers_without_a_hessian_are_given_the_rows():
-    wide = RANDOM.standard_normal((400, 70))
-    y = RANDOM.poisson(1.0, 400)
+    random = np.random.default_rng(1)
+    wide = random.standard_normal((400, 70))
+    y = random.poisson(1.0, 400)
     model = th.LinearModel("poisson", "none", solver="lbfgs").fit(wide, y)
     with pytest.raises(th.errors.CapabilityError, match=r"summary\(X, y\)"):
         model.summary()

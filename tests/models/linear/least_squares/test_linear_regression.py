@@ -21,7 +21,8 @@ STREAMED = [solver for solver in DIRECT if solver != "dual"]
 @pytest.mark.parametrize("weighted", [True, False])
 def test_residual_is_orthogonal_to_the_columns(solver, intercept, weighted):
     """Xᵀ(y − Xβ̂) = 0: the condition that defines least squares."""
-    weight = RANDOM.random(400) if weighted else None
+    random = np.random.default_rng(1)
+    weight = random.random(400) if weighted else None
     model = th.LinearRegression(solver=solver, fit_intercept=intercept).fit(X, Y, weight)
     residual = (Y - model.predict(X)) * (1.0 if weight is None else weight)
     scale = np.linalg.norm(X, axis=0) * np.linalg.norm(Y)
@@ -51,7 +52,8 @@ def test_every_solver_finds_the_same_fit(solver):
 
 
 def test_several_targets():
-    targets = np.column_stack([Y, -2 * Y, RANDOM.standard_normal(400)])
+    random = np.random.default_rng(2)
+    targets = np.column_stack([Y, -2 * Y, random.standard_normal(400)])
     expected = sklearn.linear_model.LinearRegression().fit(X, targets)
     for solver in ("auto", *DIRECT, "lsqr", "gradient_descent"):
         model = th.LinearRegression(solver=solver).fit(X, targets)
@@ -99,7 +101,8 @@ def test_solvers_that_need_independent_columns_say_so():
 
 @pytest.mark.parametrize("solver", ["auto", "svd", "dual", "lsqr"])
 def test_more_columns_than_rows(solver):
-    wide, target = RANDOM.standard_normal((20, 60)), RANDOM.standard_normal(20)
+    random = np.random.default_rng(3)
+    wide, target = random.standard_normal((20, 60)), random.standard_normal(20)
     model = th.LinearRegression(solver=solver).fit(wide, target)
     centred = wide - wide.mean(axis=0)
     expected = np.linalg.pinv(centred) @ (target - target.mean())
@@ -108,9 +111,10 @@ def test_more_columns_than_rows(solver):
 
 
 def test_reason_is_one_line_about_the_condition():
+    random = np.random.default_rng(4)
     smooth = th.LinearRegression().fit(X, Y)
     assert smooth.solution_.solver == "cholesky"
-    noise = RANDOM.standard_normal(400)
+    noise = random.standard_normal(400)
     near = np.column_stack([X, X[:, 0] + 1e-5 * noise])
     assert "refined" in th.LinearRegression().fit(near, Y).solution_.reason
     nearer = np.column_stack([X, X[:, 0] + 1e-9 * noise])
@@ -142,7 +146,8 @@ def test_filip_has_six_digits():
 
 
 def test_ill_conditioned_normal_equations_warn():
-    near = np.column_stack([X, X[:, 0] + 1e-6 * RANDOM.standard_normal(400)])
+    random = np.random.default_rng(5)
+    near = np.column_stack([X, X[:, 0] + 1e-6 * random.standard_normal(400)])
     with pytest.warns(th.errors.IllConditionedWarning, match="correct digits with cholesky"):
         model = th.LinearRegression(solver="cholesky").fit(near, Y)
     assert "correct digits" in model.solution_.message
@@ -160,7 +165,8 @@ def test_huge_scales(scale):
 
 
 def test_non_negative():
-    target = X @ np.array([1.0, -0.2, 30.0, -0.5, 0.0]) + RANDOM.standard_normal(400)
+    random = np.random.default_rng(6)
+    target = X @ np.array([1.0, -0.2, 30.0, -0.5, 0.0]) + random.standard_normal(400)
     model = th.LinearRegression(positive=True).fit(X, target)
     expected = sklearn.linear_model.LinearRegression(positive=True).fit(X, target)
     np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-7, atol=1e-9)
@@ -174,8 +180,9 @@ def test_non_negative():
 
 @pytest.mark.parametrize("solver", [*STREAMED, "lsqr", "gradient_descent"])
 def test_sparse_equals_dense(solver):
-    rows = sp.random_array((3000, 40), density=0.1, format="csr", rng=RANDOM)
-    target = rows @ np.arange(40.0) + RANDOM.standard_normal(3000)
+    random = np.random.default_rng(7)
+    rows = sp.random_array((3000, 40), density=0.1, format="csr", rng=random)
+    target = rows @ np.arange(40.0) + random.standard_normal(3000)
     dense, sparse = (
         th.LinearRegression(solver=solver).fit(x, target) for x in (rows.toarray(), rows)
     )
@@ -183,8 +190,9 @@ def test_sparse_equals_dense(solver):
 
 
 def test_wide_sparse_is_solved_by_products():
-    rows = sp.random_array((300, 5000), density=0.01, format="csr", rng=RANDOM)
-    model = th.LinearRegression().fit(rows, rows @ RANDOM.standard_normal(5000))
+    random = np.random.default_rng(8)
+    rows = sp.random_array((300, 5000), density=0.01, format="csr", rng=random)
+    model = th.LinearRegression().fit(rows, rows @ random.standard_normal(5000))
     assert model.solution_.solver == "lsqr"
     assert model.solution_.outcome.success
 
@@ -286,8 +294,9 @@ def test_interrupt_keeps_the_best_so_far(solver):
 @pytest.mark.parametrize("solver", ["auto", "qr"])
 def test_a_file_gives_the_bits_of_memory(kind, solver, tmp_path):
     """More rows than a block holds, so that the file's own batches would show."""
-    x = RANDOM.standard_normal((40_000, 4)).round(6)
-    y = (x @ [1.0, 2.0, 3.0, 4.0] + RANDOM.standard_normal(40_000)).round(6)
+    random = np.random.default_rng(9)
+    x = random.standard_normal((40_000, 4)).round(6)
+    y = (x @ [1.0, 2.0, 3.0, 4.0] + random.standard_normal(40_000)).round(6)
     expected = th.LinearRegression(solver=solver).fit(x, y)
     path, table = tmp_path / f"rows.{kind}", np.column_stack([x, y])
     if kind == "memmap":

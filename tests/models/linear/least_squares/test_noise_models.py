@@ -111,7 +111,8 @@ def test_perfect_data_need_no_reweighting():
 
 def test_total_least_squares():
     """ols.tls: (X + E)β = y + R exactly, ‖[E R]‖² = λ_min², perpendicular corrections."""
-    noisy = X + 0.3 * RANDOM.standard_normal(X.shape)
+    random = np.random.default_rng(1)
+    noisy = X + 0.3 * random.standard_normal(X.shape)
     model = th.TotalLeastSquares().fit(noisy, Y)
     moved_x, moved_y = model.correct(noisy, Y)
     np.testing.assert_allclose(model.predict(moved_x), moved_y, atol=1e-9)

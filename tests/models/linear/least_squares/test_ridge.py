@@ -45,7 +45,8 @@ def test_four_forms_to_twelve_digits():
 
 def test_gradient_vanishes():
     """2Xᵀ(Xβ + b − y) + 2αβ = 0 and Σ(residuals) = 0."""
-    weight = RANDOM.random(80)
+    random = np.random.default_rng(1)
+    weight = random.random(80)
     model = th.Ridge(3.0).fit(X, Y, weight)
     residual = weight * (model.predict(X) - Y)
     np.testing.assert_allclose(X.T @ residual + 3.0 * model.coef_, 0.0, atol=1e-9)
@@ -158,8 +159,9 @@ def leave_one_out(x, y, alpha, intercept, weight=None):
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("shape", ["tall", "wide", "single"])
 def test_leave_one_out_equals_refitting(intercept, shape):
+    random = np.random.default_rng(2)
     if shape == "single":  # enough rows for leverages in single precision
-        x, y = RANDOM.standard_normal((200, 3)), RANDOM.standard_normal(200)
+        x, y = random.standard_normal((200, 3)), random.standard_normal(200)
     else:
         x, y = (X, Y) if shape == "tall" else (WIDE, WIDE_Y)
     model = th.RidgeCV([0.5, 20.0], fit_intercept=intercept, store_cv_results=True).fit(x, y)
@@ -175,7 +177,8 @@ def test_leave_one_out_equals_refitting(intercept, shape):
 )  # fmt: skip
 @pytest.mark.parametrize("targets", [1, 2])
 def test_ridge_cv_equals_scikit_learn(options, targets):
-    y = Y if targets == 1 else np.column_stack([Y, X[:, 1] + 3 * RANDOM.standard_normal(80)])
+    random = np.random.default_rng(3)
+    y = Y if targets == 1 else np.column_stack([Y, X[:, 1] + 3 * random.standard_normal(80)])
     model = th.RidgeCV(ALPHAS, **options).fit(X, y)
     peer = sklearn.linear_model.RidgeCV(ALPHAS, **options).fit(X, y)
     np.testing.assert_allclose(model.alpha_, peer.alpha_)
@@ -185,9 +188,10 @@ def test_ridge_cv_equals_scikit_learn(options, targets):
 
 def test_scores_in_single_precision_have_six_digits():
     """Many rows take the fast way; the stored errors are worked out in double precision."""
-    x = RANDOM.standard_normal((3000, 6)) * [0.5, 1, 2, 1, 1, 1] + 2.0
-    y = x @ np.arange(6.0) + RANDOM.standard_normal((3000,))
-    for weight in (None, RANDOM.integers(0, 3, 3000)):
+    random = np.random.default_rng(4)
+    x = random.standard_normal((3000, 6)) * [0.5, 1, 2, 1, 1, 1] + 2.0
+    y = x @ np.arange(6.0) + random.standard_normal((3000,))
+    for weight in (None, random.integers(0, 3, 3000)):
         fast = th.RidgeCV(ALPHAS).fit(x, y, weight)
         stored = th.RidgeCV(ALPHAS, store_cv_results=True).fit(x, y, weight)
         np.testing.assert_allclose(fast.scores_, stored.scores_, rtol=1e-6)
@@ -197,7 +201,8 @@ def test_scores_in_single_precision_have_six_digits():
 
 
 def test_ridge_cv_weights_are_repetition():
-    weight = RANDOM.integers(1, 4, 80)
+    random = np.random.default_rng(5)
+    weight = random.integers(1, 4, 80)
     rows = np.repeat(np.arange(80), weight)
     weighted = th.RidgeCV(ALPHAS).fit(X, Y, weight)
     repeated = th.RidgeCV(ALPHAS).fit(X[rows], Y[rows])
@@ -205,8 +210,9 @@ def test_ridge_cv_weights_are_repetition():
 
 
 def test_ridge_cv_sparse_and_refusals():
-    rows = sp.random_array((300, 20), density=0.2, format="csr", rng=RANDOM)
-    y = rows @ np.ones(20) + RANDOM.standard_normal(300)
+    random = np.random.default_rng(6)
+    rows = sp.random_array((300, 20), density=0.2, format="csr", rng=random)
+    y = rows @ np.ones(20) + random.standard_normal(300)
     np.testing.assert_allclose(
         th.RidgeCV(ALPHAS).fit(rows, y).scores_, th.RidgeCV(ALPHAS).fit(rows.toarray(), y).scores_
     )

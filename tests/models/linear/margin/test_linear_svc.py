@@ -12,8 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 import thetahat as th
 from thetahat.foundation.watch import Verdict
 
-RANDOM = np.random.default_rng(0)
-
 
 def blobs(n=80, gap=1.0, d=2, seed=0):
     """Two clouds around ±gap on the diagonal."""
@@ -111,8 +109,9 @@ def test_hard_margin_has_the_widest_margin():
 
 
 def test_hard_margin_of_weighted_rows_is_that_of_the_rows():
+    random = np.random.default_rng(1)
     X, y = blobs(40, gap=3.0)
-    weight = RANDOM.integers(0, 4, 40).astype(float)
+    weight = random.integers(0, 4, 40).astype(float)
     plain = th.LinearSVC(C=math.inf).fit(X[weight > 0], y[weight > 0])
     weighted = th.LinearSVC(C=math.inf).fit(X, y, sample_weight=weight)
     np.testing.assert_allclose(weighted.coef_, plain.coef_, atol=1e-6)
@@ -146,8 +145,9 @@ def test_rows_outside_the_margin_have_no_say(loss):
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_support_vectors_and_their_pull(sparse):
+    random = np.random.default_rng(2)
     X, y = blobs(70, gap=0.7)
-    weight = RANDOM.integers(0, 3, 70).astype(float)
+    weight = random.integers(0, 3, 70).astype(float)
     model = th.LinearSVC(loss="hinge", C=0.8, tol=1e-11)
     model.fit(sp.csr_array(X) if sparse else X, y, sample_weight=weight)
     pull = np.zeros(70)

@@ -42,28 +42,30 @@ def test_the_optimum_is_at_least_as_low_as_scikit_learns(epsilon, alpha):
 
 
 def test_solution_is_the_objective_and_no_move_lowers_it():
+    random = np.random.default_rng(1)
     model = th.HuberRegressor(alpha=0.1).fit(X, Y)
     best = objective(model)
     assert model.solution_.value * N == pytest.approx(best, rel=1e-12)
     for _ in range(50):
         moved = th.HuberRegressor(alpha=0.1)
-        moved.coef_ = model.coef_ + 1e-4 * RANDOM.standard_normal(4)
-        moved.intercept_ = model.intercept_ + 1e-4 * RANDOM.standard_normal()
-        moved.scale_ = model.scale_ * (1 + 1e-3 * RANDOM.standard_normal())
+        moved.coef_ = model.coef_ + 1e-4 * random.standard_normal(4)
+        moved.intercept_ = model.intercept_ + 1e-4 * random.standard_normal()
+        moved.scale_ = model.scale_ * (1 + 1e-3 * random.standard_normal())
         assert objective(moved) > best
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_derivatives_are_those_of_the_value(weighted):
-    weight = RANDOM.uniform(0, 2, N) if weighted else None
+    random = np.random.default_rng(2)
+    weight = random.uniform(0, 2, N) if weighted else None
     problem = HuberWithScale(LinearPredictor(4), 1.35, 8.0, as_source(X, Y, weight))
     theta = problem.start()
     for _ in range(3):  # the first point forms the Gram matrix, the others correct it
-        theta = theta + 0.1 * abs(theta) * RANDOM.uniform(-1, 1, 6)
+        theta = theta + 0.1 * abs(theta) * random.uniform(-1, 1, 6)
         th.optimizers.check_gradient(
             problem.value, lambda at: problem.value_and_gradient(at)[1], theta, tolerance=1e-5
         ).require()
-        step = 1e-7 * RANDOM.standard_normal(6)
+        step = 1e-7 * random.standard_normal(6)
         change = problem.value_and_gradient(theta + step)[1] - problem.value_and_gradient(theta)[1]
         np.testing.assert_allclose(problem.hessian(theta) @ step, change, rtol=1e-3, atol=1e-11)
 
@@ -85,8 +87,9 @@ def test_scaling_y_scales_the_fit():
 
 
 def test_a_start_on_a_sample_leads_to_the_same_optimum():
-    x = RANDOM.standard_normal((3000, 3))
-    y = x @ [1.0, 2.0, 3.0] + RANDOM.standard_t(1, 3000)
+    random = np.random.default_rng(3)
+    x = random.standard_normal((3000, 3))
+    y = x @ [1.0, 2.0, 3.0] + random.standard_t(1, 3000)
     whole = th.HuberRegressor(tol=1e-9).fit(x, y)
     rows = Chunked(X=x, y=y, n_features=3, has_target=True)
     stream = th.HuberRegressor(tol=1e-9).fit(OnlyBlocks(rows=rows, n_features=3, has_target=True))
@@ -104,12 +107,13 @@ def test_warm_start_needs_no_step():
 
 def test_scale_zero_is_the_absolute_loss():
     """More rows on one plane than 1 − 1/ε²: the optimum has σ = 0."""
+    random = np.random.default_rng(4)
     y = X @ [1.0, 2.0, 3.0, 4.0] - 1.0
     exact = th.HuberRegressor(alpha=0.0).fit(X, y)
     np.testing.assert_allclose(exact.coef_, [1.0, 2.0, 3.0, 4.0], rtol=1e-9)
     assert exact.scale_ < 1e-8
     assert not exact.outliers_.any()
-    y[: N // 3] += 100 * RANDOM.standard_normal(N // 3)
+    y[: N // 3] += 100 * random.standard_normal(N // 3)
     mostly = th.HuberRegressor(alpha=0.0).fit(X, y)
     np.testing.assert_allclose(mostly.coef_, [1.0, 2.0, 3.0, 4.0], rtol=1e-9)
     assert "absolute loss" in mostly.solution_.reason
@@ -229,6 +233,7 @@ def test_rows_of_weight_0_do_not_count_among_more_columns(shape, seed):
 
 
 def test_the_majoriser_touches_from_above():
+    random = np.random.default_rng(5)
     problem = HuberWithScale(LinearPredictor(4), 1.35, 8.0, as_source(X, Y))
     theta = problem.start()
     value, gradient = problem.value_and_gradient(theta)
@@ -236,7 +241,7 @@ def test_the_majoriser_touches_from_above():
     np.testing.assert_array_equal(slope, gradient)
     assert np.linalg.eigvalsh(above - problem.hessian(theta)).min() >= -1e-9
     for _ in range(20):
-        step = 1e-3 * RANDOM.standard_normal(6)
+        step = 1e-3 * random.standard_normal(6)
         bound = value + slope @ step + step @ above @ step / 2
         assert problem.value(theta + step) <= bound + 1e-7
 

@@ -73,10 +73,11 @@ def test_a_stream_and_sparse_rows_give_the_same():
 
 
 def test_several_quantiles_never_cross():
+    random = np.random.default_rng(1)
     levels = [0.9, 0.1, 0.5, 0.45, 0.55]
     model = th.QuantileRegressor(quantile=levels, alpha=0.0).fit(X, Y)
     assert model.coef_.shape == (5, 4)
-    far = 20 * RANDOM.standard_normal((200, 4))
+    far = 20 * random.standard_normal((200, 4))
     raw = far @ model.coef_.T + model.intercept_
     assert (np.diff(raw[:, np.argsort(levels)], axis=1) < 0).any()  # the planes do cross there
     found = model.predict(far)
@@ -88,6 +89,7 @@ def test_several_quantiles_never_cross():
 @pytest.mark.parametrize("loss", ["absolute", "quantile", "epsilon_insensitive"])
 @pytest.mark.parametrize("penalty", ["none", "l1", "l2", "elastic_net"])
 def test_linear_models_with_lines_reach_their_optimum(loss, penalty):
+    random = np.random.default_rng(2)
     part = th.penalties.named(penalty)
     part = part if penalty == "none" else part.set_params(alpha=0.05)
     model = th.LinearModel(loss, part).fit(X, Y)
@@ -101,8 +103,8 @@ def test_linear_models_with_lines_reach_their_optimum(loss, penalty):
 
     best = value(model.coef_, model.intercept_)
     for _ in range(200):
-        size = 10 ** RANDOM.uniform(-5, -1)
-        move, shift = size * RANDOM.standard_normal(4), size * RANDOM.standard_normal()
+        size = 10 ** random.uniform(-5, -1)
+        move, shift = size * random.standard_normal(4), size * random.standard_normal()
         assert value(model.coef_ + move, model.intercept_ + shift) >= best - 1e-8
 
 

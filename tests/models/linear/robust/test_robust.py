@@ -125,7 +125,8 @@ def test_forty_percent_of_leverage_points_do_not_win(loss, seed, d):
 
 
 def test_the_same_random_state_gives_the_same_fit():
-    x, y = np.tile(X, (10, 1)), np.tile(Y, 10) + 0.1 * RANDOM.standard_normal(10 * N)
+    random = np.random.default_rng(1)
+    x, y = np.tile(X, (10, 1)), np.tile(Y, 10) + 0.1 * random.standard_normal(10 * N)
     fits = [
         th.RobustRegressor("tukey", sample_size=200, random_state=s).fit(x, y) for s in (1, 1, 2)
     ]
@@ -154,7 +155,8 @@ def test_the_penalty_is_that_of_linear_model():
 
 
 def test_weights_streams_and_sparse_rows():
-    weight = RANDOM.integers(0, 3, N)
+    random = np.random.default_rng(2)
+    weight = random.integers(0, 3, N)
     rows = np.repeat(np.arange(N), weight)
     for loss in ("huber", "tukey"):
         weighted = th.RobustRegressor(loss).fit(X, Y, weight)
@@ -183,8 +185,9 @@ def test_a_loss_of_ones_own_and_one_whose_derivative_disagrees():
 
 
 def test_more_than_half_of_the_rows_on_one_plane():
+    random = np.random.default_rng(3)
     y = X @ TRUE + 1.0
-    y[:80] += 10 * RANDOM.standard_normal(80)
+    y[:80] += 10 * random.standard_normal(80)
     for loss in ("tukey", "huber"):
         model = th.RobustRegressor(loss).fit(X, y)
         np.testing.assert_allclose(model.coef_, TRUE, rtol=1e-9)

@@ -96,7 +96,8 @@ def test_where_sweeps_do_not_arrive_another_way_is_taken():
 @pytest.mark.parametrize("positive", [False, True])
 def test_soft_threshold_of_an_orthonormal_design(positive):
     """RSS + τ‖β‖₁ has β_j = sign(z)·max(|z| − τ/2, 0) with z = Xᵀy, and τ = 2nα."""
-    q, tau = np.linalg.qr(RANDOM.standard_normal((30, 5)))[0], 1.4
+    random = np.random.default_rng(1)
+    q, tau = np.linalg.qr(random.standard_normal((30, 5)))[0], 1.4
     y = q @ [3.0, -2.0, 0.5, -0.1, 1.0]
     z = q.T @ y
     model = th.Lasso(tau / (2 * 30), fit_intercept=False, positive=positive, **TIGHT).fit(q, y)
@@ -111,8 +112,9 @@ def test_soft_threshold_of_an_orthonormal_design(positive):
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("positive", [False, True])
 def test_equals_scikit_learn(shape, weighted, intercept, positive):
+    random = np.random.default_rng(2)
     x, y = DATA[shape]
-    weight = RANDOM.random(len(y)) + 0.1 if weighted else None
+    weight = random.random(len(y)) + 0.1 if weighted else None
     options = {"l1_ratio": 0.8, "fit_intercept": intercept, "positive": positive}
     model = th.ElasticNet(0.2, **options, **TIGHT).fit(x, y, weight)
     peer = sklearn.linear_model.ElasticNet(0.2, **options, tol=1e-10, max_iter=100_000)
@@ -137,8 +139,9 @@ def test_layouts_agree(kind, weight):
 
 def test_many_columns_in_use_are_moved_on_the_residual():
     """More columns than rows stay in use: too many for a Gram matrix of working sets."""
-    x = RANDOM.standard_normal((30, 2600))
-    y = x[:, 0] + RANDOM.standard_normal(30)
+    random = np.random.default_rng(3)
+    x = random.standard_normal((30, 2600))
+    y = x[:, 0] + random.standard_normal(30)
     model = th.ElasticNet(2.0, l1_ratio=1e-4, tol=1e-6, max_iter=5000).fit(x, y)
     assert (model.coef_ != 0).sum() > 2000
     assert violation(model, x, y, 2.0, 1e-4) < 1e-3
@@ -159,7 +162,8 @@ def test_weights_are_repetition_in_wide_data():
 
 
 def test_same_bits_for_any_number_of_threads_in_wide_data():
-    x = RANDOM.standard_normal((50, 3000))
+    random = np.random.default_rng(4)
+    x = random.standard_normal((50, 3000))
     coefs = []
     for threads in (1, 2, 3):
         with th.config(threads=threads):

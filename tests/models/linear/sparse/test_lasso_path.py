@@ -95,8 +95,9 @@ def test_path_refusals():
     ids=["blocks", "shuffled", "overlapping"],
 )  # fmt: skip
 def test_lasso_cv_equals_scikit_learn(shape, weighted, cv):
+    random = np.random.default_rng(101)
     x, y = DATA[shape]
-    weight = RANDOM.uniform(0.5, 2, len(y)) if weighted else None
+    weight = random.uniform(0.5, 2, len(y)) if weighted else None
     options = {"cv": cv, "alphas": 15, "eps": 1e-2, "tol": 1e-9, "max_iter": 100_000}
     model = th.LassoCV(**options).fit(x, y, weight)
     peer = sklearn.linear_model.LassoCV(**options).fit(x, y, sample_weight=weight)
@@ -120,11 +121,12 @@ def test_elastic_net_cv_equals_scikit_learn():
 
 def test_moments_and_rows_give_the_same_errors():
     """Held-out errors follow from moments alone; predicting the held-out rows says the same."""
+    random = np.random.default_rng(102)
     from thetahat.data.validation import as_source
     from thetahat.objective.lasso.l1_folds import FoldErrors
 
     folds = list(KFold(4, shuffle=True, random_state=0).split(TALL))
-    source = as_source(TALL, TALL_Y, RANDOM.uniform(0.5, 2, 120))
+    source = as_source(TALL, TALL_Y, random.uniform(0.5, 2, 120))
     held_out = FoldErrors(source, folds, True, False, 1e-11, 10_000)
     ratios, alphas = np.array([1.0]), np.array([[0.5, 0.1, 0.01]])
     np.testing.assert_allclose(

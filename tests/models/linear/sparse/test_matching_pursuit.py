@@ -9,8 +9,6 @@ from sklearn import linear_model
 
 import thetahat as th
 
-RANDOM = np.random.default_rng(0)
-
 
 def sparse_problem(n=120, d=40, outputs=None, noise=0.1, seed=1):
     """y = Xβ + 2 + noise with five non-zero β, columns of different means and scales."""
@@ -27,14 +25,15 @@ def sparse_problem(n=120, d=40, outputs=None, noise=0.1, seed=1):
 @pytest.mark.parametrize("steps", [1, 3, 8])
 def test_exact_support_of_an_orthonormal_dictionary(precompute, steps):
     """Orthonormal columns: the best s columns are the s largest products, and β is those."""
+    random = np.random.default_rng(1)
     X = ortho_group.rvs(20, random_state=3)
     beta = np.zeros(20)
-    beta[RANDOM.choice(20, steps, replace=False)] = RANDOM.uniform(1, 4, steps) * (-1.0) ** steps
+    beta[random.choice(20, steps, replace=False)] = random.uniform(1, 4, steps) * (-1.0) ** steps
     model = th.OrthogonalMatchingPursuit(
         n_nonzero_coefs=steps, fit_intercept=False, precompute=precompute
     )
     np.testing.assert_allclose(model.fit(X, X @ beta).coef_, beta, atol=1e-13)
-    noisy = X @ (beta + 0.1 * RANDOM.standard_normal(20))
+    noisy = X @ (beta + 0.1 * random.standard_normal(20))
     products = X.T @ noisy
     largest = np.argsort(-np.abs(products))[:steps]
     np.testing.assert_array_equal(np.flatnonzero(model.fit(X, noisy).coef_), np.sort(largest))
@@ -138,8 +137,9 @@ def test_cross_validated_errors_are_those_of_the_fits():
 
 @pytest.mark.parametrize("precompute", [True, False])
 def test_weights_count_rows(precompute):
+    random = np.random.default_rng(2)
     X, y, _ = sparse_problem(noise=1.0)
-    weight = RANDOM.integers(0, 4, len(y))
+    weight = random.integers(0, 4, len(y))
     rows = np.repeat(np.arange(len(y)), weight)
     model = th.OrthogonalMatchingPursuit(n_nonzero_coefs=6, precompute=precompute)
     coef = model.fit(X, y, sample_weight=weight).coef_.copy()

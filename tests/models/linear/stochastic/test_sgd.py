@@ -170,8 +170,9 @@ def test_same_steps_as_scikit_learn_in_regression(loss, schedule, penalty):
 @pytest.mark.parametrize("loss", ["hinge", "log_loss", "perceptron", "huber"])
 @pytest.mark.parametrize("average", [False, True, 100])
 def test_same_steps_as_scikit_learn_at_the_optimal_rate(loss, average):
+    random = np.random.default_rng(1)
     options = {"loss": loss, "alpha": 0.01, "average": average, **IN_ORDER}
-    weight = RANDOM.random(N)
+    weight = random.random(N)
     ours = th.SGDClassifier(**options).fit(X, CLASSES, sample_weight=weight)
     theirs = sk.SGDClassifier(**options).fit(X, CLASSES, sample_weight=weight)
     assert_same(ours, theirs, rtol=1e-7)
@@ -221,7 +222,8 @@ def test_averaged_steps_come_near_the_optimum(loss):
 
 
 def test_l1_leaves_columns_out():
-    wide = np.hstack([X, RANDOM.standard_normal((N, 20))])
+    random = np.random.default_rng(2)
+    wide = np.hstack([X, random.standard_normal((N, 20))])
     model = th.SGDRegressor(penalty="l1", alpha=0.1, random_state=0).fit(wide, Y)
     assert (model.coef_[:D] != 0).all()
     assert (model.coef_[D:] == 0).sum() >= 18
@@ -239,10 +241,11 @@ OWN = {
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("loss", OWN)
 def test_your_own_loss_takes_the_compiled_steps(loss, penalty):
+    random = np.random.default_rng(3)
     options = {**PENALTIES[penalty], "learning_rate": "constant", "eta0": 0.02, "random_state": 0}
     options |= {"max_iter": 2, "tol": None, "average": 30}
     rows = np.where(X[:60] < 0, 0.0, X[:60])
-    weight = RANDOM.integers(0, 3, 60)
+    weight = random.integers(0, 3, 60)
     compiled = th.SGDClassifier(loss, **options).fit(rows, SIGNS[:60], sample_weight=weight)
     own = th.SGDClassifier(OWN[loss], **options).fit(rows, SIGNS[:60], sample_weight=weight)
     assert_same(own, compiled)
@@ -251,7 +254,8 @@ def test_your_own_loss_takes_the_compiled_steps(loss, penalty):
 
 
 def test_losses_with_a_link_predict_means():
-    counts = RANDOM.poisson(np.exp(0.3 * X[:, 0]))
+    random = np.random.default_rng(4)
+    counts = random.poisson(np.exp(0.3 * X[:, 0]))
     model = th.SGDRegressor("poisson", eta0=0.02, max_iter=5, tol=None, random_state=0)
     model.fit(X, counts)
     np.testing.assert_allclose(model.predict(X), np.exp(X @ model.coef_ + model.intercept_))
@@ -269,7 +273,8 @@ def test_dense_equals_sparse_in_any_memory_order(penalty):
 
 
 def test_a_row_of_weight_zero_is_not_there():
-    weight = RANDOM.integers(0, 2, N).astype(float)
+    random = np.random.default_rng(5)
+    weight = random.integers(0, 2, N).astype(float)
     kept = weight > 0
     options = {"random_state": 0, "max_iter": 3, "tol": None}
     weighted = th.SGDRegressor(**options).fit(X, Y, sample_weight=weight)
