@@ -40,6 +40,7 @@ _BY_FILE = {
     "proximal.proximal_gradient": ("ProximalGradient",),
     "proximal.proximal_newton": ("ProximalNewton",),
     "proximal.subgradient_descent": ("SubgradientDescent",),
+    "residuals.direct_least_squares": ("DirectLeastSquares",),
     "residuals.gauss_newton": ("GaussNewton",),
     "residuals.levenberg": ("Levenberg",),
     "residuals.levenberg_marquardt": ("LevenbergMarquardt",),

@@ -192,6 +192,7 @@ class Monitor:
         self._first = math.nan
         self.outcome: Outcome | None = None
         self.trace: list[float] | None = [] if keep_trace else None
+        self.solution: Solution | None = None
 
     @property
     def goes_on(self) -> bool:
@@ -201,6 +202,10 @@ class Monitor:
     def unobserved(self) -> bool:
         """Whether nobody asks after each step: no trace, no callback, no clock."""
         return self.trace is None and self.watch.is_idle
+
+    def take(self, solution: Solution) -> None:
+        """The whole answer of a method that does not step."""
+        self.solution, self.outcome, self.steps = solution, solution.outcome, solution.steps
 
     def begin(self, state: State) -> None:
         """The starting point counts as a result, but not as a step."""
@@ -371,6 +376,8 @@ def _describe(problem: Any) -> str:
 
 
 def _solution(monitor: Monitor, method: Method, reason: str) -> Solution:
+    if monitor.solution is not None:
+        return monitor.solution
     best, outcome = monitor.best, monitor.outcome
     assert best is not None
     assert outcome is not None

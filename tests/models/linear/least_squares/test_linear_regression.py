@@ -7,7 +7,8 @@ import sklearn.linear_model
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import thetahat as th
-from thetahat.objective.least_squares.solve import DIRECT, SOLVERS
+from thetahat.objective.least_squares.direct import DIRECT
+from thetahat.objective.least_squares.solve import SOLVERS
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((400, 5)) * [1, 10, 0.1, 3, 1] + [0, 50, 0, -2, 1]

@@ -74,7 +74,8 @@ class LikelihoodInference(RiskMinimiser):
         self._likelihood = None
         super()._minimise(risk, X, y, **options)
         self._fitted = FittedParts(risk.predictor, risk.loss, risk.penalty)
-        formed = self.solution_.solver == Newton.name
+        solution = self.solution_
+        formed = solution.solver == Newton.name or solution.outcome is Outcome.EXACT
         small = risk.predictor.n_parameters <= CHEAP_HESSIAN
         if (formed or small) and self._refusal() is None:
             self._likelihood = self._evidence_in(risk.source)
