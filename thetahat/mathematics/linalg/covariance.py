@@ -90,8 +90,9 @@ def cross_covariance(X: Any, Y: Any = None, weight: Any = None, *, unbiased: boo
     ----------
     X : array-like, table, sparse or Source of shape (n, d)
         The rows. A Source may contain row weights, and its target is used as Y.
-    Y : array-like or table of shape (n,) or (n, k)
-        The second set of columns, with the same rows as X.
+    Y : array-like or table of shape (n,) or (n, k), optional
+        The second set of columns, with the same rows as X. Required unless X is a Source with a
+        target.
     weight : array-like of shape (n,), optional
         Row weights. A row of weight 2 counts as two rows. By default all weights are 1.
     unbiased : bool, default=False

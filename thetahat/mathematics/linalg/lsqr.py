@@ -133,10 +133,12 @@ def lsqr(
     damp : float, default=0.0
         Square root of the ridge penalty, √τ. Larger values shrink β more. Must be non-negative.
     tolerance : float, default=1e-12
-        The solver stops when the relative gradient ‖Xᵀr‖/(‖X‖‖r‖) is at most this value, or when
-        the fit is exact. Smaller values give more accurate results and need more steps.
+        The run converges when the relative gradient ‖Xᵀr‖/(‖X‖‖r‖) is at most this value, or when
+        the fit is exact. Smaller values give more accurate results and need more iterations.
     max_steps : int, optional
         Maximum number of iterations. By default 4·min(n, d) + 100.
+    watch : Watch, optional
+        Called after each step. It can end the run because of a time limit or a callback.
 
     Returns
     -------
