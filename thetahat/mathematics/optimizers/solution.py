@@ -79,7 +79,7 @@ class Solution:
     >>> import thetahat as th
     >>> model = th.LinearRegression().fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
     >>> model.solution_.outcome.value
-    'solved directly, to rounding'
+    'solved directly, to rounding accuracy'
     """
 
     theta: Array
