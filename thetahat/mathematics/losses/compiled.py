@@ -1,4 +1,4 @@
-"""The losses that the compiled kernels know, and their numbers (`Loss` in native/losses.hpp)."""
+"""The losses that the kernels know, and their numbers (`Loss` in native/losses/losses.hpp)."""
 
 from __future__ import annotations
 

@@ -127,5 +127,5 @@ class PlainSlopes(ColumnSlopes):
 
     def _centred(self, slopes: Array, rooted: Array) -> Array:
         # Σ √w r is 0 up to rounding where there are means to take off.
-        with np.errstate(over="ignore", invalid="ignore"):  # the squares tell of it
+        with np.errstate(over="ignore", invalid="ignore"):  # the squares show an overflow
             return slopes - self.mean * np.sum(rooted)

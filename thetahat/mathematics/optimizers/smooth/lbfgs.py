@@ -122,9 +122,9 @@ class Evaluations:
 
     def __call__(self, flat: Array) -> tuple[float, Array]:
         self._evaluate(flat)
-        told = self._if_too_far()
-        if told is not None:
-            return told
+        replacement = self._if_too_far()
+        if replacement is not None:
+            return replacement
         if self.origin is None:
             return self.value, self.gradient
         theta, value, gradient = self.origin
