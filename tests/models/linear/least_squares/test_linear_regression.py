@@ -229,7 +229,7 @@ def test_user_callables_for_lsqr():
     damped = th.linalg.lsqr(lambda u: X @ u, lambda v: X.T @ v, Y, 5, damp=2.0)
     ridge = th.Ridge(4.0, fit_intercept=False, solver="svd").fit(X, Y)
     np.testing.assert_allclose(damped.theta, ridge.coef_, rtol=1e-7)
-    with pytest.raises(th.errors.DataError, match="returned 400 numbers; d = 5"):
+    with pytest.raises(th.errors.DataError, match="returned 400 numbers; it must return d = 5"):
         th.linalg.lsqr(lambda u: X @ u, lambda v: v, Y, 5)
 
 
