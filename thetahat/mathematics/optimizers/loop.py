@@ -101,6 +101,7 @@ NEED_IN_WORDS = {
     "dual_rows": "a dual with one variable per row, and the rows in memory",
     "class_dual_rows": "a dual with one variable per row and class",
     "piecewise_linear": "a piecewise linear objective",
+    "direct_least_squares": "least squares with a ridge penalty or none",
     "l1_least_squares": "least squares with a penalty of |θ| and θ²",
     "task_least_squares": "least squares for several targets with a penalty on the norms of rows",
     "n_terms": "a sum of terms",

@@ -41,7 +41,7 @@ class ClassDualDescent(Method):
     ...     loss="crammer_singer", penalty=th.penalties.L2(alpha=0.1), fit_intercept=False
     ... ).fit(np.array([[1.0, 0.0], [-1.0, 1.0], [-1.0, -1.0]]), np.array([0, 1, 2]))
     >>> model.solution_.solver, model.predict([[3.0, 0.5], [-1.0, 2.0]])
-    ('class_dual_descent', array([0., 1.]))
+    ('class_dual_descent', array([0, 1]))
     """
 
     sweeps: int = 10

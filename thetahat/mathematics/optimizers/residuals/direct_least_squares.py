@@ -22,7 +22,7 @@ class DirectLeastSquares(Method):
     >>> import thetahat as th
     >>> model = th.LinearModel("squared", "none").fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
     >>> model.solution_.solver, model.solution_.outcome.value
-    ('cholesky', 'solved directly, to rounding')
+    ('cholesky', 'solved directly, to rounding accuracy')
     """
 
     name = "least_squares"

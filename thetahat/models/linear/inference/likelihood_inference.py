@@ -305,4 +305,5 @@ class LikelihoodInference(RiskMinimiser):
             return names
         classes = getattr(self, "classes_", np.arange(k + 1))
         others = np.delete(classes[: k + 1], getattr(self._fitted.loss, "reference", 0))
-        return [f"{label}: {name}" for name in names for label in others]
+        shown = [f"{each:g}" if isinstance(each, float) else str(each) for each in others.tolist()]
+        return [f"{label}: {name}" for name in names for label in shown]
