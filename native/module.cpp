@@ -1,4 +1,4 @@
-// thetahat._native: what lies between the matrix products.
+// thetahat._native: the compiled kernels that complement matrix products.
 
 #include "kernels.hpp"
 

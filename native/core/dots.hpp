@@ -1,5 +1,5 @@
-// Inner products with a fixed order of sums: partial sums, added in pairs at the end. The
-// compiler may not reorder sums, so the partial ones are what lets it use wide registers.
+// Inner products with a fixed order of additions: partial sums that are added in pairs at the end.
+// The compiler must not reorder sums; several partial sums allow it to use vector registers.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,9 @@
-// e^x for x ≤ 0, written so that the compiler does several at once.
+// e^x for x ≤ 0, written so that the compiler can vectorise it.
 //
 //     e^x = 2^k · e^r,   k = round(x / log 2),   |r| ≤ log 2 / 2
 //
-// e^r is its Taylor sum to the 13th power, whose remainder is below half an ulp. Below −708 the
-// result is 0: what would be there no longer counts beside 1.
+// e^r is its Taylor sum up to the 13th power, whose remainder is below half an ulp. Below −708 the
+// result is 0, because it is negligible compared with 1.
 #pragma once
 
 #include <bit>

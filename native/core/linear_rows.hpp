@@ -1,5 +1,5 @@
-// Rows of a linear prediction z = x̃ᵀθ, x̃ = (x, constant) or x itself, in chunks that a cache holds:
-// whatever is done with a chunk, x is read from memory once.
+// Rows of a linear prediction z = x̃ᵀθ, x̃ = (x, constant) or x itself, in chunks that fit in the
+// cache, so that x is read from memory only once for all computations on a chunk.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace thetahat {
 
-inline constexpr std::size_t together = 4; // rows whose products are summed side by side
+inline constexpr std::size_t together = 4; // rows whose products are summed at the same time
 inline constexpr std::size_t most_rows = 256;
 
 template <typename T> struct LinearRows {
@@ -29,7 +29,7 @@ template <typename T> struct LinearRows {
 
     const T *row(std::size_t i) const { return x + static_cast<std::int64_t>(i) * stride; }
 
-    // How many rows a chunk has.
+    // Number of rows of a chunk.
     std::size_t chunk() const {
         constexpr std::size_t bytes = 1 << 15;
         const std::size_t rows = bytes / std::max<std::size_t>(d * sizeof(T), 1) / together;

@@ -1,9 +1,9 @@
-// log(1 + x) for 0 ≤ x ≤ 1, written so that the compiler does several at once.
+// log(1 + x) for 0 ≤ x ≤ 1, written so that the compiler can vectorise it.
 //
 //     log(1 + x) = 2·artanh(s),  s = x/(2 + x);    beyond √2 − 1 that of (1 + x)/2, and log 2
 //
-// |s| ≤ 0.172, and artanh(s) = s + s³/3 + s⁵/5 + … to the 23rd power leaves less than half an ulp.
-// Small x keep their digits, because s does.
+// |s| ≤ 0.172, and artanh(s) = s + s³/3 + s⁵/5 + … up to the 23rd power has an error below half an
+// ulp. Small x keep all their digits, because s does.
 #pragma once
 
 namespace thetahat {

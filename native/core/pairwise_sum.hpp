@@ -1,5 +1,5 @@
-// Sums of many terms with the rounding of few: partial sums are added in pairs, those in pairs
-// again, like the rounds of a tournament. The order depends on the number of terms alone.
+// Sums of many terms with small rounding errors: partial sums are added in pairs, their sums in
+// pairs again, and so on. The order depends only on the number of terms.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace thetahat {
 
 class PairwiseSum {
   public:
-    // A partial sum meets the one of as many terms, and their sum goes up a level.
+    // Two partial sums of the same number of terms are added and moved up one level.
     void add(double term) {
         std::size_t level = 0;
         for (std::size_t before = count++; before & 1; before >>= 1)

@@ -1,5 +1,5 @@
-// Loops whose pieces run side by side. A piece writes its own part of the output and nothing else,
-// or sums integers, so the number of threads never changes a bit of the result.
+// Parallel loops. A piece writes only its own part of the output, or sums integers, so the number
+// of threads does not change a bit of the result.
 #pragma once
 
 #include <cstddef>

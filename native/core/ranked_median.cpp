@@ -1,12 +1,12 @@
-// The weighted median of every row, of votes that are known by their ranks among few values:
+// The weighted median of every row, where votes are given by their ranks among few values:
 //
 //     out[i] = values[r],   r the least rank of the row with Σ{w_t : rank[i, t] ≤ r} ≥ ½·Σ w_t
 //
-// over the first columns, as many as there are weights. A vote sets the bit of its rank; going
-// through the bits from below brings the votes in order without a comparison, O(T + L/64) a row for
-// T votes of L values. No two columns share a rank: `column_of` says whose each is. Weights are
-// summed in the order of the ranks within each row, and blocks of rows, spread over threads, write
-// disjoint entries, so the bits do not depend on their number.
+// over the first columns, one for each weight. A vote sets the bit of its rank; reading the bits in
+// ascending order sorts the votes without comparisons, in O(T + L/64) per row for T votes among L
+// values. No two columns share a rank; `column_of` gives the column of each rank. Weights are
+// summed in the order of the ranks within each row, and blocks of rows, distributed over threads,
+// write disjoint entries, so the bits do not depend on the number of threads.
 
 #include <atomic>
 #include <bit>

@@ -1,6 +1,6 @@
-// One row at a time, dense or compressed: what kernels that visit rows in any order ask of them.
+// Access to single rows, dense or compressed, for kernels that visit rows in any order.
 //
-// All sums are in float64. A dense product keeps eight running sums and adds them in a fixed order,
+// All sums are in float64. A dense product keeps eight partial sums and adds them in a fixed order,
 // so the compiler may use vector units without changing the bits.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Four numbers at once; the compiler finds the registers of the machine for them.
+// Four numbers at once; the compiler maps them to the vector registers of the machine.
 #pragma once
 
 #include <cstdint>

@@ -2,11 +2,11 @@
 //
 //     out[i] = the least v among values[i, :] with Σ{w_t : values[i, t] ≤ v} ≥ ½·Σ w_t
 //
-// over the first columns, as many as there are weights. Each row is searched on its own: its votes
-// are divided about a pivot, the side that holds the middle of the weight is kept, and so on, O(T)
-// for T votes on average. The pivots depend on the row alone, and blocks of rows, spread over
-// threads, write disjoint entries, so the bits do not depend on their number. NaN counts as larger
-// than every number.
+// over the first columns, one for each weight. Each row is searched separately: its votes are
+// partitioned around a pivot, the side that contains the middle of the weight is kept, and so on,
+// in O(T) for T votes on average. The pivots depend on the row alone, and blocks of rows,
+// distributed over threads, write disjoint entries, so the bits do not depend on their number. NaN
+// counts as larger than every number.
 
 #include <cmath>
 #include <vector>

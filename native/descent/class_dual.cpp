@@ -1,15 +1,15 @@
-// Dual block ascent for the multi-class hinge of Crammer and Singer with an L2 penalty:
+// Dual block ascent for the multi-class hinge loss of Crammer and Singer with an L2 penalty:
 //
 //     ½‖W‖² + Σ_i C_i max_m (1[m ≠ y_i] + z_im − z_iy),   z_i = Wᵀ(x_i, constant).
 //
-// Each row has one multiplier per class, Σ_m α_im = 0 and α_im ≤ C_i·1[m = y_i].
-// Invariant, in place: W = Σ_i (x_i, constant) α_iᵀ, of shape (d + 1, classes).
-// A row's block is solved exactly: with A = ‖(x_i, constant)‖² and B_m = z_m + 1[m ≠ y] − A α_m the
-// best α_m is min(C_i·1[m = y], (β − B_m)/A), with β found by sorting. The dual never falls.
+// Each row has one dual variable per class, with Σ_m α_im = 0 and α_im ≤ C_i·1[m = y_i]. Invariant,
+// in place: W = Σ_i (x_i, constant) α_iᵀ, of shape (d + 1, classes). The block of a row is solved
+// exactly: with A = ‖(x_i, constant)‖² and B_m = z_m + 1[m ≠ y] − A α_m the best α_m is min(C_i·1[m
+// = y], (β − B_m)/A), with β found by sorting. The dual never decreases.
 //
-// Rows are visited in an order drawn from the seed, by one thread. Shrinking as in
-// dual_coordinates.cpp, by whole rows: one whose multipliers are all 0, and whose right class leads
-// by more than the margin and the largest violation of the epoch before, leaves for a while.
+// Rows are visited in a random order given by the seed, by one thread. Shrinking works as in
+// dual_coordinates.cpp, by whole rows: a row with all dual variables 0 whose true class leads by
+// more than the margin plus the largest violation of the previous epoch is skipped for a while.
 // Returns the largest violation of the last epoch.
 
 #include <functional>
@@ -56,7 +56,7 @@ double ascend(const Rows &rows, Vector<const std::int64_t> y, Vector<const doubl
             const std::size_t i = active[place], right = static_cast<std::size_t>(right_class[i]);
             const double square = squares[i];
             double *own = a + i * classes;
-            if (!(square > 0.0) || !(c[i] > 0.0)) { // says nothing about W
+            if (!(square > 0.0) || !(c[i] > 0.0)) { // does not affect W
                 std::swap(active[place], active[--n_active]);
                 continue;
             }
@@ -66,8 +66,8 @@ double ascend(const Rows &rows, Vector<const std::int64_t> y, Vector<const doubl
                 for (std::size_t m = 0; m < classes; ++m)
                     scores[m] += entry * w[j * classes + m];
             });
-            // Gradient of the row's dual: the largest of all classes against the smallest of those
-            // that may still give way.
+            // Gradient of the dual of this row: the largest over all classes minus the smallest
+            // over the classes that may still change.
             double highest = -infinity, lowest = infinity;
             bool at_rest = true;
             for (std::size_t m = 0; m < classes; ++m) {

@@ -6,13 +6,13 @@
 //
 //     D(β) = Σ_i s_i (β_i(y_i − offset) − kink|β_i| − curvature·β_i²/2) − penalty·‖θ‖²/2.
 //
-// Invariant, in place: θ = Σ_i s_i β_i (x_i, constant)/penalty. One β_i at a time, D is a parabola
-// with a kink; its maximum is a soft threshold, clipped to the box, so D never falls.
+// Invariant, in place: θ = Σ_i s_i β_i (x_i, constant)/penalty. As a function of one β_i, D is a
+// parabola with a kink; its maximum is a soft threshold, clipped to the box, so D never decreases.
 //
-// An epoch visits the active rows once, in an order drawn from a counter-based generator: the bits
-// depend on the seed alone, and one thread does it all. Shrinking: a row pressed against its bound
-// or kink by more than the largest violation of the epoch before leaves, and all rows come back
-// once the others satisfy the tolerance. Returns the largest violation of the last epoch.
+// An epoch visits the active rows once, in an order from a counter-based generator, by one thread,
+// so the bits depend on the seed alone. Shrinking: a row that is held at its bound or kink by more
+// than the largest violation of the previous epoch is skipped, and all rows return when the others
+// satisfy the tolerance. Returns the largest violation of the last epoch.
 
 #include <cmath>
 #include <limits>
@@ -46,7 +46,7 @@ double ascend(const Rows &rows, Vector<const double> y, Vector<const double> sha
 
     nb::gil_scoped_release unlocked;
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    std::vector<double> bend(n); // how fast z_i falls behind as β_i grows
+    std::vector<double> bend(n); // change of z_i per unit of β_i
     std::vector<std::size_t> active(n);
     for (std::size_t i = 0; i < n; ++i) {
         bend[i] = s[i] * (rows.square(i) + constant * constant) / penalty;
@@ -102,7 +102,7 @@ double ascend(const Rows &rows, Vector<const double> y, Vector<const double> sha
         if (largest <= tolerance) {
             if (n_active == n)
                 break;
-            n_active = n; // look at everybody once more before believing it
+            n_active = n; // check all rows once more before stopping
             limit = infinity;
         }
     }

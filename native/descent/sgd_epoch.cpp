@@ -1,19 +1,21 @@
-// One walk of stochastic gradient descent over given rows, for a linear prediction z = xᵀw + b:
+// One pass of stochastic gradient descent over given rows, for a linear prediction z = xᵀw + b:
 //
 //     w ← max(0, 1 − η l2)·w − η m ℓ′(y, z)·x,     b ← b − η m ℓ′(y, z)
 //
-// with a rate η per visit and m = multiplier × the row's weight; then every feature of x is drawn
-// towards 0 by what it owes of the L1 penalty. The passive-aggressive rules put their own step,
-// min(η, ℓ/‖x‖²) or ℓ/(‖x‖² + 1/(2η)), in the place of η|ℓ′|.
+// with a rate η per visit and m = multiplier × the weight of the row. Then every non-zero feature
+// of x is moved towards 0 by the L1 penalty that is due. The passive-aggressive rules use the step
+// min(η, ℓ/‖x‖²) or ℓ/(‖x‖² + 1/(2η)) instead of η|ℓ′|.
 //
 // Invariants. w = s·v, so that shrinking is one product and a visit costs O(entries of its row).
-// The sum of the iterates is average + C·v − u with C the sum of the s since v was last rescaled:
-// a step δ on v adds C·δ to u, so that sums cost O(entries) too. `due` is the L1 penalty charged so
-// far, and paid[j] what w_j has had of it; a feature pays when a row shows it, and all at the end.
+// The sum of the iterates is average + C·v − u, with C the sum of the s since v was last rescaled:
+// a step δ on v adds C·δ to u, so that these sums cost O(entries), too. `due` is the total L1
+// penalty so far, and paid[j] the part of it that was applied to w_j. It is applied when a row
+// contains the feature, and to all features at the end.
 //
-// One thread, rows in the order given: the bits are a function of the arguments. Dense and sparse
-// rows differ only in the order of the additions of xᵀw. Returns Σ mℓ, each at the parameters
-// before its step; a raw prediction that is not finite ends the walk, and NaN is returned.
+// One thread visits the rows in the given order, so the bits are a function of the arguments. Dense
+// and sparse rows differ only in the order of the additions of xᵀw. Returns Σ mℓ, each at the
+// parameters before its step; a raw prediction that is not finite ends the pass, and NaN is
+// returned.
 
 #include <algorithm>
 #include <cmath>
@@ -29,12 +31,12 @@ namespace {
 
 enum Rule : int { plain, passive_aggressive_1, passive_aggressive_2, n_rules };
 
-constexpr std::size_t ahead = 4;        // visits between asking for a row and reading it
-constexpr double steepest = 1e12;       // a slope beyond it is cut: one step cannot overflow w
-constexpr double smallest_scale = 1e-4; // s below which v is rescaled: 1/s costs digits of sums
+constexpr std::size_t ahead = 4;        // visits between prefetching a row and reading it
+constexpr double steepest = 1e12;       // larger slopes are clipped, so that w cannot overflow
+constexpr double smallest_scale = 1e-4; // v is rescaled below this s, because 1/s costs digits
 
-// Rows come in random order, so each begins with cache misses; asking for the entries of a row a
-// few visits before they are read hides most of that wait. A hint: it changes no result.
+// Rows are visited in random order, so each begins with cache misses. Prefetching the entries of a
+// row a few visits before they are read hides most of that wait. It does not change any result.
 template <typename T> void ask_for(const T *begin, std::size_t count) {
 #if defined(__GNUC__)
     constexpr std::size_t line = 64 / sizeof(T);
@@ -90,7 +92,7 @@ template <typename T> struct DenseRows {
         return sum;
     }
 
-    // A zero shows nothing: dense rows do what the sparse rows of the same numbers do.
+    // Zeros are skipped, so that dense rows behave like sparse rows with the same numbers.
     template <typename Visit> void each(std::size_t row, Visit visit) const {
         const T *a = x + row * d;
         for (std::size_t j = 0; j < d; ++j)
@@ -149,8 +151,8 @@ struct Settings {
     bool intercept;
 };
 
-// What the walk carries from one call to the next, beside w: b, the L1 penalty charged, Σ b, how
-// many iterates the sums hold, and how many rows have moved w.
+// The state between calls, beside w: b, the L1 penalty so far, Σ b, the number of iterates in the
+// sums, and the number of rows that have moved w.
 enum Carried : int { b_, due_, b_sum_, count_, moves_, n_carried };
 
 template <typename Rows>
@@ -187,7 +189,7 @@ double walk(const Rows &rows, Vector<const double> targets, Vector<const double>
     double b = kept[b_], due = kept[due_], b_sum = kept[b_sum_], count = kept[count_];
     double moves = kept[moves_];
 
-    // Everything into v, and the sums so far into u: S = average + C·v − u stays as it was.
+    // Move the scale into v and the sums so far into u: S = average + C·v − u does not change.
     const auto rescale = [&] {
         for (std::size_t j = 0; averaged && j < d; ++j)
             u[j] -= s_sum * v[j];

@@ -1,6 +1,6 @@
 // The products of `GramTiles`, in tiles of 4 × 8 entries at or above the diagonal. This file is
-// compiled with fused multiply-adds where the machine has them: nothing is derived from these sums
-// but their value.
+// compiled with fused multiply-adds where the machine has them; no decision depends on the last
+// bits of these sums.
 
 #include "linalg/gram_tiles.hpp"
 

@@ -1,6 +1,6 @@
-// Σ_i r_i r_iᵀ for rows that come one after another: they are collected in a buffer that the
-// innermost cache holds, and every tile of the sum adds up its products over a full buffer in
-// registers. Rows and buffers are added in order.
+// Σ_i r_i r_iᵀ for rows that arrive one after another. They are collected in a buffer that fits in
+// the innermost cache, and every tile of the sum adds its products over a full buffer in registers.
+// Rows and buffers are added in order.
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 //     h_ia = Σ_r leverage[i, r] · basis[r, a] + h_0
 //
 // with m_i = min(w_i, 1). Both families of functions of a are given by a few columns per row, so
-// that nothing of size rows × penalties is ever stored. Rows are added in order by one thread.
+// that no array of size rows × penalties is stored. Rows are added in order by one thread.
 
 #include <algorithm>
 #include <vector>
@@ -37,7 +37,7 @@ void leave_one_out_sums(Vector<const double> y, Matrix<const T> fitted,
 
     nb::gil_scoped_release unlocked;
     std::vector<double> errors(columns), remainders(columns), sums(sum, sum + columns);
-    // Locals that overlap nothing: the loops over the penalties run on vector units.
+    // Local arrays that do not overlap, so that the loops over the penalties can be vectorised.
     double *__restrict error = errors.data(), *__restrict kept = remainders.data();
     double *__restrict running = sums.data();
     for (std::size_t i = 0; i < n; ++i) {

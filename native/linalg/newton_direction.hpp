@@ -1,8 +1,7 @@
-// x in place of g with H x = −g, by H = S L D Lᵀ S with S powers of two near the roots of the
-// diagonal, so that units do not matter and nothing is rounded by them; a diagonal H is solved
-// exactly. O(k³), in a fixed order. Where a pivot D_i is not above `least` of the diagonal it says
-// false and leaves g alone. It reads the lower triangle
-// of H, for a few dozen columns.
+// Replaces g by the solution x of H x = −g, with H = S L D Lᵀ S. S contains powers of two near the
+// roots of the diagonal, so that units do not matter and scaling does not round; a diagonal H is
+// solved exactly. O(k³), in a fixed order. If a pivot D_i is not above `least` of the diagonal, it
+// returns false and leaves g unchanged. It reads the lower triangle of H, for a few dozen columns.
 #pragma once
 
 #include <cmath>

@@ -1,8 +1,8 @@
 // Pack a block of rows for BLAS: out[i, offset + j] = (x[i, j] − c[j]) · scale[j] · root_weight[i].
 //
-// One pass: read in the precision and memory order of the caller, written as contiguous float64 (or
-// float32), so that a centred, weighted product over the block is a single symmetric rank-k update.
-// Each entry is computed on its own; there is no sum here whose order could matter.
+// One pass: the rows are read in the precision and memory order of the caller and written as
+// contiguous float64 (or float32), so that a centred, weighted product over the block is a single
+// symmetric rank-k update. Each entry is computed separately, so there is no order of sums.
 
 #include "kernels.hpp"
 
@@ -27,7 +27,7 @@ void pack_rows(StridedMatrix<const T> x, Vector<const double> centre, Vector<con
     U *target = out.data();
 
     nb::gil_scoped_release unlocked;
-    // Tiles keep both sides in cache when the source runs down its columns.
+    // Tiles keep both sides in the cache when the columns of the source are contiguous.
     constexpr std::size_t tile = 64;
     for (std::size_t i0 = 0; i0 < n; i0 += tile) {
         const std::size_t i1 = std::min(n, i0 + tile);

@@ -2,10 +2,11 @@
 //
 //     r_i = y_i − Σ_j z_ij γ_j − γ_0,   gradient_j += Σ_i w_i z_ij r_i,   gradient_d += Σ_i w_i r_i
 //
-// with z = (x − centre) · scale. Every sum and product carries its rounding error along (Dekker's
-// and Knuth's error-free transformations), so the gradient is as good as if computed in about 32
-// digits and rounded. Rows are added in order by one thread: one order of sums, whatever the
-// threads. Needs strict IEEE arithmetic: this file must not be built with -ffast-math.
+// with z = (x − centre) · scale. Every sum and product keeps its rounding error (Dekker's and
+// Knuth's error-free transformations), so the gradient is as accurate as if it were computed with
+// about 32 digits and rounded. Rows are added in order by one thread, so the order of sums does not
+// depend on the threads. Needs strict IEEE arithmetic: this file must not be built with
+// -ffast-math.
 
 #include <cmath>
 #include <vector>

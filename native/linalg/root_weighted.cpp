@@ -1,8 +1,9 @@
-// Rows that count, times the roots of their weights: out[k] = √w_i · (x_i, 1) for the k-th i with
-// w_i ≠ 0, the 1 only where out has a column for it. The Gram matrix of out is Σ_i w_i x̃_i x̃_iᵀ.
+// Rows with non-zero weight, times the roots of their weights: out[k] = √w_i · (x_i, 1) for the
+// k-th i with w_i ≠ 0; the 1 is included if out has a column for it. The Gram matrix of out is Σ_i
+// w_i x̃_i x̃_iᵀ.
 //
-// One pass, in the precision and memory order of the caller. Each entry is computed on its own.
-// Says how many rows there are, or −1 when a weight is negative and has no root.
+// One pass, in the precision and memory order of the caller. Each entry is computed separately.
+// Returns the number of rows, or −1 if a weight is negative.
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 // Weighted Gram matrix of compressed sparse rows: gram += Σ_i w_i x_i x_iᵀ, both triangles.
 //
-// Rows are added in order by one thread, so the sums have one order; blocks of rows are spread over
-// threads by the caller. Cost: Σ_i nnz_i² / 2 multiply-adds.
+// Rows are added in order by one thread, so the order of sums is fixed; the caller distributes
+// blocks of rows over threads. Cost: Σ_i nnz_i² / 2 multiply-adds.
 
 #include "kernels.hpp"
 

@@ -1,16 +1,16 @@
-// Systems of a lower triangular L, solved in place; L is read row by row.
+// Systems with a lower triangular L, solved in place; L is read row by row.
 //
-//     substitute_rows:  row ← L⁻¹ row for each of some rows, from entry `first` on, those before
-//                       being done:   y_i = (b_i − Σ_{j<i} L_ij y_j) / L_ii
+//     substitute_rows:  row ← L⁻¹ row for each of some rows, from entry `first` on (those before it
+//                       are done):    y_i = (b_i − Σ_{j<i} L_ij y_j) / L_ii
 //     substitute_back:  x ← L⁻ᵀ x:    x_i = x_i / L_ii, then x_j −= L_ij x_i for j < i
 //
-// O(k²) for each. Tiles of rows of L and of right-hand sides keep their sums in registers; an entry
-// is summed in the same order whatever shares its tile, so threads may share the rows without
-// changing a bit. Fused multiply-adds are used where the machine has them.
+// O(k²) for each. Tiles of rows of L and of right-hand sides keep their sums in registers. An entry
+// is summed in the same order in every tile, so threads may share the rows without changing a bit.
+// Fused multiply-adds are used where the machine has them.
 //
-// independent_columns tells which columns of A are independent before there is an L: `order` begins
-// with them, the largest pivot first, until none is above its `least`. A is used up. O(k³), for a
-// few columns.
+// independent_columns determines which columns of A are linearly independent, before an L exists:
+// `order` begins with them, largest pivot first, until no pivot is above its `least`. A is
+// overwritten. O(k³), for a few columns.
 
 #include <utility>
 

@@ -1,11 +1,12 @@
-// Losses of class scores, row by row: value and slope together, one exponential each.
+// Losses of class scores, row by row: value and slope together, with one exponential for each
+// score.
 //
 //     logistic_rows   ℓ = log(1 + e^z) − y·z,            ∂ℓ/∂z = σ(z) − y
 //     softmax_rows    ℓ = log Σ_c e^{z_c} − z_y,         ∂ℓ/∂z = softmax(z) − onehot(y)
 //
-// Only e^{−|z|} and e^{z_c − max} are taken, so nothing overflows; small slopes keep their digits,
-// because they are quotients of sums of positive terms and never differences. Every row is computed
-// on its own, in one pass; there is no sum over rows whose order could matter.
+// Only e^{−|z|} and e^{z_c − max} are computed, so nothing overflows. Small slopes keep their
+// digits, because they are quotients of sums of positive terms, not differences. Every row is
+// computed separately, in one pass, so there is no order of sums over rows.
 
 #include <cmath>
 

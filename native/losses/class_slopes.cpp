@@ -1,11 +1,12 @@
-// Slope and curvature of the losses of class scores together, one exponential each, as the Newton
-// steps of boosting take them.
+// Slope and curvature of the losses of class scores together, with one exponential for each score,
+// for the Newton steps of boosting.
 //
 //     logistic_slopes   ∂ℓ = σ(z) − y,            ∂²ℓ = σ(1 − σ)
 //     softmax_slopes    ∂ℓ = p − onehot(y),       ∂²ℓ = p(1 − p)  (the diagonal)
 //
-// Only e^{−|z|} and e^{z_c − max} are taken; small slopes are quotients of sums of positive terms
-// and never differences. Every row is computed on its own, so threads change no bit.
+// Only e^{−|z|} and e^{z_c − max} are computed; small slopes are quotients of sums of positive
+// terms, not differences. Every row is computed separately, so the number of threads changes no
+// bit.
 
 #include <algorithm>
 #include <cmath>

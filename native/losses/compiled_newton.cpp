@@ -1,20 +1,20 @@
-// Newton's method on a mean of losses over rows and a ridge, for few parameters, without a word to
-// the interpreter in between:
+// Newton's method on a mean of losses over rows plus a ridge penalty, for few parameters, without
+// calls of Python between the steps:
 //
 //     F(θ) = Σ w ℓ(y, x̃ᵀθ)/total + ½ Σ_j ridge_j θ_j²,    θ ← θ − t H⁻¹∇F,    t = 1, ½, ¼, …
 //
-// until the largest entry of ∇F is at most `tolerance`. What a step must bring is what the method
-// says that is written for any problem (`line_search.py`, whose numbers these are): Armijo's rule,
-// or a smaller gradient where F changes by no more than rounding. θ is changed in place. Says F and
-// the gap at the start and at the end, the steps, and how it ended. O(n d²) for each step; one
-// thread, one order of sums.
+// until the largest entry of ∇F is at most `tolerance`. A step is accepted by the same rule, with
+// the same constants, as in the general method (`line_search.py`): Armijo's rule, or a smaller
+// gradient if F changes only by rounding. θ is changed in place. Returns F and the gap at the start
+// and at the end, the number of steps, and how the run ended. O(n d²) for each step; one thread
+// with a fixed order of sums.
 //
-// A step that would be shorter than `shortest` of the way, or that leads nowhere, is left to the
-// method that is written for any problem (NO_DIRECTION): with a parabola above F it has a second
-// direction to try. 0 where there is none.
+// If a step would be shorter than `shortest` of the full one, or makes no progress, the run ends
+// with NO_DIRECTION, and the general method continues: with a parabola above F it has a second
+// direction to try. `shortest` is 0 if there is no such parabola.
 //
-// newton_direction is its direction alone, where H is at hand. It is done before the interpreter's
-// lock could have changed hands, and so keeps it.
+// newton_direction computes only the direction, for a given H. It is so short that it keeps the
+// interpreter's lock.
 
 #include <nanobind/stl/tuple.h>
 
@@ -26,7 +26,7 @@ namespace thetahat {
 
 namespace {
 
-constexpr double SHARE = 1e-4; // of the decrease that the slope promises
+constexpr double SHARE = 1e-4; // of the predicted decrease
 constexpr int MOST_HALVINGS = 60;
 constexpr double ROUNDING = 8.0 * 2.220446049250313e-16;
 

@@ -1,11 +1,11 @@
 // Sums of Huber's loss with a scale over rows of z = x̃ᵀθ, x̃ = (x, constant), in one pass. With
-// r = y − z, a row is inside where |r| ≤ reach, and counts by its square; outside by its side:
+// r = y − z, a row with |r| ≤ reach is inside and contributes its square; other rows are linear:
 //
 //     Σ_in w r²,   Σ_out w,   Σ_out w|r|,   Σ_in w r·x̃,   Σ_out w sign(r)·x̃,   Σ_in w·x̃ x̃ᵀ
 //
-// Where the rows that were inside at another point are known, the matrix is the change since: rows
-// that came in are added and those that went out taken off, and they are counted. Rows are summed
-// in order, by one thread.
+// If the rows that were inside at another point are known, the matrix is only updated: rows that
+// entered are added, rows that left are subtracted, and both are counted. Rows are summed in order,
+// by one thread.
 
 #include <cmath>
 #include <vector>

@@ -1,8 +1,8 @@
-// Losses of one raw prediction z that kernels know: ℓ(y, z), ∂ℓ/∂z and ∂²ℓ/∂z².
+// The losses of one raw prediction z that the kernels know: ℓ(y, z), ∂ℓ/∂z and ∂²ℓ/∂z².
 //
 // y is ±1 for the losses of the margin m = y·z, 0 or 1 for `logistic`, a count for `poisson`, and a
 // number for the others. `knee` is δ or ε. Only e^x with x ≤ 0 and log(1 + x) with 0 ≤ x ≤ 1 are
-// taken, so nothing overflows; small slopes are quotients of sums of positive terms.
+// computed, so nothing overflows; small slopes are quotients of sums of positive terms.
 #pragma once
 
 #include <algorithm>
@@ -33,8 +33,8 @@ struct Value {
     double loss, slope, curvature;
 };
 
-// Where exponentials come from: the library's is the soonest to have for one number, the
-// polynomials are for loops over many.
+// Which exponential is used: that of the standard library is fastest for a single number, the
+// polynomials for loops over many.
 struct OneByOne {
     static double exponential(double x) { return std::exp(x); }
     static double logarithm(double x) { return std::log1p(x); }
@@ -44,10 +44,10 @@ struct SideBySide {
     static double logarithm(double x) { return log_one_plus(x); }
 };
 
-// Beyond z ≈ 354, where e^{2z} ends, `poisson` goes on as its second-order expansion.
+// Beyond z ≈ 354, where e^{2z} overflows, `poisson` continues as its second-order expansion.
 inline constexpr double largest_exponent = 354.891356446692;
 
-// Always inline: only then is a loop over it done several rows at once, and without what it leaves.
+// Always inlined: only then can the compiler vectorise a loop over it and omit unused results.
 template <Loss loss, typename Functions>
 [[gnu::always_inline]] inline Value loss_at(double knee, double y, double z) {
     if constexpr (loss == hinge) {
@@ -66,7 +66,7 @@ template <Loss loss, typename Functions>
         return {lack * lack + 4.0 * std::max(-1.0 - margin, 0.0), -2.0 * y * lack,
                 std::abs(margin) < 1.0 ? 2.0 : 0.0};
     } else if constexpr (loss == perceptron) {
-        const double margin = y * z; // 0 is a mistake: from w = 0 the first row must teach
+        const double margin = y * z; // 0 counts as an error, so that the first row can move w = 0
         return {margin > 0.0 ? 0.0 : -margin, margin > 0.0 ? 0.0 : -y, 0.0};
     } else if constexpr (loss == squared) {
         const double r = z - y;

@@ -1,9 +1,9 @@
 // The rows of a linear prediction z = x̃ᵀθ, x̃ = (x, constant), with their losses ℓ(y, z), and sums
 // over them in one pass.
 //
-// Rows come in chunks: first the scores of a chunk, then their losses, then what is made of them.
-// Sums within a chunk and over chunks are in the order of the rows, by one thread: the bits are a
-// function of the arguments.
+// Rows are processed in chunks: first the raw predictions of a chunk, then their losses, then the
+// sums. Sums within a chunk and over chunks are in the order of the rows, by one thread, so the
+// bits are a function of the arguments.
 #pragma once
 
 #include <vector>
@@ -50,7 +50,7 @@ template <typename T> struct LossRows {
   private:
     // From the scores of some rows, in their place: √(w ∂²ℓ/∂z²).
     void roots(std::size_t first, std::size_t count, double *z) const {
-        // Written here first, so that the compiler knows that nothing else is at the same place.
+        // A local array, so that the compiler knows that it does not overlap with others.
         double bend[most_rows];
         with_loss(loss, [&](auto known) {
             const double *own = y + first, bent = knee;

@@ -1,19 +1,19 @@
-// Losses that are the best of many lines, rounded off around a multiplier of every row:
+// Losses with kinks in their dual form, smoothed around a dual variable of every row:
 //
 //     ℓ_i(z) = max over lower_i ≤ m ≤ upper_i of m(y_i − z) − kink·|m| − curvature·m²/2
 //     φ_i(z) = the same with −(m − anchor_i)²/(2·reach) under the maximum
 //
-// (hinge, squared hinge, ε-insensitive and its square). φ has a continuous slope −m_i, and where
-// m_i is inside its box and off the kink it bends by 1/(curvature + 1/reach).
+// (hinge, squared hinge, ε-insensitive and its square). φ has the continuous slope −m_i, and if m_i
+// is strictly inside its box and not at the kink, its curvature is 1/(curvature + 1/reach).
 //
 //     rounded_rows   m, w·m and w·φ″ of every row; the sums of w·φ, of w·ℓ, of the dual's terms
 //                    w·(m·y − kink·|m| − curvature·m²/2), and of w·(m − anchor)²/(2·reach)
 //     rounded_sums   the same for z = x̃ᵀθ, x̃ = (x, constant), in one pass: z and m of every row,
 //                    the sums, Σ w·m·x̃ and Σ w·φ″·x̃ x̃ᵀ
-//     flat_step      a step along a direction at which the mean of φ has nearly no slope
+//     flat_step      a step along a direction at which the mean of φ has nearly zero slope
 //
-// Every row is computed on its own. Sums are over chunks of rows in order, chunks added in pairs:
-// one thread does it all, and blocks of rows are spread over threads by the caller.
+// Every row is computed separately. Sums are over chunks of rows in order, and chunks are added in
+// pairs, by one thread; the caller distributes blocks of rows over threads.
 
 #include <cmath>
 #include <vector>
@@ -26,12 +26,12 @@ namespace thetahat {
 
 namespace {
 
-// What is beyond the kink: shifted by it towards 0, and 0 within it.
+// Soft thresholding: shifted towards 0 by the kink, and 0 within it.
 double beyond(double value, double kink) { return value - std::min(std::max(value, -kink), kink); }
 
 double boxed(double m, double lower, double upper) { return std::min(std::max(m, lower), upper); }
 
-// The rows of either kernel: what is known of each before its score.
+// The rows of both kernels: what is known of each before its raw prediction.
 struct Rounding {
     const double *y, *anchor, *weight, *lower, *upper; // no weights: null
     double kink, curvature, reach;
@@ -50,7 +50,7 @@ struct Rounding {
     }
 };
 
-// Up to `sum_rows` rows: written here, so that the compiler knows that nothing else is there.
+// Up to `sum_rows` rows, in local arrays, so that the compiler knows that they do not overlap.
 struct RoundedChunk {
     double z[sum_rows], m[sum_rows], pull[sum_rows], bend[sum_rows];
     PairwiseSum sums[4];
@@ -82,7 +82,7 @@ struct RoundedChunk {
         for (std::size_t k = 0; k < size; ++k) {
             const std::size_t i = start + k;
             const double residual = of.y[i] - z[k], rest = beyond(residual, of.kink);
-            // ℓ itself: without curvature the best multiplier is at an end of the box.
+            // For ℓ itself without curvature the best dual variable is at an end of the box.
             const double end = rest > 0.0 ? of.upper[i] : rest < 0.0 ? of.lower[i] : rest;
             const double best = curved ? boxed(rest / of.curvature, of.lower[i], of.upper[i]) : end;
             const double cost = of.kink * std::abs(best) + of.curvature / 2 * best * best;
@@ -167,8 +167,8 @@ void rounded_sums(StridedMatrix<const T> x, Vector<const double> theta, double c
     tiles.write(bent);
 }
 
-// The full step is tried first, then doubled or bracketed; inside the bracket by false position,
-// with the end that stays put counted half so that both ends move.
+// The full step is tried first, then doubled or bracketed. Inside the bracket the regula falsi is
+// used, with the value at an end that does not move halved (Illinois), so that both ends move.
 template <typename Slope> double flat_point(const Slope &slope, double share) {
     constexpr double most_stretch = 1048576.0;
     constexpr int most_trials = 60;

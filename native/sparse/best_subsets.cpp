@@ -6,12 +6,12 @@
 //
 //     rss(first m columns) = rss(all) + Σ_{j ≥ m} z_j²
 //
-// judges one subset of each size m at once. No descendant is better than its ancestor, so a child
-// whose own rss is no improvement at any size it can reach is left out with its whole subtree.
+// gives the error of one subset of each size m at once. No descendant is better than its ancestor,
+// so a child whose own rss improves no size that it can reach is skipped with its whole subtree.
 //
-// The walk is depth first and its place is kept in `cursor`: cursor[0] is the depth (−1: done), and
-// cursor[1 + t] the next column to drop at depth t. A call goes on from there for `budget` nodes;
-// one thread, in a fixed order.
+// The search is depth first, and its position is kept in `cursor`: cursor[0] is the depth (−1:
+// done), and cursor[1 + t] the next column to drop at depth t. A call continues from there for
+// `budget` nodes; one thread, in a fixed order.
 
 #include <algorithm>
 #include <cmath>
@@ -88,7 +88,7 @@ std::size_t best_subsets(Matrix<const double> factor, Vector<const double> z, do
     for (std::size_t j = 0; j < d; ++j)
         levels[0].columns[j] = static_cast<std::int64_t>(j);
     levels[0].rss = rss;
-    // A child has one row less than it needs while its last one is rotated out: a spare level.
+    // One spare level: while its last row is rotated out, a child needs one row more.
     Level trial{std::vector<double>(d * d), std::vector<double>(d), std::vector<std::int64_t>(d),
                 0.0};
     const auto keep = [&](std::size_t t, std::size_t rows) {

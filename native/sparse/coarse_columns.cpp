@@ -1,15 +1,16 @@
-// Slopes of all columns from a byte per entry, and from the entries themselves where bytes leave
-// doubt. With integers |q_ij| ≤ 127 and |p_i| ≤ 32767, and steps s_j and t that reach the largest,
+// Slopes of all columns from one byte per entry, and from the entries themselves where bytes are
+// not accurate enough. With integers |q_ij| ≤ 127 and |p_i| ≤ 32767, and steps s_j and t for the
+// largest,
 //
 //     x_ij − mean_j = s_j q_ij + e_ij,  |e_ij| ≤ s_j/2,      r_i = t p_i + f_i,  |f_i| ≤ t/2,
 //     |Σ_i (x_ij − mean_j) r_i − s_j t Σ_i q_ij p_i| ≤ s_j (‖r‖₁ + 127 n t)/2 = slack_j.
 //
-// survey_columns makes q and s, with Σ_i w_i (x_ij − mean_j)² and the slopes of a first r, while a
-// column is in the nearest cache. slopes_near gives the middle of the bound, and its slack, where
-// |middle| + slack_j < near_j; else the slope itself with no slack.
+// survey_columns computes q and s, with Σ_i w_i (x_ij − mean_j)² and the slopes of a first r, while
+// a column is in the nearest cache. slopes_near returns the approximate slope and its slack if
+// |slope| + slack_j < near_j; otherwise the exact slope with slack 0.
 //
-// Sums of integers are exact. Other sums belong to one column each and have one order, so blocks
-// of columns [first, last) may be given to threads by the caller without changing a bit.
+// Sums of integers are exact. Other sums belong to one column each and have a fixed order, so the
+// caller may distribute blocks of columns [first, last) over threads without changing a bit.
 
 #include <algorithm>
 #include <cmath>
@@ -24,8 +25,8 @@ namespace {
 
 constexpr double LEVELS = 127.0, FINE_LEVELS = 32767.0;
 constexpr std::size_t EXACT = 512;        // 127 · 32767 · 512 is still below 2³¹
-constexpr double ROUNDING = 1e-9;         // more than the share that bounds lose to rounding
-constexpr double SMALLEST_LEVEL = 1e-290; // below, 1/t is not a number
+constexpr double ROUNDING = 1e-9;         // more than the relative rounding error of the bounds
+constexpr double SMALLEST_LEVEL = 1e-290; // below it, 1/t is not finite
 
 struct Survey {
     double squares, slope, most;
@@ -61,7 +62,7 @@ Survey survey_of(const auto *a, double centre, const double *w, const double *r,
 template <typename Level>
 void round_to_levels(const auto *a, double centre, double scale, double most, Level *__restrict out,
                      std::size_t n) {
-    const double up = most + 1.5; // the cast cuts towards zero: all are above it first
+    const double up = most + 1.5; // makes all numbers positive, because the cast truncates
     const auto down = static_cast<std::int32_t>(most + 1.0);
     for (std::size_t i = 0; i < n; ++i) {
         const double level = (static_cast<double>(a[i]) - centre) * scale + up;
@@ -112,7 +113,7 @@ void survey_columns(StridedMatrix<const T> x, Vector<const double> mean,
         const auto [square, slope, most] = survey_of(column, centre, weight.data(), residual, n);
         squares.data()[j] = square;
         slopes.data()[j] = slope - centre * sum;
-        // Infinite entries and those that are no numbers show in the squares.
+        // Infinite entries and NaN are visible in the squares.
         const bool usable = most > SMALLEST_LEVEL && std::isfinite(square);
         steps.data()[j] = usable ? most / LEVELS : 0.0;
         std::int8_t *row = levels.data() + j * n;

@@ -39,7 +39,7 @@ double quadratic_sweeps(Matrix<const double> gram, Vector<const double> l1, Vect
             const double *row = g + j * d;
             const double curvature = row[j] + b[j];
             if (!(curvature > 0.0))
-                continue; // a zero column: θ_j has no effect on the fit and keeps its value
+                continue; // a column of zeros: θ_j does not affect the fit and keeps its value
             const double free = soft_threshold(row[j] * t[j] - slope[j], a[j]) / curvature;
             const double moved = std::clamp(free, lo[j], hi[j]) - t[j];
             if (moved == 0.0)

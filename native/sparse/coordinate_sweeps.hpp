@@ -2,13 +2,13 @@
 //
 //     F(β) = ½‖y − Xβ‖² + Σ_j (l1_j |β_j| + ½ l2_j β_j²),   β_j ≥ lower_j,   lower_j ∈ {−∞, 0}
 //
-// `Columns` says how r = y − Xβ is held: by a vector that is linear in β, so that iterates can be
-// extrapolated: after every MEMORY + 1 sweeps the affine combination of the last iterates with the
-// least change (Anderson) is tried, and kept if F falls.
+// `Columns` defines how r = y − Xβ is represented: by a vector that is linear in β, so that
+// iterates can be extrapolated. After every MEMORY + 1 sweeps the affine combination of the last
+// iterates with the least change (Anderson) is tried, and kept if F decreases.
 //
-// Invariant: the vector belongs to β throughout, and F never rises. Coordinates are visited in the
-// order given, by one thread, so there is one order of sums. Stops when the duality gap of these
-// columns is within the tolerance, or when a sweep moves nothing beyond rounding.
+// Invariant: the vector always belongs to β, and F never increases. Coordinates are visited in the
+// given order by one thread, so the order of sums is fixed. Stops when the duality gap of these
+// columns is within the tolerance, or when a sweep moves nothing by more than rounding.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ inline double shrunk(double value, double threshold) {
     return value > threshold ? value - threshold : value < -threshold ? value + threshold : 0.0;
 }
 
-// Weights c with Σc = 1 that make ‖Σ c_i (β_{i+1} − β_i)‖ least; false when they are not to be had.
+// Weights c with Σc = 1 that minimise ‖Σ c_i (β_{i+1} − β_i)‖; false if they cannot be computed.
 inline bool combination(const std::vector<double> &steps, std::size_t k, double *weights) {
     double system[MEMORY][MEMORY + 1];
     double trace = 0.0;
@@ -69,7 +69,7 @@ inline bool combination(const std::vector<double> &steps, std::size_t k, double 
     return true;
 }
 
-// Keeps the last MEMORY + 1 iterates, and jumps ahead from them.
+// Keeps the last MEMORY + 1 iterates and extrapolates from them.
 template <typename Columns> class Extrapolation {
   public:
     Extrapolation(std::size_t k, std::size_t m)

@@ -1,10 +1,10 @@
-// What each column says about a residual, and how large the column is:
+// The inner product of each column with a residual, and the squared size of the column:
 //
 //     slopes_j = Σ_i x_ij r_i,      squares_j = Σ_i w_i (x_ij − mean_j)²
 //
-// Dense arrays are read in place whatever their order: column by column where columns are
-// contiguous, else row by row. Every sum belongs to one column and runs over the rows in one order,
-// so blocks of columns may be given to threads by the caller without changing a bit.
+// Dense arrays are read in place in any memory order: column by column if columns are contiguous,
+// else row by row. Every sum belongs to one column and runs over the rows in a fixed order, so the
+// caller may distribute blocks of columns over threads without changing a bit.
 
 #include "core/dots.hpp"
 #include "kernels.hpp"

@@ -1,16 +1,17 @@
-// Columns that depend on others change places with them, so that Σ_j l1_j |β_j| falls and Xβ stays.
+// Exchanges linearly dependent columns, so that Σ_j l1_j |β_j| decreases and Xβ does not change.
 //
 // `inside` are independent columns I, and each column q of `outside` is x_q = Σ_{i∈I} table_qi x_i.
-// Along β_q + t, β_i − t·table_qi nothing changes but the penalty, which is straight as long as no
-// coefficient turns. Each q in turn goes the way on which it falls, until a coefficient is zero:
-// its own, or that of an i, which leaves I while q takes its place,
+// Along β_q + t, β_i − t·table_qi only the penalty changes, and it is linear as long as no
+// coefficient changes its sign. Each q in turn moves in the direction in which the penalty
+// decreases, until a coefficient is zero: its own, or that of an i, which leaves I while q replaces
+// it,
 //
 //     x_r = Σ_{k≠i} (table_rk − f table_qk) x_k + f x_q,    f = table_ri / table_qi,    r ∈
 //     outside.
 //
-// Where β is zero, `sign` says to which side it may go. Columns, coefficients, signs and l1 are
-// changed in place, those outside ending at zero or where their penalty is lowest.
-// O(|inside|·|outside|) for each exchange; one thread, one order of sums.
+// Where β is zero, `sign` gives the direction in which it may move. Columns, coefficients, signs
+// and l1 are changed in place; those outside end at zero or where their penalty is lowest.
+// O(|inside|·|outside|) for each exchange; one thread, with a fixed order of sums.
 
 #include <algorithm>
 #include <cmath>
@@ -80,7 +81,7 @@ void exchange_columns(Matrix<double> table, Vector<std::int64_t> inside, Numbers
             continue;
         for (std::size_t i = 0; i < m; ++i) {
             const double moved = in.beta[i] - length * way * row[i];
-            in.beta[i] = moved * in.sign[i] < 0.0 ? 0.0 : moved; // rounding turns none
+            in.beta[i] = moved * in.sign[i] < 0.0 ? 0.0 : moved; // rounding must not change a sign
         }
         out.beta[q] += length * way;
         if (leaves == m) {

@@ -1,13 +1,13 @@
-// Along a step of some coefficients as far as F falls, for
+// Moves along a step of some coefficients as far as F decreases, for
 //
 //     F(β) = ½ βᵀGβ − startᵀβ + Σ_j (l1_j |β_j| + ½ l2_j β_j²),    slopes = start − Gβ,
 //
-// where all others are zero. Tried are the whole step, a half and a quarter of it, with zero for
-// those that would turn (change their sign, where l1 or a bound makes that matter); then the step
-// as far as the first of them is zero. The first of these where F falls by more than rounding is
-// taken: β and slopes are changed in place, and the answer is true; else nothing is changed. G is
-// symmetric, so its rows are its columns. O(|members|·k) for each try; one thread, one order of
-// sums.
+// where all others are zero. It tries the whole step, a half and a quarter of it, with zero for
+// coefficients that would change their sign (if l1 or a bound makes that matter); then the step up
+// to the point where the first of them is zero. The first of these that decreases F by more than
+// rounding is accepted: β and slopes are changed in place, and true is returned; otherwise nothing
+// is changed. G is symmetric, so its rows are its columns. O(|members|·k) for each try; one thread,
+// with a fixed order of sums.
 
 #include <algorithm>
 #include <cmath>
@@ -21,8 +21,8 @@ namespace thetahat {
 
 namespace {
 
-constexpr double ROUNDING = 1e-15; // the share of F that is no more than rounding
-constexpr double VANISHED = 1e-12; // what is left of a coefficient that ends at zero
+constexpr double ROUNDING = 1e-15; // share of F that is rounding error
+constexpr double VANISHED = 1e-12; // remainder of a coefficient that counts as zero
 
 double sign_of(double value) { return (value > 0.0) - (value < 0.0); }
 

@@ -1,17 +1,17 @@
-// The path of an elastic net over falling penalties, on a Gram matrix of few columns:
+// The path of an elastic net over decreasing penalties, on a Gram matrix of few columns:
 //
 //     F(β) = ½βᵀGβ − cᵀβ + l1·Σ|β_j| + ½ l2·Σβ_j²,   β_j ≥ lower ∈ {−∞, 0},   (l1, l2) one by one
 //
-// On a face, where the signs s of some coefficients S are given and the others are zero, F is a
+// If the signs s of an active set S are fixed and the other coefficients are zero (a face), F is a
 // parabola, whose minimum solves (G_SS + l2) β_S = c_S − l1·s_S. From one penalty to the next few
-// columns come and go, so the Cholesky factor of the face is kept: rows of columns that stay ahead
-// of all that leave are those of the new factor, and a column that joins is one row more. A jump to
-// the minimum is taken if F falls; coefficients that would change sign become zero. Where a jump
-// leads nowhere, sweeps of coordinate descent find the next face.
+// columns join and leave, so the Cholesky factor of the active set is kept: its rows before the
+// first column that leaves stay valid, and a column that joins adds one row. A jump to the minimum
+// is accepted if F decreases; coefficients that would change sign become zero. If a jump makes no
+// progress, sweeps of coordinate descent find the next active set.
 //
-// Invariant: slopes = c − Gβ. One thread, columns in the order given, so there is one order of
-// sums. A penalty is done when its duality gap is within the tolerance; at the first that takes too
-// many steps the path ends, and its number is returned.
+// Invariant: slopes = c − Gβ. One thread visits the columns in the given order, so the order of
+// sums is fixed. A penalty is done when its duality gap is within the tolerance. The path ends at
+// the first penalty that takes too many steps, and the number of penalties done is returned.
 
 #include <algorithm>
 #include <cmath>
@@ -33,14 +33,14 @@ constexpr double rounding = 1e-15;        // share of F
 struct Penalty {
     double l1, l2, lower;
 
-    bool binds() const { return l1 > 0.0 || lower == 0.0; } // whether signs are to be kept
+    bool binds() const { return l1 > 0.0 || lower == 0.0; } // whether signs must be kept
     double soft(double value) const {
         const double free = value > l1 ? value - l1 : value < -l1 ? value + l1 : 0.0;
         return std::max(free, lower);
     }
 };
 
-// The columns in use in the order in which they joined, and the factor of their Gram matrix.
+// The active columns in the order in which they joined, and the factor of their Gram matrix.
 class ActiveSet {
   public:
     ActiveSet(const double *gram, std::size_t k) : gram(gram), k(k), factor(k * k), inside(k, 0) {}
@@ -112,7 +112,7 @@ class Walk {
 
     const std::vector<double> &coefficients() const { return beta; }
 
-    // Minimise at a penalty: the steps it took, more than `most` when that was not enough.
+    // Minimise at one penalty; returns the number of steps, more than `most` if that was too few.
     std::size_t solve(const Penalty &at, double tolerance, std::size_t most, bool once,
                       double &gap) {
         std::fill(l1s.begin(), l1s.end(), at.l1);
@@ -167,8 +167,8 @@ class Walk {
         return sum;
     }
 
-    // To the minimum of the face in use with the steepest others joined, or towards it; false, and
-    // nowhere, where F does not fall.
+    // Move to or towards the minimum with the steepest other columns joined; false, without a move,
+    // if F does not decrease.
     bool jump(const Penalty &at, std::size_t joining) {
         for (std::size_t j = 0; j < k; ++j)
             signs[j] = beta[j] > 0.0 ? 1.0 : beta[j] < 0.0 ? -1.0 : 0.0;

@@ -1,6 +1,6 @@
-// What slopes tell of a lasso: the duality gap, and how far each column is from being in use.
-// Slopes may be known up to a slack; then both hold for the worst of them. One pass over the
-// columns in order, by one thread, O(k); short enough to keep the interpreter's lock.
+// The duality gap of a lasso from its slopes, and how far each column is from becoming active. If
+// slopes are known only up to a slack, both hold for the worst case. One pass over the columns in
+// order, by one thread, O(k); so short that it keeps the interpreter's lock.
 
 #include <cmath>
 #include <limits>
@@ -14,8 +14,8 @@ namespace thetahat {
 
 namespace {
 
-// Slopes that may be further out by their slack, or by one that all share: as far out as they can
-// be, downwards only where β may be negative.
+// Slopes enlarged by their slack (their own or a common one): the largest possible size; downwards
+// only if β may be negative.
 struct Steepest {
     const double *slopes, *slack, *lower;
     std::size_t next;
@@ -46,8 +46,8 @@ lasso_gap(Vector<const double> beta, Vector<const double> slopes, Vector<const d
     return {found.gap, found.scaled, found.scale, 0.5 * rr + found.penalty};
 }
 
-// How far each column is from being in use: (l1 − scale·|c − l2 β|)/√(‖x‖² + l2), on rows that l2
-// adds; infinitely far where there is nothing to use.
+// The distance of each column from becoming active: (l1 − scale·|c − l2 β|)/√(‖x‖² + l2), on the
+// rows that l2 adds; infinite for columns of zeros.
 void lasso_room(Vector<const double> beta, Vector<const double> slopes, Vector<const double> slack,
                 Vector<const double> squares, Vector<const double> l1, Vector<const double> l2,
                 Vector<const double> lower, double scale, Vector<double> out) {

@@ -41,7 +41,7 @@ Gap duality_gap(const double *beta, Terms terms, std::size_t k, double rr, doubl
         absolute += l1 * std::abs(b);
         square += l2 * b * b;
         if (l1 > 0.0) {
-            if (size > steepest * l1) // which is rare: divisions are dear
+            if (size > steepest * l1) // rarely true, which saves divisions
                 steepest = size / l1;
         } else if (size > 0.0)
             scalable = false;

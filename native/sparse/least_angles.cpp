@@ -1,13 +1,13 @@
 // Least angle regression for many targets, on the Gram matrix G and c = Xᵀy: row by row of `coef`.
 //
-// The columns A most correlated with the residual share one absolute correlation C. β_A moves along
-// w = G_AA⁻¹ s (s the signs), which lowers that of all of them alike, until another column is as
-// correlated:
+// The columns A with the largest correlation with the residual share one absolute correlation C.
+// β_A moves along w = G_AA⁻¹ s (s the signs), which lowers the correlations of all of them equally,
+// until another column reaches the same correlation:
 //
 //     γ = min⁺ over j not in A of (C − r_j)/(1 − a_j), (C + r_j)/(1 + a_j),   a = G_·A w
 //
 // or until C = 0, the least-squares fit on A. Invariant: r = c − Gβ. A step costs
-// O(|A|² + |A| d). Each target is the work of one thread and reads nothing of the others.
+// O(|A|² + |A| d). Each target is computed by one thread, independently of the others.
 
 #include <algorithm>
 #include <cmath>
@@ -64,7 +64,7 @@ void least_angles(Matrix<const double> gram, Matrix<const double> correlation, s
                 square -= sum * sum;
             }
             if (!(square > 1e-13 * g[best * d + best]))
-                continue; // depends on the columns taken
+                continue; // depends linearly on the chosen columns
             factor[size * most + size] = std::sqrt(square);
             sign[size] = slope[best] > 0.0 ? 1.0 : -1.0;
             active[size++] = best;

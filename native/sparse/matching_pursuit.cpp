@@ -3,10 +3,10 @@
 //     j ← argmax_{j not in A} |c_j − (Gβ)_j|,   A ← A + j,   β_A ← G_AA⁻¹ c_A
 //
 // Invariants: L Lᵀ = G_AA grows by one row per step; L z = c_A, so that ‖y − Xβ‖² = ‖y‖² − ‖z‖²;
-// slope = c − Gβ is worked out afresh at every step, so no error is carried along. A step costs
-// O(|A| d). A column that depends on A, or that is uncorrelated with the residual to rounding, is
-// never taken. Each target is the work of one thread and reads nothing of the others: the bits do
-// not depend on how the targets are shared out.
+// slope = c − Gβ is computed again at every step, so errors do not accumulate. A step costs O(|A|
+// d). A column that depends linearly on A, or is uncorrelated with the residual up to rounding, is
+// never chosen. Each target is computed by one thread, independently of the others, so the bits do
+// not depend on the distribution over threads.
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,7 @@ namespace thetahat {
 
 namespace {
 
-constexpr double DEPENDENT = 1e-13; // share of x_j outside the span of A that is rounding
+constexpr double DEPENDENT = 1e-13; // share of x_j outside the span of A that is rounding error
 constexpr double UNCORRELATED = 64 * std::numeric_limits<double>::epsilon();
 
 void matching_pursuit(Matrix<const double> gram, Matrix<const double> correlation,

@@ -2,11 +2,11 @@
 //
 //     min_u ½ uᵀGu − cᵀu + l1·‖u‖₁,   u ≥ 0 where `positive`
 //
-// by cyclic coordinate descent from the codes given. Invariant: slope = Gu − c throughout a row.
-// When a sweep leaves the signs as they were, the system G_AA u_A = c_A − l1·sign is solved and
-// taken if it keeps the signs: that ends the slow tail, and the optimum is exact to rounding.
-// A row costs O(k) per sweep plus O(k) per coordinate that moves. Each row is the work of one
-// thread and reads nothing of the others, so the bits do not depend on how rows are shared out.
+// by cyclic coordinate descent from the given codes. Invariant: slope = Gu − c throughout a row. If
+// a sweep does not change any sign, the system G_AA u_A = c_A − l1·sign is solved and accepted if
+// it keeps the signs: this avoids the slow final phase, and the optimum is exact up to rounding. A
+// row costs O(k) per sweep plus O(k) per coordinate that moves. Each row is computed by one thread,
+// independently of the others, so the bits do not depend on the distribution over threads.
 
 #include <algorithm>
 #include <cmath>
@@ -146,7 +146,7 @@ void sparse_codes(Matrix<const double> gram, double l1, bool positive,
         for (std::size_t sweep = 1; sweep <= most_sweeps && gap > tolerance * size; ++sweep) {
             const bool changed = lasso.sweep(u);
             if (!changed && sweep >= next_try) {
-                next_try = 2 * sweep; // rarer each time: a failed solve is not repeated for nothing
+                next_try = 2 * sweep; // less and less often, because a solve may fail again
                 lasso.solve_support(c, u);
             }
             gap = lasso.violation(u);

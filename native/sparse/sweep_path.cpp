@@ -1,16 +1,16 @@
-// Least squares with separable terms at falling penalties, by sweeps over dense columns:
+// Least squares with separable terms at decreasing penalties, by sweeps over dense columns:
 //
 //     F(β) = ½‖y − Xβ‖² + Σ_j (l1_j |β_j| + ½ l2_j β_j²),   β_j ≥ lower_j ∈ {−∞, 0},
 //
-// where (l1, l2) are one row after another. One pass over all columns gives their slopes Xᵀr and
-// the duality gap; then a few sweeps over the columns in use, those that would leave zero, and
-// those that may do so before the next penalty (the slope of a column moves by less than l1 does,
-// mostly). For few numbers, which a cache holds, that costs less than any bookkeeping.
+// where (l1, l2) are given row by row. One pass over all columns gives their slopes Xᵀr and the
+// duality gap. Then a few sweeps follow over the active columns, those that would leave zero, and
+// those that may leave zero before the next penalty (usually the slope of a column changes by less
+// than l1). For small data that fit in the cache this is faster than keeping working sets.
 //
-// Invariant: r = y − Xβ, made anew at each penalty. One thread, columns in the order given, so
-// there is one order of sums. A penalty is done when its gap is within the tolerance; at the first
-// that takes too many sweeps, or where nothing moves any more, the path ends, and its number is
-// returned.
+// Invariant: r = y − Xβ, computed again at each penalty. One thread visits the columns in the given
+// order, so the order of sums is fixed. A penalty is done when its gap is within the tolerance. The
+// path ends at the first penalty that takes too many sweeps, or where nothing moves any more, and
+// its number is returned.
 
 #include <algorithm>
 #include <cmath>
@@ -60,7 +60,7 @@ class Sweeps {
 
     const std::vector<double> &coefficients() const { return beta; }
 
-    // Minimise at a penalty; `before` is the l1 at which the slopes were last at rest.
+    // Minimise at one penalty; `before` is the l1 for which the slopes were optimal.
     Reached solve(const double *l1, const double *l2, const double *before, double tolerance,
                   double floor, std::size_t most, bool once) {
         const Terms terms{l1, l2, lower};

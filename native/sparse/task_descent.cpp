@@ -2,9 +2,9 @@
 //
 //     ½‖Y − XB‖² + Σ_j (l1_j ‖B_j‖₂ + ½ l2_j ‖B_j‖²),   B_j the row of column j
 //
-// Invariant: slopes = Xᵀ(Y − XB) throughout. Rows are visited in order by one thread, so there is
-// one order of sums, and the objective never rises. Stops when the duality gap of these columns is
-// within the tolerance, or when a sweep moves nothing beyond rounding.
+// Invariant: slopes = Xᵀ(Y − XB) throughout. Rows are visited in order by one thread, so the order
+// of sums is fixed, and the objective never increases. Stops when the duality gap of these columns
+// is within the tolerance, or when a sweep moves nothing by more than rounding.
 
 #include <algorithm>
 #include <cmath>

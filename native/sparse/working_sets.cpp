@@ -1,6 +1,6 @@
-// Coordinate descent on a working set of columns: two ways to hold r = y − Xβ for the sweeps of
-// coordinate_sweeps.hpp, compressed sparse columns (their means taken off implicitly), or the Gram
-// matrix, where the slopes Xᵀr stand for r. Dense columns are those of sweep_path.cpp.
+// Coordinate descent on a working set of columns: two representations of r = y − Xβ for the sweeps
+// of coordinate_sweeps.hpp, by compressed sparse columns (whose means are subtracted implicitly) or
+// by the Gram matrix, with the slopes Xᵀr instead of r. Dense columns are in sweep_path.cpp.
 
 #include <algorithm>
 #include <vector>
@@ -14,8 +14,9 @@ namespace thetahat {
 
 namespace {
 
-// r = rest + shift·q, where q holds the roots of the weights and Σq² = total: taking the mean off a
-// sparse column changes `shift` alone. qᵀr = 0 whenever there are means to take off.
+// r = rest + shift·q, where q contains the roots of the weights and Σq² = total, so that
+// subtracting the mean of a sparse column changes only `shift`. qᵀr = 0 whenever means are
+// subtracted.
 template <typename T, typename Index> struct SparseColumns {
     const T *value;
     const Index *row, *bound;

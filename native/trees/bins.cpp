@@ -1,16 +1,16 @@
-// Values as small codes: what histograms count.
+// Small integer codes for values, as histograms need them.
 //
 //     code(x) = number of cut points < x,   so that  x ≤ cut[c]  ⇔  code(x) ≤ c
 //
-// `quantile_cuts` places the cut points of one column. Values heavier than a bin's share have a bin
-// of their own. The others fill theirs from below, each as near to its share of the light weight
-// that is left as whole values allow; when no more values than bins are left, each has one. A cut
-// lies midway between two values.
+// `quantile_cuts` places the cut points of one column. Values with more than the share of one bin
+// get a bin of their own. The other values fill the remaining bins in ascending order, each bin as
+// close to its share of the remaining weight as whole values allow; when there are at most as many
+// values as bins left, each value gets a bin. A cut lies midway between two values.
 //
-// `bin_codes` reads rows of numbers in blocks, searches all rows of a block in step (no branches:
-// the cuts are padded to 2^k − 1 with +∞) and writes the codes row by row, column by column, or
-// both. A missing value has the code after the last bin; categories are looked up. Blocks write
-// disjoint outputs, so the number of threads changes no bit.
+// `bin_codes` reads rows of numbers in blocks, searches all rows of a block together (without
+// branches: the cuts are padded to 2^k − 1 with +∞) and writes the codes row by row, column by
+// column, or both. A missing value has the code after the last bin; categories are looked up.
+// Blocks write disjoint outputs, so the number of threads changes no bit.
 
 #include <algorithm>
 #include <array>
@@ -29,7 +29,7 @@ namespace {
 constexpr std::size_t most_bins = 255; // and a code for missing values: one byte
 constexpr std::size_t block = 512;     // rows searched in step
 
-// A number in [low, high), midway where rounding and infinities let it.
+// A number in [low, high), the midpoint unless rounding or infinities prevent it.
 double between(double low, double high) {
     const double middle = low + (high / 2 - low / 2);
     return middle >= low && middle < high ? middle : low;

@@ -1,7 +1,7 @@
-// Columns as codes 0, 1, 2, …, beside the values they stand for.
+// Columns as codes 0, 1, 2, …, with the values that belong to them.
 //
-// Codes keep the order of the values. A code is a bin of near values, or, when splits are exact,
-// one value each: nothing else differs. The code after the last means that the value is missing.
+// Codes have the order of the values. A code is a bin of similar values or, with exact splits, a
+// single value; nothing else differs. The code after the last one means a missing value.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace thetahat::trees {
 
-// A number in [low, high), midway where rounding and infinities let it.
+// A number in [low, high), the midpoint unless rounding or infinities prevent it.
 inline double midway(double low, double high) {
     const double middle = low + (high / 2 - low / 2);
     return middle >= low && middle < high ? middle : low;
@@ -28,8 +28,8 @@ inline double midway(double low, double high) {
 constexpr std::size_t most_ranks = 0xFFFF;
 
 template <typename Code> struct CodedColumns {
-    // Of bins there are few. Ranks are many, and those of a block's rows are fewer: counted anew
-    // there, half the bytes hold them, and histograms over them stay in cache.
+    // There are few bins. There are many ranks, but fewer within the rows of a block: numbered
+    // again within the block they need half the bytes, and histograms over them stay in the cache.
     static constexpr bool ranked = sizeof(Code) > 1, by_row = false;
     using LocalCell = std::conditional_t<ranked, std::uint16_t, Code>;
     static constexpr auto block_sizes = [] {

@@ -1,4 +1,4 @@
-// What a split is worth: criteria as functions of the sums of a node.
+// Split criteria as functions of the sums of a node.
 //
 // The statistics of a row are its weight w and `width` sums: w·y for each output of a regression,
 // or w in the slot of its class for each output of a classification. A node's sums s and weight W
@@ -11,8 +11,8 @@
 //     entropy           W·φ = q − Σ c·log(c/W)    q = 0, divided by log 2: bits
 //     training error    W·φ = q − Σ max c         q = W per output
 //
-// averaged over outputs. So q falls out of a gain, W·φ − W_L·φ_L − W_R·φ_R, and three families are
-// enough: squares, logarithms, majorities; Friedman's improvement is the square of the mean
+// averaged over outputs. So q cancels in a gain, W·φ − W_L·φ_L − W_R·φ_R, and three families are
+// enough: squares, logarithms, majorities. Friedman's improvement uses the square of the mean
 // difference. A family is a small value, chosen once outside the hot loop (`with_criterion`):
 //
 //     score(left, w_left, all, w)   what the loop over candidates compares, more is better
@@ -21,8 +21,8 @@
 //     class_q(w)                    q where the sums are class counts
 //
 // so that gain / (weight of the root) is scikit-learn's impurity decrease. With `Width` > 0 the
-// number of sums is known to the compiler. Whole-numbered weights of classes give exact squares:
-// a split and its mirror image then have the same bits.
+// number of sums is known to the compiler. Integer weights of classes give exact squares, so that a
+// split and its mirror image have the same bits.
 #pragma once
 
 #include <algorithm>
@@ -92,8 +92,8 @@ struct MeanDifference {
     }
 };
 
-// Entropy in bits and Poisson deviance. A Poisson mean of 0 cannot be told from its rows by any
-// finite logarithm, so a side whose sum is 0 is refused (`positive`).
+// Entropy in bits and Poisson deviance. A Poisson mean of 0 has an infinite logarithm, so a side
+// whose sum is 0 is rejected (`positive`).
 template <std::size_t Width = 0> struct Logarithms {
     std::size_t n_sums, outputs;
     bool positive = false;
@@ -126,7 +126,7 @@ template <std::size_t Width = 0> struct Logarithms {
     }
 };
 
-// Training error: what the majority of each output leaves.
+// Training error: the weight outside the majority class of each output.
 struct Majorities {
     std::size_t n_sums, outputs;
 
@@ -164,9 +164,9 @@ double gain(const Criterion &criterion, const double *left, double w_left, const
     return criterion.unit() * (criterion.score(left, w_left, all, w) - criterion.base(all, w));
 }
 
-// A gain to nine digits of `spread` = W·φ, the most there is to gain. Splits that divide a node's
-// rows alike have the same gain but for rounding; rounded so, they tie, and the tie is broken by
-// `better` instead of by the order in which rows were added.
+// A gain rounded to nine digits of `spread` = W·φ, the largest possible gain. Splits that divide
+// the rows of a node in the same way have the same gain up to rounding. Rounding makes them tie,
+// and the tie is broken by `better` instead of by the order in which rows were added.
 inline double rounded_gain(double gain, double spread) {
     constexpr double steps = 1 << 30;
     if (!(spread > 0.0) || !std::isfinite(gain))

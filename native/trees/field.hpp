@@ -1,4 +1,4 @@
-// The rows of a growing tree, each node's a stretch [begin, end) of all of them.
+// The rows of a growing tree; those of each node are one range [begin, end).
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace thetahat::trees {
 
-// What the engines of a tree and of its subtrees share; they write disjoint stretches of it.
+// Data shared by the engines of a tree and of its subtrees, which write disjoint ranges of it.
 struct Field {
     const SortedColumns &columns;
     std::vector<std::uint32_t> rows{};     // of the nodes, [begin, end) each

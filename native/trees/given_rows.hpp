@@ -1,4 +1,4 @@
-// The rows of X as they were given: of either width, in any layout.
+// The rows of X as they were passed: float32 or float64, in any memory layout.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A node while splits of it are tried: what its rows add up to, and what dividing them gains.
+// A node while its splits are tried: the sums of its rows, and the gain of a split.
 #pragma once
 
 #include <cmath>
@@ -79,16 +79,17 @@ template <typename Statistics, typename Criterion> class NodeSums {
         return true;
     }
 
-    // More gain. Splits that divide the rows alike gain the same but for rounding, and then the
-    // first is kept: which is first was drawn, and does not depend on the order of sums.
+    // Larger gain. Splits that divide the rows in the same way have the same gain up to rounding,
+    // and then the first one is kept: their order was drawn and does not depend on the order of
+    // sums.
     bool beats(const Candidate &found, const Candidate &best) const {
         const double blur = 1e-9 * std::abs(best.gain) + 1e-13 * std::abs(base_);
         return found.gain > -std::numeric_limits<double>::infinity() &&
                (!best.exists() || found.gain > best.gain + blur);
     }
 
-    // Whether no split can beat this one: both its sides are pure. (Of two classes, or of squared
-    // errors; of other criteria nobody asks.)
+    // Whether no split can be better, because both sides are pure. (Only for two classes and
+    // squared errors; it is not used with other criteria.)
     bool unbeatable(const Candidate &best) const {
         if constexpr (std::is_same_v<Statistics, OneSum> &&
                       std::is_base_of_v<Squares<1>, Criterion>)

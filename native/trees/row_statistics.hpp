@@ -1,7 +1,8 @@
-// What the rows of a node add up to: their weight, and one sum or many.
+// The sums over the rows of a node: their weight, and one sum or many.
 //
-// A bin, a side of a split and a node are all described by `stride` numbers: the weight W, then the
-// sums that criteria.hpp scores. Rows carry what they add, so that a node reads them in order.
+// A bin, a side of a split and a node are all described by `stride` numbers: the weight W and the
+// sums that criteria.hpp scores. The statistics of the rows of a node are stored in the order of
+// the rows.
 #pragma once
 
 #include <algorithm>

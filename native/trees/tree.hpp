@@ -1,10 +1,10 @@
-// A tree while it grows, and the loop that grows it: the one engine under every kind of tree.
+// A growing tree, and the loop that grows it, which all kinds of trees share.
 //
-// Inside the engine a feature is known by its codes 0, 1, 2, …: bins of a histogram, ranks of the
-// distinct values, or categories. An ordered split sends the codes ≤ `code` left, a categorical one
-// the codes in a set; rows without a value go to the side that `missing_left` names. What differs
-// between kinds of trees is the engine handed to `grow`: how it finds the best split of a leaf, and
-// how it divides the leaf's rows and statistics.
+// Inside the engine a feature is represented by its codes 0, 1, 2, …: bins of a histogram, ranks of
+// the distinct values, or categories. An ordered split sends the codes ≤ `code` left, a categorical
+// one the codes in a set; missing values go to the side given by `missing_left`. Kinds of trees
+// differ in the engine passed to `grow`: how it finds the best split of a leaf, and how it divides
+// the rows and statistics of the leaf.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,7 @@ struct Split {
     bool exists() const { return feature != none; }
 };
 
-// Of two splits of one leaf the better: more gain; at equal gain the smaller feature, then the
+// The better of two splits of one leaf: larger gain; at equal gain the smaller feature, then the
 // smaller code, so that the choice does not depend on the order in which they were found.
 inline bool better(const Split &a, const Split &b) {
     if (a.gain != b.gain)
@@ -115,9 +115,9 @@ struct Growth {
 //     void find_both(Tree &, Leaf<State> &, Leaf<State> &);  as find, for two siblings at once
 //     void close(Tree &, Leaf<State> &);                     a leaf that stays one: free its state
 //
-// `find_both` is called for children that may be divided further (depth allows it, and there is
-// room for more leaves); an engine that builds histograms builds the smaller and subtracts. There
-// is no recursion: depth is bounded by memory alone.
+// `find_both` is called for children that may be split further (depth and number of leaves allow
+// it); an engine with histograms computes the smaller one and subtracts. There is no recursion, so
+// depth is limited only by memory.
 template <typename Engine> void grow(Engine &engine, Tree &tree, const Growth &growth) {
     using Open = Leaf<typename Engine::State>;
     std::vector<Open> open; // a heap by gain when best first, else a stack

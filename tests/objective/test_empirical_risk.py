@@ -466,9 +466,9 @@ def test_auto_fits_every_loss_no_worse_than_any_other_start(loss):
     risk = risk_of(loss)
     method, reason = method_for(risk)
     solution = th.minimise(risk, method, reason=reason)
-    assert solution.reason == reason
+    assert solution.reason == reason or solution.outcome is th.results.Outcome.EXACT
     if method.reaches_optimum:
-        assert solution.outcome is th.results.Outcome.CONVERGED
+        assert solution.outcome.success
     slack = 1e-7 if method.reaches_optimum else 5e-3
     rng = np.random.default_rng(0)
     for size in (1e-3, 0.03, 0.3):

@@ -1,4 +1,4 @@
-"""What all classifiers share: labels of any kind, known inside by the codes 0, 1, …, C−1."""
+"""What all classifiers share: labels of any kind, encoded as the codes 0, 1, …, C−1."""
 
 from __future__ import annotations
 
@@ -16,8 +16,12 @@ from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 
 
-class Classifier(ClassifierMixin, Estimator):
-    """Fitted ``classes_``: the labels in the order of their codes."""
+class LabelledEstimator(Estimator):
+    """Opens data whose targets are labels; keeps ``classes_``, the labels in order of their codes.
+
+    A classifier derives from `Classifier`; a model that is a classifier for some of its losses
+    derives from this class and declares its kind itself.
+    """
 
     classes_: Array
 
@@ -102,3 +106,7 @@ class Classifier(ClassifierMixin, Estimator):
         if labels.dtype.kind not in "iub":  # whole numbers are labels, whatever they are
             check_classification_targets(labels)
         return labels
+
+
+class Classifier(ClassifierMixin, LabelledEstimator):
+    """A classifier with fitted ``classes_``."""

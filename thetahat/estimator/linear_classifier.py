@@ -25,15 +25,7 @@ class LinearClassifier(Classifier, Linear):
     def _open_classes(self, *data: Any, **options: Any) -> Source:
         """As for all classifiers; rows of weight 0 are not there, and bring no class."""
         source = super()._open_classes(*data, **options)
-        if isinstance(source, InMemory) and source.weight is not None:
-            counted = np.asarray(source.y)[np.asarray(source.weight) > 0]
-            if counted.size and (counted == counted[0]).all():
-                label = self.classes_.tolist()[int(counted[0])]
-                raise DataError(
-                    f"{type(self).__name__}: all rows of positive weight are of one class, "
-                    f"{label!r}; telling classes apart takes at least two. Weigh rows of another "
-                    "class too."
-                )
+        require_two_weighted_classes(source, self.classes_, type(self).__name__)
         return source
 
     def decision_function(self, X: Any) -> Array:
@@ -73,3 +65,16 @@ class LinearClassifier(Classifier, Linear):
             "coef_": np.atleast_2d(found["coef_"]),
             "intercept_": np.atleast_1d(found["intercept_"]),
         }
+
+
+def require_two_weighted_classes(source: Source, classes: Array, who: str) -> None:
+    """Refuse rows in memory of which all that have a positive weight are of one class."""
+    if not isinstance(source, InMemory) or source.weight is None:
+        return
+    counted = np.asarray(source.y)[np.asarray(source.weight) > 0]
+    if counted.size and (counted == counted[0]).all():
+        raise DataError(
+            f"{who}: all rows of positive weight are of one class, "
+            f"{classes.tolist()[int(counted[0])]!r}; telling classes apart takes at least two. "
+            "Weigh rows of another class too."
+        )

@@ -1,7 +1,8 @@
-"""A part of the objective (loss, penalty, kernel ...) is a value.
+"""Base class of the parts of an objective: losses, penalties, kernels and so on.
 
-Concrete parts are frozen dataclasses: equal when their parameters are equal, checked when they are
-made, replaced and never changed. A string names a part with its default parameters.
+A concrete part is a frozen dataclass. Its parameters are checked when it is created and cannot be
+changed afterwards; two parts are equal when their parameters are equal. A string refers to a part
+with its default parameters.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ from thetahat.foundation.errors import ParameterError
 
 
 class Part:
-    """What all parts share: a name, and parameters that can be read, replaced and searched."""
+    """Base class of all parts: a name, and parameters that can be read, replaced and searched."""
 
     name: ClassVar[str]
-    """How a string names it: ``loss="huber"``, ``penalty="l2"``."""
+    """The string that selects this part, as in ``loss="huber"`` or ``penalty="l2"``."""
     aliases: ClassVar[tuple[str, ...]] = ()
-    """Other libraries' names for the same formula."""
+    """Names that other libraries use for the same formula."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name, so that ``loss__delta`` can be searched."""
+        """Return the parameters by name, so that ``loss__delta`` can be searched."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
     def set_params(self, **params: Any) -> Self:
-        """This part with some parameters replaced; parts are values, so a new one is returned."""
+        """Return a copy of this part with some parameters replaced; the part itself is frozen."""
         known = self.get_params()
         for name in params:
             if name not in known:
@@ -39,7 +40,7 @@ class Part:
         return replace(self, **params)  # type: ignore[type-var]
 
     def __sklearn_clone__(self) -> Self:
-        """Itself: a value needs no copy."""
+        """Return the part itself: it is frozen, so it needs no copy."""
         return self
 
 
@@ -55,9 +56,9 @@ def require_number(
     below: float | None = None,
     at_most: float | None = None,
 ) -> None:
-    """Refuse a parameter that is no finite number in its range; keep it as a Python float.
+    """Raise an error unless the parameter is a finite number in its range; store it as a float.
 
-    A Python float never widens float32 arrays, as NumPy's float64 numbers would.
+    The Python float keeps float32 arrays in float32, where a NumPy float64 number would not.
     """
     value = getattr(part, name)
     number = float(value) if isinstance(value, Real) else math.nan
@@ -78,7 +79,7 @@ def require_number(
 
 
 def require_whole(part: Part, name: str, *, at_least: int) -> None:
-    """Refuse a parameter that is no whole number from `at_least` on; keep it as a Python int."""
+    """Raise an error unless the parameter is an integer ≥ `at_least`; store it as a Python int."""
     value = getattr(part, name)
     if not isinstance(value, Integral) or isinstance(value, bool) or value < at_least:
         raise ParameterError(
@@ -88,10 +89,10 @@ def require_whole(part: Part, name: str, *, at_least: int) -> None:
 
 
 def part_named(kind: str, given: str | P, base: type[P], parts: Mapping[str, type[P]]) -> P:
-    """`given` itself when it is a part, else the part of that name with its default parameters.
+    """Return `given` if it is a part, else the part with this name and its default parameters.
 
-    `kind` is the word used in messages ("loss"), `base` the type a part must have, and `parts`
-    holds the classes by name; their aliases count as names.
+    `kind` is the word used in messages ("loss"), `base` is the type that a part must have, and
+    `parts` holds the classes by name. Aliases are accepted as names.
     """
     if isinstance(given, base):
         return given
@@ -122,7 +123,7 @@ def part_named(kind: str, given: str | P, base: type[P], parts: Mapping[str, typ
 
 
 def _listed(parts: Mapping[str, type[Part]]) -> str:
-    """All names, with the others that each part goes by."""
+    """All names in alphabetical order, each followed by its aliases."""
     return ", ".join(
         f"{name} ({', '.join(parts[name].aliases)})" if parts[name].aliases else name
         for name in sorted(parts)

@@ -5,11 +5,12 @@ A pure function of the parts and the sizes, so the choice can be explained, test
 ===================================  =============================================================
 loss and penalty                     method
 ===================================  =============================================================
+squared, θ² or none, maybe θ ≥ 0     `DirectLeastSquares`
+squared, |θ| and θ², maybe θ ≥ 0     `WorkingSets` of columns, or on their Gram matrix
+squared, |θ| and θ² in a box         `CoordinateDescent` on the Gram matrix
 both smooth, many rows in memory     `SketchedNewton`
 both smooth, small Hessian           `Newton`; `IRLS` where the loss is not convex but has weights
 both smooth                          `LBFGS`
-squared, |θ| and θ², many columns    `WorkingSets` of columns, for rows in memory
-squared, |θ| and θ² in a box         `CoordinateDescent` on the Gram matrix
 curved, |θ| and θ² in a box          `ProximalNewton`
 smooth, proximable                   `ProximalGradient`
 hinge or ε-insensitive, L2           `AugmentedLagrangian`; `DualCoordinateDescent` for many columns
@@ -46,6 +47,7 @@ from thetahat.mathematics.optimizers.programs.interior_point import InteriorPoin
 from thetahat.mathematics.optimizers.proximal.proximal_gradient import ProximalGradient
 from thetahat.mathematics.optimizers.proximal.proximal_newton import ProximalNewton
 from thetahat.mathematics.optimizers.proximal.subgradient_descent import SubgradientDescent
+from thetahat.mathematics.optimizers.residuals.direct_least_squares import DirectLeastSquares
 from thetahat.mathematics.optimizers.smooth.irls import IRLS
 from thetahat.mathematics.optimizers.smooth.lbfgs import LBFGS
 from thetahat.mathematics.optimizers.smooth.newton import Newton
@@ -53,6 +55,7 @@ from thetahat.mathematics.optimizers.smooth.sketched_newton import SketchedNewto
 from thetahat.mathematics.penalties.base import Penalty, Proximable, SmoothPenalty
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
+from thetahat.objective.forms.direct_form import ridge_terms
 from thetahat.objective.requirements import name, terms_with_a_dual
 
 SMALL_HESSIAN = {"memory": 500, "stream": 2000}
@@ -105,6 +108,10 @@ def choose_solver(
     >>> choose_solver(th.losses.Logistic(), th.penalties.L2(), 1000, 11)
     (Newton(), 'smooth, with a 11 × 11 Hessian: few steps, each exact to second order')
     """
+    if isinstance(loss, Squared) and not n_outputs:
+        chosen = _for_squared_loss(penalty, n_parameters, source_kind)
+        if chosen is not None:
+            return chosen
     small = n_parameters <= SMALL_HESSIAN[source_kind]
     if has_box_dual(loss, penalty) and not isinstance(loss, Smooth) and not n_outputs:
         if n_parameters <= LARGEST_MULTIPLIER_HESSIAN:
@@ -130,27 +137,6 @@ def choose_solver(
             f"{name(penalty)} has neither a gradient nor a proximal step, so no solver can take "
             "it. Derive it from SmoothPenalty or Proximable."
         )
-    many = n_parameters > (LARGEST_GRAM if n_rows is None else min(n_rows, LARGEST_GRAM))
-    if (
-        isinstance(loss, Squared)
-        and source_kind == "memory"
-        and many
-        and not n_outputs
-        and terms_with_a_dual(penalty, n_parameters) is None
-    ):
-        return WorkingSets(), (
-            f"squared loss with {name(penalty)} and {n_parameters} parameters: the few columns in "
-            "use, chosen and checked by the duality gap"
-        )
-    if (
-        isinstance(loss, Squared)
-        and isinstance(penalty, Coordinatewise)
-        and n_parameters <= LARGEST_GRAM
-        and not n_outputs
-    ):
-        return CoordinateDescent(), (
-            f"squared loss with {name(penalty)}: one pass for the Gram matrix, then compiled sweeps"
-        )
     if _is_proximal_newton(loss, penalty, n_parameters, n_outputs):
         return ProximalNewton(), (
             f"curved loss with {name(penalty)}: a parabola on the working coordinates, compiled "
@@ -159,6 +145,25 @@ def choose_solver(
     if isinstance(loss, Smooth):
         return ProximalGradient(), f"smooth loss, and {name(penalty)} has a proximal step"
     return _by_subgradients(loss, penalty)
+
+
+def _for_squared_loss(
+    penalty: Penalty, n_parameters: int, source_kind: str
+) -> tuple[Method, str] | None:
+    """The methods of quadratic problems; None where the general ones serve."""
+    ridge, fits = ridge_terms(penalty, n_parameters), n_parameters <= LARGEST_GRAM
+    if ridge is not None and (fits or not ridge.positive):
+        return DirectLeastSquares(), f"squared loss with {name(penalty)}: solved directly"
+    if terms_with_a_dual(penalty, n_parameters) is None and (fits or source_kind == "memory"):
+        return WorkingSets(), (
+            f"squared loss with {name(penalty)}: coordinate descent on the columns in use, to a "
+            "duality gap"
+        )
+    if isinstance(penalty, Coordinatewise) and fits:
+        return CoordinateDescent(), (
+            f"squared loss with {name(penalty)}: one pass for the Gram matrix, then compiled sweeps"
+        )
+    return None
 
 
 def has_box_dual(loss: Loss, penalty: Penalty) -> bool:

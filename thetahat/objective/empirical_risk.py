@@ -22,6 +22,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import moments
 from thetahat.foundation.types import Array
+from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.base import Curved, Loss, PiecewiseLinear, Reweightable
 from thetahat.mathematics.losses.box_dual import BoxDual
 from thetahat.mathematics.losses.residual.squared import Squared
@@ -32,6 +33,7 @@ from thetahat.mathematics.optimizers.gap import largest_entry
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.programs.piecewise_linear import PiecewiseLinearSum
 from thetahat.mathematics.optimizers.smooth.newton import NewtonRun
+from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.mathematics.penalties.base import Penalty, Proximable, SmoothPenalty
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
 from thetahat.mathematics.penalties.norms import L2
@@ -42,6 +44,7 @@ from thetahat.objective.forms.class_dual_form import ClassDualRows
 from thetahat.objective.forms.compiled_epoch import compiled_epoch, epoch_is_compiled
 from thetahat.objective.forms.compiled_newton import compiled_newton, newton_is_compiled
 from thetahat.objective.forms.curvature_sketch import sketch_of
+from thetahat.objective.forms.direct_form import direct_solution, is_ridge
 from thetahat.objective.forms.dual_form import DualRows, MultiplierForm
 from thetahat.objective.forms.piecewise_linear_form import best_level, piecewise_linear_form
 from thetahat.objective.lasso.l1_least_squares import L1Rows
@@ -252,6 +255,11 @@ class EmpiricalRisk:
         linear = np.append(scatter[:d, d], level)
         return SeparableQuadratic(gram, linear, constant, l1, l2, lower, upper, about.x_mean)
 
+    @requires(need.squared_loss, is_ridge, need.one_output)
+    def direct_least_squares(self, watch: Watch | None = None) -> Solution:
+        """θ̂ by a factorisation of the rows."""
+        return direct_solution(self, self._total_weight, watch)
+
     @requires(need.box_dual_loss, need.positive_l2_penalty, need.one_output)
     def multiplier_form(self) -> MultiplierForm:
         """F and its dual through one multiplier per row."""
@@ -286,11 +294,9 @@ class EmpiricalRisk:
         assert isinstance(self.penalty, Coordinatewise)
         return piecewise_linear_form(self.predictor, self.loss, self.penalty, self.source)
 
-    @requires(
-        need.squared_loss, need.penalised_coordinates, need.one_output, need.rows_in_any_order
-    )
+    @requires(need.squared_loss, need.penalised_coordinates, need.one_output)
     def l1_least_squares(self) -> L1LeastSquares:
-        """F by its columns, for rows with many of them."""
+        """F by its columns, or by their Gram matrix."""
         assert isinstance(self.penalty, Coordinatewise)
         l1, l2, lower, _ = self.penalty.kernel_terms(self.predictor.n_features)
         rows = L1Rows(self.source, intercept=self.predictor.fit_intercept, many=False)

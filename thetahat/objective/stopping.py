@@ -23,6 +23,7 @@ from thetahat.data.source import Block
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Subdifferentiable, Targets
 from thetahat.mathematics.optimizers.coordinate.coordinate_descent import CoordinateDescent
+from thetahat.mathematics.optimizers.coordinate.working_sets import WorkingSets
 from thetahat.mathematics.optimizers.loop import Method
 from thetahat.mathematics.optimizers.proximal.proximal_newton import ProximalNewton
 from thetahat.mathematics.optimizers.smooth.irls import IRLS
@@ -32,6 +33,8 @@ ORDINARY = 0.1
 """Gradients of this size and more are measured as they are."""
 ROUNDING = 1e-14
 """What the rounding of a mean of gradients may be, as a share of them."""
+ROUNDING_OF_GAPS = 1e-15
+"""The same of a duality gap, as a share of the mean square of the centred target."""
 EXACT = 1e-12
 """A constant that leaves less than this share of the slopes fits every row."""
 ROWS = 1000
@@ -41,6 +44,9 @@ IN_GRADIENTS = {kind.gap_kind for kind in (Method, IRLS, ProximalNewton, Coordin
 
 def tolerance_for(risk: Any, method: Method, tolerance: float) -> float:
     """The gap at which a run of `method` on the risk ends. Cost: O(d) for each of 1000 rows."""
+    if isinstance(method, WorkingSets):  # F falls with the square of the gradients
+        _, slope, _ = _sizes(risk)
+        return max(tolerance**2, ROUNDING_OF_GAPS) * slope**2 or tolerance
     if method.gap_kind not in IN_GRADIENTS or not isinstance(risk.loss, Subdifferentiable):
         return tolerance
     column, slope, steepest = _sizes(risk)

@@ -1,4 +1,4 @@
-// The steps of density_engine.hpp.
+// Implementation of density_engine.hpp.
 
 #include "trees/density/density_engine.hpp"
 
@@ -16,14 +16,14 @@ double fraction(double t, double low, double high) {
     return (0.5 * t - 0.5 * low) / (0.5 * high - 0.5 * low);
 }
 
-// Between a < b: a ≤ middle < b, so that x ≤ middle parts them.
+// The midpoint of a < b, with a ≤ midpoint < b, so that x ≤ midpoint separates them.
 double middle(double a, double b) {
     const double half = 0.5 * a + 0.5 * b;
     return half >= a && half < b ? half : a;
 }
 
-// To 32 bits: two candidates that part the rows alike gain the same but for rounding, and then the
-// first of them is meant, whatever the order in which the rows were summed.
+// Rounded to 32 bits: two candidates that divide the rows in the same way have the same gain up to
+// rounding, and then the first one is chosen, for any order in which the rows were summed.
 double without_rounding(double gain) {
     int exponent = 0;
     const double part = std::frexp(gain, &exponent);

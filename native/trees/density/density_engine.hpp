@@ -1,25 +1,26 @@
-// Density trees as an engine for `grow`: cells of a box, divided where the rows lie least evenly.
+// Density trees as an engine for `grow`: cells of a box, split where the rows are least uniform.
 //
-// A cell l holds the share a of its mass and the share f of its volume left of a threshold, and
-// q = N_l/N of all mass in v = V_l/V of the box. Its scores are, without a difference of large
-// numbers,
+// For a threshold, a is the share of the mass and f the share of the volume of cell l on its left;
+// q = N_l/N is the share of the cell in all mass and v = V_l/V in the box. Its scores, computed
+// without differences of large numbers, are
 //
 //     ise          V·(p_λ²V_λ + p_ρ²V_ρ − p_l²V_l) = (q²/v)·(a − f)² / (f·(1 − f))
 //     uniformity   |a − f|
 //     entropy      H_l − a·H_λ − (1 − a)·H_ρ,  H = ½ log det 2πeΣ
 //
-// Which threshold of a cell is best does not depend on q; which cell is divided next is decided by
-// what the split does for the whole, so the last two are weighted by q. Volumes are kept as
-// logarithms: those of a hundred columns leave the range of a double.
+// The best threshold of a cell does not depend on q. The cell that is split next is chosen by the
+// effect of its split on the whole density, so the last two scores are weighted by q. Volumes are
+// kept as logarithms, because those of a hundred columns would overflow a double.
 //
-// Exact search: every column keeps its rows in ascending order, and one pass over them tries the
-// middles between neighbouring values, the borders of the cell counted as values (the entropy needs
-// two passes, one from each end, so that rows are only ever added). Random search: thresholds drawn
-// between the smallest and the largest value along a column or, oblique, along a random direction.
+// Exact search: the rows of every column are kept in ascending order, and one pass over them tries
+// the midpoints between neighbouring values, where the borders of the cell count as values (the
+// entropy needs two passes, one from each end, so that rows are only added). Random search:
+// thresholds are drawn between the smallest and the largest value along a column or, for oblique
+// splits, along a random direction.
 //
-// Determinism: a column's scan, and a candidate's, is the work of one thread in the order of the
-// rows; the best of them is chosen in the order of columns and candidates. A candidate's random
-// numbers depend on the seed, the node and its own number alone.
+// Determinism: one thread scans a column or a candidate in the order of the rows, and the best is
+// chosen in the order of columns and candidates. The random numbers of a candidate depend only on
+// the seed, the node and the number of the candidate.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The doors of density trees: growing one, and the Gaussian responses of its leaves.
+// Python interface of density trees: growing a tree, and the Gaussian responses of its leaves.
 
 #include <cmath>
 

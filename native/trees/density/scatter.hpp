@@ -18,10 +18,10 @@ inline double gaussian_entropy(double log_det, double weight, double prior, std:
     return 0.5 * (log_det - static_cast<double>(d) * std::log(weight + prior));
 }
 
-// Rows that come one by one, at O(d²) a row (O(d) when diagonal). A row is a step of rank one,
-// A + α·z·zᵀ with z = x − m and α = w·W/(W + w), done on the factors A = L·D·Lᵀ: nothing is ever
-// subtracted from D, so A stays positive definite. What is left of α after the last column is
-// α / (1 + α·zᵀA⁻¹z), so the growth of the determinant comes for free.
+// Rows that are added one by one, at O(d²) per row (O(d) if diagonal). A row is an update of rank
+// one, A + α·z·zᵀ with z = x − m and α = w·W/(W + w), applied to the factors A = L·D·Lᵀ: nothing is
+// subtracted from D, so A stays positive definite. The remainder of α after the last column is α /
+// (1 + α·zᵀA⁻¹z), which also gives the growth of the determinant.
 class GrowingScatter {
   public:
     GrowingScatter(std::size_t d, bool full, double prior)
@@ -123,7 +123,7 @@ struct Moments {
             }
     }
 
-    // What is left of a whole without this part.
+    // The statistics of the rest of a whole without this part.
     void subtract_from(const Moments &whole) {
         weight = whole.weight - weight;
         for (std::size_t k = 0; k < sums.size(); ++k)
@@ -132,8 +132,8 @@ struct Moments {
             squares[k] = whole.squares[k] - squares[k];
     }
 
-    // Entropy of the rows about their own mean; `squares` is used up. Rounding of what was
-    // subtracted may leave a pivot below the prior, which it cannot be.
+    // Entropy of the rows about their own mean; `squares` is overwritten. Rounding errors of the
+    // subtraction may make a pivot smaller than the prior, which is then used instead.
     double entropy(double prior) {
         const std::size_t d = sums.size();
         double log_det = 0.0;

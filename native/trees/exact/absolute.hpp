@@ -1,9 +1,9 @@
-// Absolute errors: a side costs Σ w·|y − m| with m its weighted median.
+// Absolute errors: the cost of a side is Σ w·|y − m| with m its weighted median.
 //
-// A node sorts its targets once. Two sums over prefixes of that order, of w and of w·y, are kept in
-// binary-indexed trees: rows that go left are added to the left one, and the right one is the
-// node's less the left. A median is found by descending the tree, and with A and B the weight and
-// the sum of the targets below it
+// A node sorts its targets once. Prefix sums of w and of w·y in that order are kept in
+// binary-indexed trees: rows that go left are added to the left tree, and the sums of the right
+// side are those of the node minus the left ones. A median is found by descending the tree, and
+// with A and B the weight and the sum of the targets below it
 //
 //     Σ w·|y − m| = S − 2·B + m·(2·A − W),
 //

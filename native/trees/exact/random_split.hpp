@@ -14,7 +14,7 @@
 
 namespace thetahat::trees {
 
-// What one thread needs to draw: the codes of a node's rows, and those of its rows that go left.
+// Working memory of one thread: the codes of the rows of a node, and the rows that go left.
 struct DrawnRows {
     std::vector<std::uint32_t> codes{}, rows{};
     std::size_t n_left = 0;
@@ -40,7 +40,7 @@ inline Split draw_split(Random &random, const SortedColumns &columns, std::size_
     Split split;
     split.feature = static_cast<std::int32_t>(j);
     split.categorical = columns.categorical[j];
-    // Where all values are equal and some are missing, these are what is split off.
+    // If all values are equal and some are missing, the split separates the missing ones.
     split.missing_left = absent > 0 && least < most && random.next() & 1;
     if (split.categorical) {
         std::vector<std::uint8_t> seen(missing, 0);
@@ -62,7 +62,7 @@ inline Split draw_split(Random &random, const SortedColumns &columns, std::size_
         split.code = static_cast<std::uint32_t>(
             std::upper_bound(begin + least, begin + most, split.threshold) - begin - 1);
     }
-    // Which rows go left cannot be foreseen: gathered without a branch, they are added afterwards.
+    // The side of a row is unpredictable, so rows are gathered without a branch and added later.
     drawn.n_left = 0;
     const auto gather = [&](const auto &goes_left) {
         for (std::size_t i = 0; i < n; ++i) {

@@ -1,4 +1,4 @@
-// What a tree adds up: the statistics of a node, and the running sums of its left part.
+// The statistics of a node, and the running sums of its left part.
 //
 // A Measure describes nodes and makes running sums for them:
 //
@@ -8,10 +8,10 @@
 //     bool ordered()                                     the best subset of categories is a prefix
 //                                                        of their order by mean
 //
-// and a Running takes rows to the left one by one: `add(row)`, then `score()`, the more the better.
-// Targets of squared errors are centred at the node's mean as they are added, so that the score of
-// a far-off target loses no digits. Adding is O(1), scoring O(1) for one output and any number of
-// classes, else O(sums). Each running sum is made by one thread in the order of its rows.
+// and a Running moves rows to the left one by one: `add(row)`, then `score()`; larger is better.
+// Targets of squared errors are centred at the mean of the node as they are added, so that large
+// targets lose no digits. Adding is O(1); scoring is O(1) for one output and any number of classes,
+// else O(sums). Each running sum is made by one thread in the order of its rows.
 #pragma once
 
 #include <cmath>

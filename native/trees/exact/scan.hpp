@@ -1,10 +1,10 @@
 // The best split of a node along one column, whose rows come in the order of their codes.
 //
-// Rows pass from right to left code by code; after each code the running sums give the score of
-// the split. Rows without a value stand at the end: the pass is made with them on the right, the
-// split "has a value" among its candidates, and again with them on the left. Categories pass in the
-// order of their mean target (the best subset is a prefix of that order for one output of numbers
-// or two classes), or each alone against all others.
+// Rows move from right to left code by code; after each code the running sums give the score of the
+// split. Rows with missing values are at the end: the pass is made once with them on the right,
+// with the split "value is not missing" among its candidates, and once with them on the left.
+// Categories are ordered by their mean target (for one numeric output or two classes the best
+// subset is a prefix of that order), or each category is tried alone against all others.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace thetahat::trees {
 
-// What both sides of a split must keep.
+// Constraints on both sides of a split.
 struct Limits {
     std::size_t min_count = 1;
     double min_weight = 0.0;
@@ -44,8 +44,8 @@ struct Found {
     bool exists() const { return score > -std::numeric_limits<double>::infinity(); }
 };
 
-// Keeps the best of the candidates it is shown; one that is better by no more than rounding does
-// not displace an earlier one.
+// Keeps the best candidate. A candidate that is better only by rounding does not replace an earlier
+// one.
 template <typename Running> class Best {
   public:
     Best(const Running &running, const Limits &limits, double all, double rounding)

@@ -2,10 +2,10 @@
 //
 //     code(x) = number of distinct values of the column below x
 //
-// Each column is sorted by the bits of its values (least significant byte first, bytes that all
-// values share are skipped): O(n) per column, the same for any input. Columns are spread over
-// threads, each written by one. Neighbouring columns are read together, so that a row's cache line
-// is fetched once for all of them.
+// Each column is sorted by the bits of its values (least significant byte first; bytes that all
+// values share are skipped), in O(n) for any input. Columns are distributed over threads, each
+// written by one. Neighbouring columns are read together, so that the cache line of a row is
+// fetched once for all of them.
 
 #include "trees/exact/sorted_columns.hpp"
 

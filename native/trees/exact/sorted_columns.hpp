@@ -1,9 +1,9 @@
-// The columns of X as trees with exact splits read them: sorted once, used by every tree on them.
+// The columns of X for trees with exact splits: sorted once and used by all trees.
 //
-// A column is known by the ranks of its distinct values: code(x) = number of distinct values < x,
-// and rows without a value (NaN) have the code after the last. `entries` holds every column's rows
-// in the order of their codes (rows of one code in the order of the rows), `codes` its codes in the
-// order of the rows; a handle holds the one or the other.
+// A column is represented by the ranks of its distinct values: code(x) = number of distinct values
+// < x; missing values (NaN) have the code after the last. `entries` contains the rows of every
+// column in the order of their codes (rows with the same code in their own order), `codes` the
+// codes in the order of the rows; a handle contains one of the two.
 #pragma once
 
 #include <cstddef>

@@ -1,12 +1,12 @@
 // Trees with exact or random splits: the engine over the codes of sorted columns.
 //
-// Exact splits read every column in the order of its codes. A node owns the same stretch [begin,
-// end) of every column; when it is divided, each column's stretch is divided stably, so children
-// are in order again without sorting: O(rows × columns) per level. Random splits need no order and
-// read the codes by row. Columns are spread over threads, each scanned by one; below a size that
-// depends on the data alone a node's whole subtree is left to one thread (`postponed`), and the
-// subtrees are spread instead. Draws come from a seed of the node, so neither the number of threads
-// nor the order of growth changes a bit of the tree.
+// Exact splits read every column in the order of its codes. A node owns the same range [begin, end)
+// of every column. When it is split, the range of each column is partitioned stably, so the
+// children are in order again without sorting: O(rows × columns) per level. Random splits need no
+// order and read the codes by row. Columns are distributed over threads, each scanned by one. Below
+// a size that depends on the data alone, one thread grows the whole subtree of a node
+// (`postponed`), and subtrees are distributed instead. Random numbers come from a seed of the node,
+// so neither the number of threads nor the order of growth changes a bit of the tree.
 #pragma once
 
 #include <atomic>
@@ -96,7 +96,7 @@ template <typename Measure> class StatisticEngine {
         Random random(parent.state.seed);
         left.state.seed = random.next();
         right.state.seed = random.next();
-        if (present == n) // no value was missing here: later ones go where most rows went
+        if (present == n) // no missing values here: at prediction they go to the larger side
             tree.nodes[static_cast<std::size_t>(parent.node)].missing_left = n_left > n_right;
         bound(parent, left, right);
         describe(tree, left);

@@ -1,4 +1,4 @@
-// What a tree on statistics may look at, and when it stops.
+// The settings of a tree on statistics: allowed columns and splits, and stopping rules.
 #pragma once
 
 #include <cstddef>

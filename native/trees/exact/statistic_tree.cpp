@@ -1,8 +1,9 @@
 // Growing one tree on sorted columns, by any criterion of criteria.hpp or by absolute errors.
 //
-// The top of the tree is grown node by node, its columns shared among threads; the subtrees below
-// are grown side by side, each by one thread, and grafted in the order in which they were left.
-// Where the order of growth matters (best first), there is no such cut.
+// The top of the tree is grown node by node, with its columns distributed over threads. The
+// subtrees below are grown in parallel, each by one thread, and attached in the order in which they
+// were postponed. If the order of growth matters (best first), the whole tree is grown node by
+// node.
 
 #include <cmath>
 #include <string>
@@ -74,7 +75,7 @@ void enter_rows(Field &field, const Targets &targets, int threads) {
     if (!columns.ordered)
         return;
     field.root_in_columns = field.rows.size() == n;
-    // Not touched before it is written: a stump never does.
+    // Not initialised, so that a stump, which does not use it, does not touch the memory.
     field.entries = std::make_unique_for_overwrite<Entry[]>(n * columns.n_columns);
     if (field.root_in_columns)
         return;
@@ -116,7 +117,7 @@ Tree grow_on(const SortedColumns &columns, const Targets &targets, const std::st
     return tree;
 }
 
-// Targets as slots of the sums; what is no class is refused.
+// Targets as slots of the sums; invalid classes raise an error.
 void enter_classes(Targets &targets, std::size_t n) {
     targets.slots.resize(n * targets.outputs);
     for (std::size_t i = 0; i < targets.slots.size(); ++i) {

@@ -1,20 +1,21 @@
-// Weighted decision stumps of two classes, one after the other on the same columns.
+// Weighted decision stumps for two classes, grown repeatedly on the same columns.
 //
-// Boosting fits many stumps to the same rows under changing weights. Every column is cut once into
-// stretches of its sorted rows ("bins", of some hundred rows, cut between distinct values). A round
-// then adds the weights up by bin and class, in one pass over the rows, and looks into a bin only
-// if the best split of all might lie inside. With a and b the weights of both classes on the left,
-// A and B in all, the gain in Gini impurity is a convex function of (a, b),
+// Boosting fits many stumps to the same rows with changing weights. Every column is divided once
+// into ranges of its sorted rows ("bins" of about a hundred rows, divided between distinct values).
+// Each boosting iteration sums the weights by bin and class, in one pass over the rows, and
+// examines the rows of a bin only if the best split might lie inside. With a and b the weights of
+// the classes on the left and A and B in total, the gain in Gini impurity is a convex function of
+// (a, b),
 //
 //     score = (b·W − B·(a + b))² / (W·(a + b)·(W − a − b)),         W = A + B,
 //
 // and inside a bin a and b lie between their values at its ends. So no split inside exceeds the
-// larger score of the two remaining corners (a₀, b₁) and (a₁, b₀): most bins are ruled out, and the
-// stump is the exact one that a pass over all sorted rows finds. Rows without a value are tried on
-// both sides.
+// larger score of the two remaining corners (a₀, b₁) and (a₁, b₀). This excludes most bins, and the
+// stump is exactly that of a pass over all sorted rows. Rows with missing values are tried on both
+// sides.
 //
-// Columns are spread over threads; the sums of a column are made by one thread in a fixed order,
-// and bins are ruled out by the best score at the ends of all bins, which is known before.
+// Columns are distributed over threads; one thread computes the sums of a column in a fixed order,
+// and bins are excluded by the best score at the ends of all bins, which is known before.
 
 #include <cmath>
 

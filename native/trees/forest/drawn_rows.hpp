@@ -1,10 +1,10 @@
-// The rows a tree is grown on: `draws` draws with replacement, each row as often as its weight
-// says.
+// The rows on which a tree is grown: `draws` draws with replacement, with probabilities
+// proportional to the weights.
 //
 //     row = the first i with w_0 + … + w_i > u·W,  u uniform in [0, 1)
 //
-// Rows of weight 1 and rows repeated one by one are drawn by the same numbers as rows of whole
-// weights, so the law "weight two is a row twice" holds for every draw.
+// A row of integer weight is drawn by the same random numbers as that many repeated rows of weight
+// 1, so "weight two equals a row twice" holds for every draw.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// Forests: many trees side by side, each on its own draw of the rows.
+// Forests: many trees grown in parallel, each on its own draw of the rows.
 //
-// A tree is a function of its seed: the rows it draws, the columns and thresholds its nodes look
-// at. Threads take whole trees, and what they grew is put together in the order of the seeds, so
-// the bits do not depend on the number of threads. The GIL is released throughout.
+// A tree is a function of its seed, which determines the rows it draws and the columns and
+// thresholds that its nodes try. Threads grow whole trees, and the trees are joined in the order of
+// the seeds, so the bits do not depend on the number of threads. The GIL is released throughout.
 
 #include <string>
 

@@ -1,4 +1,4 @@
-// Making the columns of a forest: once for all its trees, with every size and code checked.
+// Builds the columns of a forest, once for all its trees, and checks every size and code.
 
 #include "trees/forest/forest_columns.hpp"
 

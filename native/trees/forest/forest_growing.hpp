@@ -1,4 +1,4 @@
-// Many trees side by side, each on its own draw of the rows.
+// Many trees grown in parallel, each on its own draw of the rows.
 #pragma once
 
 #include <cstdint>

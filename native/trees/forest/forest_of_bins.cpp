@@ -1,4 +1,4 @@
-// Forests on bins: the best split between bins of each column that a node looks at.
+// Forests on bins: the best split between bins of each column that a node tries.
 
 #include "trees/forest/forest_trees.hpp"
 #include "trees/forest/split_search.hpp"

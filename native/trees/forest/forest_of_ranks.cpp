@@ -1,4 +1,4 @@
-// Forests on ranks: the best split of all of each column that a node looks at.
+// Forests on ranks: the best of all splits of each column that a node tries.
 
 #include "trees/forest/forest_trees.hpp"
 #include "trees/forest/split_search.hpp"

@@ -1,4 +1,4 @@
-// Forests on values: one random split of each column that a node looks at.
+// Forests on values: one random split of each column that a node tries.
 
 #include "trees/forest/random_search.hpp"
 

@@ -1,4 +1,4 @@
-// What a tree of a forest may look at, and when it stops.
+// The settings of the trees of a forest: columns that are tried, and stopping rules.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the rows of a forest are asked for, and the statistics, criterion and answers that fit it.
+// The targets of a forest, and the statistics, criterion and leaf values that belong to them.
 #pragma once
 
 #include <cstddef>

@@ -1,14 +1,14 @@
-// One tree of a forest: an engine for `grow` that looks at few columns per node.
+// One tree of a forest: an engine for `grow` that tries few columns per node.
 //
-// The rows of a node lie side by side, with their weights and targets, and are parted stably, so
-// they stay in ascending order. Trees of forests are grown until their leaves are pure: most nodes
-// hold few rows. Once a node is small its cells are copied, column by column, into a block that a
-// near cache holds, and the whole subtree is grown from it (depth first: no other node is open
-// meanwhile that would need the block); where cells are wide in steps, each from the block before.
-// One thread grows the tree; all random numbers are its own.
+// The rows of a node are stored contiguously, with their weights and targets, and are partitioned
+// stably, so they stay in ascending order. Trees of forests are usually grown until their leaves
+// are pure, so most nodes have few rows. As soon as a node is small, its cells are copied, column
+// by column, into a block that fits in the cache, and the whole subtree is grown from it (depth
+// first, so that no other open node needs the block). Wide cells are copied in several steps, each
+// from the previous block. One thread grows the tree with its own random numbers.
 //
-// Columns are codes, searched for the best split (split_search.hpp), or values, of which a random
-// one is drawn (random_search.hpp): `Search` says which.
+// Columns are either codes, which are searched for the best split (split_search.hpp), or values,
+// for which a random split is drawn (random_search.hpp), as given by `Search`.
 #pragma once
 
 #include <bit>

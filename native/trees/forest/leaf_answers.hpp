@@ -1,7 +1,7 @@
-// What the leaves of a forest answer: means, or shares of classes.
+// The values of the leaves of a forest: means, or shares of classes.
 //
-// Leaves of one class answer with the row of that class, which all trees share: a tree grown until
-// its leaves are pure holds no values at all. Other leaves add a row of their own.
+// Leaves of one class refer to the row of that class, which all trees share, so that a tree with
+// pure leaves stores no values. Other leaves add a row of their own.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Ranks of codes within few rows, without sorting: one bit per code says which there are, and read
-// in their order they are numbered.
+// Ranks of codes within few rows, without sorting: one bit per code marks those that occur, and
+// reading the bits in order numbers them.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,12 @@
-// The cells of a node's rows, column by column, copied to where a near cache holds them.
+// The cells of the rows of a node, column by column, copied so that they fit in the cache.
 //
-// Columns say of their blocks
+// Columns define for their blocks
 //
-//     using LocalCell = …;             what a cell becomes
-//     ranked                           it is ranked among the block's rows
-//     by_row                           it is read from the rows as given, not from the columns
-//     block_sizes                      of blocks within blocks, from large to small
-//     bool fits_blocks() const;        whether its categories are such cells
+//     using LocalCell = …;             the type of a cell in the block
+//     ranked                           whether cells are ranked among the rows of the block
+//     by_row                           whether cells are read from the given rows, not the columns
+//     block_sizes                      sizes of nested blocks, from large to small
+//     bool fits_blocks() const;        whether the categories fit into such cells
 #pragma once
 
 #include <cstddef>

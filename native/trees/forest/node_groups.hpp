@@ -1,8 +1,8 @@
 // The rows of a node by their codes in one column: groups of equal codes in ascending order.
 //
-// Rows are counted into a histogram over the codes, of which only the occupied bins are ever read
-// or cleared (occupied.hpp), so that a node costs what its rows cost. Rows without a value are kept
-// apart. Sums are made in the order of the rows, by one thread.
+// Rows are counted in a histogram over the codes. Only its occupied bins are read and cleared
+// (occupied.hpp), so that the cost of a node is proportional to its rows. Rows with missing values
+// are kept apart. Sums are made in the order of the rows, by one thread.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,9 @@
-// Which codes of a column occur in a node, in ascending order, at a cost of O(rows + occupied).
+// The codes of a column that occur in a node, in ascending order, at a cost of O(rows + occupied).
 //
-// One bit per code, and (unless codes are narrow) one bit per word of bits: 64·64 codes per bit
-// walked over. With it a histogram of any width is read and cleared without looking at its empty
-// bins, so that nodes of two rows and columns of a million values both cost what their rows cost.
+// There is one bit per code and (unless codes are narrow) one bit per word of bits, so that one bit
+// covers 64·64 codes. A histogram of any width is read and cleared without visiting its empty bins,
+// so the cost is proportional to the rows, for nodes of two rows and columns of a million values
+// alike.
 #pragma once
 
 #include <bit>

@@ -1,9 +1,10 @@
 // A random split of a node by one column of values: a threshold uniform between the least and the
 // greatest value of its rows, or a random half of its categories.
 //
-// Rows without a value go to a random side; where all values are equal, they are what is split off.
-// Values are compared as they are: no order of the column is needed. The rows of a node are read
-// twice, in their order, by one thread: for the extremes, and for the sums of the left side.
+// Rows with missing values go to a random side; if all values are equal, the split separates the
+// missing ones. Values are compared directly, so the column need not be sorted. The rows of a node
+// are read twice, in their order, by one thread: for the extremes, and for the sums of the left
+// side.
 #pragma once
 
 #include <algorithm>

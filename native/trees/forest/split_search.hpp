@@ -1,10 +1,9 @@
-// The best split of a node by one column of codes, for trees that look at few columns per node.
+// The best split of a node by one column of codes, for trees that try few columns per node.
 //
 // The rows of a node form groups of equal codes, in ascending order (node_groups.hpp). A candidate
-// sends the groups 0 … g left. Categories are groups ordered by their mean target
-// (which for one sum leaves the best subset among the prefixes), or by the share of each class in
-// turn. Rows without a value are tried on both sides. The sums are made in the order of the rows
-// and groups, by one thread.
+// sends the groups 0 … g left. Categories are groups ordered by their mean target (for one sum the
+// best subset is then a prefix), or by the share of each class in turn. Rows with missing values
+// are tried on both sides. Sums are made in the order of the rows and groups, by one thread.
 #pragma once
 
 #include <limits>

@@ -1,4 +1,4 @@
-// Columns as the values they hold, NaN for missing ones; categories by their codes.
+// Columns as values, with NaN for missing ones; categories by their codes.
 #pragma once
 
 #include <array>

@@ -1,9 +1,9 @@
-// The engine that grows a tree by gradients in histograms.
+// The engine that grows a tree from histograms of gradients.
 //
-// Row numbers stay ascending within every leaf (stable partition). The smaller of two siblings is
-// counted, the larger is the parent less it. A leaf needs `min_rows` of weight: where hessians are
-// no counts, a split whose sides surely have them (Σh ≥ min_rows · largest h) is taken as it is,
-// and only one that might not is counted exactly.
+// Row numbers stay ascending within every leaf (stable partition). The histogram of the smaller of
+// two siblings is computed; that of the larger is the histogram of the parent minus it. A leaf
+// needs a weight of `min_rows`. If hessians are not counts, a split whose sides certainly have that
+// weight (Σh ≥ min_rows · largest h) is accepted directly, and only the others are counted exactly.
 #pragma once
 
 #include <algorithm>

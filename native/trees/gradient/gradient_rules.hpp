@@ -1,4 +1,4 @@
-// What a tree on gradients is grown by: the bins of its columns, and when a leaf may be divided.
+// The settings of a tree on gradients: the bins of its columns, and when a leaf may be split.
 #pragma once
 
 #include <cstddef>

@@ -2,13 +2,14 @@
 //
 //     gain = G_L²/(H_L + λ) + G_R²/(H_R + λ) − G²/(H + λ)
 //
-// G and H are sums of whole numbers; the gain is computed in their units and scaled at the end. At
-// equal gain the smaller code wins, and missing values on the right. Where values are bounded (a
-// monotonic constraint above), a child's term is that of its clipped value: −2·G·v − (H + λ)·v².
+// G and H are sums of integers; the gain is computed in their units and scaled at the end. At equal
+// gain the smaller code is chosen, and missing values on the right. If values are bounded (by a
+// monotonic constraint above), the term of a child is that of its clipped value: −2·G·v − (H +
+// λ)·v².
 //
-// Categories are ordered by G/(H + s) and divided along that order, which for a convex loss holds
-// the best subset; s, and a least weight that a category needs to be moved, keep rare ones from
-// being chosen for their noise. Missing values are one more category.
+// Categories are ordered by G/(H + s) and split along that order, which for a convex loss contains
+// the best subset. The constant s, and a minimum weight for a category to be moved, prevent rare
+// categories from being chosen because of noise. Missing values are one more category.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +25,7 @@ namespace thetahat::trees {
 
 constexpr std::size_t most_codes = 256;
 
-// What a split must keep, in the units of the histogram.
+// Constraints on a split, in the units of the histogram.
 struct SplitRules {
     double l2 = 0.0;
     std::int64_t least_hessian = 1; // of each side

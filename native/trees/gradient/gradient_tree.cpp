@@ -1,14 +1,14 @@
-// One tree of gradient boosting, and what is done with its leaves.
+// One tree of gradient boosting, and the values of its leaves.
 //
 //     value of a leaf = −Σ w·g / (Σ w·h + λ)
 //
-// Splits are found with gradients rounded to whole numbers (packed_gradients.hpp); the numbers the
-// tree holds are sums of the true ones, taken over chunks of a leaf's rows in ascending order and
-// added chunk by chunk, so their bits depend on the data alone. Nodes above the leaves hold the
-// sums of their children.
+// Splits are found with gradients rounded to integers (packed_gradients.hpp). The numbers stored in
+// the tree are sums of the unrounded gradients, over chunks of the rows of a leaf in ascending
+// order, added chunk by chunk, so their bits depend on the data alone. Nodes above the leaves
+// contain the sums of their children.
 //
-// `add_to_leaves` adds a leaf's number to all its rows; `leaf_quantiles` finds weighted quantiles
-// leaf by leaf, by selection and not by sorting where all rows count alike.
+// `add_to_leaves` adds the number of a leaf to all its rows; `leaf_quantiles` computes weighted
+// quantiles for each leaf, by selection instead of sorting if all rows have the same weight.
 
 #include <algorithm>
 #include <cmath>

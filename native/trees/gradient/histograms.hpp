@@ -1,9 +1,9 @@
 // Histograms of packed gradients: for every column and code, the sum of the words of a leaf's rows.
 //
-// Rows are read in ascending order, each row's codes from one or two cache lines. Parts of the rows
-// go to threads with a histogram each, which are then added; wide rows are cut into groups of
-// columns besides. Sums are of whole numbers, so every partition of the work gives the same bits,
-// and the histogram of a leaf is its parent's less its sibling's, exactly.
+// Rows are read in ascending order, the codes of each row from one or two cache lines. Parts of the
+// rows are distributed over threads with a histogram each, which are then added; wide rows are also
+// divided into groups of columns. Sums are of integers, so every partition of the work gives the
+// same bits, and the histogram of a leaf is exactly that of its parent minus that of its sibling.
 #pragma once
 
 #include <cstdint>

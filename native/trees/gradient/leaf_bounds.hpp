@@ -1,4 +1,4 @@
-// Where the rows of each leaf lie in their order.
+// The ranges of the rows of each leaf.
 #pragma once
 
 #include <cstdint>

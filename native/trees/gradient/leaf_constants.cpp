@@ -3,8 +3,8 @@
 //     c = argmin Σ w·ℓ(x − c)    ℓ of quantiles, or Huber's: t²/2 while |t| ≤ δ, δ·(|t| − δ/2)
 //     beyond
 //
-// A leaf is the work of one thread: the numbers of its rows are copied side by side, in the order
-// of the rows, so the bits do not depend on the threads.
+// One thread processes a leaf: the numbers of its rows are copied contiguously, in the order of the
+// rows, so the bits do not depend on the threads.
 
 #include <algorithm>
 #include <cmath>
@@ -59,8 +59,8 @@ double quantile(std::vector<std::pair<double, double>> &weighted, double level) 
     return lower;
 }
 
-// The minimum of Huber's loss, from the median on. Its slope is made of straight pieces: Newton's
-// steps end at the root, and one that leaves what is known to hold it is replaced by halving that.
+// The minimum of Huber's loss, starting from the median. Its slope is piecewise linear, so Newton's
+// steps end at the root; a step that leaves the bracket of the root is replaced by bisection.
 double huber_constant(const std::vector<std::pair<double, double>> &weighted, double delta,
                       double start) {
     constexpr int most_steps = 200;

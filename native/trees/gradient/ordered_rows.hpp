@@ -1,4 +1,4 @@
-// The row numbers of all leaves, each leaf's in one stretch and in ascending order.
+// The row numbers of all leaves; those of each leaf are contiguous and in ascending order.
 #pragma once
 
 #include <algorithm>

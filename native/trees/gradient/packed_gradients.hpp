@@ -1,14 +1,14 @@
-// Gradient and hessian of a row as whole numbers in one 64-bit word, so that a histogram is updated
-// by one addition and its sums are exact.
+// Gradient and hessian of a row as integers in one 64-bit word, so that a histogram is updated by
+// one addition and its sums are exact.
 //
 //     word = q_g·2³² + q_h,   q_g = w·round(g·s_g),   q_h = w·round(h·s_h) ≥ 0
 //
-// The scales make the sums over all rows fit (|Σ q_g| < 2³¹, Σ q_h < 2³²), so no sum over some of
-// the rows overflows, and whole-number sums do not depend on the order or on the threads. Weights
-// that are whole numbers multiply the rounded numbers: a row of weight two adds what two rows do.
-// Other weights are multiplied in before rounding. With many rows the numbers are small, and
-// `round` then adds a pseudo-random amount in [0, 1) and takes the floor, so that rounding has mean
-// zero over rows that are alike; it depends on the row's number and a seed alone.
+// The scales are chosen so that the sums over all rows fit (|Σ q_g| < 2³¹, Σ q_h < 2³²), so no sum
+// over some of the rows overflows, and integer sums do not depend on the order or on the threads.
+// Integer weights multiply the rounded numbers, so a row of weight two adds as much as two rows.
+// Other weights are multiplied before rounding. With many rows the integers are small; `round` then
+// adds a pseudo-random number in [0, 1) and takes the floor, so that the rounding errors of equal
+// rows have mean zero. That number depends only on the row number and a seed.
 #pragma once
 
 #include <cmath>

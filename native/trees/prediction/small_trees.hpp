@@ -1,11 +1,11 @@
-// Prediction with trees of at most 64 leaves: rows do not walk, they cross leaves out.
+// Prediction with trees of at most 64 leaves, by excluding leaves instead of walking down the tree.
 //
-// Leaves are numbered from left to right, a bit each. At every node at which a row goes right, also
-// at those it would never come by, it crosses out the leaves on the node's left. What comes before
-// its own leaf is crossed out where the two paths part, and its own leaf never is: so its own is
-// the first that remains. No operation waits for another or has to be foreseen, and many rows go
-// side by side: O(leaves) simple operations for four rows, against O(depth) waits of each (the idea
-// of QuickScorer).
+// Leaves are numbered from left to right, one bit each. For every node of the tree at which a row
+// would go right (on its path or not), the leaves on the left of the node are excluded. All leaves
+// before the leaf of the row are excluded where their paths separate, and the leaf itself never is,
+// so it is the first one that remains. No operation depends on another or on a branch, and many
+// rows are processed together: O(leaves) simple operations for four rows, instead of O(depth)
+// dependent memory accesses for each row (the idea of QuickScorer).
 #pragma once
 
 #include <algorithm>

@@ -1,13 +1,13 @@
-// Prediction with trees: every row walks from the root of every tree to a leaf.
+// Prediction with trees: every row is followed from the root of every tree to a leaf.
 //
 //     out[i, c] += Σ_t values[leaf_t(x_i), c]         leaves that hold one number per column
-//     out[i, t mod C] += values[leaf_t(x_i), 0]       trees that stand for one column each
+//     out[i, t mod C] += values[leaf_t(x_i), 0]       trees that belong to one column each
 //
-// Rows walk one tree in small groups, a step each in turn, so that the waits for memory of one row
-// are hidden behind the others; a row that has arrived makes room for the next. Of small trees,
-// leaves are crossed out instead (small_trees.hpp). Blocks of rows are
-// spread over threads. Each entry of `out` is summed by one thread in the order of the trees, so
-// the bits do not depend on their number.
+// Rows descend one tree in small groups, one step each in turn, so that memory latencies of one row
+// are hidden behind the others; a row that has reached its leaf is replaced by the next. For small
+// trees, leaves are excluded instead (small_trees.hpp). Blocks of rows are distributed over
+// threads. Each entry of `out` is summed by one thread in the order of the trees, so the bits do
+// not depend on the number of threads.
 
 #include <cmath>
 #include <numeric>
@@ -49,7 +49,8 @@ inline bool in_set(const Trees &trees, double set, double x) {
 template <typename T>
 inline std::int32_t next(const Trees &trees, const PackedNode &node, const T *row) {
     const double x = static_cast<double>(row[node.feature & feature_mask]);
-    // No branch but one that is the same for whole trees: where a row goes cannot be foreseen.
+    // Only one branch, which is the same for whole trees, because the path of a row is
+    // unpredictable.
     const bool missing_left = (x != x) & ((node.feature & missing_left_flag) != 0);
     bool left = (x <= node.threshold) | missing_left;
     if (node.feature & categorical_flag) [[unlikely]]
@@ -68,8 +69,8 @@ inline std::int32_t step(const PackedNode *nodes, std::int32_t at, const T *row)
     return ((node.child + (left ? 0 : 1)) & inner) | (at & ~inner);
 }
 
-// As `descend`, for small trees without categories: all rows of a group take a step until none is
-// at an inner node. Rows that wait cost less than foreseeing wrongly which have arrived.
+// Like `descend`, for small trees without categories: all rows of a group take a step until none is
+// at an inner node. Waiting rows cost less than mispredicted branches.
 template <typename T>
 std::size_t descend_in_step(const PackedNode *nodes, const T *x, std::size_t d, std::size_t n,
                             std::int32_t *leaves) {
@@ -130,7 +131,7 @@ void descend(const Trees &trees, std::size_t tree, const T *x, std::size_t d, st
         rest(row[k], at[k]);
 }
 
-// How the rows of a call go from the roots to the leaves: whichever way suits trees of their size.
+// How the rows of a call are followed from the roots to the leaves, depending on the size of trees.
 class Walk {
   public:
     Walk(const Trees &trees, std::size_t n, std::size_t d, int threads) : trees_(trees) {
@@ -192,7 +193,7 @@ Trees view(const Nodes &nodes, const Vector<const std::int64_t> &roots,
             sets.data(), sets.shape(1)};
 }
 
-// What the walks trust: made once, when trees are put together or read from a file.
+// Checks of the structure of trees, made once, when trees are joined or read from a file.
 void check_trees(Nodes nodes, Vector<const std::int64_t> roots, Matrix<const std::uint32_t> sets,
                  std::size_t n_values, std::size_t n_features) {
     const Trees trees = view(nodes, roots, sets);
@@ -256,8 +257,8 @@ void sum_of_trees(Matrix<const T> x, Nodes nodes, Vector<const std::int64_t> roo
     });
 }
 
-// As `sum_of_trees`, each tree for the rows that it was not grown on (`grown_on` is 0); `votes`
-// counts the trees that spoke of a row.
+// Like `sum_of_trees`, but each tree only for the rows on which it was not grown (`grown_on` is 0);
+// `votes` counts the trees that were used for a row.
 template <typename T>
 void sum_of_left_out(Matrix<const T> x, Nodes nodes, Vector<const std::int64_t> roots,
                      Matrix<const std::uint32_t> sets, Matrix<const double> values,

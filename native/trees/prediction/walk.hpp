@@ -1,9 +1,9 @@
-// The layout of trees for prediction: 16 bytes a node, siblings side by side.
+// The layout of trees for prediction: 16 bytes per node, siblings next to each other.
 //
-//     feature ≥ 0   inner node: the low bits name the column, two flags say where a missing value
-//                   goes and whether `threshold` holds the number of a category set; the children
+//     feature ≥ 0   inner node: the low bits are the column; two flags give the side of missing
+//                   values and whether `threshold` is the number of a category set; the children
 //                   are child and child + 1
-//     feature < 0   leaf: child is the row of `values` it answers with
+//     feature < 0   leaf: child is the row of `values` with its values
 //
 // Children come after their parent, so every walk ends.
 #pragma once

@@ -101,6 +101,13 @@ def test_a_column_that_grows_after_the_first_block():
     assert found.mean[0] == pytest.approx(5e200 / 40_000)
 
 
+def test_a_constant_column_has_no_deviations():
+    """The mean of three times 0.1 is not 0.1 in floating point."""
+    values = np.random.default_rng(0).standard_normal(50)
+    for n in (3, 5, 7, 10, 49):
+        np.testing.assert_array_equal(Frame.of(np.tile(values, (n, 1))).centre, values)
+
+
 def test_non_finite_rows_are_named():
     bad = X.copy()
     bad[17, 2] = np.nan

@@ -212,7 +212,9 @@ def test_covariance_refuses_bad_input():
         th.linalg.covariance([[1.0, 2.0]], unbiased=True)
     assert th.linalg.covariance([[1.0, 2.0]]).tolist() == [[0.0, 0.0], [0.0, 0.0]]
     constant = np.column_stack([ROWS[:, 0], np.full(300, 0.1), np.full(300, 7.0)])
-    with pytest.raises(th.errors.DataError, match=r"column 1 is constant \(0\.1 in .*, and 1 more"):
+    with pytest.raises(
+        th.errors.DataError, match=r"column 1 is constant \(0\.1 in .* and 1 more constant column\."
+    ):
         th.linalg.correlation(constant)
     with pytest.raises(th.errors.DataError, match="there is no Y"):
         th.linalg.cross_covariance(ROWS)
@@ -273,22 +275,24 @@ def test_mahalanobis_distance_with_identity_is_euclidean(tmp_path):
 def test_whitening_functions_refuse_bad_matrices():
     with pytest.raises(th.errors.DataError, match=r"eigenvalue -1\."):
         th.linalg.matrix_square_root(np.diag([1.0, -1.0]))
-    with pytest.raises(th.errors.DataError, match=r"entry \(0, 1\) is 2 where \(1, 0\) is 0"):
+    with pytest.raises(th.errors.DataError, match=r"entry \(0, 1\) is 2 and entry \(1, 0\) is 0"):
         th.linalg.matrix_square_root([[1.0, 2.0], [0.0, 1.0]])
-    with pytest.raises(th.errors.DataError, match="linearly dependent to rounding"):
+    with pytest.raises(th.errors.DataError, match="linearly dependent up to rounding"):
         th.linalg.whitening_matrix([[1.0, 1.0], [1.0, 1.0]])
     with pytest.raises(th.errors.DataError, match="column 1 has variance 0"):
         th.linalg.whitening_matrix(np.diag([1.0, 0.0]))
-    with pytest.raises(th.errors.DataError, match=r"shape \(2, 3\); as many rows as columns"):
+    with pytest.raises(
+        th.errors.DataError, match=r"shape \(2, 3\); it must have as many rows as columns"
+    ):
         th.linalg.whitening_matrix(np.ones((2, 3)))
     with pytest.raises(th.errors.DataError, match=r"entry \(1, 1\) of the matrix is nan"):
         th.linalg.whitening_matrix([[1.0, 0.0], [0.0, np.nan]])
     with pytest.raises(th.errors.ParameterError, match="method='pca' must be one of"):
         th.linalg.whitening_matrix(SPD, "pca")
-    with pytest.raises(th.errors.DataError, match="X has 4 columns, the mean is of dimension 3"):
+    with pytest.raises(th.errors.DataError, match="X has 4 columns, but the mean has dimension 3"):
         th.linalg.mahalanobis_distance(ROWS, np.zeros(3), SPD)
     with pytest.raises(
-        th.errors.DataError, match="X has 4 columns, the covariance is of dimension 2"
+        th.errors.DataError, match="X has 4 columns, but the covariance has dimension 2"
     ):
         th.linalg.mahalanobis_distance(ROWS, np.zeros(4), np.eye(2))
 
@@ -396,7 +400,7 @@ def test_covariance_is_where_the_gaussian_likelihood_is_flat():
 def test_matrix_calculus_refuses_bad_input():
     with pytest.raises(th.errors.DataError, match="the matrix is singular"):
         th.linalg.log_determinant_gradient([[1.0, 2.0], [2.0, 4.0]])
-    with pytest.raises(th.errors.DataError, match=r"A is 4 × 4, x has shape \(3,\)"):
+    with pytest.raises(th.errors.DataError, match=r"A is 4 × 4 and x has shape \(3,\)"):
         th.linalg.quadratic_form(A, [1.0, 2.0, 3.0])
     with pytest.raises(th.errors.ParameterError, match="wrt='y' must be one of"):
         th.linalg.quadratic_form_gradient(A, np.ones(4), wrt="y")

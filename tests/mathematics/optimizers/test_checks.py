@@ -133,7 +133,7 @@ def test_a_kink_is_not_waved_through():
         return np.maximum(x[0], 3 * x[0])
 
     for slope in (1.0, 2.0, 3.0):
-        assert "do not settle" in check_gradient(f, np.array([slope]), np.zeros(1)).rule
+        assert "do not converge" in check_gradient(f, np.array([slope]), np.zeros(1)).rule
         assert not check_gradient(f, np.array([slope]), np.zeros(1))
         assert check_gradient(f, np.array([slope]), np.array([1e-3])).passed == (slope == 3.0)
     step = check_gradient(lambda x: np.where(x[0] >= 0.0, 1.0, 0.0), np.zeros(1), np.zeros(1))

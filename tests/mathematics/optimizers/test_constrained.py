@@ -174,7 +174,7 @@ def test_programs_without_an_optimum_say_so():
     flat = np.diag([1.0, 0.0])
     program = opt.equality_quadratic_program(flat, np.array([0.0, 1.0]), (E[:1], [0.0]))
     assert program.status == "unbounded"
-    with pytest.raises(th.errors.CapabilityError, match="curves downwards"):
+    with pytest.raises(th.errors.CapabilityError, match="negative curvature along the constraints"):
         opt.equality_quadratic_program(np.diag([1.0, -1.0]), np.zeros(2), (E[:1], [0.0]))
     with pytest.raises(th.errors.ParameterError, match="symmetric"):
         opt.box_quadratic_program([[1.0, 1.0], [0.0, 1.0]], [0.0, 0.0])
@@ -224,7 +224,7 @@ def test_flat_directions_that_the_box_closes_have_an_optimum():
 
 @pytest.mark.parametrize("Q", [[[0.0, -5.0], [-5.0, 0.0]], [[-1.0]], np.diag([1.0, -1e-3])])
 def test_box_programs_that_curve_downwards_are_refused(Q):
-    with pytest.raises(th.errors.CapabilityError, match="curves downwards"):
+    with pytest.raises(th.errors.CapabilityError, match="its smallest eigenvalue is"):
         opt.box_quadratic_program(Q, np.ones(len(Q)), 0.0, 1.0)
 
 
@@ -242,11 +242,11 @@ def test_exhausted_steps_are_no_optimum():
         ({"cost": [np.nan]}, r"cost\[0\] = nan; it must be finite"),
         ({"cost": "a"}, "cost='a' must be a number"),
         ({"cost": [[1.0]]}, r"cost has shape \(1, 1\); it must be \(d,\)"),
-        ({"cost": [1.0], "inequalities": ([[1.0, 2.0]], [1.0])}, r"1 unknowns need \(m, 1\)"),
+        ({"cost": [1.0], "inequalities": ([[1.0, 2.0]], [1.0])}, r"they must be \(m, 1\)"),
         ({"cost": [1.0], "equalities": ([[1.0]], [1.0, 2.0])}, r"equalities have shapes"),
         ({"cost": [1.0], "inequalities": ([[np.inf]], [1.0])}, r"inequalities\[0\]\[0, 0\] = inf"),
         ({"cost": [1.0], "inequalities": [[1.0]]}, r"must be a pair \(matrix, vector\)"),
-        ({"cost": [1.0], "lower": [0.0, 1.0]}, r"lower has shape \(2,\); give a number, or 1"),
+        ({"cost": [1.0], "lower": [0.0, 1.0]}, r"lower has shape \(2,\); pass one number, or 1"),
         ({"cost": [1.0], "upper": np.nan}, "upper = nan"),
     ],
 )

@@ -139,7 +139,7 @@ def test_other_objectives_are_refused_with_a_way_out():
             return float(theta @ theta), 2 * theta
 
     with pytest.raises(
-        th.errors.CapabilityError, match="InteriorPoint needs an objective made of lines"
+        th.errors.CapabilityError, match="InteriorPoint needs a piecewise linear objective"
     ):
         th.minimise(Bowl(), opt.InteriorPoint(), np.ones(2))
     with pytest.raises(th.errors.CapabilityError, match="needs a loss made of lines; Huber is not"):

@@ -244,7 +244,7 @@ def test_a_missing_ability_is_refused_with_a_way_out():
 
 
 def test_a_problem_nobody_can_minimise():
-    with pytest.raises(th.errors.CapabilityError, match="No method here can minimise it"):
+    with pytest.raises(th.errors.CapabilityError, match=r"No method of .* can minimise it"):
         th.minimise(object(), opt.Newton(), np.ones(2))
 
 

@@ -1,12 +1,18 @@
 """The general form: any loss under a linear function, any penalty, a solver that says why."""
 
+import warnings
+
 import numpy as np
 import pytest
 import sklearn.linear_model
+from sklearn.base import is_classifier, is_regressor
+from sklearn.metrics import r2_score
+from sklearn.utils.estimator_checks import check_estimator
 
 import thetahat as th
 from thetahat.catalog import losses, penalties, solver_table
 from thetahat.mathematics.losses.base import Smooth, Targets
+from thetahat.mathematics.losses.links import Link
 
 RANDOM = np.random.default_rng(0)
 N = 250
@@ -84,8 +90,8 @@ def test_refusals_name_a_way_out():
         th.LinearModel("hubber").fit(X, y)
     with pytest.raises(th.errors.DataError, match=r"LinearModel: .* targets"):
         th.LinearModel("poisson").fit(X, -1.0 - y)
-    with pytest.raises(th.errors.DataError, match="0 or 1"):
-        th.LinearModel("logistic").fit(X, y + 4)
+    with pytest.raises(th.errors.DataError, match="y holds 3 classes"):
+        th.LinearModel("logistic").fit(X, TARGETS[Targets.CLASSES])
 
 
 def test_parts_can_be_searched():
@@ -124,9 +130,9 @@ def test_bad_targets_of_a_stream_are_counted_from_its_first_row():
     from tests.test_conformance import Chunked
 
     rows, y = np.zeros((2000, 4)), np.ones(2000)
-    y[1500] = 3.0
-    with pytest.raises(th.errors.DataError, match=r"first at row 1,500: 3\.0"):
-        th.LinearModel("logistic").fit(Chunked(X=rows, y=y, n_features=4, has_target=True))
+    y[1500] = -3.0
+    with pytest.raises(th.errors.DataError, match=r"first at row 1,500: -3\.0"):
+        th.LinearModel("poisson").fit(Chunked(X=rows, y=y, n_features=4, has_target=True))
 
 
 def test_every_pair_of_parts_has_a_solver_or_a_reason():
@@ -134,7 +140,9 @@ def test_every_pair_of_parts_has_a_solver_or_a_reason():
     assert len(table) == len(losses()) * (len(penalties()) - 1)
     served = {pair for pair, solver in table.items() if solver != "—"}
     assert {loss for loss, _ in served} == set(losses()) - {"ZeroOne"}
-    assert table["Squared", "L1"] == "CoordinateDescent"
+    assert table["Squared", "L1"] == "WorkingSets"
+    assert table["Squared", "L2"] == table["Squared", "NoPenalty"] == "DirectLeastSquares"
+    assert table["Squared", "Box"] == "CoordinateDescent"
     assert table["Logistic", "L2"] == "Newton"
     assert table["Logistic", "L1"] == "ProximalNewton"
 
@@ -194,3 +202,162 @@ def test_huber_solves_targets_far_from_zero(penalty):
     other = th.LinearModel("huber", penalty, solver=slower, max_iter=10_000).fit(x, y)
     assert model.solution_.value == pytest.approx(other.solution_.value, rel=1e-9)
     np.testing.assert_allclose(model.coef_, other.coef_, rtol=1e-3, atol=1e-2)
+
+
+# --- least squares and the lasso are reached by the same road ----------------------------------
+
+
+def test_squared_loss_is_solved_by_the_direct_solver_of_linear_regression():
+    y = TARGETS[Targets.REAL]
+    model, plain = th.LinearModel("squared", "none").fit(X, y), th.LinearRegression().fit(X, y)
+    np.testing.assert_array_equal(model.coef_, plain.coef_)
+    assert model.intercept_ == plain.intercept_
+    ours, theirs = model.solution_, plain.solution_
+    assert (ours.solver, ours.reason, ours.outcome) == (
+        theirs.solver,
+        theirs.reason,
+        theirs.outcome,
+    )
+    assert ours.condition == theirs.condition
+    residual = y - model.predict(X)
+    assert ours.value == pytest.approx(np.mean(residual**2) / 2)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_squared_loss_with_a_ridge_is_ridge_regression(weighted, fit_intercept):
+    random = np.random.default_rng(1)
+    y, weight = TARGETS[Targets.REAL], random.uniform(0.0, 2.0, N) if weighted else None
+    total = N if weight is None else weight.sum()
+    model = th.LinearModel(penalty=th.penalties.L2(0.3), fit_intercept=fit_intercept)
+    model.fit(X, y, sample_weight=weight)
+    ridge = th.Ridge(0.3 * total, fit_intercept=fit_intercept).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(model.coef_, ridge.coef_, rtol=1e-14)
+    objective = th.LinearModel(penalty=th.penalties.L2(0.3), solver="newton", tol=1e-12)
+    objective.set_params(fit_intercept=fit_intercept).fit(X, y, sample_weight=weight)
+    assert model.solution_.value == pytest.approx(objective.solution_.value, rel=1e-10)
+    np.testing.assert_allclose(model.coef_, objective.coef_, rtol=1e-7)
+
+
+def test_dependent_columns_give_the_solution_of_least_norm():
+    twice = np.column_stack([X, X[:, 0]])
+    y = TARGETS[Targets.REAL]
+    model = th.LinearModel("squared", "none").fit(twice, y)
+    assert model.solution_.rank == 4
+    assert model.coef_[0] == pytest.approx(model.coef_[4])
+
+
+def test_non_negative_least_squares_is_solved_by_active_sets():
+    y = TARGETS[Targets.REAL]
+    model = th.LinearModel(penalty=th.penalties.NonNegative()).fit(X, y)
+    plain = th.LinearRegression(positive=True).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, plain.coef_)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("positive", [False, True])
+def test_l1_penalty_is_solved_by_the_solver_of_the_lasso(scale, positive):
+    """The default tolerance gives the digits of a lasso solved to rounding, in any unit of y."""
+    y, alpha = scale * TARGETS[Targets.REAL], 0.1 * scale
+    penalty = th.penalties.L1(alpha)
+    model = th.LinearModel(penalty=penalty & th.penalties.NonNegative() if positive else penalty)
+    lasso = th.Lasso(alpha, positive=positive, tol=1e-16, max_iter=10_000)
+    model.fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        lasso.fit(X, y)
+    assert model.solution_.solver == lasso.solution_.solver == "working_sets"
+    np.testing.assert_allclose(model.coef_, lasso.coef_, rtol=1e-6, atol=1e-7 * scale)
+
+
+# --- with a loss of classes it is a classifier -------------------------------------------------
+
+OF_CLASSES = {
+    name: kind()
+    for name, kind in losses().items()
+    if issubclass(kind, Smooth) and kind.targets in (Targets.BINARY, Targets.SIGNS, Targets.CLASSES)
+}
+
+
+@pytest.mark.parametrize("name", OF_CLASSES)
+def test_a_loss_of_classes_takes_any_labels(name):
+    loss, words = OF_CLASSES[name], np.array(["no", "perhaps", "yes"])
+    codes = TARGETS[loss.targets]
+    codes = ((codes + 1) / 2 if loss.targets is Targets.SIGNS else codes).astype(int)
+    words = words if loss.targets is Targets.CLASSES else words[[0, 2]]
+    penalty = th.penalties.L2(0.1)
+    model = th.LinearModel(loss, penalty).fit(X, words[codes])
+    assert is_classifier(model)
+    assert not is_regressor(model)
+    assert model.classes_.tolist() == words.tolist()
+    predicted = model.predict(X)
+    assert model.score(X, words[codes]) == np.mean(predicted == words[codes])
+    scores = model.decision_function(X)
+    assert scores.shape == (N,) if len(words) == 2 else (N, 3)
+    best = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)
+    np.testing.assert_array_equal(predicted, words[best])
+    assert hasattr(model, "predict_proba") == (loss.link in (Link.LOGIT, Link.SOFTMAX))
+    if hasattr(model, "predict_proba"):
+        shares = model.predict_proba(X)
+        assert shares.shape == (N, len(words))
+        np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+        np.testing.assert_array_equal(words[shares.argmax(axis=1)], predicted)
+
+
+@pytest.mark.parametrize("loss", ["squared", "poisson", "huber"])
+def test_other_losses_give_a_regressor(loss):
+    model = th.LinearModel(loss)
+    assert is_regressor(model)
+    assert not is_classifier(model)
+    assert not hasattr(model, "decision_function")
+    assert not hasattr(model, "predict_proba")
+    y = TARGETS[th.losses.named(loss).targets]
+    assert not hasattr(model.fit(X, y), "classes_")
+    assert model.score(X, y) == pytest.approx(r2_score(y, model.predict(X)))
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "softmax_cross_entropy"])
+def test_evaluate_stratifies_and_scores_by_accuracy(loss):
+    y = np.where(SCORE > 1.5, "rare", "common")
+    found = th.evaluate(th.LinearModel(loss, th.penalties.L2(0.1)), X, y, cv=5)
+    assert found.scores["accuracy"].mean() > 0.8
+    shares = [np.mean(y[fold.rows] == "rare") for fold in found.fits]
+    np.testing.assert_allclose(shares, np.mean(y == "rare"), atol=0.02)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge", "softmax_cross_entropy"])
+def test_classifiers_pass_scikit_learns_checks(loss):
+    check_estimator(th.LinearModel(loss), on_skip=None)
+
+
+def test_labels_in_a_file_are_found_before_the_fit(tmp_path):
+    lines = [
+        ",".join(map(repr, map(float, (*row, label))))
+        for row, label in zip(X, SCORE > 0, strict=True)
+    ]
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b,c,d,label\n" + "\n".join(lines) + "\n")
+    for loss in ("logistic", "sign_logistic", "softmax_cross_entropy"):
+        whole = th.LinearModel(loss, th.penalties.L2(0.1)).fit(X, (SCORE > 0).astype(float))
+        streamed = th.LinearModel(loss, th.penalties.L2(0.1)).fit(th.scan(path, target="label"))
+        np.testing.assert_array_equal(streamed.classes_, [0.0, 1.0])
+        np.testing.assert_allclose(streamed.coef_, whole.coef_, rtol=1e-7)
+
+
+def test_a_model_saved_before_it_had_labels_predicts_the_numbers_of_its_loss():
+    for kind, loss in ((Targets.BINARY, "logistic"), (Targets.SIGNS, "sign_logistic")):
+        model = th.LinearModel(loss).fit(X, TARGETS[kind])
+        expected = model.predict(X)
+        del model.classes_
+        np.testing.assert_array_equal(model.predict(X), expected)
+
+
+def test_intervals_of_a_likelihood_of_signs():
+    """The two ways to write the logistic loss have one likelihood, and one table of errors."""
+    labels = np.where(SCORE + np.random.default_rng(5).logistic(size=N) > 0, "yes", "no")
+    one, other = (
+        th.LinearModel(loss, "none").fit(X, labels) for loss in ("logistic", "sign_logistic")
+    )
+    np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-6)
+    robust = one.summary(X, labels, covariance="HC1")
+    assert len(robust.coefficients) == 5

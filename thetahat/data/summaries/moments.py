@@ -42,9 +42,13 @@ class Frame:
 
     @classmethod
     def of(cls, columns: Array) -> Frame:
-        """The frame of some rows: their mean, and the size of their deviations."""
+        """The frame of some rows: their mean, and the size of their deviations.
+
+        The mean of equal numbers may round to another; kept among them, it leaves no deviations.
+        """
         with np.errstate(over="ignore", invalid="ignore"):
             middle = np.asarray(columns, dtype=np.float64).mean(axis=0)
+            middle = np.clip(middle, columns.min(axis=0), columns.max(axis=0))
             extent = np.abs(columns - middle).max(axis=0)
             size = np.where(extent > 0, extent, np.abs(middle))
         usable = np.isfinite(size) & (size > 0)

@@ -1,8 +1,9 @@
-"""Automatic differentiation of ordinary functions over arrays.
+"""Automatic differentiation of ordinary functions of arrays.
 
-Functions are written with NumPy (or an array-API namespace) as always; `jvp` carries derivatives
-forwards, `vjp` backwards, and the rest is built from the two. x may be an array, or nested lists,
-tuples and dictionaries of arrays. `operations` lists what can be differentiated.
+Write functions with NumPy (or an array-API namespace) as usual. `jvp` computes derivatives in
+forward mode, `vjp` in reverse mode, and the other functions are built from these two. x may be an
+array, or nested lists, tuples and dictionaries of arrays. `operations` lists what can be
+differentiated.
 """
 
 from thetahat.mathematics.autodiff.derivatives import hessian, hessian_product, jacobian

@@ -1,7 +1,7 @@
-"""Whole derivatives from single passes: Jacobian, Hessian, Hessian times a vector.
+"""Jacobian, Hessian and Hessian times a vector, built from single passes.
 
-Forward mode builds the Jacobian column by column, J·e_j, one pass per input; reverse mode row by
-row, e_iᵀ·J, one pass per output. The cheaper is the one with fewer passes.
+Forward mode computes the Jacobian column by column, J·e_j, with one pass per input; reverse mode
+row by row, e_iᵀ·J, with one pass per output. The mode with fewer passes is cheaper.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from thetahat.mathematics.autodiff.tree import flatten, real_arrays
 
 
 def jacobian(f: Callable[[Any], Array], x: Any, mode: str = "auto") -> Any:
-    """All partial derivatives of an array-valued function.
+    """The Jacobian matrix: all partial derivatives of an array-valued function.
 
     Formula: J[i, j] = ∂f_i/∂x_j, of shape ``f(x).shape + x.shape``. Cost: min(inputs, outputs)
     passes of about two to three evaluations of f each, and inputs × outputs numbers of memory.
@@ -32,12 +32,14 @@ def jacobian(f: Callable[[Any], Array], x: Any, mode: str = "auto") -> Any:
     Parameters
     ----------
     f : callable
-        Returns one array.
+        The function to differentiate. It takes x and returns one array.
     x : array, or nested lists, tuples and dictionaries of arrays
-        Where to differentiate; a nested x gives a Jacobian per array in the same form.
-    mode : {"auto", "forward", "reverse"}
-        Forward: columns J·e_j, one pass per input. Reverse: rows e_iᵀ·J, one per output. "auto"
-        takes forward when there are at most as many inputs as outputs.
+        The point at which f is differentiated. For a nested x the result has the same structure,
+        with one Jacobian per array.
+    mode : {"auto", "forward", "reverse"}, default="auto"
+        "forward" computes columns J·e_j with one pass per input, "reverse" computes rows e_iᵀ·J
+        with one pass per output. "auto" uses forward mode if there are at most as many inputs as
+        outputs.
 
     Examples
     --------
@@ -49,7 +51,9 @@ def jacobian(f: Callable[[Any], Array], x: Any, mode: str = "auto") -> Any:
            [ 1., -1.]])
     """
     if mode not in ("auto", "forward", "reverse"):
-        raise ParameterError(f"jacobian: mode must be auto, forward or reverse; got {mode!r}.")
+        raise ParameterError(
+            f"jacobian: mode={mode!r} must be one of 'auto', 'forward', 'reverse'."
+        )
     points, rebuild = real_arrays(x, "x")
     x = rebuild(points)
     value, pullback = vjp(f, x)
@@ -62,7 +66,7 @@ def jacobian(f: Callable[[Any], Array], x: Any, mode: str = "auto") -> Any:
     require_memory(
         8 * n_inputs * n_outputs,
         f"A Jacobian of {n_outputs} outputs by {n_inputs} inputs",
-        "Use jvp, vjp or hessian_product: they need no matrix.",
+        "Use jvp, vjp or hessian_product, which do not form the matrix.",
     )
     if mode == "forward" or (mode == "auto" and n_inputs <= n_outputs):
         blocks = [_columns(f, points, rebuild, k) for k in range(len(points))]
@@ -95,7 +99,7 @@ def _units(x: Array) -> Iterator[Array]:
 
 
 def _pile(parts: list[Array], axis: int, value: Array, point: Array) -> Array:
-    """Rows or columns, stacked and shaped as outputs × inputs."""
+    """The rows or columns, stacked and reshaped to outputs × inputs."""
     shape = (*value.shape, *point.shape)
     if not parts:
         return array_namespace(plain(value)).zeros(shape, dtype=plain(value).dtype)
@@ -107,10 +111,24 @@ def _size(x: Array) -> int:
 
 
 def hessian_product(f: Callable[[Any], Array], x: Any, v: Any) -> Any:
-    """The Hessian of a scalar f times a vector, without the Hessian.
+    """The Hessian of a scalar function times a vector, without forming the Hessian.
 
-    Formula: ∇²f(x)·v = ∂/∂t ∇f(x + t·v) at t = 0: forward mode over reverse mode. Cost: about
-    six to nine evaluations of f, whatever the size of x. x and v may be nested.
+    Formula: ∇²f(x)·v = ∂/∂t ∇f(x + t·v) at t = 0, computed by forward mode over reverse mode.
+    Cost: about six to nine evaluations of f, for any size of x.
+
+    Parameters
+    ----------
+    f : callable
+        A function with a scalar value, written with NumPy, operators or an array-API namespace.
+    x : array, or nested lists, tuples and dictionaries of arrays
+        The point at which f is differentiated.
+    v : like x
+        The vector by which the Hessian is multiplied.
+
+    Returns
+    -------
+    like x
+        The product ∇²f(x)·v.
 
     Examples
     --------
@@ -123,10 +141,21 @@ def hessian_product(f: Callable[[Any], Array], x: Any, v: Any) -> Any:
 
 
 def hessian(f: Callable[[Array], Array], x: Array) -> Array:
-    """All second derivatives of a scalar function of one array.
+    """The Hessian matrix: all second derivatives of a scalar function of one array.
 
     Formula: H[i, j] = ∂²f/∂x_i∂x_j, of shape ``x.shape + x.shape``, column by column. Cost: one
-    `hessian_product` per entry of x, and the square of its size in memory.
+    `hessian_product` per entry of x, and memory for the square of the size of x.
+
+    Parameters
+    ----------
+    f : callable
+        A function with a scalar value, written with NumPy, operators or an array-API namespace.
+    x : array
+        The point at which f is differentiated.
+
+    Returns
+    -------
+    array of shape ``x.shape + x.shape``
 
     Examples
     --------
@@ -138,7 +167,7 @@ def hessian(f: Callable[[Array], Array], x: Array) -> Array:
     """
     if isinstance(x, dict | list | tuple):
         raise ParameterError(
-            "hessian takes one array; for nested parameters use hessian_product, or put them into "
+            "hessian takes one array. For nested parameters use hessian_product, or join them into "
             "one vector with np.concatenate."
         )
     return jacobian(gradient(f), x, mode="forward")

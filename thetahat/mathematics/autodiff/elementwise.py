@@ -1,7 +1,7 @@
 """The elementwise primitives and their partial derivatives.
 
-Where no derivative exists: |x|′ = 0 at 0; where `maximum` or `minimum` meet a tie, the derivative
-is shared evenly. `expit`, `log_expit`, `xlogy` and `erf` are SciPy's.
+Where a derivative does not exist: |x|′ is 0 at 0, and when the arguments of `maximum` or `minimum`
+are equal, each gets half of the derivative. `expit`, `log_expit`, `xlogy` and `erf` are SciPy's.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ elementwise(
     domain=(0.5, 2.0),
 )
 
-# Pieces.
+# Piecewise functions.
 
 elementwise("abs", lambda out, x: op.sign(x))
 elementwise("sign", 0)

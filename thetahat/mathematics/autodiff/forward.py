@@ -1,7 +1,7 @@
-"""Forward mode: derivatives along a direction, carried beside the values.
+"""Forward mode: derivatives along a direction, computed together with the values.
 
-For a composition f = f_K ∘ … ∘ f_1 the tangent moves with the computation, v ← J_{f_k}(x_k)·v. One
-pass gives J·v for one direction v; the columns J·e_j of the whole Jacobian cost one pass per input.
+For a composition f = f_K ∘ … ∘ f_1 the tangent follows the computation, v ← J_{f_k}(x_k)·v. One
+pass gives J·v for one direction v; the columns J·e_j of the whole Jacobian take one pass per input.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from thetahat.mathematics.autodiff.tree import flatten, real_arrays, real_arrays
 
 
 class Forward(Trace):
-    """A traced array's record is its tangent."""
+    """The record of a traced array is its tangent."""
 
     def lift(
         self, primitive: Primitive, out: Array, args: list[Any], values: list[Any], options: Any
@@ -39,21 +39,21 @@ def jvp(f: Callable[[Any], Any], x: Any, v: Any) -> tuple[Any, Any]:
     """The value f(x) and its derivative along v, the Jacobian-vector product J(x)·v.
 
     Formula: v ← J_{f_k}(x_k)·v for each step f_k of the computation. Cost: about two to three
-    evaluations of f, and no memory beyond them.
+    evaluations of f, and no additional memory.
 
     Parameters
     ----------
     f : callable
         A function of arrays, written with NumPy, operators or an array-API namespace.
     x : array, or nested lists, tuples and dictionaries of arrays
-        Where to differentiate.
+        The point at which f is differentiated.
     v : like x
-        The direction.
+        The direction of the derivative, with the structure and shapes of x.
 
     Returns
     -------
     value, tangent
-        Both in the form that f returns.
+        Both have the structure that f returns.
 
     Examples
     --------
@@ -69,6 +69,6 @@ def jvp(f: Callable[[Any], Any], x: Any, v: Any) -> tuple[Any, Any]:
     inputs = [Traced(p, trace, d) for p, d in zip(points, directions, strict=True)]
     outputs, rebuild_output = flatten(f(rebuild(inputs)))
     values = [bare(out.value if belongs(out, trace) else out) for out in outputs]
-    # times one: the caller gets arrays of its own, never views of ours
+    # The product with one copies the arrays, so that the caller does not get views of ours.
     tangents = [bare(out.record * 1) if belongs(out, trace) else zeros_like(out) for out in outputs]
     return rebuild_output(values), rebuild_output(tangents)

@@ -1,6 +1,6 @@
-"""Functions made of primitives, under their NumPy and array-API names and signatures.
+"""Functions built from primitives, under their NumPy and array-API names and signatures.
 
-None has a rule of its own: the derivative of a mean is that of a sum and a division.
+They need no derivative rules: the derivative of a mean follows from a sum and a division.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Axis = int | tuple[int, ...] | None
 
 
 def function(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Enter a function in the table under each of these names."""
+    """Add a function to the table under each of these names."""
 
     def enter(body: Callable[..., Any]) -> Callable[..., Any]:
         FUNCTIONS.update(dict.fromkeys(names, body))
@@ -39,10 +39,10 @@ def function(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 @function("reshape")
 def reshape(x: Array, *shape: Any, order: str = "C") -> Array:
-    """Rows first only; other orders would need another primitive."""
+    """C order only; other orders would need another primitive."""
     if order != "C":
         raise CapabilityError(
-            f"autodiff reshapes in C order; got order={order!r}. Transpose first."
+            f"autodiff supports reshape in C order only; got order={order!r}. Transpose first."
         )
     new = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
     return PRIMITIVES["reshape"](x, shape=tuple(new))
@@ -149,7 +149,9 @@ def take(x: Array, indices: Any, axis: int | None = None) -> Array:
 @function("diagonal")
 def diagonal(x: Array) -> Array:
     if x.ndim != 2:
-        raise CapabilityError(f"autodiff takes the diagonal of a matrix; got {x.ndim} dimensions.")
+        raise CapabilityError(
+            f"autodiff supports the diagonal of a matrix only; got {x.ndim} dimensions."
+        )
     value = plain(x)
     places = array_namespace(value).arange(builtins.min(x.shape), device=device_of(value))
     return x[places, places]
@@ -168,7 +170,7 @@ def trace(x: Array) -> Array:
 
 @function("astype", "asarray")
 def astype(x: Array, dtype: Any = None, *, copy: bool | None = None, device: Any = None) -> Array:
-    """Between floating types the derivative passes; other types are plain, locally constant."""
+    """The derivative passes between floating types; results of other types are constants."""
     if dtype is None or dtype == x.dtype:
         return x
     cast = PRIMITIVES["cast"]
@@ -218,7 +220,7 @@ def std(x: Array, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False)
 
 @function("prod")
 def prod(x: Array, axis: int | None = None, *, keepdims: bool = False) -> Array:
-    """By halves, so that derivatives are right at zeros, where out/x is not."""
+    """Multiply by halves, because the derivative out/x is not defined at zeros."""
     factors = ravel(x) if axis is None else moveaxis(x, axis, 0)
     while (n := factors.shape[0]) > 1:
         pairs = factors[: n // 2] * factors[n // 2 : n - n % 2]
@@ -229,7 +231,7 @@ def prod(x: Array, axis: int | None = None, *, keepdims: bool = False) -> Array:
 
 @function("logsumexp")
 def logsumexp(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """log Σ exp(x), shifted by the largest entry, a constant that drops out of the derivative."""
+    """log Σ exp(x − shift) + shift; the shift is a constant and has no derivative."""
     peak = constant(plain(max(plain(x), axis, keepdims=True)))
     out = op.log(sum(op.exp(x - peak), axis, keepdims=True)) + peak
     return out if keepdims else squeeze(out, _axes(axis, x.ndim))
@@ -249,7 +251,7 @@ def diff(x: Array, n: int = 1, axis: int = -1) -> Array:
     return x
 
 
-# Pieces.
+# Piecewise functions.
 
 
 @function("clip")
@@ -271,7 +273,7 @@ def full_like(x: Array, fill_value: Any) -> Array:
 
 @function("matmul")
 def matmul(a: Array, b: Array) -> Array:
-    """A vector on the left is a row, on the right a column."""
+    """A vector counts as a row on the left and as a column on the right."""
     a, b = _array(a), _array(b)
     left, right = a[None, :] if a.ndim == 1 else a, b[:, None] if b.ndim == 1 else b
     out = PRIMITIVES["matmul"](left, right)
@@ -285,14 +287,16 @@ def dot(a: Array, b: Array) -> Array:
     if a.ndim == 0 or b.ndim == 0:
         return a * b
     if b.ndim > 2:
-        raise CapabilityError("autodiff has np.dot for b of at most 2 dimensions. Use a @ b.")
+        raise CapabilityError(
+            "autodiff supports np.dot only if b has at most 2 dimensions. Use a @ b."
+        )
     return matmul(a, b)
 
 
 @function("vecdot", "inner", "vdot")
 def vecdot(a: Array, b: Array, *, axis: int = -1) -> Array:
     if a.ndim != b.ndim:
-        raise CapabilityError("autodiff has inner products of equal shapes only. Use a @ b.")
+        raise CapabilityError("autodiff supports inner products of equal shapes only. Use a @ b.")
     return sum(a * b, axis)
 
 
@@ -303,7 +307,7 @@ def outer(a: Array, b: Array) -> Array:
 
 @function("norm", "vector_norm")
 def norm(x: Array, ord: Any = None, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """Euclidean (Frobenius for a matrix), 1 or ∞."""
+    """The Euclidean norm (Frobenius for a matrix), the 1-norm or the ∞-norm."""
     if ord in (None, 2, "fro") and (ord != 2 or axis is not None or x.ndim == 1):
         return op.sqrt(sum(op.square(x), axis, keepdims=keepdims))
     if x.ndim == 1 or isinstance(axis, int):
@@ -311,7 +315,9 @@ def norm(x: Array, ord: Any = None, axis: Axis = None, *, keepdims: bool = False
             return sum(op.abs(x), axis, keepdims=keepdims)
         if ord == math.inf:
             return max(op.abs(x), axis, keepdims=keepdims)
-    raise CapabilityError(f"autodiff has the 2-, 1- and ∞-norms of vectors; got ord={ord!r}.")
+    raise CapabilityError(
+        f"autodiff supports the 2-, 1- and ∞-norms of vectors only; got ord={ord!r}."
+    )
 
 
 @function("solve")
@@ -332,7 +338,7 @@ def slogdet(a: Array) -> tuple[Array, Array]:
 
 
 def _axes(axis: Axis, ndim: int) -> tuple[int, ...]:
-    """The axes named, counted from the front."""
+    """The given axes as non-negative numbers."""
     axes = range(ndim) if axis is None else (axis if isinstance(axis, tuple) else (axis,))
     return tuple(k % ndim for k in axes)
 
@@ -365,8 +371,14 @@ FUNCTIONS.update({alias: FUNCTIONS[name] for alias, name in NUMPY_NAMES.items()}
 def operations() -> list[str]:
     """The names of all functions that can be differentiated.
 
-    Each is traced when called as ``np.<name>`` (``np.linalg.<name>``, ``scipy.special.<name>``),
-    as a method, as an operator, or as ``xp.<name>`` of an array-API namespace. Cost: O(1).
+    A function is differentiated when it is called as ``np.<name>`` (``np.linalg.<name>``,
+    ``scipy.special.<name>``), as a method, as an operator, or as ``xp.<name>`` of an array-API
+    namespace xp. Cost: O(1).
+
+    Returns
+    -------
+    list of str
+        The names in alphabetical order.
 
     Examples
     --------

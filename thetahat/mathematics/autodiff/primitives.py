@@ -1,13 +1,13 @@
-"""The one table of primitives, and the forms in which a derivative is stated once for both modes.
+"""The table of primitives, and forms in which one derivative rule serves both modes.
 
-- `elementwise`: the partial derivatives dₖ = ∂out/∂xₖ. Forward mode sums tₖ·dₖ, reverse mode gives
-  u·dₖ (summed over broadcast axes by the trace). A number stands for a constant derivative.
-- `linear`: forward mode is the operation itself, on the tangent; reverse mode its transpose.
-- `reduction`: the partial derivative of each result in its entries; forward mode sums t·d, reverse
-  mode gives u·d.
-- `define`: everything else states both rules.
+- `elementwise`: the partial derivatives dₖ = ∂out/∂xₖ. Forward mode computes Σ tₖ·dₖ, reverse mode
+  u·dₖ (the trace sums it over broadcast axes). A number means a constant derivative.
+- `linear`: forward mode applies the operation to the tangent, reverse mode applies its transpose.
+- `reduction`: the partial derivative of each result with respect to its entries; forward mode sums
+  t·d, reverse mode gives u·d.
+- `define`: all other primitives, with both rules given.
 
-The entries are in `elementwise` and `structural`, beside this file.
+The primitives are in `elementwise` and `structural`, in the same folder.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PRIMITIVES: dict[str, Primitive] = {}
 
 
 class _Operations:
-    """``op.exp(x)``: the operation of that name, on plain and traced arrays alike."""
+    """``op.exp(x)`` calls the operation of that name, on plain and on traced arrays."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         try:
@@ -40,7 +40,7 @@ op = _Operations()
 
 
 def define(name: str, run: Callable[..., Array], **rules: Any) -> Primitive:
-    """Enter one primitive in the table."""
+    """Add one primitive to the table."""
     PRIMITIVES[name] = FUNCTIONS[name] = primitive = Primitive(name, run, **rules)
     return primitive
 
@@ -51,7 +51,7 @@ def elementwise(
     run: Callable[..., Array] | None = None,
     domain: tuple[float, float] = (-2.0, 2.0),
 ) -> None:
-    """out = f(x₁, x₂, …) entry by entry, from its partial derivatives dₖ(out, x₁, x₂, …)."""
+    """out = f(x₁, x₂, …) elementwise, from its partial derivatives dₖ(out, x₁, x₂, …)."""
 
     def scaled(position: int, direction: Array, out: Array, args: tuple[Array, ...]) -> Array:
         partial = partials[position]
@@ -84,7 +84,7 @@ def linear(name: str, run: Callable[..., Array], transpose: Callable[..., Array]
 
 
 def library(name: str) -> Callable[..., Array]:
-    """The array library's own function, with Python numbers made arrays where it insists."""
+    """The function of the array library; Python numbers become arrays where it requires them."""
 
     def run(*args: Array) -> Array:
         xp = array_namespace(*args)
@@ -112,9 +112,9 @@ def indicator(condition: Array, like: Array) -> Array:
 
 
 def reduction(name: str, run: Callable[..., Array], partial: Callable[..., Array]) -> None:
-    """One number out per slice of x over `axis`, from partial(out, x, axis) = ∂out/∂x.
+    """One number per slice of x over `axis`, from partial(out, x, axis) = ∂out/∂x.
 
-    The partial sees `out` with the reduced axes kept, and answers in the shape of x.
+    `partial` receives `out` with the reduced axes kept and returns an array with the shape of x.
     """
 
     def weights(out: Array, x: Array, axis: Any) -> Array:

@@ -1,12 +1,12 @@
-"""Reverse mode: sensitivities carried backwards along a tape.
+"""Reverse mode: derivatives computed backwards along a recorded tape.
 
 For a composition f = f_K ∘ … ∘ f_1 the row vector moves against the computation,
-uᵀ ← uᵀ·J_{f_k}(x_k). One pass gives uᵀ·J; the gradient of a scalar costs one pass whatever the
-number of inputs. With parameters per layer, x_{k+1} = f_k(x_k, θ_k), the same pass reads off
-∇_{θ_k} = u_{k+1}ᵀ·∂f_k/∂θ_k on its way.
+uᵀ ← uᵀ·J_{f_k}(x_k). One pass gives uᵀ·J, so the gradient of a scalar takes one pass for any number
+of inputs. With parameters per layer, x_{k+1} = f_k(x_k, θ_k), the same pass also gives
+∇_{θ_k} = u_{k+1}ᵀ·∂f_k/∂θ_k.
 
-Operations enter the tape in the order they ran, so walking it backwards is a topological order:
-no search, no recursion, any length.
+Operations are recorded in the order in which they run, so the reverse of the tape is a topological
+order: no search or recursion is needed, and the tape may have any length.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from thetahat.mathematics.autodiff.tree import flatten, real_arrays, real_arrays
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One operation as it ran."""
+    """One recorded operation."""
 
     primitive: Primitive
     parents: list[tuple[int, int]]
-    """(position among the arguments, place on the tape) of each traced argument."""
+    """(position among the arguments, index on the tape) of each traced argument."""
     out: Array
     values: list[Any]
     options: dict[str, Any]
 
 
 class Reverse(Trace):
-    """A traced array's record is its place on the tape."""
+    """The record of a traced array is its index on the tape."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class Reverse(Trace):
         return Traced(out, self, len(self.tape) - 1)
 
     def pull_back(self, sensitivities: dict[int, Array]) -> dict[int, Array]:
-        """From ∂L/∂(outputs) to ∂L/∂(inputs), both by place on the tape."""
+        """From ∂L/∂(outputs) to ∂L/∂(inputs), both by index on the tape."""
         u = dict(sensitivities)
         for place in range(max(u, default=-1), -1, -1):
             entry = self.tape[place]
@@ -86,21 +86,22 @@ def vjp(f: Callable[[Any], Any], x: Any) -> tuple[Any, Callable[[Any], Any]]:
     """The value f(x) and its pullback u ↦ uᵀ·J(x), the vector-Jacobian product.
 
     Formula: uᵀ ← uᵀ·J_{f_k}(x_k), from the last step of the computation to the first. Cost: about
-    two to three evaluations of f per pullback; the tape keeps every intermediate result.
+    two to three evaluations of f per pullback; all intermediate results are kept in memory.
 
     Parameters
     ----------
     f : callable
         A function of arrays, written with NumPy, operators or an array-API namespace.
     x : array, or nested lists, tuples and dictionaries of arrays
-        Where to differentiate.
+        The point at which f is differentiated.
 
     Returns
     -------
     value
-        f(x).
+        The value f(x).
     pullback : callable
-        Takes u in the form of the value, returns uᵀ·J in the form of x; may be called many times.
+        Takes u with the structure of the value and returns uᵀ·J with the structure of x. It may be
+        called many times.
 
     Examples
     --------
@@ -124,7 +125,7 @@ def vjp(f: Callable[[Any], Any], x: Any) -> tuple[Any, Callable[[Any], Any]]:
                 before = sensitivities.get(out.record)
                 sensitivities[out.record] = row if before is None else before + row
         found = trace.pull_back(sensitivities)
-        # times one: the caller gets arrays of its own, never views of ours
+        # The product with one copies the arrays, so that the caller does not get views of ours.
         return rebuild(
             [bare(found[k] * 1) if k in found else zeros_like(p) for k, p in enumerate(points)]
         )
@@ -133,10 +134,20 @@ def vjp(f: Callable[[Any], Any], x: Any) -> tuple[Any, Callable[[Any], Any]]:
 
 
 def value_and_gradient(f: Callable[..., Any]) -> Callable[..., tuple[Array, Any]]:
-    """The function x ↦ (f(x), ∇f(x)) of a scalar f.
+    """A function that returns the value and the gradient of a scalar function, (f(x), ∇f(x)).
 
-    Formula: ∇f = 1·J(x), one reverse pass. Cost: about three to four evaluations of f, whatever the
-    size of x. Further arguments of f are passed through and not differentiated.
+    Formula: ∇f = 1·J(x), one reverse pass. Cost: about three to four evaluations of f, for any size
+    of x. Further arguments of f are passed on and not differentiated.
+
+    Parameters
+    ----------
+    f : callable
+        A function with a scalar value, written with NumPy, operators or an array-API namespace.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of f; the gradient has the structure of x.
 
     Examples
     --------
@@ -155,10 +166,20 @@ def value_and_gradient(f: Callable[..., Any]) -> Callable[..., tuple[Array, Any]
 
 
 def gradient(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The function x ↦ ∇f(x) of a scalar f, in the form of x.
+    """A function that returns the gradient of a scalar function, x ↦ ∇f(x).
 
-    Formula: ∇f = 1·J(x), one reverse pass. Cost: about three to four evaluations of f, whatever the
-    size of x. Further arguments of f are passed through and not differentiated.
+    Formula: ∇f = 1·J(x), one reverse pass. Cost: about three to four evaluations of f, for any size
+    of x. Further arguments of f are passed on and not differentiated.
+
+    Parameters
+    ----------
+    f : callable
+        A function with a scalar value, written with NumPy, operators or an array-API namespace.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of f and returns the gradient with the structure of x.
 
     Examples
     --------
@@ -175,25 +196,26 @@ def gradient(f: Callable[..., Any]) -> Callable[..., Any]:
 def layer_gradients(
     layers: Sequence[Callable[[Any, Any], Any]], parameters: Sequence[Any], x: Any
 ) -> tuple[Array, Any, list[Any]]:
-    """The loss of a chain of layers, its gradient in x, and one gradient per layer.
+    """The loss of a chain of layers, its gradient with respect to x and to each layer's parameters.
 
     Formula: x_{k+1} = f_k(x_k, θ_k) with a scalar x_{K+1} = L; backwards from u_{K+1} = 1,
     ∇_{θ_k}L = u_{k+1}ᵀ·∂f_k/∂θ_k and u_kᵀ = u_{k+1}ᵀ·∂f_k/∂x_k. Cost: about three to four
-    evaluations of the chain, and the memory of its intermediate results.
+    evaluations of the chain, and memory for its intermediate results.
 
     Parameters
     ----------
     layers : sequence of callables
-        f_k(x, θ_k); the last returns a scalar.
+        The layers, as functions f_k(x, θ_k). The last one returns a scalar.
     parameters : sequence
-        θ_k per layer: an array, nested arrays, or None for a layer without.
+        The parameters θ_k of each layer: an array, nested arrays, or None for a layer without
+        parameters.
     x : array
-        The input.
+        The input of the first layer.
 
     Returns
     -------
     loss, gradient, layer_gradients
-        L, ∇_x L and the list of ∇_{θ_k} L.
+        The loss L, its gradient ∇_x L, and the list of the gradients ∇_{θ_k} L.
 
     Examples
     --------
@@ -227,7 +249,7 @@ def _require_scalar(value: Any) -> None:
     shape = getattr(value, "shape", () if isinstance(value, int | float) else None)
     if shape != ():
         raise ParameterError(
-            f"A gradient needs a function with one number as its value; this one returned "
+            f"A gradient requires a function that returns one number; this one returned "
             f"{'shape ' + str(tuple(shape)) if shape is not None else type(value).__name__}. "
-            "Sum it, or use th.autodiff.jacobian."
+            "Sum the values, or use th.autodiff.jacobian."
         )

@@ -1,6 +1,6 @@
-"""The primitives that move, select, add up or multiply whole arrays.
+"""The primitives that rearrange, select, sum or multiply whole arrays.
 
-Where `max` or `min` is attained more than once, the derivative is shared evenly.
+If `max` or `min` is attained more than once, the derivative is shared equally.
 """
 
 from __future__ import annotations
@@ -73,11 +73,11 @@ define(
     reverse=_concat_reverse,
 )
 
-# Selecting entries, and its transpose: adding entries into zeros.
+# Selecting entries, and its transpose, which adds entries to zeros.
 
 
 def _scatter(u: Array, key: Any, shape: tuple[int, ...]) -> Array:
-    """Zeros of `shape` with u added at `key`, as often as the key names an entry."""
+    """Zeros of `shape` with u added at `key`; an entry that occurs twice is added twice."""
     xp = array_namespace(u)
     zeros = xp.zeros(shape, dtype=u.dtype, device=device_of(u))
     if is_jax_array(u):
@@ -100,7 +100,7 @@ def _scatter(u: Array, key: Any, shape: tuple[int, ...]) -> Array:
 
 
 def _names_entries_once(key: Any) -> bool:
-    """Whether a key is made of integers, slices and masks alone."""
+    """Whether a key consists of integers, slices and masks only."""
     parts = key if isinstance(key, tuple) else (key,)
     return all(
         part is None
@@ -129,7 +129,7 @@ linear(
 
 
 def _attained(out: Array, x: Array, axis: Any) -> Array:
-    """Shared evenly by all entries that attain the extreme."""
+    """The derivative, shared equally by all entries that attain the extreme."""
     attained = indicator(x == out, x)
     return attained / op.sum(attained, axis, keepdims=True)
 

@@ -1,13 +1,13 @@
-"""Tracing: how an ordinary function over arrays is watched while it runs.
+"""Tracing: recording the operations of an ordinary function of arrays while it runs.
 
-A `Traced` stands for an array inside one differentiation. It answers NumPy's protocols, the
-operators and the array API, so ``np.exp(x)``, ``x @ W``, ``x[mask]`` or ``xp.where(...)`` reach a
-`Primitive`, which computes the value and lets the trace note what it needs: forward mode the
-tangent, reverse mode an entry on a tape.
+A `Traced` replaces an array inside one differentiation. It implements NumPy's protocols, the
+operators and the array API, so that ``np.exp(x)``, ``x @ W``, ``x[mask]`` or ``xp.where(...)`` call
+a `Primitive`. The primitive computes the value, and the trace records what its mode needs: the
+tangent in forward mode, an entry on a tape in reverse mode.
 
-Differentiations nest. Each has a level, the innermost the highest; a primitive unwraps only the
-arguments of the highest level and sees all others as constants, which is what keeps the derivatives
-of an inner function apart from those of an outer one.
+Differentiations can be nested. Each has a level, and the innermost has the highest. A primitive
+unwraps only the arguments of the highest level and treats all others as constants, so that the
+derivatives of inner and outer functions are kept apart.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
-"""Everything that can be differentiated, by its NumPy and array-API names."""
+"""All functions that can be differentiated, by their NumPy and array-API names."""
 
 VALUE_ONLY = frozenset(
     """
@@ -45,7 +45,7 @@ _levels = count(1)
 
 
 class Trace(ABC):
-    """One differentiation under way."""
+    """One running differentiation."""
 
     def __init__(self) -> None:
         self.level = next(_levels)
@@ -54,11 +54,11 @@ class Trace(ABC):
     def lift(
         self, primitive: Primitive, out: Array, args: list[Any], values: list[Any], options: Any
     ) -> Array:
-        """out = primitive(*values) as an array of this trace; `args` are `values` as traced."""
+        """out = primitive(*values) as an array of this trace; `args` are the traced `values`."""
 
 
 class Constant(Trace):
-    """The level below every differentiation: arrays that only answer like traced ones."""
+    """The level below every differentiation: arrays with the interface of traced ones."""
 
     def __init__(self) -> None:
         self.level = 0
@@ -74,10 +74,10 @@ CONSTANT = Constant()
 
 @dataclass(frozen=True)
 class Primitive:
-    """One differentiable operation: what it computes and its rule for either mode.
+    """One differentiable operation: its value and its rule for each mode.
 
-    Arrays are positional, everything else is a keyword option. The rules are written with
-    operations that are traced themselves, so derivatives of any order come for free.
+    Arrays are positional arguments, everything else is a keyword option. The rules are written with
+    operations that can be traced, which makes derivatives of any order possible.
     """
 
     name: str
@@ -116,12 +116,12 @@ def _unary(name: str) -> Callable[..., Any]:
 
 
 def _comparison(name: str) -> Callable[..., Any]:
-    """Locally constant, so a plain array: fit for ``if``, for masks and for np.where."""
+    """A comparison is locally constant, so it returns a plain array, for ``if`` and masks."""
     return lambda x, y: getattr(plain(x), f"__{name}__")(plain(y))
 
 
 class Traced:
-    """An array inside a differentiation: its value, and what its trace notes about it."""
+    """An array inside a differentiation: its value, and the record of its trace."""
 
     __slots__ = ("record", "trace", "value")
 
@@ -131,7 +131,7 @@ class Traced:
     def __repr__(self) -> str:
         return f"Traced({self.value!r}, level {self.trace.level})"
 
-    # What an array knows without computing.
+    # Properties that need no computation.
 
     shape = property(lambda self: self.value.shape)
     ndim = property(lambda self: self.value.ndim)
@@ -158,7 +158,7 @@ class Traced:
         if name in ("item", "tolist"):
             return functools.partial(_leave, self, f"x.{name}()")
         raise AttributeError(
-            f"x.{name} cannot be differentiated; th.autodiff.operations() lists what can."
+            f"x.{name} cannot be differentiated; th.autodiff.operations() lists what can be."
         )
 
     T = property(lambda self: FUNCTIONS["transpose"](self))
@@ -224,15 +224,15 @@ REDUCTIONS = {
     "minimum": "min",
     "logaddexp": "logsumexp",
 }
-"""What ``np.<ufunc>.reduce`` is called otherwise."""
+"""The names under which ``np.<ufunc>.reduce`` is known."""
 
 
 class Namespace:
-    """An array-API namespace whose functions accept traced arrays beside its own."""
+    """An array-API namespace whose functions accept traced arrays as well as its own."""
 
     def __init__(self, xp: Any) -> None:
         self._xp = xp
-        # array_namespace compares names: under this one, traced and plain arrays mix.
+        # array_namespace compares names; with this one, traced and plain arrays can be mixed.
         self.__name__ = xp.__name__
 
     def __getattr__(self, name: str) -> Any:
@@ -248,7 +248,7 @@ _namespace = functools.cache(Namespace)
 
 
 def call(name: str, original: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """Send a function of an array library to its traced form, or refuse."""
+    """Call the traced form of a function of an array library, or raise an error if none exists."""
     traced = list(_traced_in((args, tuple(options.values()))))
     if traced and name in FUNCTIONS:
         return FUNCTIONS[name](*args, **options)
@@ -270,7 +270,7 @@ def belongs(arg: Any, trace: Trace) -> bool:
 
 
 def is_live(x: Any) -> bool:
-    """Whether some differentiation watches x."""
+    """Whether x is part of a running differentiation."""
     while isinstance(x, Traced):
         if x.trace is not CONSTANT:
             return True
@@ -279,7 +279,7 @@ def is_live(x: Any) -> bool:
 
 
 def plain(x: Any) -> Any:
-    """The array under every trace; lists and tuples are looked into, the rest is left alone."""
+    """The array without traces; lists and tuples are searched, other objects are unchanged."""
     while isinstance(x, Traced):
         x = x.value
     if isinstance(x, list | tuple) and next(_traced_in(x), None) is not None:
@@ -288,34 +288,34 @@ def plain(x: Any) -> Any:
 
 
 def constant(x: Array) -> Array:
-    """x in a form that answers like a traced array of its namespace, with derivative zero."""
+    """x with the interface of a traced array of its namespace and derivative zero."""
     return x if isinstance(x, Traced | bool | int | float) else Traced(x, CONSTANT)
 
 
 def bare(x: Array) -> Array:
-    """x without the box that `constant` may have put around it."""
+    """x without the wrapper that `constant` may have added."""
     return x.value if belongs(x, CONSTANT) else x
 
 
 def _leave(x: Traced, form: str) -> Any:
     if is_live(x):
         raise CapabilityError(
-            f"{form} takes a number out of the differentiation, and its derivative with it. "
-            "Keep it an array: np.stack or np.concatenate instead of np.array, x itself instead of "
-            "float(x)."
+            f"{form} converts a traced array to a plain number, so its derivative would be lost. "
+            "Keep it an array: use np.stack or np.concatenate instead of np.array, and x itself "
+            "instead of float(x)."
         )
     return plain(x)
 
 
 def _in_place(form: str) -> CapabilityError:
     return CapabilityError(
-        f"{form} writes in place, which autodiff cannot follow. Build a new array: np.where for "
-        "a mask, np.concatenate or np.stack for parts, x = x + y for x += y."
+        f"{form} writes in place, which autodiff does not support. Build a new array: np.where for "
+        "a mask, np.concatenate or np.stack for parts, x = x + y instead of x += y."
     )
 
 
 def _unknown(form: str) -> CapabilityError:
     return CapabilityError(
-        f"autodiff has no derivative for {form}. Write it with what th.autodiff.operations() lists,"
-        " or give the derivative yourself (th.loss takes gradient= and curvature=)."
+        f"autodiff has no derivative for {form}. Use the functions that th.autodiff.operations() "
+        "lists, or pass the derivative yourself (th.loss takes gradient= and curvature=)."
     )

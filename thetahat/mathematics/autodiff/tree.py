@@ -1,7 +1,7 @@
-"""Parameters in nested lists, tuples and dictionaries, seen as a flat list of arrays and back.
+"""Conversion between nested lists, tuples and dictionaries of arrays and flat lists of arrays.
 
-A network keeps its parameters per layer, ``[{"W": W1, "b": b1}, {"W": W2, "b": b2}]``; derivatives
-come back in the same form. None is an empty branch.
+The parameters of a network are kept per layer, ``[{"W": W1, "b": b1}, {"W": W2, "b": b2}]``, and
+derivatives have the same structure. None is an empty branch.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Rebuild = Callable[[list[Any]], Any]
 
 
 def flatten(tree: Any) -> tuple[list[Any], Rebuild]:
-    """The leaves in order, and the function that puts others in their places."""
+    """The leaves in order, and a function that rebuilds the structure from other leaves."""
     leaves: list[Any] = []
     _collect(tree, leaves)
 
@@ -53,18 +53,18 @@ def _replace(tree: Any, next_leaf: Callable[[], Any]) -> Any:
 
 
 def real_arrays(tree: Any, role: str) -> tuple[list[Array], Rebuild]:
-    """The leaves as floating arrays (integers become float64), or a refusal."""
+    """The leaves as floating-point arrays (integers become float64); an error for other types."""
     leaves, rebuild = flatten(tree)
     return [_real(leaf, role) for leaf in leaves], rebuild
 
 
 def real_arrays_like(pattern: Any, tree: Any, role: str) -> list[Array]:
-    """The leaves of `tree`, which must fit `pattern`'s, in their library and precision."""
+    """The leaves of `tree`, which must match those of `pattern`, in their library and precision."""
     return [_real_like(like, leaf, role) for like, leaf in _pairs(pattern, tree, role)]
 
 
 def _pairs(pattern: Any, tree: Any, role: str) -> Iterator[tuple[Array, Any]]:
-    """The leaves of `pattern`, each with what stands in its place in `tree`."""
+    """The leaves of `pattern`, each with the corresponding leaf of `tree`."""
     if isinstance(pattern, dict):
         if not isinstance(tree, dict) or tree.keys() != pattern.keys():
             raise _misfit(role, f"a dictionary of {sorted(map(str, pattern))}", tree)

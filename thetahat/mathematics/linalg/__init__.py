@@ -1,4 +1,4 @@
-"""Linear algebra of least squares: factorisations that merge, condition, whitening, products."""
+"""Linear algebra for least squares: covariances, condition numbers, whitening and derivatives."""
 
 from thetahat.mathematics.linalg.condition import condition_number, digits_lost, effective_rank
 from thetahat.mathematics.linalg.covariance import (

@@ -1,9 +1,10 @@
 """The best subset of each size: min ‖y − X_A β_A‖² over all A of m columns, for every m.
 
-The search is exact. It walks a tree of deletions and leaves out whatever cannot improve on what it
-has (see ``native/best_subsets.cpp``): the sum of squares of a set bounds those of its subsets from
-below. It works on the triangular factor of the Gram matrix, columns scaled to unit length and the
-strongest first, so that the largest branches are cut early.
+The search is exact. It visits a tree of deletions and skips branches that cannot improve the best
+sets found so far (see ``native/sparse/best_subsets.cpp``): the residual sum of squares of a set is
+a lower bound for those of its subsets. It works on the triangular factor of the Gram matrix.
+Columns are scaled to unit length and ordered by decreasing importance, so that large branches are
+skipped early.
 """
 
 from __future__ import annotations
@@ -19,33 +20,33 @@ from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array
 
 NODES_AT_ONCE = 200_000
-"""Nodes between two looks at the clock: well under a second."""
+"""Number of nodes between two checks of the elapsed time: well under a second."""
 RIDGE = 1e-12
-"""Added to the unit diagonal, so that dependent columns have a factor too."""
+"""Added to the unit diagonal, so that a factor exists for linearly dependent columns too."""
 
 
 @dataclass(frozen=True)
 class BestSubsets:
-    """The best set of each size 0, 1, …, and how much of the search was done."""
+    """The best set of each size 0, 1, …, and the progress of the search."""
 
     rss: Array
-    """Residual sum of squares of each size."""
+    """Residual sum of squares of the best set of each size."""
     members: tuple[Array, ...]
-    """The columns of each, sorted."""
+    """The sorted column numbers of the best set of each size."""
     nodes: int
     complete: bool
 
 
 def n_subsets(d: int, largest: int) -> int:
-    """How many sets of at most `largest` of d columns there are."""
+    """The number of sets of at most `largest` of d columns."""
     return sum(comb(d, m) for m in range(largest + 1))
 
 
 def best_subsets(gram: Array, c: Array, square: float, largest: int) -> Iterator[BestSubsets]:
-    """Yield what is known after each piece of the search; the last is complete.
+    """Yield the result after each piece of the search; the last one is complete.
 
     `gram` is XᵀX, `c` is Xᵀy and `square` is ‖y‖². Columns of zeros are never chosen, so there may
-    be fewer sizes than asked for.
+    be fewer sizes than requested.
     """
     length = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
     alive = np.flatnonzero(length > 0)
@@ -79,7 +80,7 @@ def best_subsets(gram: Array, c: Array, square: float, largest: int) -> Iterator
 
 
 def _strongest_first(A: Array, b: Array) -> Array:
-    """Columns by how much dropping each alone from all would cost: βⱼ²/(A⁻¹)ⱼⱼ, largest first."""
+    """Columns ordered by the increase βⱼ²/(A⁻¹)ⱼⱼ of the error when dropped, largest first."""
     with one_blas_thread():
         inverse = np.linalg.inv(A)
         cost = (inverse @ b) ** 2 / np.diagonal(inverse)

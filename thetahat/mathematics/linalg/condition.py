@@ -1,8 +1,8 @@
-"""How many digits a linear system costs: singular values, condition number, effective rank.
+"""Accuracy of linear systems: singular values, condition number, effective rank.
 
-The singular values s₁ ≥ s₂ ≥ … of X are those of the triangle R of its QR factorisation, which is a
-reduction over the rows: X may be larger than memory, and it is never squared, so small singular
-values keep their digits.
+The singular values s₁ ≥ s₂ ≥ … of X are those of the triangle R of its QR factorisation. R is
+computed by a reduction over the rows, so X may be larger than memory. XᵀX is not formed, so small
+singular values keep their digits.
 """
 
 from __future__ import annotations
@@ -21,27 +21,30 @@ from thetahat.mathematics.linalg.least_squares import EPSILON
 from thetahat.mathematics.linalg.triangular_factor import triangular_factor
 
 _POWERS = {"cholesky": 2, "pseudo_inverse": 2, "dual": 2, "qr": 1, "svd": 1}
-"""The power of κ by which a solver of least squares multiplies rounding errors."""
+"""The power of κ by which a least-squares solver multiplies rounding errors."""
 
 
 def condition_number(X: Any, kind: str = "spectral", *, rank: int | None = None) -> float:
-    """How much relative errors of Xβ can grow in β.
+    """The condition number of a matrix: how much relative errors of Xβ can grow in β.
 
     Formula: κ = ‖X‖·‖X⁺‖ in the spectral norm, s₁/s_r, or in the Frobenius norm,
-    √(Σ s_j² · Σ s_j⁻²), which is D for the D × D identity; ∞ when s_r = 0. X is taken as it comes:
-    centre it first to get what a fit with intercept sees.
+    √(Σ s_j² · Σ s_j⁻²), which is D for the D × D identity; ∞ if s_r = 0. X is not centred. Centre
+    it first to get the condition number of a fit with intercept.
 
-    Cost: O(n d²) time, O(d²) memory beside the data, out of core too; O(n² d) when d > n.
+    Cost: O(n d²) time, or O(n² d) if d > n. O(d²) memory in addition to the data; works out of
+    core.
 
     Parameters
     ----------
     X : array-like, table, sparse or Source of shape (n, d)
-        The matrix. The rows of a source with weights count √w.
+        The matrix. If a Source has row weights, each row is multiplied by √w.
     kind : {"spectral", "frobenius"}, default="spectral"
-        The norm.
+        The matrix norm: the largest singular value ("spectral") or the root of the sum of the
+        squared entries ("frobenius").
     rank : int, optional
-        How many singular values X⁺ keeps, all min(n, d) by default. With ``effective_rank(X)`` it
-        is κ of the least-norm solution that drops the others.
+        Number of singular values that the pseudo-inverse X⁺ keeps. By default all min(n, d). With
+        ``effective_rank(X)`` the result is the condition number of the least-norm solution, which
+        drops the others.
 
     Returns
     -------
@@ -70,7 +73,7 @@ def condition_number(X: Any, kind: str = "spectral", *, rank: int | None = None)
         s = s[:rank]
     if s[-1] == 0:
         return float("inf")
-    # Relative to s₁, so that no square overflows.
+    # Dividing by s₁ prevents the squares from overflowing.
     relative = s / s[0]
     with np.errstate(over="ignore"):
         if kind == "spectral":
@@ -79,18 +82,21 @@ def condition_number(X: Any, kind: str = "spectral", *, rank: int | None = None)
 
 
 def effective_rank(X: Any, *, tolerance: float | None = None) -> int:
-    """The number of directions that the rows of X span beyond rounding.
+    """The number of singular values of X that are larger than rounding errors.
 
     Formula: D* = #{j : s_j > tolerance · s₁}.
 
-    Cost: O(n d²) time, O(d²) memory beside the data, out of core too; O(n² d) when d > n.
+    Cost: O(n d²) time, or O(n² d) if d > n. O(d²) memory in addition to the data; works out of
+    core.
 
     Parameters
     ----------
     X : array-like, table, sparse or Source of shape (n, d)
-        The matrix.
+        The matrix. If a Source has row weights, each row is multiplied by √w.
     tolerance : float, optional
-        What counts as zero beside s₁; by default max(n, d) · ε, with ε of the precision of X.
+        Singular values up to this multiple of the largest one count as zero. Larger values give a
+        smaller rank. Must be at least 0 and less than 1. By default max(n, d) · ε, where ε is the
+        rounding error of the dtype of X.
 
     Returns
     -------
@@ -112,22 +118,24 @@ def effective_rank(X: Any, *, tolerance: float | None = None) -> int:
 
 
 def digits_lost(condition: float, solver: str = "cholesky", *, epsilon: float = EPSILON) -> float:
-    """How many of the −log₁₀ ε decimal digits a solver of least squares may lose.
+    """The number of decimal digits that a least-squares solver may lose.
 
-    Formula: the relative error is about κ²ε on the normal equations ("cholesky",
-    "pseudo_inverse", "dual") and κε by "qr" or "svd", so log₁₀ κ² or log₁₀ κ digits go, at most
-    all of them. κ = 1e8 leaves none on the normal equations (κ²ε ≈ 1) and half of them by QR.
+    Formula: the relative error is about κ²ε for solvers of the normal equations ("cholesky",
+    "pseudo_inverse", "dual") and κε for "qr" and "svd". So log₁₀ κ² or log₁₀ κ digits are lost, but
+    never more than all −log₁₀ ε digits. With κ = 1e8 the normal equations lose all digits of
+    float64 (κ²ε ≈ 1), and QR loses half of them.
 
     Cost: O(1).
 
     Parameters
     ----------
     condition : float
-        κ(X) ≥ 1, see `condition_number`.
+        The condition number κ(X), as returned by `condition_number`. Must be at least 1.
     solver : {"cholesky", "pseudo_inverse", "dual", "qr", "svd"}, default="cholesky"
-        The solver, as `LinearRegression` names it.
-    epsilon : float
-        Relative rounding error of the arithmetic; that of float64 by default.
+        The solver, under its name in `LinearRegression`.
+    epsilon : float, default=2.2e-16
+        Relative rounding error of the arithmetic (ε). The default is that of float64. Must lie
+        strictly between 0 and 1.
 
     Returns
     -------
@@ -153,7 +161,7 @@ def digits_lost(condition: float, solver: str = "cholesky", *, epsilon: float = 
 
 
 def _singular_values(source: Source) -> Array:
-    """The min(n, d) singular values of X, largest first."""
+    """The min(n, d) singular values of X in decreasing order."""
     n, d = source.n_rows, source.n_features
     if n < d:
         source.require_finite()

@@ -1,7 +1,7 @@
-"""Scatter, covariance and correlation of rows in memory or out of core, weighted too.
+"""Scatter, covariance and correlation matrices, with row weights, in memory or out of core.
 
-All follow from one pass that sums centred products (`thetahat.data.summaries.moments`): no digits
-are lost to large means, and a row of weight 2 counts as two rows.
+All are computed from centred products summed in one pass (`thetahat.data.summaries.moments`), so no
+digits are lost when means are large. A row of weight 2 counts as two rows.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ from thetahat.mathematics.linalg.least_squares import EPSILON
 def scatter(X: Any, weight: Any = None) -> Array:
     """The scatter matrix: sums of products of deviations from the mean.
 
-    Formula: S = Σ wᵢ (xᵢ − μ)(xᵢ − μ)ᵀ with μ = Σ wᵢxᵢ / Σ wᵢ; symmetric, positive semidefinite.
+    Formula: S = Σ wᵢ (xᵢ − μ)(xᵢ − μ)ᵀ with μ = Σ wᵢxᵢ / Σ wᵢ. S is symmetric and positive
+    semidefinite.
 
-    Cost: O(n d²) time, O(d²) memory beside the data, out of core too.
+    Cost: O(n d²) time, O(d²) memory in addition to the data; works out of core.
 
     Parameters
     ----------
     X : array-like, table, sparse or Source of shape (n, d)
-        The rows; a source brings its own weights.
+        The rows. A Source may contain row weights.
     weight : array-like of shape (n,), optional
-        A row of weight 2 counts as two rows.
+        Row weights. A row of weight 2 counts as two rows. By default all weights are 1.
 
     Returns
     -------
@@ -48,17 +49,17 @@ def scatter(X: Any, weight: Any = None) -> Array:
 def covariance(X: Any, weight: Any = None, *, unbiased: bool = False) -> Array:
     """The covariance matrix, by maximum likelihood (1/N) or unbiased (1/(N − 1)).
 
-    Formula: Σ̂ = S / N with the `scatter` S and N = Σ wᵢ. For one column E σ̂² = (n − 1)/n · σ²,
-    which ``unbiased=True`` corrects: S / (N − 1).
+    Formula: Σ̂ = S / N with the `scatter` S and N = Σ wᵢ. For one column E σ̂² = (n − 1)/n · σ²;
+    ``unbiased=True`` corrects this bias by S / (N − 1).
 
-    Cost: O(n d²) time, O(d²) memory beside the data, out of core too.
+    Cost: O(n d²) time, O(d²) memory in addition to the data; works out of core.
 
     Parameters
     ----------
     X : array-like, table, sparse or Source of shape (n, d)
-        The rows; a source brings its own weights.
+        The rows. A Source may contain row weights.
     weight : array-like of shape (n,), optional
-        A row of weight 2 counts as two rows.
+        Row weights. A row of weight 2 counts as two rows. By default all weights are 1.
     unbiased : bool, default=False
         Whether to divide by N − 1 instead of N.
 
@@ -78,20 +79,21 @@ def covariance(X: Any, weight: Any = None, *, unbiased: bool = False) -> Array:
 
 
 def cross_covariance(X: Any, Y: Any = None, weight: Any = None, *, unbiased: bool = False) -> Array:
-    """The covariances of the columns of X with those of Y.
+    """The covariances of the columns of X with the columns of Y.
 
     Formula: cov(x, y) = E[xy] − E[x]E[y], as (1/N) Σ wᵢ (xᵢ − x̄)(yᵢ − ȳ)ᵀ.
 
-    Cost: O(n (d + k)²) time, O((d + k)²) memory beside the data, out of core too.
+    Cost: O(n (d + k)²) time, O((d + k)²) memory in addition to the data; works out of core.
 
     Parameters
     ----------
     X : array-like, table, sparse or Source of shape (n, d)
-        The rows; a source brings its own Y (its target) and weights.
-    Y : array-like or table of shape (n,) or (n, k)
-        The other columns.
+        The rows. A Source may contain row weights, and its target is used as Y.
+    Y : array-like or table of shape (n,) or (n, k), optional
+        The second set of columns, with the same rows as X. Required unless X is a Source with a
+        target.
     weight : array-like of shape (n,), optional
-        A row of weight 2 counts as two rows.
+        Row weights. A row of weight 2 counts as two rows. By default all weights are 1.
     unbiased : bool, default=False
         Whether to divide by N − 1 instead of N.
 
@@ -122,14 +124,14 @@ def correlation(X: Any, weight: Any = None) -> Array:
 
     Formula: ρ_jk = S_jk / √(S_jj S_kk), in [−1, 1], with the `scatter` S.
 
-    Cost: O(n d²) time, O(d²) memory beside the data, out of core too.
+    Cost: O(n d²) time, O(d²) memory in addition to the data; works out of core.
 
     Parameters
     ----------
     X : array-like, table, sparse or Source of shape (n, d)
-        The rows, no column of them constant; a source brings its own weights.
+        The rows. No column may be constant. A Source may contain row weights.
     weight : array-like of shape (n,), optional
-        A row of weight 2 counts as two rows.
+        Row weights. A row of weight 2 counts as two rows. By default all weights are 1.
 
     Returns
     -------
@@ -149,7 +151,8 @@ def correlation(X: Any, weight: Any = None) -> Array:
         raise DataError(
             f"correlation: column {source.schema.label(int(constant[0]))} is constant ({mean:g} in "
             f"every row), so its correlation is 0/0. Drop it"
-            + (f", and {constant.size - 1} more like it." if constant.size > 1 else ".")
+            + (f" and {constant.size - 1} more constant column" if constant.size > 1 else "")
+            + ("s." if constant.size > 2 else ".")
         )
     size = np.sqrt(np.diagonal(about.scatter))
     rho = np.clip(_features(about, about.scatter / size / size[:, None]), -1.0, 1.0)
@@ -158,7 +161,7 @@ def correlation(X: Any, weight: Any = None) -> Array:
 
 
 def constant_columns(about: Moments) -> Array:
-    """Which columns of X are constant: their spread is no more than the rounding of their mean."""
+    """Which columns of X are constant, up to the rounding errors of their means."""
     d = about.n_features
     floor = EPSILON * np.abs(about.x_mean) / about.unit[:d]
     return np.diagonal(about.scatter)[:d] <= about.weight * floor**2
@@ -169,7 +172,7 @@ def _moments(X: Any, weight: Any, who: str) -> Moments:
 
 
 def _features(about: Moments, matrix: Array) -> Array:
-    """The part of X, exactly symmetric: merging blocks may round its two halves differently."""
+    """The part that belongs to X, made exactly symmetric: merging can round the halves apart."""
     part = matrix[: about.n_features, : about.n_features]
     return (part + part.T) / 2.0
 
@@ -177,6 +180,6 @@ def _features(about: Moments, matrix: Array) -> Array:
 def _require_freedom(about: Moments, unbiased: bool, who: str) -> None:
     if unbiased and not about.weight > 1:
         raise DataError(
-            f"{who}: the unbiased estimate divides by N − 1, and N = {about.weight:g}. Give more "
-            "than one row (weights count rows), or use unbiased=False."
+            f"{who}: the unbiased estimate divides by N − 1, and N = {about.weight:g}. Pass more "
+            "than one row (the sum of the weights counts as N), or use unbiased=False."
         )

@@ -1,6 +1,6 @@
 """Direct solvers of least squares and ridge: min_β Σ wᵢ (yᵢ − xᵢᵀβ − b)² + τ‖β‖².
 
-Each works on a reduction of the rows, so each runs in memory or out of core:
+Each works on a reduction over the rows, so each runs in memory or out of core:
 
 ================  ================================  ==========================================
 solver            works on                          error grows like
@@ -12,7 +12,7 @@ solver            works on                          error grows like
 `dual`            XXᵀ + τI, n × n                   κ²ε; for fewer rows than columns
 ================  ================================  ==========================================
 
-The intercept is never penalised: it comes from centring.
+The intercept is not penalised, because X and y are centred first.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ EPSILON = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True)
 class LinearFit:
-    """β̂ (d × k), intercept (k,) and what the factorisation knows.
+    """β̂ (d × k), the intercept (k,) and quantities from the factorisation.
 
-    ``factor`` is an upper triangle with factorᵀ·factor = Σw(x − x̄)(x − x̄)ᵀ + τI in the data's own
-    units, None where the solver has none. ``condition`` is κ of the column-scaled X.
+    ``factor`` is an upper triangle with factorᵀ·factor = Σw(x − x̄)(x − x̄)ᵀ + τI in the units of
+    the data, or None if the solver has no factor. ``condition`` is κ of the column-scaled X.
     """
 
     coef: Array
@@ -44,23 +44,23 @@ class LinearFit:
     rank: int
     condition: float
     residual: Array
-    """Σ w (y − ŷ)² per output."""
+    """Σ w (y − ŷ)² for each output."""
     factor: Array | None = None
     refined: bool = False
-    """Whether refinement gave back the digits that the factorisation lost."""
+    """Whether iterative refinement restored the digits that the factorisation lost."""
 
 
 @dataclass(frozen=True)
 class NormalEquations:
     """A γ = b with unit diagonal: the normal equations after column scaling.
 
-    β = γ / scale · (unit of y); rows and columns of a constant feature are zero.
+    β = γ / scale · (unit of y). The rows and columns of constant columns of X are zero.
     """
 
     A: Array
     b: Array
     scale: Array
-    """Multiply a data-unit coefficient by this to get γ."""
+    """A coefficient in the units of the data times this scale gives γ."""
     y_unit: Array
     about: Moments
 
@@ -70,7 +70,7 @@ class NormalEquations:
         d = about.n_features
         scatter, unit = about.scatter, about.unit
         diagonal = np.maximum(np.diagonal(scatter)[:d], 0.0)
-        # A column whose spread is rounding of its mean is constant: centring cannot do better.
+        # A spread within the rounding error of the mean counts as constant.
         floor = EPSILON * np.abs(about.x_mean) / unit[:d]
         diagonal = np.where(diagonal > about.weight * floor**2, diagonal, 0.0)
         with np.errstate(over="ignore"):
@@ -85,14 +85,14 @@ class NormalEquations:
     def fit(
         self, gamma: Array, solver: str, rank: int, condition: float, R: Array | None
     ) -> LinearFit:
-        """Back to the data's units, with intercept and residual sum of squares."""
+        """The solution in the units of the data, with intercept and residual sum of squares."""
         coef = gamma / self.scale[:, None] * self.y_unit
         d = self.about.n_features
         explained = 2.0 * (gamma * self.b).sum(axis=0) - np.einsum(
             "ij,ij->j", gamma, self.A @ gamma
         )
         total = np.diagonal(self.about.scatter)[d:]
-        with np.errstate(over="ignore"):  # of y near 1e160: β has its digits all the same
+        with np.errstate(over="ignore"):  # squares of y near 1e160 overflow, but β does not
             residual = np.maximum(total - explained, 0.0) * self.y_unit * self.y_unit
         return LinearFit(
             coef=coef,
@@ -106,9 +106,9 @@ class NormalEquations:
 
 
 def cholesky(about: Moments, ridge: float | Array = 0.0) -> LinearFit | None:
-    """Normal equations by Cholesky: RᵀR = A, forward and back substitution; None if A is singular.
+    """Solve the normal equations by Cholesky, RᵀR = A; None if A is singular.
 
-    The condition number is LAPACK's estimate from R, squared-rooted: κ(X) = √κ(XᵀX).
+    The condition number is the square root of LAPACK's estimate from R: κ(X) = √κ(XᵀX).
     """
     lapack = scipy_linalg().lapack
 
@@ -124,7 +124,7 @@ def cholesky(about: Moments, ridge: float | Array = 0.0) -> LinearFit | None:
 
 
 def pseudo_inverse(about: Moments, ridge: float | Array = 0.0) -> LinearFit:
-    """β = (XᵀX + τI)⁺ Xᵀy, the textbook formula; least norm if rank-deficient."""
+    """β = (XᵀX + τI)⁺ Xᵀy; the least-norm solution if X is rank-deficient."""
     d = about.n_features
     system = NormalEquations.of(about, ridge)
     about.require_squares()
@@ -141,7 +141,7 @@ def pseudo_inverse(about: Moments, ridge: float | Array = 0.0) -> LinearFit:
 
 @dataclass(frozen=True)
 class _Triangle:
-    """R of [1, X − x̄, y − ȳ], cut into its parts, the columns of X scaled to unit length."""
+    """The parts of R of [1, X − x̄, y − ȳ], with the columns of X scaled to unit length."""
 
     Rx: Array
     Ry: Array
@@ -169,7 +169,7 @@ class _Triangle:
         )
 
     def fit(self, coef: Array, solver: str, rank: int, condition: float) -> LinearFit:
-        """Finish: intercept with the column of ones' own correction, residual, factor."""
+        """The complete fit, with the intercept corrected by the column of ones."""
         about, d = self.about, self.about.n_features
         left = self.Ry - self.Rx @ (coef * self.scale[:, None] / about.unit[d:])
         if self.ones is None:
@@ -191,9 +191,9 @@ class _Triangle:
 
 
 def qr(source: Source, about: Moments, *, intercept: bool, ridge: float = 0.0) -> LinearFit | None:
-    """Householder QR of the rows, Rβ = Qᵀy by back substitution; None when R is singular.
+    """Householder QR of the rows, and Rβ = Qᵀy by back substitution; None if R is singular.
 
-    Ridge adds the rows [√τ I, 0]: the same solver on an augmented problem.
+    Ridge adds the rows [√τ I, 0], which gives an augmented least-squares problem.
     """
     lapack = scipy_linalg().lapack
 
@@ -208,7 +208,7 @@ def qr(source: Source, about: Moments, *, intercept: bool, ridge: float = 0.0) -
 
 
 def svd(source: Source, about: Moments, *, intercept: bool, ridge: float = 0.0) -> LinearFit:
-    """Singular values of R, those at rounding dropped; the least-norm solution if any are.
+    """Solve by the singular values of R, dropping those at rounding level: the least-norm solution.
 
     Ridge filters the singular values of X itself: β = Σ_j v_j · s_j / (s_j² + τ) · u_jᵀy.
     """
@@ -247,7 +247,7 @@ def non_negative(
 
 
 def _least_norm(coef: Array, null_space: Array) -> Array:
-    """β without its part in the null space (given by a basis): the shortest solution."""
+    """β without its component in the null space (given by a basis): the shortest solution."""
     basis, _ = np.linalg.qr(null_space / np.linalg.norm(null_space, axis=0))
     return coef - basis @ (basis.T @ coef)
 
@@ -269,9 +269,9 @@ def _triangle(source: Source, about: Moments, intercept: bool, ridge: float) -> 
 def dual(
     X: Array, y: Array, weight: Array | None, *, intercept: bool, ridge: float = 0.0
 ) -> LinearFit:
-    """β = Xᵀα with (XXᵀ + τI)α = y: n × n instead of d × d; least norm when τ = 0.
+    """β = Xᵀα with (XXᵀ + τI)α = y: n × n instead of d × d; least norm if τ = 0.
 
-    Eigenvalues of XXᵀ at rounding are dropped, so repeated rows do no harm.
+    Eigenvalues of XXᵀ at rounding level are dropped, so repeated rows cause no problem.
     """
     y = y if y.ndim == 2 else y[:, None]
     root = np.ones(len(y)) if weight is None else np.sqrt(weight)
@@ -302,7 +302,7 @@ def dual(
 
 
 def _outer_gram(X: Array) -> Array:
-    """XXᵀ summed over fixed slices of columns, so that its bits do not depend on the threads."""
+    """XXᵀ summed over fixed slices of columns, so that the bits do not depend on the threads."""
     from thetahat.foundation.threads import ordered_map
 
     step = 1024

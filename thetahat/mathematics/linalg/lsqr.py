@@ -1,13 +1,13 @@
-"""LSQR: least squares from products alone.
+"""LSQR: least squares from matrix-vector products.
 
-Paige and Saunders' method builds X = U B Vᵀ (B lower bidiagonal) one column at a time from the
-products Xv and Xᵀu (Golub and Kahan), keeps only the last column of U and of V, and turns B upper
-triangular by a rotation per step. X may be sparse, on disk, or a pair of functions; it is never
-formed, never squared.
+The method of Paige and Saunders builds X = U B Vᵀ (B lower bidiagonal) one column at a time from
+the products Xv and Xᵀu (Golub and Kahan). It keeps only the last column of U and of V, and makes B
+upper triangular with one rotation per step. X may be sparse, on disk, or a pair of functions;
+neither X nor XᵀX is formed.
 
     min_β ‖y − Xβ‖² + damp²‖β‖²
 
-Cost: two products per step; O(n + d) memory. Steps grow like κ(X).
+Cost: two products per step and O(n + d) memory. The number of steps grows like κ(X).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from thetahat.mathematics.optimizers.solution import Solution
 
 @dataclass(frozen=True)
 class LinearSystem:
-    """Xβ ≈ y, with X known only by its products."""
+    """Xβ ≈ y, where X is given only by its products."""
 
     multiply: Callable[[Array], Array]
     adjoint: Callable[[Array], Array]
@@ -75,7 +75,7 @@ class LSQR(Method):
         u, beta = _unit(problem.product(m["v"]) - m["alpha"] * m["u"])
         v, alpha = _unit(problem.transposed_product(u) - beta * m["v"])
         squared_norm = m["squared_norm"] + m["alpha"] ** 2 + beta**2 + self.damp**2
-        # One rotation takes the damping into the diagonal, the next takes out what lies below it.
+        # The first rotation moves the damping into the diagonal, the second clears the subdiagonal.
         diagonal = hypot(m["rho_bar"], self.damp)
         lost, phi_bar = (m["phi_bar"] * part / diagonal for part in (self.damp, m["rho_bar"]))
         rho = hypot(diagonal, beta)
@@ -114,27 +114,30 @@ def lsqr(
     max_steps: int | None = None,
     watch: Watch | None = None,
 ) -> Solution:
-    """Least squares for a matrix given only by its products.
+    """Least squares for a matrix that is given only by its products with vectors.
 
-    Formula: β̂ = argmin ‖y − Xβ‖² + damp²‖β‖², the one of least norm if several. Cost: two
-    products per step, O(n + d) memory.
+    Formula: β̂ = argmin ‖y − Xβ‖² + damp²‖β‖²; the solution of least norm if there are several.
+    Cost: two products per step, O(n + d) memory.
 
     Parameters
     ----------
     product : callable
-        u ↦ Xu, from shape (d,) to (n,).
+        Computes u ↦ Xu, from shape (d,) to shape (n,).
     adjoint : callable
-        v ↦ Xᵀv, from shape (n,) to (d,).
+        Computes v ↦ Xᵀv, from shape (n,) to shape (d,).
     y : array of shape (n,)
-        Right-hand side.
+        Right-hand side of the system Xβ ≈ y.
     n_features : int
-        d, the number of columns of X.
-    damp : float
-        √τ of ridge regression.
-    tolerance : float
-        Largest relative gradient ‖Xᵀr‖/(‖X‖‖r‖) at which to stop; an exact fit stops too.
+        Number of columns of X (d).
+    damp : float, default=0.0
+        Square root of the ridge penalty, √τ. Larger values shrink β more. Must be non-negative.
+    tolerance : float, default=1e-12
+        The run converges when the relative gradient ‖Xᵀr‖/(‖X‖‖r‖) is at most this value, or when
+        the fit is exact. Smaller values give more accurate results and need more iterations.
     max_steps : int, optional
-        Default: 4·min(n, d) + 100.
+        Maximum number of iterations. By default 4·min(n, d) + 100.
+    watch : Watch, optional
+        Called after each step. It can end the run because of a time limit or a callback.
 
     Returns
     -------
@@ -152,7 +155,10 @@ def lsqr(
     """
     y = np.asarray(y, dtype=np.float64)
     if y.ndim != 1:
-        raise DataError(f"lsqr: y has shape {y.shape}; solve for one right-hand side at a time.")
+        raise DataError(
+            f"lsqr: y has shape {y.shape}; it must have one dimension. Solve for one right-hand "
+            "side at a time."
+        )
     if not damp >= 0:
         raise ParameterError(f"lsqr: damp={damp!r} must be a number ≥ 0.")
     limit = 4 * min(len(y), n_features) + 100 if max_steps is None else max_steps
@@ -167,7 +173,7 @@ def lsqr(
 
 
 def _unit(vector: Array) -> tuple[Array, float]:
-    """The vector scaled to length one, and its length; the zero vector stays."""
+    """The vector scaled to length one, and its length; the zero vector is unchanged."""
     length = float(np.linalg.norm(vector))
     return (vector / length if length > 0 else vector), length
 
@@ -176,6 +182,6 @@ def _shaped(vector: Array, length: int, name: str, symbol: str) -> Array:
     vector = np.ravel(np.asarray(vector, dtype=np.float64))
     if len(vector) != length:
         raise DataError(
-            f"lsqr: {name} returned {len(vector)} numbers; {symbol} = {length} are needed."
+            f"lsqr: {name} returned {len(vector)} numbers; it must return {symbol} = {length}."
         )
     return vector

@@ -1,14 +1,14 @@
-"""Orthogonal matching pursuit: one column after another, all coefficients refitted each time.
+"""Orthogonal matching pursuit: add one column at a time and refit all coefficients.
 
-    j ← argmax |xⱼᵀr| over the columns not yet taken,   A ← A ∪ {j},
+    j ← argmax |xⱼᵀr| over the columns not yet chosen,   A ← A ∪ {j},
     β_A ← argmin ‖y − X_A β_A‖²,   r ← y − X_A β_A
 
-After each refit r is orthogonal to the columns taken. The non-negative pursuit takes argmax xⱼᵀr
-instead and refits under β ≥ 0; a column whose coefficient the refit sets to 0 is given back. Taken
-to the end it solves non-negative least squares.
+After each refit r is orthogonal to the chosen columns. The non-negative pursuit uses argmax xⱼᵀr
+instead and refits under β ≥ 0; a column whose coefficient becomes 0 in the refit is removed. If it
+is not stopped early, it solves non-negative least squares.
 
-From the Gram matrix a step costs O(|A|·d), for any number of targets side by side; from the rows
-O(n·d), without a d × d matrix.
+With the Gram matrix a step costs O(|A|·d), for any number of targets at once; with the rows it
+costs O(n·d) and needs no d × d matrix.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from thetahat.foundation.types import Array
 
 EPSILON = np.finfo(np.float64).eps
 UNCORRELATED = 64 * EPSILON
-"""|xⱼᵀr| up to this share of ‖xⱼ‖‖y‖ is rounding."""
+"""|xⱼᵀr| up to this share of ‖xⱼ‖‖y‖ counts as rounding error."""
 DEPENDENT = 1e-13
-"""The share of ‖xⱼ‖² outside the columns taken that is rounding."""
+"""A share of ‖xⱼ‖² outside the span of the chosen columns up to this counts as rounding error."""
 TARGETS_AT_ONCE = 256
-"""Targets in one piece of work, so that the pieces depend on the problem alone."""
+"""Number of targets in one task, fixed so that results do not depend on the number of threads."""
 
 
 @dataclass(frozen=True)
 class Pursuit:
-    """What the pursuit of each target found, one row per target."""
+    """The result of the pursuit, one row per target."""
 
     coef: Array
     """β of shape (targets, d)."""
     residual: Array
-    """‖y − Xβ‖² of each."""
+    """‖y − Xβ‖² of each target."""
     steps: Array
-    """How many columns were taken."""
+    """The number of chosen columns."""
     path: Array | None = None
-    """β after each step, (targets, most, d); after the last step it stays as it was."""
+    """β after each step, (targets, most, d); constant after the last step of a target."""
 
 
 def pursue(
@@ -55,9 +55,9 @@ def pursue(
     positive: bool = False,
     keep_path: bool = False,
 ) -> Pursuit:
-    """Pursue the targets whose Xᵀy are the rows of `correlation` and whose ‖y‖² are `squares`.
+    """Matching pursuit for targets with Xᵀy in the rows of `correlation` and ‖y‖² in `squares`.
 
-    Each ends after `most` columns, or when ‖r‖² ≤ tolerance, or when no column is left that is
+    A target ends after `most` columns, when ‖r‖² ≤ tolerance, or when no remaining column is
     correlated with r.
     """
     gram = np.ascontiguousarray(gram, dtype=np.float64)
@@ -89,7 +89,7 @@ def pursue_piece(
     positive: bool = False,
     keep_path: bool = False,
 ) -> Pursuit:
-    """The same on one thread, for contiguous float64 arrays: a piece of somebody's larger work."""
+    """The same on one thread, for contiguous float64 arrays: one task of a larger computation."""
     if positive:
         return _stacked(
             [
@@ -122,10 +122,10 @@ def pursue_rows(
     *,
     keep_path: bool = False,
 ) -> Pursuit:
-    """The same from the rows themselves, for targets y (n, k) that are centred already.
+    """The same from the rows of X, for targets y (n, k) that are already centred.
 
-    `root` are the square roots of the weights, `centre` the column means that the columns are taken
-    about. Σ w·r = 0 then, so that xⱼᵀr needs no centred copy of X.
+    `root` contains the square roots of the weights, `centre` the means that are subtracted from the
+    columns. Then Σ w·r = 0, so that xⱼᵀr needs no centred copy of X.
     """
 
     def work(target: int) -> Pursuit:
@@ -160,7 +160,7 @@ def _pursue_rows(
         open_columns[j] = False
         size = len(active)
         taken, column = basis[:, :size], (_column(X, j) - centre[j]) * scale
-        # Projected out twice: once is not enough when the column nearly lies in their span.
+        # Projected twice: once is not accurate enough for a column that is nearly in the span.
         part = taken.T @ column
         column = column - taken @ part
         again = taken.T @ column
@@ -194,7 +194,7 @@ def _column(X: Array, j: int) -> Array:
 
 
 def _column_squares(X: Array, scale: Array, centre: Array) -> Array:
-    """Σ w·(x − centre)², without a centred copy; up to rounding, which suffices for a threshold."""
+    """Σ w·(x − centre)² without a centred copy; its accuracy is sufficient for a threshold."""
     weight = scale**2
     squared = X.multiply(X) if not isinstance(X, np.ndarray) else X * X
     about_zero = squared.T @ weight
@@ -216,7 +216,7 @@ def _pursue_non_negative(
             break
         tried = _refitted(gram, c, coef, j)
         now = square - 2.0 * float(c @ tried) + float(tried @ (gram @ tried))
-        if not now < left:  # a column that depends on those taken
+        if not now < left:  # the column depends linearly on those chosen
             barred[j] = True
             continue
         coef, left = tried, max(now, 0.0)
@@ -227,9 +227,10 @@ def _pursue_non_negative(
 
 
 def _refitted(gram: Array, c: Array, coef: Array, j: int) -> Array:
-    """Non-negative least squares on the support of `coef` and column j, from `coef` on.
+    """Non-negative least squares on the support of `coef` and column j, starting from `coef`.
 
-    Towards the free optimum as far as β ≥ 0 allows; what meets the bound is given back.
+    Moves towards the unconstrained optimum as far as β ≥ 0 allows and removes the columns that
+    reach 0.
     """
     cho_solve, cholesky = scipy_linalg().cho_solve, scipy_linalg().cholesky
 

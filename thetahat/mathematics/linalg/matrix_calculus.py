@@ -1,4 +1,4 @@
-"""Quadratic forms and the matrix derivatives that estimation needs.
+"""Quadratic forms and the matrix derivatives used in estimation.
 
     ∂(xᵀAx)/∂x = (A + Aᵀ)x      ∂(xᵀAx)/∂A = xxᵀ      ∂(log |det K|)/∂K = K⁻ᵀ
 
@@ -19,7 +19,7 @@ from thetahat.mathematics.linalg.square import as_square
 
 
 def quadratic_form(A: Any, x: Any) -> Array:
-    """The quadratic form of one vector or of every row.
+    """The quadratic form of one vector, or of each row of a matrix.
 
     Formula: xᵀAx = Σ_jk A_jk x_j x_k.
 
@@ -28,9 +28,9 @@ def quadratic_form(A: Any, x: Any) -> Array:
     Parameters
     ----------
     A : array-like of shape (d, d)
-        Any square matrix.
+        A square matrix; it need not be symmetric.
     x : array-like of shape (d,) or (n, d)
-        A vector, or one per row.
+        One vector, or a matrix with one vector per row.
 
     Returns
     -------
@@ -56,11 +56,11 @@ def quadratic_form_gradient(A: Any, x: Any, *, wrt: str = "x") -> Array:
     Parameters
     ----------
     A : array-like of shape (d, d)
-        Any square matrix.
+        A square matrix; it need not be symmetric.
     x : array-like of shape (d,) or (n, d)
-        A vector, or one per row.
+        One vector, or a matrix with one vector per row.
     wrt : {"x", "A"}, default="x"
-        With respect to what.
+        The argument with respect to which the form is differentiated.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def quadratic_form_gradient(A: Any, x: Any, *, wrt: str = "x") -> Array:
 
 
 def log_determinant_gradient(K: Any) -> Array:
-    """The gradient of the logarithm of a determinant.
+    """The gradient of the logarithm of the absolute determinant.
 
     Formula: ∂(log |det K|)/∂K = K⁻ᵀ. The value is ``np.linalg.slogdet(K).logabsdet``.
 
@@ -90,7 +90,7 @@ def log_determinant_gradient(K: Any) -> Array:
     Parameters
     ----------
     K : array-like of shape (d, d)
-        Any invertible matrix.
+        A square matrix that must be invertible.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def log_determinant_gradient(K: Any) -> Array:
     if not s[-1] > len(s) * EPSILON * s[0]:
         raise DataError(
             "log_determinant_gradient: the matrix is singular (its singular values range from "
-            f"{s[0]:g} to {s[-1]:g}), and log 0 has no gradient. Add a small number to its "
+            f"{s[0]:g} to {s[-1]:g}), so log |det K| has no gradient. Add a small number to its "
             "diagonal."
         )
     return np.linalg.inv(matrix).T
@@ -118,7 +118,7 @@ def _agreeing(A: Any, x: Any, who: str) -> tuple[Array, Array]:
     vectors = np.asarray(x, dtype=np.float64)
     if vectors.ndim not in (1, 2) or vectors.shape[-1] != len(matrix):
         raise DataError(
-            f"{who}: A is {len(matrix)} × {len(matrix)}, x has shape {vectors.shape}; a vector of "
-            f"length {len(matrix)}, or one per row, is needed."
+            f"{who}: A is {len(matrix)} × {len(matrix)} and x has shape {vectors.shape}; x must "
+            f"be a vector of length {len(matrix)}, or a matrix with one such vector per row."
         )
     return matrix, vectors

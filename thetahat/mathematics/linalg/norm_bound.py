@@ -1,8 +1,9 @@
-"""The constrained form of ridge: which penalty τ makes ‖β(τ)‖² = t.
+"""The constrained form of ridge: find the penalty τ with ‖β(τ)‖² = t.
 
-β(τ) minimises ‖y − Xβ‖² + τ‖β‖², over all β or over β ≥ 0. In both cases ‖β(τ)‖² falls with τ, so
-that τ is the root of one function. With λ, c the spectrum of the normal equations the first is
-Σⱼ cⱼ²/(λⱼ + τ)²; the second is solved by active sets for each τ tried, O(d³).
+β(τ) minimises ‖y − Xβ‖² + τ‖β‖², over all β or over β ≥ 0. In both cases ‖β(τ)‖² decreases with τ,
+so τ is the root of a function of one variable. Over all β this function is Σⱼ cⱼ²/(λⱼ + τ)², with
+λ and c from the eigendecomposition of the normal equations; over β ≥ 0 each τ is solved by active
+sets, in O(d³).
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.least_squares import EPSILON
 
 WEAKEST = 80.0
-"""The weakest penalty that is looked at is exp of this below the largest eigenvalue."""
+"""The smallest penalty tried is the largest eigenvalue times exp(−this)."""
 
 
 def ridge_with_norm(about: Moments, bound: float, *, positive: bool = False) -> float:
-    """The multiplier τ at which ‖β(τ)‖² = bound; 0 when least squares is already inside."""
+    """The multiplier τ at which ‖β(τ)‖² = bound; 0 if least squares satisfies the bound."""
     from scipy.optimize import brentq
 
     d, unit = about.n_features, about.unit
@@ -39,7 +40,7 @@ def ridge_with_norm(about: Moments, bound: float, *, positive: bool = False) -> 
     def excess(log_ridge: float) -> float:
         return squared_norm(float(np.exp(log_ridge))) - bound
 
-    if excess(low) <= 0:  # of many solutions, the shortest is inside
+    if excess(low) <= 0:  # the shortest of several solutions satisfies the bound
         return 0.0
     return float(np.exp(brentq(excess, low, high + 1e-9, xtol=1e-14)))
 

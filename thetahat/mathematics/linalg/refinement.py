@@ -1,13 +1,13 @@
-"""Iterative refinement: the digits that an ill-conditioned factorisation lost, won back.
+"""Iterative refinement: restore the digits that an ill-conditioned factorisation lost.
 
 Given a triangle R with RᵀR ≈ XᵀX, repeat
 
     g = Xᵀ(y − Xβ)   in twice the working precision,      β ← β + R⁻¹R⁻ᵀ g.
 
-Each round multiplies the error by about κ(X)²ε (R from Cholesky) or κ(X)ε (R from QR), so a few
-passes over the rows give β̂ to nearly full precision as long as that factor is below one.
+Each iteration multiplies the error by about κ(X)²ε (R from Cholesky) or κ(X)ε (R from QR). If that
+factor is below one, a few passes over the rows give β̂ to nearly full precision.
 
-Cost: O(n d) per round.
+Cost: O(n d) per iteration.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_ROUNDS = 8
 
 @dataclass(frozen=True)
 class _TwofoldGradient:
-    """A gradient and what rounding left behind."""
+    """A gradient and the rounding error of its sum."""
 
     value: Array
     error: Array
@@ -43,7 +43,7 @@ class _TwofoldGradient:
 
 
 def refined(source: Source, about: Moments, fit: LinearFit, *, intercept: bool) -> LinearFit:
-    """The fit with its coefficients improved until the corrections are rounding."""
+    """The fit with coefficients improved until the corrections are at rounding level."""
     solve_triangular = scipy_linalg().solve_triangular
 
     d = about.n_features
@@ -86,7 +86,7 @@ def _summarise_gradient(block: Block, frame: Frame, gamma: Array) -> _TwofoldGra
 
 
 def _exact_intercept(about: Moments, coef: Array, level: Array) -> Array:
-    """ȳ + level − x̄ᵀβ without rounding in between: large terms may cancel to a small intercept."""
+    """ȳ + level − x̄ᵀβ without intermediate rounding: large terms may cancel."""
     means = [Fraction(float(m)) for m in about.x_mean]
     return np.array(
         [

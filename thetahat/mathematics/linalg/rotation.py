@@ -9,19 +9,20 @@ from thetahat.foundation.types import Array
 
 
 def rotation_matrix(angle: float, *, clockwise: bool = False) -> Array:
-    """The 2 × 2 matrix that turns vectors of the plane about the origin.
+    """The 2 × 2 matrix that rotates vectors of the plane about the origin.
 
-    Formula: R(φ) = [[cos φ, −sin φ], [sin φ, cos φ]] turns counterclockwise; R(φ)ᵀ = R(−φ) = R(φ)⁻¹
-    turns clockwise, or gives the coordinates of a vector in axes that were turned counterclockwise.
+    Formula: R(φ) = [[cos φ, −sin φ], [sin φ, cos φ]] rotates counterclockwise. R(φ)ᵀ = R(−φ) =
+    R(φ)⁻¹ rotates clockwise; it also gives the coordinates of a vector with respect to axes that
+    were rotated counterclockwise.
 
     Cost: O(1).
 
     Parameters
     ----------
     angle : float
-        φ in radians.
+        The angle of the rotation in radians (φ).
     clockwise : bool, default=False
-        The sense.
+        Whether to rotate clockwise instead of counterclockwise.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Cholesky factors of matrices whose rows and columns may be in any units."""
+"""Cholesky factors of matrices whose rows and columns have arbitrary units."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import numpy as np
 from thetahat.foundation.types import Array
 
 SINGULAR = 1e-13
-"""Smallest squared pivot of a unit-diagonal matrix that is told from zero."""
+"""Smaller squared pivots of a matrix with unit diagonal count as zero."""
 
 
 def inverse_factor(matrix: Array) -> tuple[Array, float] | None:
-    """(F, log det) with FᵀF the inverse of a symmetric matrix; None where it is not positive.
+    """(F, log det) with FᵀF the inverse of a symmetric matrix; None if it is not positive definite.
 
-    The matrix is scaled to a unit diagonal first, so that units do not matter. Cost: O(d³).
+    The matrix is first scaled to a unit diagonal, so that units do not matter. Cost: O(d³).
     """
     scale = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
     if not (scale > 0).all() or not np.isfinite(matrix).all():

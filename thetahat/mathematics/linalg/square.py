@@ -1,4 +1,4 @@
-"""Square matrices at the door: finite numbers, as many rows as columns, symmetric where asked."""
+"""Validation of square matrices: finite, as many rows as columns, symmetric where required."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def as_square(A: Any, *, who: str) -> Array:
     matrix = np.asarray(matrix, dtype=np.float64)
     if matrix.shape[0] != matrix.shape[1]:
         raise DataError(
-            f"{who}: the matrix has shape {matrix.shape}; as many rows as columns are needed."
+            f"{who}: the matrix has shape {matrix.shape}; it must have as many rows as columns."
         )
     bad = np.argwhere(~np.isfinite(matrix))
     if bad.size:
         row, column = bad[0]
         raise DataError(
-            f"{who}: entry ({row}, {column}) of the matrix is {matrix[row, column]}; finite "
-            "numbers are needed."
+            f"{who}: entry ({row}, {column}) of the matrix is {matrix[row, column]}; all entries "
+            "must be finite."
         )
     return matrix
 
@@ -39,8 +39,8 @@ def as_symmetric(A: Any, *, who: str) -> Array:
     row, column = np.unravel_index(np.argmax(gap), gap.shape)
     if gap[row, column] > _ASYMMETRY * np.abs(matrix).max():
         raise DataError(
-            f"{who}: a symmetric matrix is needed, and entry ({row}, {column}) is "
-            f"{matrix[row, column]:g} where ({column}, {row}) is {matrix[column, row]:g}. "
-            "Use (A + A.T) / 2 if the difference has no meaning."
+            f"{who}: the matrix must be symmetric, but entry ({row}, {column}) is "
+            f"{matrix[row, column]:g} and entry ({column}, {row}) is {matrix[column, row]:g}. "
+            "Use (A + A.T) / 2 if the difference does not matter."
         )
     return (matrix + matrix.T) / 2.0

@@ -1,14 +1,14 @@
-"""Total least squares from the triangle of [X Y]: β of the nearest hyperplane, if there is one.
+"""Total least squares from the triangle of [X Y]: β of the nearest hyperplane, if it exists.
 
-For one target let X = U S Vᵀ, u = Uᵀy, and ρ² what X leaves of ‖y‖². The smallest singular value σ
-of [X y] and β then satisfy
+For one target let X = U S Vᵀ, u = Uᵀy, and let ρ² be the residual sum of squares of y on X. The
+smallest singular value σ of [X y] and β satisfy
 
     ρ² = σ² (1 + Σⱼ uⱼ²/(Sⱼ² − σ²)),    β = V diag(Sⱼ/(Sⱼ² − σ²)) u,
 
-an equation with one root below the smallest Sⱼ whose uⱼ ≠ 0. Nothing in it is a difference of large
-numbers if Sⱼ² − σ² is taken about that Sⱼ, so that X and y may have any units. The hyperplane is
-vertical, and there is no β, when some direction of X without any y (uⱼ = 0) has Sⱼ < σ: then the
-shortest correction turns that direction of X into nothing, and y is still not explained.
+an equation with one root below the smallest Sⱼ with uⱼ ≠ 0. Sⱼ² − σ² is computed relative to that
+Sⱼ, so that no large numbers are subtracted and X and y may have any units. If a direction of X that
+is orthogonal to y (uⱼ = 0) has Sⱼ < σ, the hyperplane is vertical and β does not exist: the
+smallest correction removes that direction from X, and y is still not explained.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from thetahat.foundation.types import Array
 
 EPSILON = float(np.finfo(np.float64).eps)
 FARTHEST = 700.0
-"""Log-odds between which σ²/S² is looked for."""
+"""Range of the log odds in which σ²/S² is searched."""
 LEAST_PART_IN_Y = 1e-9
-"""Of several targets: the least part in Y of the singular vectors that still tells of it."""
+"""For several targets: smallest component in Y of the singular vectors that is not rounding."""
 
 
 def nearest_plane(triangle: Array, d: int, n_rows: int) -> tuple[Array, float]:
     """β (d × k) and the squared size of the smallest correction of [X Y], from its triangle."""
     unit = float(np.ldexp(1.0, int(np.frexp(np.abs(triangle).max(initial=0.0))[1])))
-    triangle = triangle / unit  # a power of two: exact, and no square overflows
+    triangle = triangle / unit  # a power of two, so this is exact and prevents overflow
     coef, value = _in_units(triangle, d, n_rows)
     return coef, value * unit * unit
 
@@ -37,7 +37,7 @@ def nearest_plane(triangle: Array, d: int, n_rows: int) -> tuple[Array, float]:
 def _in_units(triangle: Array, d: int, n_rows: int) -> tuple[Array, float]:
     with one_blas_thread():
         U, s, Vt = np.linalg.svd(triangle[:d, :d])
-    # Directions that no row reaches leave β undetermined; none of it lies there.
+    # β has no component in directions that do not occur in the rows.
     reached = s > max(n_rows, d) * EPSILON * s[0]
     target = U.T @ triangle[:d, d:]
     s, Vt, explained = s[reached], Vt[reached], target[reached]
@@ -57,15 +57,15 @@ def _one_target(s: Array, u: Array, rho: float, n_rows: int) -> tuple[Array, flo
     from scipy.special import expit, log_expit
 
     size = float(np.hypot(np.linalg.norm(u), rho))
-    told = np.abs(u) > max(n_rows, len(s)) * EPSILON * size
-    if not told.any():
+    correlated = np.abs(u) > max(n_rows, len(s)) * EPSILON * size
+    if not correlated.any():
         _require_slanted(float(s[-1]), rho)
         return np.zeros(len(s)), rho**2
-    part, last = u[told], float(s[told][-1])
+    part, last = u[correlated], float(s[correlated][-1])
     if rho == 0:
-        return np.where(told, u / s, 0.0), 0.0
-    # In units of the smallest Sⱼ that y has a part in; Sⱼ² − σ² is its distance, and δ = 1 − σ².
-    above = (s[told] - last) / last * ((s[told] + last) / last)
+        return np.where(correlated, u / s, 0.0), 0.0
+    # In units of the smallest Sⱼ with uⱼ ≠ 0, Sⱼ² − σ² is `above` + δ with δ = 1 − σ².
+    above = (s[correlated] - last) / last * ((s[correlated] + last) / last)
     y, rho = part / last, rho / last
 
     def excess(log_odds: float) -> float:
@@ -78,18 +78,18 @@ def _one_target(s: Array, u: Array, rho: float, n_rows: int) -> tuple[Array, flo
     sigma = last * float(np.sqrt(expit(root)))
     _require_slanted(float(s[-1]), sigma)
     gamma = np.zeros(len(s))
-    gamma[told] = s[told] / last * (part / last) / (above + expit(-root))
+    gamma[correlated] = s[correlated] / last * (part / last) / (above + expit(-root))
     return gamma, sigma**2
 
 
 def _require_slanted(smallest: float, sigma: float) -> None:
-    """A direction of X without y must not be shorter than the correction."""
+    """Raise an error if a direction of X orthogonal to y is shorter than the correction."""
     if sigma > smallest * (1 + 1e-9):
         raise DataError(
-            "There is no total least squares solution: the nearest hyperplane is vertical. The "
-            f"rows spread by {smallest:.4g} along a direction of X that tells nothing of y, less "
-            f"than the {sigma:.4g} that y leaves unexplained. Bring X and y to comparable units, "
-            "or use LinearRegression, which takes X as exact."
+            "There is no total least squares solution: the nearest hyperplane is vertical. In one "
+            f"direction of X that is not correlated with y, the rows spread by {smallest:.4g}; "
+            f"this is less than the unexplained part of y, {sigma:.4g}. Rescale X and y to "
+            "comparable units, or use LinearRegression, which assumes that X has no errors."
         )
 
 
@@ -101,8 +101,9 @@ def _many_targets(matrix: Array, d: int) -> tuple[Array, float]:
         part_in_y = np.linalg.svd(chosen[d:], compute_uv=False)
     if part_in_y[-1] < LEAST_PART_IN_Y:
         raise DataError(
-            "There is no total least squares solution to rounding: the nearest hyperplane is "
-            f"vertical (the part of its normals in y is {part_in_y[-1]:.2g}). Bring X and y to "
-            "comparable units, or use LinearRegression, which takes X as exact."
+            "There is no total least squares solution to rounding accuracy: the nearest hyperplane "
+            f"is vertical (the component of its normals in y is {part_in_y[-1]:.2g}). Rescale X "
+            "and y to comparable units, or use LinearRegression, which assumes that X has no "
+            "errors."
         )
     return -chosen[:d] @ np.linalg.pinv(chosen[d:]), float((s[d:] ** 2).sum())

@@ -1,11 +1,11 @@
-"""The R of a QR factorisation, as a summary that merges: tall matrices never have to be held.
+"""The R of a QR factorisation as a summary of rows that can be merged.
 
-A block Z = [1, X, y] is reduced by Householder reflections, each applied to the right-hand side as
-it is made; Q is never formed. What remains is the triangle R with RᵀR = ZᵀZ. Two triangles merge
-by factoring one stacked on the other, so the factor of all rows comes out of a reduction, in memory
-or out of core, with the backward stability of Householder QR.
+A block Z = [1, X, y] is reduced by Householder reflections, which are applied to the right-hand
+side at once; Q is not formed. The result is the triangle R with RᵀR = ZᵀZ. Two triangles are merged
+by factoring one stacked on the other. So the factor of all rows is computed by a reduction, in
+memory or out of core, with the backward stability of Householder QR.
 
-Cost: O(n d²) time, about twice the normal equations; O(d²) memory per thread.
+Cost: O(n d²) time, about twice that of the normal equations; O(d²) memory per thread.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True)
 class TriangularFactor:
-    """Upper triangle R with RᵀR = ZᵀZ; fewer rows than columns when there were fewer rows."""
+    """Upper triangle R with RᵀR = ZᵀZ; with fewer rows than columns if Z has fewer rows."""
 
     R: Array
 
@@ -48,7 +48,7 @@ def triangular_factor(source: Source, about: Moments, *, intercept: bool) -> Tri
 
 
 def _summarise(block: Block, frame: Frame, intercept: bool) -> TriangularFactor:
-    """One block's factor; a sparse block, which may hold many rows, goes by parts."""
+    """The factor of one block; a sparse block, which may hold many rows, is split into parts."""
     on_device = is_device_array(block.X)
     step = block.n_rows if on_device else rows_per_block(block.X.shape[1])
     factor: TriangularFactor | None = None
@@ -70,7 +70,7 @@ def _summarise(block: Block, frame: Frame, intercept: bool) -> TriangularFactor:
 
 
 def _reduced(packed: Array, intercept: bool) -> Array:
-    """The packed rows with the ones first; on a device, their own triangle already."""
+    """The packed rows with the column of ones first; on a device, already reduced to a triangle."""
     if is_device_array(packed):
         from array_api_compat import array_namespace
 

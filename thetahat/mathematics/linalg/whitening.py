@@ -1,8 +1,8 @@
-"""Square roots of covariances, and the distance in which all directions count alike.
+"""Square roots of covariance matrices, whitening and the Mahalanobis distance.
 
-A whitener of Σ is any W with W Σ Wᵀ = I. Two are in use: with the Cholesky factor Σ = MMᵀ, W = M⁻¹
-is lower triangular (each output uses the columns before it only); the inverse symmetric square root
-W = Σ^{-1/2} is the whitener that moves the data least. Both give the same distances
+A whitening matrix of Σ is any W with W Σ Wᵀ = I. Two are provided. With the Cholesky factor
+Σ = MMᵀ, W = M⁻¹ is lower triangular, so each output depends only on the columns up to its own. The
+inverse symmetric square root W = Σ^{-1/2} changes the data least. Both give the same distances
 ‖W(x − μ)‖² = (x − μ)ᵀ Σ⁻¹ (x − μ).
 """
 
@@ -34,7 +34,7 @@ def matrix_square_root(A: Any) -> Array:
     Parameters
     ----------
     A : array-like of shape (d, d)
-        Symmetric; eigenvalues below zero by no more than rounding count as zero.
+        A symmetric matrix. Slightly negative eigenvalues, within rounding errors, count as zero.
 
     Returns
     -------
@@ -51,27 +51,29 @@ def matrix_square_root(A: Any) -> Array:
         values, vectors = np.linalg.eigh(matrix)
         if values[0] < -10 * len(values) * EPSILON * np.abs(values).max():
             raise DataError(
-                "matrix_square_root: a positive semidefinite matrix is needed, and this one has "
-                f"the eigenvalue {values[0]:g}. A covariance has none below zero: check its source."
+                "matrix_square_root: the matrix must be positive semidefinite, but it has the "
+                f"eigenvalue {values[0]:g}. A covariance matrix has no negative eigenvalues: check "
+                "how it was computed."
             )
         root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     return (root + root.T) / 2.0
 
 
 def whitening_matrix(covariance: Any, method: str = "cholesky") -> Array:
-    """The matrix W that gives rows with this covariance the covariance I.
+    """The matrix W that transforms rows with this covariance to rows with covariance I.
 
     Formula: W Σ Wᵀ = I, with W = M⁻¹ for Σ = MMᵀ ("cholesky") or W = Σ^{-1/2} ("symmetric").
-    `Whitening` finds Σ from data and applies W to them.
+    `Whitening` estimates Σ from data and applies W to them.
 
     Cost: O(d³) time, O(d²) memory.
 
     Parameters
     ----------
     covariance : array-like of shape (d, d)
-        Symmetric and positive definite.
+        The covariance matrix Σ. Must be symmetric and positive definite.
     method : {"cholesky", "symmetric"}, default="cholesky"
-        Which of the two.
+        "cholesky" gives the lower triangular matrix M⁻¹, "symmetric" the symmetric matrix Σ^{-1/2},
+        which changes the data least.
 
     Returns
     -------
@@ -89,20 +91,21 @@ def whitening_matrix(covariance: Any, method: str = "cholesky") -> Array:
 
 
 def mahalanobis_distance(X: Any, mean: Any, covariance: Any) -> Array:
-    """The distance of each row from a mean, in units of the spread in its direction.
+    """The Mahalanobis distance of each row from a mean.
 
     Formula: d(x)² = (x − μ)ᵀ Σ⁻¹ (x − μ) = ‖M⁻¹(x − μ)‖² with Σ = MMᵀ; no inverse is formed.
+    It is the length of x − μ in units of the standard deviation in its direction.
 
-    Cost: O(n d² + d³) time, O(n + d²) memory beside the data, out of core too.
+    Cost: O(n d² + d³) time, O(n + d²) memory in addition to the data; works out of core.
 
     Parameters
     ----------
     X : array-like, table or Source of shape (n, d)
-        The rows.
+        The rows whose distances are computed.
     mean : array-like of shape (d,)
-        μ.
+        The point from which distances are measured (μ).
     covariance : array-like of shape (d, d)
-        Σ, symmetric and positive definite.
+        The covariance matrix Σ. Must be symmetric and positive definite.
 
     Returns
     -------
@@ -122,7 +125,7 @@ def mahalanobis_distance(X: Any, mean: Any, covariance: Any) -> Array:
     for what, size in (("mean", len(centre)), ("covariance", len(root))):
         if size != source.n_features:
             raise DataError(
-                f"mahalanobis_distance: X has {source.n_features} columns, the {what} is of "
+                f"mahalanobis_distance: X has {source.n_features} columns, but the {what} has "
                 f"dimension {size}. They must agree."
             )
 
@@ -137,13 +140,13 @@ def mahalanobis_distance(X: Any, mean: Any, covariance: Any) -> Array:
 def whiten_and_colour(root: Array, method: str, nullity: int = 0) -> tuple[Array, Array]:
     """W and its inverse, the matrix M that gives white rows the covariance RᵀR = MMᵀ.
 
-    The last `nullity` directions of the symmetric root have no spread; they are left out of both.
+    The last `nullity` directions of the symmetric root have no spread; both matrices omit them.
     """
     solve_triangular = scipy_linalg().solve_triangular
 
     with one_blas_thread():
         if method == "cholesky":
-            # Rᵀ is the Cholesky factor but for the signs of its columns.
+            # Rᵀ is the Cholesky factor up to the signs of its columns.
             lower = (root * np.sign(np.diagonal(root))[:, None]).T
             return solve_triangular(lower, np.eye(len(root)), lower=True), lower
         _, s, Vt = np.linalg.svd(root)
@@ -152,17 +155,17 @@ def whiten_and_colour(root: Array, method: str, nullity: int = 0) -> tuple[Array
 
 
 def _upper_root(covariance: Any, who: str) -> Array:
-    """R with RᵀR = Σ, or an error that says how far Σ is from positive definite."""
+    """R with RᵀR = Σ, or an error if Σ is not positive definite."""
     matrix = as_symmetric(covariance, who=who)
     variance = np.diagonal(matrix)
-    # Units must not decide: the columns are scaled to variance 1 before they are judged.
+    # Columns are scaled to variance 1, so that the test does not depend on units.
     scale = np.sqrt(np.where(variance > 0, variance, 1.0))
     with one_blas_thread():
         scaled = matrix / scale / scale[:, None]
         smallest = np.linalg.eigvalsh(scaled)[0]
         if not smallest > len(scaled) * EPSILON:
             raise DataError(
-                f"{who}: the covariance must be positive definite, and {_offence(variance)} Drop "
+                f"{who}: the covariance must be positive definite, but {_offence(variance)} Drop "
                 "constant and linearly dependent columns, or add a small number to the diagonal."
             )
         return np.linalg.cholesky(scaled, upper=True) * scale
@@ -172,4 +175,4 @@ def _offence(variance: Array) -> str:
     none = np.flatnonzero(~(variance > 0))
     if none.size:
         return f"column {none[0]} has variance {variance[none[0]]:g}."
-    return "its columns are linearly dependent to rounding."
+    return "its columns are linearly dependent up to rounding."

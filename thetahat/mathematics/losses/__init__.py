@@ -49,15 +49,15 @@ __all__ = [
 
 
 def named(loss: str | Loss) -> Loss:
-    """The loss of that name with its default parameters; a loss is returned as it is.
+    """Return the loss with this name and its default parameters.
 
-    Formula: "huber" ↦ ``Huber()``. Other libraries' names ("squared_error", "log_loss", ...) are
-    understood. Cost: O(1).
+    Formula: "huber" ↦ ``Huber()``. Names from other libraries ("squared_error", "log_loss", ...)
+    are accepted, and a loss is returned unchanged. Cost: O(1).
 
     Parameters
     ----------
     loss : str or Loss
-        A name, an alias or a loss.
+        The name of a loss, one of its aliases, or a loss.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""What every loss does first: bring y and z to one namespace and one floating-point type.
+"""Convert y and z to one array namespace and one floating-point type, as every loss needs.
 
-z leads: results are computed in its dtype, on its device, so float32 in gives float32 out.
+Results have the dtype and device of z, so float32 raw predictions give float32 results.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NUMPY = array_namespace(np.empty(0))
 
 def floating(z: Array) -> tuple[Any, Array]:
     """The namespace of z, and z in floating point; plain numbers and lists become NumPy arrays."""
-    if type(z) is np.ndarray and z.dtype.char in "df":  # nearly always, and often one row at a time
+    if type(z) is np.ndarray and z.dtype.char in "df":  # a fast path for calls with single rows
         return _NUMPY, z
     if not is_array_api_obj(z):
         z = np.asarray(z)
@@ -36,12 +36,12 @@ def aligned(y: Array, z: Array) -> tuple[Any, Array, Array]:
 
 
 def is_compiled(z: Array) -> bool:
-    """Whether z is laid out as the compiled losses read it."""
+    """Whether z has the memory layout that the compiled losses read."""
     return type(z) is np.ndarray and z.dtype == np.float64 and z.flags.c_contiguous
 
 
 def in_floats(y: Array) -> Array:
-    """Targets in the memory layout and the floating point of the compiled losses."""
+    """The targets in the memory layout and floating-point type of the compiled losses."""
     y = np.ascontiguousarray(y)
     return y if y.dtype.char in "df" else y.astype(np.float64)
 

@@ -1,19 +1,19 @@
-"""What a loss is: formulas at the raw prediction z, its targets, its link, its best constant.
+"""Interface of losses: formulas at the raw prediction z, valid targets, link and best constant.
 
-A loss never sees X or θ. z = Xθ for a linear model, Kα for a kernel one, the last layer of a
-network, the running sum of boosted trees. What it can do is said by its type:
+A loss does not depend on X or θ. z is Xθ for a linear model, Kα for a kernel model, the last layer
+of a network, or the running sum of boosted trees. The type of a loss shows what it provides:
 
 ======================  =======================================================================
 `Loss`                  ``value``
-`Subdifferentiable`     and ``gradient``: an element of the subdifferential everywhere
-`Smooth`                and that gradient is continuous
-`Curved`                and ``curvature``: ∂²ℓ/∂z² (where it jumps, one of the one-sided values)
-`Reweightable`          and ``irls_weight``: ψ(r)/r, so that ½·weight·r² touches ℓ from above
-`PiecewiseLinear`       and ``bends``: lines that meet, so that linear programming minimises it
+`Subdifferentiable`     also ``gradient``: an element of the subdifferential everywhere
+`Smooth`                the gradient is continuous
+`Curved`                also ``curvature``: ∂²ℓ/∂z² (where it jumps, one of the one-sided values)
+`Reweightable`          also ``irls_weight``: ψ(r)/r, so that ½·weight·r² touches ℓ from above
+`PiecewiseLinear`       also ``bends``: linear pieces, so that linear programming minimises it
 ======================  =======================================================================
 
-All arrays are of one array-API namespace; results have the namespace, device and dtype of z. Every
-formula is elementwise, so its cost is O(size of z) in time and memory.
+All arrays belong to one array-API namespace; results have the namespace, device and dtype of z.
+Every formula is elementwise, so it costs O(size of z) in time and memory.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from thetahat.mathematics.parts import Part
 
 
 class Targets(Enum):
-    """What y may be; the value is said in error messages."""
+    """The values that y may have; error messages quote the text."""
 
     REAL = "real numbers"
     NONNEGATIVE = "numbers ≥ 0"
@@ -38,7 +38,7 @@ class Targets(Enum):
 
 
 class Loss(Part, ABC):
-    """ℓ(y, z), one number per row. Concrete losses are frozen dataclasses, so values compare."""
+    """Base class of losses ℓ(y, z), one number per row; concrete losses are frozen dataclasses."""
 
     targets: ClassVar[Targets] = Targets.REAL
     link: ClassVar[Link] = Link.IDENTITY
@@ -48,21 +48,21 @@ class Loss(Part, ABC):
 
     @abstractmethod
     def value(self, y: Array, z: Array) -> Array:
-        """ℓ(y, z) row by row, shape (n,)."""
+        """ℓ(y, z) for each row, shape (n,)."""
 
     @abstractmethod
     def best_constant(self, y: Array, weight: Array | None = None) -> Array:
-        """argmin over constants c of Σ wᵢ ℓ(yᵢ, c): a scalar, or one per class.
+        """The constant c that minimises Σ wᵢ ℓ(yᵢ, c): a scalar, or one number per class.
 
-        Losses of class scores also take ``n_classes``, for a y from which the last may be absent.
+        Losses of class scores also take ``n_classes``, because y may lack the last classes.
         """
 
     def mean(self, z: Array) -> Array:
-        """E[y | x] under the link: identity, probability, rate or class probabilities."""
+        """The mean E[y | x] = link⁻¹(z): identity, probability, rate or class probabilities."""
         return inverse_link(self.link, z)
 
     def kinks(self, y: Array) -> tuple[Array, ...]:
-        """The z at which the gradient or the curvature jumps, for tests and line searches.
+        """The values of z at which the gradient or the curvature jumps.
 
         Empty for losses of class scores, whose kinks are surfaces and not points.
         """
@@ -74,10 +74,10 @@ class Subdifferentiable(Loss):
 
     @abstractmethod
     def gradient(self, y: Array, z: Array) -> Array:
-        """∂ℓ/∂z, shape of z; on a kink, an element of the subdifferential."""
+        """∂ℓ/∂z, with the shape of z; at a kink, an element of the subdifferential."""
 
     def value_and_gradient(self, y: Array, z: Array) -> tuple[Array, Array]:
-        """Both at once: a loss that shares work between them says how."""
+        """Value and gradient together; a loss overrides it when the two share computations."""
         return self.value(y, z), self.gradient(y, z)
 
 
@@ -90,14 +90,14 @@ class Curved(Smooth):
 
     @abstractmethod
     def curvature(self, y: Array, z: Array) -> Array:
-        """∂²ℓ/∂z², shape of z; for class scores, the diagonal of each row's C×C Hessian."""
+        """∂²ℓ/∂z², with the shape of z; for class scores, the diagonal of each row's Hessian."""
 
     def gradient_and_curvature(self, y: Array, z: Array) -> tuple[Array, Array]:
-        """Both at once: a loss that shares work between them says how."""
+        """Gradient and curvature together; a loss overrides it when they share computations."""
         return self.gradient(y, z), self.curvature(y, z)
 
     def curvature_product(self, y: Array, z: Array, direction: Array) -> Array:
-        """Each row's Hessian in z times that row's direction."""
+        """The Hessian in z of each row times the direction of that row."""
         return self.curvature(y, z) * direction
 
 
@@ -106,11 +106,11 @@ class Reweightable(Subdifferentiable):
 
     @abstractmethod
     def irls_weight(self, y: Array, z: Array) -> Array:
-        """ψ(r)/r with r = z − y and ψ = ρ′, continued at r = 0."""
+        """ψ(r)/r with r = z − y and ψ = ρ′, and its limit at r = 0."""
 
 
 class Bend(NamedTuple):
-    """max(below·(z − kink), above·(z − kink)), with below ≤ 0 ≤ above: two lines that meet at 0."""
+    """max(below·(z − kink), above·(z − kink)), with slopes below ≤ 0 ≤ above; 0 at the kink."""
 
     kink: Array
     below: float
@@ -118,8 +118,8 @@ class Bend(NamedTuple):
 
 
 class PiecewiseLinear(Subdifferentiable):
-    """A convex loss made of lines: ℓ(y, z) is a sum of bends."""
+    """A convex piecewise linear loss: ℓ(y, z) is a sum of bends."""
 
     @abstractmethod
     def bends(self, y: Array) -> tuple[Bend, ...]:
-        """The terms whose sum is ℓ(y, z), each with its kink, one number per row."""
+        """The terms whose sum is ℓ(y, z), each with one kink per row."""

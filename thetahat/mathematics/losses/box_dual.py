@@ -1,10 +1,10 @@
-"""Losses that are the best of many lines: what the dual of a support vector machine is made of.
+"""Losses with a dual form that has one bounded variable per row, as in support vector machines.
 
     ℓ(y, z) = max over lower ≤ β ≤ upper of  β(y − z) − kink·|β| − curvature·β²/2
 
-β is the row's multiplier; the one that attains the maximum is −∂ℓ/∂z. With an L2 penalty the
-coefficients are a combination of the rows with these multipliers, and rows whose multiplier is 0
-have no say in them.
+β is the dual variable of the row; the β that attains the maximum equals −∂ℓ/∂z. With an L2 penalty
+the coefficients are a linear combination of the rows with these dual variables as factors, so rows
+with β = 0 do not affect them.
 
 ===========================  ===================  ====  =========
 loss                         box for β            kink  curvature
@@ -26,7 +26,7 @@ from thetahat.mathematics.losses.base import Subdifferentiable
 
 
 class DualBox(NamedTuple):
-    """The box of every row's multiplier, and what |β| and β² cost in it."""
+    """The bounds on the dual variable of every row, and the factors of |β| and β²/2."""
 
     lower: Array
     upper: Array
@@ -35,8 +35,8 @@ class DualBox(NamedTuple):
 
 
 class BoxDual(Subdifferentiable):
-    """A loss with that form."""
+    """A loss with the dual form above."""
 
     @abstractmethod
     def dual_box(self, y: Array) -> DualBox:
-        """The box of the multipliers of rows with these targets."""
+        """The bounds and factors of the dual variables of rows with these targets."""

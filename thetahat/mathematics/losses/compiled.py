@@ -1,4 +1,4 @@
-"""Which losses the compiled kernels know, and by what number (`Loss` in native/losses.hpp)."""
+"""The losses that the kernels know, and their numbers (`Loss` in native/losses/losses.hpp)."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ KNEES: dict[type[Loss], str] = {
 
 
 def compiled(loss: Loss) -> tuple[int, float] | None:
-    """The kernels' number of a loss and its δ or ε; None when they do not have it.
+    """The number of a loss in the kernels and its δ or ε; None if the kernels do not have it.
 
-    A class derived from one of these may say otherwise what it is, so only the classes count.
+    Only the exact classes count, because a derived class may have a different formula.
     """
     number = NUMBERS.get(type(loss))
     if number is None:

@@ -13,18 +13,18 @@ from thetahat.mathematics.losses.base import Curved, Subdifferentiable
 from thetahat.mathematics.losses.constants import weights_or_ones
 
 N_LEVELS = 33
-"""How many quantiles of y are tried."""
+"""Number of quantiles of y that are tried."""
 POWERS = 2.0 ** np.arange(-6, 8)
-"""Sizes of z that are tried besides, for losses whose z is not on the scale of y."""
+"""Further values of |z| that are tried, for losses whose z is not on the scale of y."""
 
 
 def best_number(loss: Subdifferentiable, y: Array, weight: Array | None = None) -> Array:
-    """The best constant of a loss with one prediction per row, to rounding.
+    """The best constant of a loss with one prediction per row, to rounding accuracy.
 
-    The lowest of a grid (quantiles of y, powers of two) is refined between its neighbours: at the
-    root of the slope where that changes sign, else by a bounded search. When the loss falls for
-    ever, as with labels of one class, the end of the grid is returned. Cost: about 100 evaluations
-    of the loss.
+    The best point of a grid (quantiles of y, powers of two) is refined between its neighbours: by a
+    root of the derivative if that changes sign, else by a bounded search. If the loss decreases
+    without end, as with labels of one class, the end of the grid is returned. Cost: about 100
+    evaluations of the loss.
     """
     from scipy.optimize import brentq, minimize_scalar
 
@@ -43,7 +43,7 @@ def best_number(loss: Subdifferentiable, y: Array, weight: Array | None = None) 
         k = int(np.argmin(np.where(np.isnan(risks), np.inf, risks)))
         if 0 < k < len(grid) - 1:
             low, high = float(grid[k - 1]), float(grid[k + 1])
-            # The root of the slope first: near a minimum the values tell half the digits only.
+            # The root of the slope is more accurate: values give only half the digits of c.
             if slope(low) < 0 < slope(high):
                 root = brentq(slope, low, high, xtol=1e-15 * (high - low), rtol=1e-15)
                 if risk(root) <= risks[k]:
@@ -60,8 +60,8 @@ def best_scores(
 ) -> Array:
     """The best constant scores, one per class: quasi-Newton steps, then a search along lines.
 
-    The search needs no gradient, so it goes on where kinks stop the first. Cost: O(C) dozens of
-    evaluations of the loss.
+    The second search needs no gradient, so it continues where kinks stop the first. Cost: dozens of
+    evaluations of the loss for each class.
     """
     from scipy.optimize import minimize
 
@@ -92,7 +92,7 @@ def _constant(xp: Any, y: Array, c: float) -> Array:
 
 
 def _grid(xp: Any, y: Array) -> Array:
-    """Candidates in increasing order; zero and both signs of every size are among them."""
+    """Candidates in increasing order, including zero and every power of two with both signs."""
     ordered = xp.sort(y)
     last = y.shape[0] - 1
     levels = [float(ordered[round(share * last)]) for share in np.linspace(0.0, 1.0, N_LEVELS)]

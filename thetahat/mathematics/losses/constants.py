@@ -1,7 +1,7 @@
 """Best constants: argmin_c Σ wᵢ ℓ(yᵢ, c), in closed form or by a search in one dimension.
 
-A row with weight two counts as that row twice, and a row with weight zero as none, in every
-function here. Sums are taken in float64; results have the dtype of y.
+In every function here, a row with weight two counts as that row twice and a row with weight zero
+is ignored. Sums are computed in float64; results have the dtype of y.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from thetahat.mathematics.losses.alignment import floating
 from thetahat.mathematics.losses.base import Curved, Reweightable
 
 TIE = 1e-12
-"""Cumulative weights closer than this share of the total are equal but for rounding."""
+"""Cumulative weights whose difference is below this share of the total are treated as equal."""
 N_REPRESENTATIVES = 1024
-"""Rows that stand for all while a non-convex loss is searched for its basins."""
+"""Number of rows on which the local minima of a non-convex loss are searched."""
 N_STARTS = 33
 MAX_STEPS = 200
 
@@ -38,9 +38,9 @@ def weighted_mean(y: Array, weight: Array | None = None) -> Array:
 
 
 def weighted_quantile(y: Array, weight: Array | None = None, level: float = 0.5) -> Array:
-    """The middle of all c with Σ_{yᵢ<c} wᵢ ≤ level·Σ wᵢ ≤ Σ_{yᵢ≤c} wᵢ. Cost: O(n log n).
+    """The midpoint of all c with Σ_{yᵢ<c} wᵢ ≤ level·Σ wᵢ ≤ Σ_{yᵢ≤c} wᵢ. Cost: O(n log n).
 
-    Every such c is best for the quantile loss. At level ½ this is the usual median.
+    Every such c minimises the quantile loss. At level ½ this is the usual median.
     """
     xp, y = floating(y)
     values, below = sorted_with_cumulative_weight(xp, y, weight)
@@ -52,14 +52,14 @@ def weighted_quantile(y: Array, weight: Array | None = None, level: float = 0.5)
 
 
 def sorted_with_cumulative_weight(xp: Any, y: Array, weight: Array | None) -> tuple[Array, Array]:
-    """y in increasing order, and the weight up to and including each."""
+    """y in increasing order, and the cumulative weight up to and including each value."""
     order = xp.argsort(y)
     weight = xp.take(weights_or_ones(xp, y, weight), order, axis=0)
     return xp.take(y, order, axis=0), xp.cumulative_sum(weight, axis=0)
 
 
 def class_shares(y: Array, weight: Array | None, n_classes: int | None) -> Array:
-    """The share of the weight in each class 0, …, C−1; C is 1 + max y unless given."""
+    """The share of the weight in each class 0, …, C−1; C is 1 + max y unless it is given."""
     xp, y = floating(y)
     weight = weights_or_ones(xp, y, weight)
     if n_classes is None:
@@ -73,8 +73,8 @@ def class_shares(y: Array, weight: Array | None, n_classes: int | None) -> Array
 def convex_constant(loss: Curved, y: Array, weight: Array | None = None) -> Array:
     """The root of the increasing function Σ wᵢ ∂ℓ(yᵢ, c), for a convex loss of z − y.
 
-    Newton's step where it stays between the ends known to have opposite signs, else the middle of
-    them. Cost: O(n) for each of a few steps.
+    Takes Newton's step if it stays inside the bracket of the root, else bisects the bracket.
+    Cost: O(n) for each of a few steps.
     """
     xp, y = floating(y)
     weight = weights_or_ones(xp, y, weight)
@@ -97,11 +97,11 @@ def convex_constant(loss: Curved, y: Array, weight: Array | None = None) -> Arra
 
 
 def robust_constant(loss: Reweightable, y: Array, weight: Array | None = None) -> Array:
-    """The lowest of the local minima of Σ wᵢ ρ(c − yᵢ) reached from quantiles of the data.
+    """The lowest local minimum of Σ wᵢ ρ(c − yᵢ) that is reached from quantiles of the data.
 
     Reweighted means c ← Σ wᵢ v(rᵢ) yᵢ / Σ wᵢ v(rᵢ), v(r) = ψ(r)/r, never increase the objective.
-    Basins are searched on at most `N_REPRESENTATIVES` rows; the best is then refined on all of
-    them. Cost: O(n log n) and O(n) for each step.
+    Local minima are searched on at most `N_REPRESENTATIVES` rows; the best one is then refined on
+    all rows. Cost: O(n log n) and O(n) for each step.
     """
     xp, y = floating(y)
     weight = weights_or_ones(xp, y, weight)
@@ -117,14 +117,14 @@ def robust_constant(loss: Reweightable, y: Array, weight: Array | None = None) -
 
 
 def _reweighted_means(loss: Reweightable, y: Array, weight: Array, starts: Array) -> Array:
-    """Where the iteration of reweighted means ends, from each of the starts."""
+    """The limit of the iteration of reweighted means, from each of the starts."""
     xp, y = floating(y)
     resolution = float(xp.finfo(y.dtype).eps) * float(xp.max(xp.abs(y)))
     constants = starts
     for _ in range(MAX_STEPS):
         joint = weight * loss.irls_weight(y, constants[:, None])
         total = xp.sum(joint, axis=-1)
-        # Where no row pulls, because ρ is flat at all of them, the constant stays.
+        # If ρ is flat at all rows, all weights are 0 and the constant stays unchanged.
         pulled = total > 0
         means = xp.sum(joint * y, axis=-1) / xp.where(pulled, total, xp.ones_like(total))
         last, constants = constants, xp.where(pulled, xp.astype(means, y.dtype), constants)

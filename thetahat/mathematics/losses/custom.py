@@ -1,9 +1,9 @@
-"""A loss from a Python function of (y, z): autodiff differentiates it, finite differences check it.
+"""A loss from a Python function of (y, z), with derivatives by automatic differentiation.
 
-ℓ(y, z) gives one value per row, so ∂ℓᵢ/∂zᵢ is the gradient of Σ ℓᵢ, and ∂²ℓᵢ/∂zᵢ² the Hessian of
-the sum times a vector of ones. When the loss is made, its value and derivatives are examined on a
-sample of targets from their domain: rows must not mix, derivatives must agree with finite
-differences, and jumps of the gradient tell a loss with kinks from a smooth one.
+ℓ(y, z) gives one value per row, so ∂ℓᵢ/∂zᵢ is the gradient of Σ ℓᵢ, and ∂²ℓᵢ/∂zᵢ² is the Hessian of
+the sum times a vector of ones. When the loss is made, it is checked on a sample of valid targets:
+the value of a row must not depend on other rows, and derivatives must agree with finite
+differences. Jumps of the gradient distinguish a loss with kinks from a smooth one.
 """
 
 from __future__ import annotations
@@ -54,28 +54,31 @@ def loss(
 ) -> Loss:
     """Make a loss from a Python function ℓ(y, z).
 
-    Formula: gradient ∂ℓ/∂z and curvature ∂²ℓ/∂z² by automatic differentiation of ``fn``. Cost: of a
-    gradient, about three evaluations of ``fn``; of a curvature, about six (times C for C class
-    scores); to make the loss, a few hundred on two dozen rows.
+    Formula: gradient ∂ℓ/∂z and curvature ∂²ℓ/∂z² by automatic differentiation of ``fn``.
+    Cost: about three evaluations of ``fn`` for a gradient and six for a curvature (times C for C
+    class scores). Making the loss takes a few hundred evaluations on two dozen rows.
 
     Parameters
     ----------
     fn : callable
-        ℓ(y, z) with one value per row, written with NumPy or an array-API namespace. z has the
-        shape of y, or (n, C) for class targets, which arrive as integers.
+        The loss ℓ(y, z), with one value per row, written with NumPy or an array-API namespace. z
+        has the shape of y, or (n, C) for class targets; class targets are passed as integers.
     name : str, optional
-        What messages call it; the name of the function when not given.
-    targets : {"real", "nonnegative", "binary", "signs", "classes"} or Targets
-        What y may be.
-    link : {"identity", "logit", "log", "softmax", "sign"} or Link
-        How z becomes a mean.
+        The name of the loss in messages. By default the name of the function.
+    targets : {"real", "nonnegative", "binary", "signs", "classes"} or Targets, default="real"
+        The values that y may have: any real numbers, numbers ≥ 0, labels 0 and 1, labels −1 and
+        +1, or class indices 0, …, C − 1. ``fit`` rejects other targets.
+    link : {"identity", "logit", "log", "softmax", "sign"} or Link, default="identity"
+        How the raw prediction z is converted to the mean of y, for example to a probability with
+        "logit" or to a positive rate with "log".
     convex : bool, optional
-        Whether ℓ is convex in z; judged by the gradient along lines when not given.
+        Whether ℓ is convex in z. By default this is determined from the gradient along lines.
     smooth : bool, optional
-        Whether the gradient is continuous; judged by bisecting for jumps when not given. Only a
-        smooth loss offers curvature.
+        Whether the gradient is continuous. By default this is determined by searching for jumps of
+        the gradient. Only a smooth loss provides a curvature.
     gradient, curvature : callable, optional
-        Your own derivatives, used in place of autodiff and checked against ``fn``.
+        Your own derivatives, as functions of (y, z). They are used instead of automatic
+        differentiation and are checked against ``fn``.
 
     Returns
     -------
@@ -84,10 +87,10 @@ def loss(
     Raises
     ------
     ParameterError
-        When rows mix, the shape is wrong, or a derivative disagrees with finite differences; the
-        message names y, z and both values.
+        If the value of a row depends on other rows, the shape is wrong, or a derivative disagrees
+        with finite differences. The message names y, z and both values.
     CapabilityError
-        When autodiff cannot follow ``fn``.
+        If ``fn`` uses an operation that automatic differentiation does not support.
 
     Examples
     --------
@@ -121,7 +124,7 @@ def loss(
 
 
 class FromFunction(Subdifferentiable):
-    """What custom losses share. Concrete ones are the dataclasses below."""
+    """Base class of custom losses."""
 
     function: Function
     own_gradient: Function | None
@@ -140,7 +143,7 @@ class FromFunction(Subdifferentiable):
     def best_constant(
         self, y: Array, weight: Array | None = None, *, n_classes: int | None = None
     ) -> Array:
-        """By search: a grid and its best bracket, or a descent for class scores."""
+        """Found by search: on a grid and in its best interval, or by descent for class scores."""
         if self.columns == "one":
             return best_number(self, y, weight)
         return best_scores(self, y, weight, n_classes)
@@ -153,7 +156,7 @@ class FromFunction(Subdifferentiable):
         return pullback(array_namespace(z).ones_like(value))
 
     def _arguments(self, y: Array, z: Array) -> tuple[Array, Array]:
-        """y and z as the function expects them."""
+        """y and z in the form that the function expects."""
         xp, y, z = aligned(y, z)
         if self.columns != "one":
             return xp.astype(y, xp.int64), z
@@ -164,8 +167,8 @@ class FromFunction(Subdifferentiable):
 class KinkedCustomLoss(FromFunction):
     """A loss made by `loss` from a function whose gradient jumps.
 
-    ∂ℓ/∂z is an element of the subdifferential on a kink. Cost: of a gradient, about three
-    evaluations of the function.
+    At a kink, ∂ℓ/∂z is an element of the subdifferential. Cost: about three evaluations of the
+    function for a gradient.
 
     Examples
     --------
@@ -192,8 +195,8 @@ class KinkedCustomLoss(FromFunction):
 class CustomLoss(FromFunction, Curved):
     """A smooth loss made by `loss` from a function.
 
-    ∂ℓ/∂z and ∂²ℓ/∂z² by automatic differentiation. Cost: of a gradient, about three evaluations of
-    the function; of a curvature, about six (times C for C class scores).
+    ∂ℓ/∂z and ∂²ℓ/∂z² are computed by automatic differentiation. Cost: about three evaluations of
+    the function for a gradient and six for a curvature (times C for C class scores).
 
     Examples
     --------
@@ -237,13 +240,13 @@ class CustomLoss(FromFunction, Curved):
 
 
 def _require_two_arguments(function: Any, role: str) -> None:
-    """Refuse what is no function, and a function that cannot be called with (y, z)."""
-    remedy = "A function of the targets and the raw predictions is needed, one value per row."
+    """Raise an error unless `function` can be called with (y, z)."""
+    remedy = "Pass a function of the targets y and the raw predictions z with one value per row."
     if not callable(function):
         raise ParameterError(f"loss({role}={function!r}): must be a function of (y, z). {remedy}")
     try:
         parameters = signature(function)
-    except (TypeError, ValueError):  # some compiled functions do not tell
+    except (TypeError, ValueError):  # some compiled functions have no signature
         return
     try:
         parameters.bind(None, None)

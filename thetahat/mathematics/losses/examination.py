@@ -1,6 +1,6 @@
-"""Examining a loss by what it computes: rows that mix, derivatives that disagree, kinks.
+"""Numerical checks of a loss: independent rows, correct derivatives, convexity and kinks.
 
-All on a small sample of targets from the domain of the loss and of raw predictions around them.
+All checks use a small sample of valid targets and of raw predictions near them.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ N_ROWS = 24
 N_CLASSES = 3
 N_LINES = 12
 REACH, N_STEPS = 6.0, 120
-"""Lines are walked from −REACH to REACH."""
+"""Gradients are evaluated along lines from −REACH to REACH."""
 N_HALVINGS = 40
 AGREEMENT = 1e-5
-"""How far a derivative may be from finite differences, relative to 1 + its size."""
+"""Allowed difference between a derivative and finite differences, relative to 1 + its size."""
 JUMP = 1e-6
-"""Change of the gradient over an interval halved `N_HALVINGS` times that no slope explains."""
+"""Change of the gradient, over an interval halved `N_HALVINGS` times, that counts as a jump."""
 
 
 def examine_value(loss: Loss) -> None:
-    """Refuse a function that does not give one value per row, each from that row alone."""
+    """Raise an error unless the function gives one value per row that depends on that row alone."""
     y, z = _sample(loss)
     with np.errstate(all="ignore"):
         together = np.asarray(loss.value(y, z))
@@ -46,7 +46,7 @@ def examine_value(loss: Loss) -> None:
             raise ParameterError(
                 f"loss {loss.name!r}: for {N_ROWS} rows the function returned shape "
                 f"{together.shape}; it must return one value per row, shape {y.shape}. "
-                "Do not sum or average over rows."
+                "Do not sum or average over the rows."
             )
         alone = np.concatenate([loss.value(y[[i]], z[[i]]) for i in range(N_ROWS)])
     differs = ~np.isclose(together, alone, rtol=1e-9, atol=1e-12, equal_nan=True)
@@ -54,19 +54,20 @@ def examine_value(loss: Loss) -> None:
         i = int(np.argmax(differs))
         raise ParameterError(
             f"loss {loss.name!r} mixes rows: at {_place(y, z, i)} its value is {together[i]:.9g} "
-            f"among {N_ROWS} rows and {alone[i]:.9g} alone. Let row i depend on y[i] and z[i] only."
+            f"among {N_ROWS} rows and {alone[i]:.9g} alone. The value of row i must depend only on "
+            "y[i] and z[i]."
         )
     if not np.isfinite(together).any():
         raise ParameterError(
             f"loss {loss.name!r} is finite nowhere: {together[0]} at {_place(y, z, 0)}. It must be "
-            f"defined for any real z, with y {loss.targets.value}."
+            f"defined for every real z, with y {loss.targets.value}."
         )
 
 
 def examine_derivative(
     loss: Loss, what: str, derivative: Function, antiderivative: Function
 ) -> None:
-    """Refuse a gradient or curvature that disagrees with finite differences of what it derives."""
+    """Raise an error if a gradient or curvature disagrees with finite differences."""
     y, z = _sample(loss)
     with np.errstate(all="ignore"):
         try:
@@ -77,8 +78,8 @@ def examine_derivative(
             ) from refusal
         if found.shape != z.shape:
             raise ParameterError(
-                f"loss {loss.name!r}: its {what} has shape {found.shape}; it must have that of z, "
-                f"{z.shape}."
+                f"loss {loss.name!r}: its {what} has shape {found.shape}; it must have the shape "
+                f"of z, {z.shape}."
             )
         for column in range(1 if z.ndim == 1 else N_CLASSES):
             numeric = _slope_along(antiderivative, y, z, column)
@@ -91,23 +92,26 @@ def examine_derivative(
                 i = int(np.argmax(wrong))
                 raise ParameterError(
                     f"loss {loss.name!r}: at {_place(y, z, i)} its {what} is {here[i]:.9g}, but "
-                    f"finite differences give {numeric.value[i]:.9g}. Correct {what}=, or leave it "
-                    "out and autodiff will find it; the function itself must be free of randomness "
-                    "and hidden state."
+                    f"finite differences give {numeric.value[i]:.9g}. Correct {what}=, or omit it "
+                    "to use automatic differentiation; the function itself must not use random "
+                    "numbers or hidden state."
                 )
 
 
 class LineGradients(NamedTuple):
-    """What the gradient does along straight lines through the space of raw predictions."""
+    """Properties of the gradient along straight lines through the space of raw predictions."""
 
     increase: bool
-    """It never falls, as the gradient of a convex function."""
+    """It never decreases, as for a convex function."""
     jump: bool
-    """It jumps somewhere: there is a kink."""
+    """It jumps somewhere, so the loss has a kink."""
 
 
 def gradients_along_lines(loss: Subdifferentiable) -> LineGradients:
-    """Walk along lines, and halve every step towards its larger change: does that persist?"""
+    """Evaluate the gradient along lines, and bisect each step where the change is largest.
+
+    A change that remains after all halvings is a jump.
+    """
     targets = SAMPLE_TARGETS[loss.targets]
     y = np.resize(targets, max(N_LINES, len(targets)))
     start, direction = np.zeros(len(y)), np.ones(len(y))
@@ -138,7 +142,7 @@ def gradients_along_lines(loss: Subdifferentiable) -> LineGradients:
 
 
 def toward(z: Array, column: int) -> Array:
-    """The direction in which one column of z grows."""
+    """The direction in which one column of z increases."""
     xp = array_namespace(z)
     columns = xp.arange(z.shape[-1], device=device(z))
     return xp.broadcast_to(xp.astype(columns == column, z.dtype), z.shape)
@@ -151,13 +155,13 @@ def _sample(loss: Loss) -> tuple[Array, Array]:
 
 
 def _slope_along(function: Function, y: Array, z: Array, column: int) -> Estimate:
-    """The derivative in one column of z, for all rows at once."""
+    """The derivative with respect to one column of z, for all rows at once."""
     direction = np.ones_like(z) if z.ndim == 1 else toward(z, column)
     return numeric_jacobian(lambda t: _column(function(y, z + t * direction), column), 0.0)
 
 
 def _column(array: Array, column: int) -> Array:
-    """One column, or the only one."""
+    """The given column of a matrix; a vector is returned unchanged."""
     return array if np.ndim(array) == 1 else array[:, column]
 
 

@@ -1,8 +1,8 @@
-"""The distributions behind losses: log p(y | z) = −ℓ(y, z)/φ − constant(y).
+"""Distributions that belong to losses: log p(y | z) = −ℓ(y, z)/φ − constant(y).
 
-Where φ is 1 the loss is the likelihood itself, but for a constant that no fit needs; the squared
-loss leaves the variance φ to be estimated. The deviance is 2Σw(ℓ(y, z) − ℓ(y, best z)), with the
-best z that of a model with a parameter for each row.
+If φ is 1, the loss is the negative log-likelihood up to a constant that no fit needs. For the
+squared loss, φ is the variance and has to be estimated. The deviance is
+2Σw(ℓ(y, z) − ℓ(y, best z)), where the best z is that of a model with one parameter for each row.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ def _saturated_poisson(y: Array) -> Array:
 
 @dataclass(frozen=True)
 class Family:
-    """What a likelihood knows beside its loss."""
+    """The parts of a likelihood that its loss does not contain."""
 
     name: str
     constant: Callable[[Array], Array] = _none
-    """What the loss leaves out, row by row."""
+    """The terms of each row that the loss leaves out."""
     saturated: Callable[[Array], Array] = _none
-    """The loss at the best z of each row."""
+    """The loss of each row at its best z."""
     dispersed: bool = False
     """Whether φ is estimated."""
     symmetric: bool = False
-    """Whether there is a score for every class, so that only their differences count."""
+    """Whether every class has a score, so that only differences of scores matter."""
 
 
 FAMILIES: dict[type[Loss], Family] = {
@@ -61,5 +61,5 @@ FAMILIES: dict[type[Loss], Family] = {
 
 
 def family_of(loss: Loss) -> Family | None:
-    """The family whose likelihood the loss is; None for losses that are no likelihood."""
+    """The family that the loss belongs to; None if the loss is not a negative log-likelihood."""
     return FAMILIES.get(type(loss))

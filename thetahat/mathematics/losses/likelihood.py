@@ -1,7 +1,7 @@
-"""Losses that are negative log-likelihoods of 0/1 labels and of counts.
+"""Negative log-likelihoods of 0/1 labels and of counts.
 
-ℓ(y, z) = A(z) − y·z + (a constant of y), with A′(z) the mean: Bernoulli has A = log(1 + e^z),
-Poisson A = e^z. So the gradient is mean − y, and both are convex.
+ℓ(y, z) = A(z) − y·z + (a constant of y), where A′(z) is the mean: A = log(1 + e^z) for Bernoulli
+labels and A = e^z for Poisson counts. So the gradient is mean − y, and both losses are convex.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from thetahat.mathematics.losses.links import Link, capped_exponential, link, od
 class Logistic(Curved):
     """The logistic loss for labels 0 and 1, ℓ(y, z) = log(1 + e^z) − y·z.
 
-    The negative log-likelihood −y log p − (1 − y) log(1 − p) with p = σ(z). With labels of one
-    class only, the best constant is ±∞; a large finite logit (about ±36 in float64) is returned.
-    Cost: O(n).
+    This is the negative log-likelihood −y log p − (1 − y) log(1 − p) with p = σ(z). If all labels
+    are equal, the best constant is ±∞ and a large finite value (about ±36 in float64) is returned
+    instead. Cost: O(n).
 
     Examples
     --------
@@ -41,12 +41,12 @@ class Logistic(Curved):
     link = Link.LOGIT
 
     def value(self, y: Array, z: Array) -> Array:
-        # Where the label is right the first two terms cancel exactly; then the small one is added.
+        # For a correct label the first two terms cancel exactly, before the small one is added.
         xp, y, z = aligned(y, z)
         return xp.clip(z, 0, None) - y * z + xp.log1p(xp.exp(-xp.abs(z)))
 
     def gradient(self, y: Array, z: Array) -> Array:
-        # σ(z) − y over one denominator keeps the digits of small gradients.
+        # One common denominator keeps the digits of small gradients σ(z) − y.
         _, y, z = aligned(y, z)
         up, down = odds(z)
         return ((1 - y) * up - y * down) / (up + down)
@@ -79,9 +79,10 @@ class Logistic(Curved):
 class Poisson(Curved):
     """The Poisson loss for counts with a log link, ℓ(y, z) = e^z − y·z.
 
-    The negative log-likelihood of a Poisson rate e^z, with the constant log y! left out. Beyond
-    z ≈ 354 (44 in float32) it goes on as its second-order expansion, so nothing overflows. When
-    every count is 0 the best constant is −∞; a large finite one is returned. Cost: O(n).
+    This is the negative log-likelihood of a Poisson distribution with rate e^z, without the
+    constant log y!. Beyond z ≈ 354 (44 in float32) it continues as its second-order expansion, so
+    that nothing overflows. If every count is 0, the best constant is −∞ and a large finite negative
+    value is returned instead. Cost: O(n).
 
     Examples
     --------
@@ -106,7 +107,7 @@ class Poisson(Curved):
         return rate * (1 + excess) - y
 
     def value_and_gradient(self, y: Array, z: Array) -> tuple[Array, Array]:
-        """Both at once: they share the exponential."""
+        """Value and gradient together: they share the exponential."""
         _, y, z = aligned(y, z)
         rate, excess = capped_exponential(z)
         return rate * (1 + excess + excess * excess / 2) - y * z, rate * (1 + excess) - y

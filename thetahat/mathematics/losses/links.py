@@ -7,10 +7,10 @@ identity   z                   mean
 logit      σ(z)                log(p / (1 − p))
 log        e^z                 log(rate)
 softmax    e^{z_c} / Σ e^{z}   log(p_c), centred over c
-sign       −1 or +1            none: signs keep no size
+sign       −1 or +1            none: a sign has no size
 =========  ==================  =========================
 
-Every exponential here is of a number ≤ 0, or is capped where the dtype ends.
+Every exponential here has an exponent ≤ 0 or is capped at the largest number of the dtype.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from thetahat.mathematics.losses.alignment import floating
 
 
 class Link(Enum):
-    """How a raw prediction z becomes a mean: E[y | x] = link⁻¹(z)."""
+    """How a raw prediction z is converted to a mean: E[y | x] = link⁻¹(z)."""
 
     IDENTITY = "identity"
     LOGIT = "logit"
@@ -39,20 +39,20 @@ class Link(Enum):
 
 
 LARGEST_EXPONENT = {"d": 709.0, "f": 88.0}
-"""⌊log⌋ of the largest number in double and single precision; beyond it a rate would overflow."""
+"""⌊log⌋ of the largest number in double and single precision; larger z would overflow."""
 
 FEW_COLUMNS = 16
 
 
 def sigmoid(z: Array) -> Array:
-    """The logistic function σ(z) = 1/(1 + e^{−z}), for z of any size.
+    """The logistic function σ(z) = 1/(1 + e^{−z}), without overflow for any z.
 
     σ(−z) = 1 − σ(z) and σ′ = σ(1 − σ). Cost: O(size of z).
 
     Parameters
     ----------
     z : array
-        Raw scores (log odds).
+        Raw predictions (log odds) of any shape.
 
     Returns
     -------
@@ -73,12 +73,12 @@ def sigmoid(z: Array) -> Array:
 def softmax(z: Array) -> Array:
     """Class probabilities softmax(z)_c = e^{z_c} / Σ_j e^{z_j} along the last axis.
 
-    Unchanged when a constant is added to all scores of a row. Cost: O(size of z).
+    The result does not change when a constant is added to all scores of a row. Cost: O(size of z).
 
     Parameters
     ----------
     z : array of shape (..., C)
-        Raw scores.
+        Raw predictions, with one score for each class along the last axis.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def softmax(z: Array) -> Array:
 
 
 def log_sum_exp(z: Array) -> Array:
-    """log Σ_c e^{z_c} along the last axis, with the largest score taken out first."""
+    """log Σ_c e^{z_c} along the last axis; the largest score is subtracted before exp."""
     xp, z = floating(z)
     largest = _largest(xp, z)
     return largest + xp.log(row_sums(xp, xp.exp(z - largest[..., None])))
@@ -108,7 +108,7 @@ def log_sum_exp(z: Array) -> Array:
 def odds(z: Array) -> tuple[Array, Array]:
     """Two numbers in (0, 1], the larger of them 1, in the ratio σ(z) : σ(−z) = e^z : 1."""
     xp, z = floating(z)
-    if type(z) is np.ndarray:  # several times faster than a clip, which shows for one row
+    if type(z) is np.ndarray:  # several times faster than xp.clip on single rows
         return np.exp(np.minimum(z, 0)), np.exp(-np.maximum(z, 0))
     return xp.exp(xp.clip(z, None, 0)), xp.exp(-xp.clip(z, 0, None))
 
@@ -120,10 +120,10 @@ def softplus(z: Array) -> Array:
 
 
 def capped_exponential(t: Array) -> tuple[Array, Array]:
-    """e^{min(t, cap)} and the excess s = max(t − cap, 0), where the square of e^cap still fits.
+    """e^{min(t, cap)} and the excess s = max(t − cap, 0); the square of e^cap does not overflow.
 
-    Beyond the cap (about 354 in float64, 44 in float32) a loss with e^t goes on as its second-order
-    expansion e^cap·(1 + s + s²/2): still convex, twice differentiable, and finite.
+    Beyond the cap (about 354 in float64, 44 in float32) a loss with e^t continues as its
+    second-order expansion e^cap·(1 + s + s²/2): convex, twice differentiable and finite.
     """
     xp, t = floating(t)
     cap = math.log(float(xp.finfo(t.dtype).max)) / 2
@@ -131,7 +131,7 @@ def capped_exponential(t: Array) -> tuple[Array, Array]:
 
 
 def inverse_link(kind: Link, z: Array) -> Array:
-    """The mean that the raw prediction z stands for."""
+    """The mean that belongs to the raw prediction z."""
     xp, z = floating(z)
     match kind:
         case Link.IDENTITY:
@@ -150,11 +150,11 @@ def inverse_link(kind: Link, z: Array) -> Array:
 
 
 def link(kind: Link, mean: Array) -> Array:
-    """The raw prediction z whose mean this is.
+    """The raw prediction z that belongs to a mean.
 
-    Probabilities are first clipped to [ε, 1 − ε], with ε the rounding unit of the dtype, and rates
-    to the smallest normal number: a class that never occurs gets a large finite z (about ∓36 in
-    float64), not ∓∞.
+    Probabilities are first clipped to [ε, 1 − ε], where ε is the rounding unit of the dtype, and
+    rates to the smallest normal number. So a class that never occurs gets a large finite z (about
+    ∓36 in float64) instead of ∓∞.
     """
     xp, mean = floating(mean)
     limits = xp.finfo(mean.dtype)
@@ -172,18 +172,18 @@ def link(kind: Link, mean: Array) -> Array:
             return scores - xp.mean(scores, axis=-1, keepdims=True)
         case Link.SIGN:
             raise CapabilityError(
-                "The sign link has no inverse: a label keeps no score. Use a loss with a logit "
-                "link, such as SignLogistic."
+                "The sign link has no inverse: a label does not determine a score. Use a loss with "
+                "a logit link, such as SignLogistic."
             )
 
 
 def row_sums(xp: Any, a: Array) -> Array:
-    """Sums along the last axis, as a matrix product: far faster than a sum over short rows."""
+    """Sums along the last axis, as a matrix product: much faster than a sum over short rows."""
     return a @ xp.ones(a.shape[-1], dtype=a.dtype, device=device(a))
 
 
 def _largest(xp: Any, z: Array) -> Array:
-    """Maxima along the last axis; over few columns, column by column is far faster."""
+    """Maxima along the last axis; with few columns it is faster to go column by column."""
     if z.shape[-1] > FEW_COLUMNS:
         return xp.max(z, axis=-1)
     return reduce(xp.maximum, (z[..., column] for column in range(z.shape[-1])))

@@ -12,9 +12,9 @@ Exponential    e^{−m}                       ½·log(q/(1 − q))
 Perceptron     [−m]₊                        0
 =============  ===========================  ==========================
 
-All but the first are convex, and all of these but the last, divided by φ(0), lie above it: a small
-surrogate loss means few errors. ∂ℓ/∂z = y·φ′(m), and the curvature is φ″(m) because y² = 1. Cost:
-O(n) for each.
+All losses but ZeroOne are convex. Divided by φ(0), all but ZeroOne and Perceptron are upper bounds
+of ZeroOne, so a small value implies few errors. ∂ℓ/∂z = y·φ′(m), and the curvature is φ″(m) because
+y² = 1. Cost: O(n) for each.
 """
 
 from __future__ import annotations
@@ -45,10 +45,11 @@ from thetahat.mathematics.losses.links import (
 
 @dataclass(frozen=True)
 class ZeroOne(Loss):
-    """The number of errors, ℓ(y, z) = 1[y·z ≤ 0]: what classifiers are judged by.
+    """The zero-one loss ℓ(y, z) = 1[y·z ≤ 0], which counts the errors of a classifier.
 
-    It has no useful gradient, and minimising it over halfspaces is NP-hard; hence the surrogates.
-    A score of 0 counts as an error. Cost: O(n).
+    Its gradient is zero almost everywhere, and minimising it over linear classifiers is NP-hard, so
+    models are trained with another loss of this module. A score of 0 counts as an error.
+    Cost: O(n).
 
     Examples
     --------
@@ -79,8 +80,8 @@ class ZeroOne(Loss):
 class SignLogistic(Curved):
     """The logistic loss (binomial deviance) for labels ±1, ℓ(y, z) = log(1 + e^{−y·z}).
 
-    The same numbers as `Logistic` with labels (y + 1)/2; the mean is P(y = +1) = σ(z). With one
-    class only, the best constant is a large finite logit. Cost: O(n).
+    It gives the same numbers as `Logistic` with labels (y + 1)/2; the mean is P(y = +1) = σ(z). If
+    all labels are equal, the best constant is a large finite log odds. Cost: O(n).
 
     Examples
     --------
@@ -113,7 +114,7 @@ class SignLogistic(Curved):
 class Hinge(BoxDual):
     """The hinge loss of support vector machines, ℓ(y, z) = [1 − y·z]₊.
 
-    Rows with margin above 1 cost nothing and have no pull. Cost: O(n).
+    Rows with a margin y·z above 1 have zero loss and zero gradient. Cost: O(n).
 
     Examples
     --------
@@ -140,7 +141,7 @@ class Hinge(BoxDual):
         return DualBox(xp.clip(y, None, 0), xp.clip(y, 0, None))
 
     def best_constant(self, y: Array, weight: Array | None = None) -> Array:
-        # With as much weight on both sides every c in [−1, 1] is best, and this is the middle.
+        # With equal weight in both classes every c in [−1, 1] is best; this is the middle.
         xp, y = floating(y)
         return xp.sign(weighted_mean(y, weight))
 
@@ -152,7 +153,8 @@ class Hinge(BoxDual):
 class SquaredHinge(Curved, BoxDual):
     """The squared hinge loss ℓ(y, z) = [1 − y·z]₊².
 
-    Cost: O(n).
+    Rows with a margin y·z above 1 have zero loss. Unlike the hinge loss it has a continuous
+    gradient, but it grows faster for rows far on the wrong side. Cost: O(n).
 
     Examples
     --------
@@ -175,7 +177,7 @@ class SquaredHinge(Curved, BoxDual):
         return -2 * y * xp.clip(1 - m, 0, None)
 
     def value_and_gradient(self, y: Array, z: Array) -> tuple[Array, Array]:
-        """Both at once: they share what is missing of the margin."""
+        """Value and gradient together: they share the shortfall of the margin."""
         xp, y, m = margins(y, z)
         missing = xp.clip(1 - m, 0, None)
         return missing * missing, -2 * y * missing
@@ -198,9 +200,10 @@ class SquaredHinge(Curved, BoxDual):
 
 @dataclass(frozen=True)
 class ClassHuber(Curved):
-    """Huber's idea for margins m = y·z: −4m where m ≤ −1, else [1 − m]₊².
+    """The modified Huber loss for margins m = y·z: −4m if m ≤ −1, else [1 − m]₊².
 
-    The squared hinge, with rows far on the wrong side pulling no harder than a line. Cost: O(n).
+    It equals the squared hinge loss, except that it grows only linearly for rows far on the wrong
+    side, so outliers have less influence. Cost: O(n).
 
     Examples
     --------
@@ -240,8 +243,8 @@ class ClassHuber(Curved):
 class Exponential(Curved):
     """The exponential loss of AdaBoost, ℓ(y, z) = e^{−y·z}.
 
-    Beyond −y·z ≈ 354 (44 in float32) it goes on as its second-order expansion, so nothing
-    overflows. The best score is half the log odds. Cost: O(n).
+    Beyond −y·z ≈ 354 (44 in float32) it continues as its second-order expansion, so that nothing
+    overflows. The best constant score is half the log odds. Cost: O(n).
 
     Examples
     --------
@@ -273,11 +276,11 @@ class Exponential(Curved):
 
 @dataclass(frozen=True)
 class Perceptron(Subdifferentiable):
-    """The loss whose stochastic steps are the perceptron's, ℓ(y, z) = [−y·z]₊.
+    """The perceptron loss ℓ(y, z) = [−y·z]₊, whose stochastic steps are the perceptron rule.
 
-    The hinge loss with margin 0 in place of 1. A score of 0 is a mistake here too: the slope there
-    is −y, so that the algorithm starts to move from w = 0. Since z = 0 costs nothing, it is no
-    measure of a fit, but a rule to learn by. Cost: O(n).
+    It is the hinge loss with margin 0 instead of 1. The gradient at a score of 0 is −y, so that the
+    algorithm can leave the start w = 0. Since z = 0 has zero loss for every row, use another loss
+    to measure how well a model fits. Cost: O(n).
 
     Examples
     --------
@@ -302,7 +305,7 @@ class Perceptron(Subdifferentiable):
         return -y * xp.astype(m <= 0, m.dtype)
 
     def best_constant(self, y: Array, weight: Array | None = None) -> Array:
-        # With both classes only 0 costs nothing; with one, every score on its side does.
+        # With both classes only c = 0 has zero loss; with one class every score of its sign does.
         xp, y = floating(y)
         return (xp.min(y) + xp.max(y)) / 2
 

@@ -1,4 +1,4 @@
-"""Which targets a loss takes, and what is said about those it does not."""
+"""Checks that targets are valid for a loss, with an error message if they are not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from thetahat.mathematics.losses.base import Loss, Targets
 
 
 class Rule(NamedTuple):
-    """What holds for good targets, how bad ones are called, and what to do about them."""
+    """The condition for valid targets, the description of invalid ones, and the remedy."""
 
     holds: Callable[[Any, Array], Array]
     offence: str
@@ -42,17 +42,17 @@ RULES = {
     ),
     Targets.CLASSES: Rule(
         lambda xp, y: (y >= 0) & (y == xp.round(y)),
-        "no class index",
+        "not valid as a class index",
         "Number the classes with numpy.unique(y, return_inverse=True).",
     ),
 }
 
 
 def check_targets(loss: Loss, y: Array, *, who: str, start: int = 0) -> None:
-    """Refuse targets that `loss` cannot take, naming how many, the first of them and the remedy.
+    """Raise an error if `loss` does not accept the targets: how many, the first, the remedy.
 
-    `who` is the name of the estimator that asks; it begins the message. `start` is the number of
-    the first row, when y is one block of many. Cost: O(n).
+    `who` is the name of the estimator; the message begins with it. `start` is the number of the
+    first row, if y is one block of many. Cost: O(n).
     """
     if not is_array_api_obj(y):
         y = np.asarray(y)

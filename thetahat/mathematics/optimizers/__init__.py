@@ -1,8 +1,9 @@
-"""Ways to minimise: one loop, one solution, and a method per file.
+"""Optimisation methods: one loop, one type of solution, and one file per method.
 
-Each method is a value that says what it needs of a problem and how it steps; `minimise` runs it,
-and `named` finds it by its name. The checks tell whether derivatives and convexity are as claimed.
-Names load on first use: a fit that needs one method does not wait for the others.
+Each method is a frozen value that declares what it needs from a problem and computes one step.
+`minimise` runs a method, and `named` returns a method by its name. The checks test whether
+derivatives and convexity are as claimed. Names are loaded on first use, so that a fit loads only
+the method that it needs.
 """
 
 from thetahat._lazy import lazy as _lazy
@@ -40,6 +41,7 @@ _BY_FILE = {
     "proximal.proximal_gradient": ("ProximalGradient",),
     "proximal.proximal_newton": ("ProximalNewton",),
     "proximal.subgradient_descent": ("SubgradientDescent",),
+    "residuals.direct_least_squares": ("DirectLeastSquares",),
     "residuals.gauss_newton": ("GaussNewton",),
     "residuals.levenberg": ("Levenberg",),
     "residuals.levenberg_marquardt": ("LevenbergMarquardt",),

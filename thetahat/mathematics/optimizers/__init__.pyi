@@ -35,6 +35,7 @@ from thetahat.mathematics.optimizers.programs.quadratic_program import equality_
 from thetahat.mathematics.optimizers.proximal.proximal_gradient import ProximalGradient as ProximalGradient
 from thetahat.mathematics.optimizers.proximal.proximal_newton import ProximalNewton as ProximalNewton
 from thetahat.mathematics.optimizers.proximal.subgradient_descent import SubgradientDescent as SubgradientDescent
+from thetahat.mathematics.optimizers.residuals.direct_least_squares import DirectLeastSquares as DirectLeastSquares
 from thetahat.mathematics.optimizers.residuals.gauss_newton import GaussNewton as GaussNewton
 from thetahat.mathematics.optimizers.residuals.levenberg import Levenberg as Levenberg
 from thetahat.mathematics.optimizers.residuals.levenberg_marquardt import LevenbergMarquardt as LevenbergMarquardt
@@ -65,6 +66,7 @@ __all__ = [
     "Constant",
     "CoordinateDescent",
     "Coordinates",
+    "DirectLeastSquares",
     "DualCoordinateDescent",
     "GaussNewton",
     "GradientDescent",

@@ -7,14 +7,16 @@ from thetahat.mathematics.parts import part_named
 
 
 def named(solver: str | Method) -> Method:
-    """The method of that name with its default parameters; a method is returned as it is.
+    """Return the method with this name and its default parameters.
 
-    Cost: O(number of methods). An unknown name is refused with the nearest known one.
+    A method is returned unchanged. For an unknown name the error suggests the nearest known one.
+    Cost: O(number of methods).
 
     Parameters
     ----------
     solver : str or Method
-        "newton", "lbfgs", "gradient_descent" ("gd"), "stochastic_gradient" ("sgd"), ...
+        The name of a method ("newton", "lbfgs", "gradient_descent" or "gd", "stochastic_gradient"
+        or "sgd", ...) or a method.
 
     Returns
     -------

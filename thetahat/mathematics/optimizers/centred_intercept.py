@@ -1,7 +1,7 @@
-"""Parameters whose last entry is an intercept, seen from a point amid the rows.
+"""Parameters whose last entry is an intercept, relative to an origin near the rows.
 
-Far from the rows the intercept and the coefficients are all but tied together; at their middle they
-are free of each other:
+If the rows are far from 0, intercept and coefficients are strongly correlated. With the origin at
+the mean of the rows they are not:
 
     xᵀβ + b = (x − origin)ᵀβ + b′,    b′ = b + originᵀβ.
 """
@@ -14,16 +14,16 @@ from thetahat.foundation.types import Array
 
 
 class CentredIntercept:
-    """What problems share that may have such an origin; None: the intercept stays as it is."""
+    """Base class of problems with such an origin; with None the intercept is not changed."""
 
     origin: Array | None
 
     def inside(self, theta: Array) -> Array:
-        """θ with its intercept moved to the origin: what the methods of the problem take."""
+        """θ with its intercept relative to the origin, as the methods of the problem expect it."""
         return self._shifted(theta, 1.0)
 
     def outside(self, theta: Array) -> Array:
-        """θ with its intercept moved back to 0."""
+        """θ with its intercept relative to 0."""
         return self._shifted(theta, -1.0)
 
     def _shifted(self, theta: Array, sign: float) -> Array:

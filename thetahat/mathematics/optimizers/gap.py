@@ -1,8 +1,8 @@
-"""How far from optimal: one measure for every method, so that a tolerance means one thing.
+"""The optimality gap: one measure for all methods, so that a tolerance has one meaning.
 
 For a smooth F the gap is ‖∇F(θ)‖∞, the largest gradient entry; ‖∇F‖₂ is at most √d times that. For
-F = S + R with a proximable R it is the problem's own distance from −∇S(θ) to ∂R(θ). Where F has
-kinks that neither describes, the gap is unknown and counts as infinite.
+F = S + R with a proximable R it is the distance from −∇S(θ) to ∂R(θ), which the problem computes.
+If F has other kinks, the gap is unknown and counts as infinite.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from thetahat.foundation.types import Array
 
 
 def largest_entry(gradient: Array) -> float:
-    """‖gradient‖∞; 0 for an empty one."""
+    """‖gradient‖∞; 0 for an empty gradient."""
     xp = namespace(gradient)
     return float(xp.max(xp.abs(gradient))) if math.prod(gradient.shape) else 0.0
 
 
 def inner(left: Array, right: Array) -> float:
-    """⟨left, right⟩, whatever their common shape."""
+    """The inner product ⟨left, right⟩ of two arrays of the same shape."""
     return float(namespace(left).sum(left * right))
 
 
 def value_and_gap(problem: Any, theta: Array) -> tuple[float, float]:
-    """F(θ) and its gap, by the best means the problem has."""
+    """F(θ) and its gap, by the most accurate measure that the problem provides."""
     if hasattr(problem, "value_and_gradient"):
         value, gradient = problem.value_and_gradient(theta)
         return value, largest_entry(gradient)

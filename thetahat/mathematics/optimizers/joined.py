@@ -1,4 +1,4 @@
-"""Several solutions of one model told as one: as sure as the least sure of them."""
+"""Combine several solutions of one model into one, with the worst outcome among them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The one loop. It owns counting, tolerance, time, interruption and failure; a method says how to
-start and how to advance.
+"""The loop that all methods share: counting, tolerance, time limit, interruption and failure.
 
-A problem is any object with the methods that the solver needs; `Objective` lists them. A method
-names its needs, and `minimise` refuses with a way out before the first step.
+A method defines only how to start and how to advance. A problem is any object with the methods that
+the solver needs; `Objective` lists them. If the problem lacks one, `minimise` raises an error
+before the first step and names methods that can be used instead.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from thetahat.mathematics.parts import Part
 
 
 class Objective(Protocol):
-    """What a problem may offer; each method asks only for what it `needs`.
+    """The methods that a problem may have; a solver uses only those in its `needs`.
 
-    The objective is F(θ) = S(θ) + R(θ). S takes all that has a gradient (or a subgradient, where a
-    loss has kinks); R is what is left to a proximal step, and is 0 when all of F is smooth.
+    The objective is F(θ) = S(θ) + R(θ). S is the part with a gradient (or a subgradient, if the
+    loss has kinks). R is handled by its proximal operator and is 0 if all of F is smooth.
     """
 
     def start(self) -> Array:
-        """Where to begin when nobody says."""
+        """The starting point if the caller does not pass one."""
 
     def value(self, theta: Array) -> float:
         """F(θ)."""
 
     def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
-        """F(θ) and ∇F(θ); only when F is smooth."""
+        """F(θ) and ∇F(θ); only if F is smooth."""
 
     def hessian(self, theta: Array) -> Array:
         """∇²F(θ)."""
@@ -47,7 +47,7 @@ class Objective(Protocol):
         """S(θ) and an element of ∂S(θ)."""
 
     def smooth_value_and_gradient(self, theta: Array) -> tuple[float, Array]:
-        """S(θ) and ∇S(θ); only when S is smooth."""
+        """S(θ) and ∇S(θ); only if S is smooth."""
 
     def nonsmooth_value(self, theta: Array) -> float:
         """R(θ)."""
@@ -56,10 +56,10 @@ class Objective(Protocol):
         """argmin_u ½‖u − θ‖² + step·R(u)."""
 
     def optimality_gap(self, theta: Array, smooth_gradient: Array) -> float:
-        """Distance from −∇S(θ) to ∂R(θ); ‖∇F‖∞ when R is 0."""
+        """Distance from −∇S(θ) to ∂R(θ); ‖∇F‖∞ if R is 0."""
 
     def majoriser(self, theta: Array) -> tuple[Array, Array]:
-        """Gradient and Hessian at θ of a quadratic that touches F there and lies above it."""
+        """Gradient and Hessian at θ of a quadratic that equals F there and is nowhere below F."""
 
     def separable_quadratic(self) -> Any:
         """F itself as a `SeparableQuadratic`."""
@@ -71,13 +71,13 @@ class Objective(Protocol):
         """F itself as an `L1LeastSquares`."""
 
     n_terms: int
-    """How many terms S averages."""
+    """Number of terms whose average is S."""
 
     def sample_gradient(self, theta: Array, rows: Array) -> Array:
-        """∇F from these terms only; over uniform rows its mean is ∇F(θ)."""
+        """An estimate of ∇F from these terms; for uniformly drawn rows its mean is ∇F(θ)."""
 
     def compiled_epoch(self, theta: Array, rows: Array, rates: Array) -> tuple[Array, Array]:
-        """θ after a step −η·∇F from each term in turn, and the mean of the iterates; optional."""
+        """θ after one step −η·∇F for each term in turn, and the mean of the iterates; optional."""
 
     def residuals(self, theta: Array) -> Array:
         """r(θ) with F(θ) = ½‖r(θ)‖²."""
@@ -93,49 +93,50 @@ NEED_IN_WORDS = {
     "value_and_subgradient": "a subgradient",
     "smooth_value_and_gradient": "the gradient of the smooth part",
     "nonsmooth_value": "the value of the penalty",
-    "prox": "a proximal step",
+    "prox": "a proximal operator",
     "optimality_gap": "an optimality gap",
     "majoriser": "a quadratic majoriser",
     "separable_quadratic": "a quadratic objective with separable terms",
-    "multiplier_form": "a dual with one multiplier per row",
-    "dual_rows": "a dual with one multiplier per row, and the rows in memory",
-    "class_dual_rows": "a dual with one multiplier per row and class",
-    "piecewise_linear": "an objective made of lines",
-    "l1_least_squares": "least squares under |θ| and θ²",
-    "task_least_squares": "least squares for several targets under the norms of rows",
+    "multiplier_form": "a dual with one variable per row",
+    "dual_rows": "a dual with one variable per row, and the rows in memory",
+    "class_dual_rows": "a dual with one variable per row and class",
+    "piecewise_linear": "a piecewise linear objective",
+    "direct_least_squares": "least squares with a ridge penalty or none",
+    "l1_least_squares": "least squares with a penalty of |θ| and θ²",
+    "task_least_squares": "least squares for several targets with a penalty on the norms of rows",
     "n_terms": "a sum of terms",
     "sample_gradient": "gradients of single terms",
     "residuals": "residuals",
     "jacobian": "the Jacobian of the residuals",
-    "partial_minimisers": "minimisers over parts of the parameters",
+    "partial_minimisers": "functions that minimise over parts of the parameters",
 }
 
 
 class MissingCapability(AttributeError):
-    """Raised by a problem's attribute that its parts cannot give, so that ``hasattr`` is False.
+    """Raised by an attribute that the parts of a problem cannot provide, so ``hasattr`` is False.
 
-    The message completes "<method> needs …": "a smooth penalty; L1 is not".
+    The message completes "<method> needs …", for example "a smooth penalty; L1 is not".
     """
 
 
 @dataclass
 class State:
-    """Where a method stands: θ, F(θ), its gap, and whatever else the method carries along."""
+    """The current θ, F(θ), its gap, and other values that the method keeps between steps."""
 
     theta: Array
     value: float
     gap: float
     memory: dict[str, Any] = field(default_factory=dict)
     stalled: bool = False
-    """True when the method can make no further step."""
+    """True if the method cannot make another step."""
 
 
 class Method(Part, ABC):
-    """A way to minimise: `start` once, `advance` until the loop says enough.
+    """Base class of optimisation methods: `start` once, then `advance` until the loop stops.
 
-    Concrete methods are frozen dataclasses: parts like losses, named by ``solver="newton"``. They
-    say what they need of a problem and how to step; counting, tolerance, time and interruption are
-    the loop's. Cost: that of `advance`, per step.
+    Concrete methods are frozen dataclasses and can be selected by name, as in ``solver="newton"``.
+    They declare what they need from a problem and compute one step. Counting, tolerance, time
+    limit and interruption belong to `minimise`. Cost: that of one `advance` per step.
 
     Examples
     --------
@@ -156,22 +157,22 @@ class Method(Part, ABC):
     """
 
     needs: ClassVar[tuple[str, ...]] = ("value_and_gradient",)
-    """Attributes of `Objective` that the problem must have."""
+    """The attributes of `Objective` that the problem must have."""
     gap_kind: ClassVar[str] = "largest gradient entry"
     default_max_steps: ClassVar[int] = 1000
     reaches_optimum: ClassVar[bool] = True
-    """False when it only comes near the optimum: the last that a refusal advises."""
+    """False if the method only approaches the optimum; error messages suggest such methods last."""
 
     @abstractmethod
     def start(self, problem: Any, theta: Array) -> State:
-        """The state before the first step."""
+        """Return the state before the first step."""
 
     @abstractmethod
     def advance(self, problem: Any, state: State) -> State:
-        """The state after one more step; `state` itself is left as it was."""
+        """Return the state after one more step; `state` is not changed."""
 
     def run(self, problem: Any, theta: Array, monitor: Monitor) -> None:
-        """Advance until the monitor says enough. A library's own loop overrides this."""
+        """Advance until the monitor stops the run; methods with their own loop override this."""
         state = self.start(problem, theta)
         monitor.begin(state)
         while monitor.goes_on:
@@ -192,6 +193,7 @@ class Monitor:
         self._first = math.nan
         self.outcome: Outcome | None = None
         self.trace: list[float] | None = [] if keep_trace else None
+        self.solution: Solution | None = None
 
     @property
     def goes_on(self) -> bool:
@@ -199,17 +201,21 @@ class Monitor:
 
     @property
     def unobserved(self) -> bool:
-        """Whether nobody asks after each step: no trace, no callback, no clock."""
+        """Whether single steps need not be reported: no trace, no callback, no time limit."""
         return self.trace is None and self.watch.is_idle
 
+    def take(self, solution: Solution) -> None:
+        """The whole answer of a method that does not step."""
+        self.solution, self.outcome, self.steps = solution, solution.outcome, solution.steps
+
     def begin(self, state: State) -> None:
-        """The starting point counts as a result, but not as a step."""
+        """Record the starting point. It counts as a result, but not as a step."""
         self._judge(state)
         if self.outcome is None and self.max_steps <= 0:
             self.outcome = Outcome.STEPS_EXHAUSTED
 
     def observe(self, state: State) -> None:
-        """Take note of a step; sets the outcome when the run is over."""
+        """Record a step; sets the outcome when the run is over."""
         self.steps += 1
         self._judge(state)
         verdict = self.watch(self.steps, state.theta, state.value)
@@ -237,13 +243,13 @@ class Monitor:
         if state.gap <= self.tolerance:
             if state.value <= self.best.value + self._slack(self.best.value):
                 self.best, self.outcome = state, Outcome.CONVERGED
-            else:  # stationary, but higher than where it has been: a plateau
+            else:  # stationary, but higher than an earlier point: a plateau
                 self.outcome = Outcome.STALLED
         elif state.stalled:
             self.outcome = Outcome.STALLED
 
     def _slack(self, best: float) -> float:
-        """How much above the best value a converged one may lie: its own last digits."""
+        """How far a converged value may lie above the best one, because of rounding."""
         return 1e-6 * abs(self._first - best) + 1e-12 * abs(best)
 
 
@@ -258,30 +264,31 @@ def minimise(
     reason: str = "",
     keep_trace: bool = False,
 ) -> Solution:
-    """Minimise `problem` with `method`; says how it stopped and how far it got.
+    """Minimise an objective with the given method.
 
-    Formula: θ̂ ≈ argmin_θ F(θ), stopped when the method's gap ≤ tolerance. Cost: that of the
-    method's step, times the steps taken. On Ctrl-C the solution so far travels on the exception as
-    ``KeyboardInterrupt.solution``, so that an estimator can keep it before re-raising.
+    Formula: θ̂ ≈ argmin_θ F(θ), stopped when the gap of the method is at most the tolerance. Cost:
+    that of one step of the method, times the number of steps. On Ctrl-C the exception carries the
+    solution so far as ``KeyboardInterrupt.solution``.
 
     Parameters
     ----------
     problem : object
-        Anything with the methods that `method` needs (see `Objective`).
+        The objective: any object with the methods that `method` needs (see `Objective`).
     method : Method
-        How to step: ``th.optimizers.Newton()``, ...
+        The optimisation method, for example ``th.optimizers.Newton()``.
     start : array, optional
-        Where to begin; by default where ``problem.start()`` says.
-    tolerance : float
-        The gap at which the run has converged.
+        Starting point. By default ``problem.start()``.
+    tolerance : float, default=1e-8
+        The run converges when the optimality gap of the method is at most this value. Smaller
+        values give more accurate results and need more iterations.
     max_steps : int, optional
-        The most steps to take; by default the method's own limit.
+        Maximum number of iterations. By default the limit of the method.
     watch : Watch, optional
-        Called after each step; ends the run for time or on a callback's word.
-    reason : str
-        Why this method, kept in the solution.
-    keep_trace : bool
-        Keep the objective at the start and after each step.
+        Called after each step. It can end the run because of a time limit or a callback.
+    reason : str, default=""
+        Why this method was chosen; the text is kept in the solution.
+    keep_trace : bool, default=False
+        Whether to keep the value of the objective at the start and after each step.
 
     Returns
     -------
@@ -303,7 +310,7 @@ def minimise(
     steps = method.default_max_steps if max_steps is None else max_steps
     monitor = Monitor(tolerance, steps, watch, keep_trace)
     try:
-        # A step that overflows is judged by the monitor; NumPy need not warn of it as well.
+        # The monitor detects steps that overflow, so NumPy's warnings are not needed.
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             method.run(problem, _starting_point(problem, start), monitor)
             best = monitor.best
@@ -322,7 +329,7 @@ def _starting_point(problem: Any, start: Array | None) -> Array:
     if start is None:
         if not hasattr(problem, "start"):
             raise ParameterError(
-                f"minimise: {_describe(problem)} has no start() to say where to begin. "
+                f"minimise: {_describe(problem)} has no start() that returns a starting point. "
                 "Pass start=..., for example zeros."
             )
         start = problem.start()
@@ -332,7 +339,7 @@ def _starting_point(problem: Any, start: Array | None) -> Array:
 
 
 def _refusal(problem: Any, method: Method, need: str) -> str:
-    """What is missing, which part is at fault, and which methods would do."""
+    """The message that names what is missing, the part that lacks it, and methods that work."""
     try:
         getattr(problem, need)
     except MissingCapability as missing:
@@ -343,12 +350,12 @@ def _refusal(problem: Any, method: Method, need: str) -> str:
     able = [other for other in able if other.reaches_optimum] or able
     names = sorted(other.__name__ for other in able)
     return f"{type(method).__name__} needs {lack}. " + (
-        f"Use {_listed(names)}." if names else "No method here can minimise it."
+        f"Use {_listed(names)}." if names else "No method of th.optimizers can minimise it."
     )
 
 
 def methods() -> Iterator[type[Method]]:
-    """Every concrete method of this folder."""
+    """All concrete methods of this package."""
     folder = import_module(__package__)
     for name in folder.__all__:
         getattr(folder, name)  # loads its file
@@ -371,6 +378,8 @@ def _describe(problem: Any) -> str:
 
 
 def _solution(monitor: Monitor, method: Method, reason: str) -> Solution:
+    if monitor.solution is not None:
+        return monitor.solution
     best, outcome = monitor.best, monitor.outcome
     assert best is not None
     assert outcome is not None

@@ -1,4 +1,4 @@
-"""What a solver returns, whatever the solver."""
+"""The result that every solver returns."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from thetahat.foundation.types import Array
 
 
 class Outcome(Enum):
-    """How a solver stopped; the value is the message.
+    """How a solver stopped; the value of each member is a message.
 
-    Formula: ``success`` when F(θ̂) − min F is as small as was asked for. Cost: O(1).
+    Formula: ``success`` means that F(θ̂) − min F is as small as requested. Cost: O(1).
 
     Examples
     --------
@@ -20,10 +20,10 @@ class Outcome(Enum):
     False
     """
 
-    EXACT = "solved directly, to rounding"
+    EXACT = "solved directly, to rounding accuracy"
     CONVERGED = "converged: the gap is within the tolerance"
-    STALLED = "stalled: no step lowers the objective any more, at the limit of rounding"
-    STUCK = "stuck: the method finds no lower point, though the gap is no matter of rounding"
+    STALLED = "stalled: no step lowers the objective any more, because of rounding errors"
+    STUCK = "stuck: the method finds no lower point, although the gap is more than rounding errors"
     STEPS_EXHAUSTED = "the steps are exhausted before the gap is within the tolerance"
     DIVERGED = "diverged: the objective is no longer finite"
     INTERRUPTED = "interrupted: the best parameters so far are kept"
@@ -31,16 +31,16 @@ class Outcome(Enum):
 
     @property
     def success(self) -> bool:
-        """Whether θ is as good as was asked for."""
+        """Whether θ has the requested accuracy."""
         return self in (Outcome.EXACT, Outcome.CONVERGED)
 
 
 @dataclass(frozen=True)
 class Solution:
-    """θ̂ and how sure the solver is of it.
+    """The parameters θ̂ that a solver found, and how accurate they are.
 
-    Formula: ``theta`` ≈ argmin F(θ) with F = Σℓ/Σw + R; ``gap`` is the solver's distance from
-    optimality (‖∇F‖∞, the distance of −∇ℓ to ∂R, or a duality gap), in the unit ``gap_kind`` names.
+    Formula: ``theta`` ≈ argmin F(θ) with F = Σℓ/Σw + R. ``gap`` is a distance from optimality
+    (‖∇F‖∞, the distance of −∇ℓ to ∂R, or a duality gap); ``gap_kind`` names the measure.
     Cost: O(size of θ).
 
     Attributes
@@ -48,36 +48,37 @@ class Solution:
     theta : array
         The best parameters found.
     outcome : Outcome
-        How the solver stopped; its value is a sentence.
+        How the solver stopped; its value is a message.
     solver : str
-        Which solver ran.
+        Name of the solver that ran.
     reason : str
         Why that solver was chosen, in one line.
     steps : int
-        Steps taken; 0 for a direct solver.
+        Number of iterations; 0 for a direct solver.
     value : float
-        The objective at ``theta``.
+        Value of the objective at ``theta``.
     gap : float
-        Distance from optimality.
+        Distance from optimality, as measured by ``gap_kind``. Smaller is better.
     gap_kind : str
-        What the gap measures.
+        The quantity that the gap measures.
     message : str
-        What else a person should know.
+        A sentence about how the run ended.
     trace : tuple of float
-        The objective after each step, when asked for.
+        Value of the objective at the start and after each step; empty unless requested.
     condition : float or None
-        κ of the (scaled) system, where a direct solver knows it.
+        Condition number κ of the (scaled) linear system, if a direct solver computed it.
     rank : int or None
-        Effective rank of the system, where a direct solver knows it.
+        Effective rank of the linear system, if a direct solver computed it.
     multipliers : array or None
-        One multiplier per row, where the dual was solved: 0 for rows without a pull.
+        Dual variable of each row, if the dual was solved. It is 0 for rows that do not influence
+        the solution.
 
     Examples
     --------
     >>> import thetahat as th
     >>> model = th.LinearRegression().fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
     >>> model.solution_.outcome.value
-    'solved directly, to rounding'
+    'solved directly, to rounding accuracy'
     """
 
     theta: Array

@@ -1,10 +1,10 @@
-"""Is a run that finds no lower point at the limit of rounding, or has it lost its way?
+"""Whether a run that finds no lower point is limited by rounding or has failed.
 
-A gap above the tolerance says little by itself: where F is 10¹², its gradient is rounding at 10⁻³.
-So the gap is asked what it promises. A duality gap is in the unit of F, and counts as a share of
-it. A gradient promises at most ‖∇F‖ for each unit of length, so plain steps against it (proximal
-ones, where F has kinks) are tried while they could lower F by more than its rounding: one that does
-proves that the run was stuck.
+A gap above the tolerance is not conclusive: if F is 10¹², a gradient of 10⁻³ is rounding error. So
+the possible decrease of F is estimated from the gap. A duality gap has the unit of F and is
+compared with F. A gradient allows a decrease of at most ‖∇F‖ per unit of length, so plain gradient
+steps (proximal steps, if F has kinks) are tried as long as they could lower F by more than its
+rounding error. If one of them succeeds, the run was stuck.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import numpy as np
 from thetahat.foundation.types import Array
 
 LOWER = 1e-8
-"""Of F: a fall by this share of it is no rounding."""
+"""A decrease by more than this share of F is not rounding error."""
 WIDE = 1e-4
-"""Of F: a duality gap of this share of it is no rounding."""
+"""A duality gap of more than this share of F is not rounding error."""
 SHORTER = 0.1
-"""How much shorter each trial is than the one before."""
+"""Ratio of the length of each trial step to the previous one."""
 
 
 def is_stuck(problem: Any, theta: Array, value: float, gap: float, gap_kind: str) -> bool:
-    """Whether F can surely be lowered from θ. Cost: none or some dozen values of F."""
+    """Whether F can certainly be lowered from θ. Cost: at most some dozen values of F."""
     if not math.isfinite(value):
         return False
     if gap_kind == "duality gap":

@@ -28,14 +28,15 @@ __all__ = [
 
 
 def named(penalty: str | Penalty | None) -> Penalty:
-    """The penalty of that name with its default parameters; a penalty is returned as it is.
+    """Return the penalty with this name and its default parameters.
 
-    Formula: "l2" ↦ ``L2(alpha=1.0)``, and None ↦ ``NoPenalty()``. Cost: O(1).
+    Formula: "l2" ↦ ``L2(alpha=1.0)``, and None ↦ ``NoPenalty()``. A penalty is returned unchanged.
+    Cost: O(1).
 
     Parameters
     ----------
     penalty : str, Penalty or None
-        A name, an alias or a penalty.
+        The name of a penalty, one of its aliases, or a penalty. None means no penalty.
 
     Returns
     -------

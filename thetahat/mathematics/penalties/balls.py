@@ -1,8 +1,9 @@
-"""Constraints on the norm of all coefficients: R(θ) = 0 while ‖θ‖ ≤ radius, ∞ outside.
+"""Constraints on the norm of all coefficients: R(θ) = 0 if ‖θ‖ ≤ radius, else ∞.
 
-Minimising under ‖θ‖ ≤ radius and minimising with strength·‖θ‖ added give the same solutions: the
-strength is the multiplier of the constraint. The prox of a constraint is the nearest point of its
-set, whatever the step; ∂R is 0 inside and the outward normals, of any length, on the boundary.
+Minimising under the constraint ‖θ‖ ≤ radius gives the same solutions as adding strength·‖θ‖ to the
+objective, where the strength is the Lagrange multiplier of the constraint. The prox of a constraint
+is the projection onto its set, for any step. ∂R is {0} inside the set; on the boundary it holds the
+outward normals of any length.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ from thetahat.mathematics.penalties.base import Proximable
 class L1Ball(Proximable):
     """The constraint ‖θ‖₁ ≤ radius: the lasso in its constrained form. Cost: O(d log d).
 
-    Its prox is the projection sign(θ)·[|θ| − t]₊, with t ≥ 0 as small as the radius allows. A small
-    radius meets the ball at a corner or an edge, where coefficients are exactly zero.
+    Its prox is the projection sign(θ)·[|θ| − t]₊, with the smallest t ≥ 0 that satisfies the
+    constraint. With a small radius the solution lies at a corner or an edge of the ball, where some
+    coefficients are exactly zero.
 
     Parameters
     ----------
     radius : float, default=1.0
-        Largest ‖θ‖₁; > 0.
+        Largest allowed sum of the absolute coefficients, ‖θ‖₁. Smaller values set more
+        coefficients to zero. Must be positive.
 
     Examples
     --------
@@ -55,13 +58,13 @@ class L1Ball(Proximable):
         falling = xp.sort(size, descending=True)
         count = xp.arange(1, falling.shape[0] + 1, dtype=theta.dtype, device=device(theta))
         excess = xp.cumulative_sum(falling) - self.radius
-        # The entries that stay are the leading ones that still exceed the threshold they imply.
+        # Entries, in decreasing order, stay as long as they exceed the threshold they imply.
         kept = int(xp.sum(xp.astype(falling * count > excess, xp.int64)))
         threshold = float(excess[kept - 1]) / kept
         return xp.sign(theta) * xp.clip(xp.abs(theta) - threshold, 0, None)
 
     def optimality_gap(self, theta: Array, gradient: Array) -> float:
-        """Least over multipliers λ ≥ 0 of the largest distance of −gradient to λ·∂‖θ‖₁."""
+        """Smallest value over multipliers λ ≥ 0 of the largest distance of −gradient to λ·∂‖θ‖₁."""
         xp = array_namespace(theta)
         norm = float(xp.sum(xp.abs(theta)))
         if _value(norm, self.radius, theta) > 0:
@@ -84,12 +87,13 @@ class L2Ball(Proximable):
     """The constraint ‖θ‖₂ ≤ radius: ridge in its constrained form. Cost: O(d).
 
     Its prox is θ·min(1, radius/‖θ‖₂). For least squares, ``Ridge(norm_bound=radius**2)`` finds the
-    multiplier directly.
+    corresponding strength of the ridge penalty directly.
 
     Parameters
     ----------
     radius : float, default=1.0
-        Largest ‖θ‖₂; > 0.
+        Largest allowed length of the coefficients, ‖θ‖₂. Smaller values shrink the coefficients
+        more. Must be positive.
 
     Examples
     --------
@@ -114,7 +118,7 @@ class L2Ball(Proximable):
         return theta if norm <= self.radius else theta * (self.radius / norm)
 
     def optimality_gap(self, theta: Array, gradient: Array) -> float:
-        """‖gradient‖ inside; on the boundary its distance from the inward normal."""
+        """‖gradient‖ inside the ball; on its boundary, the distance to the inward normals."""
         norm = _length(theta)
         if _value(norm, self.radius, theta) > 0:
             return math.inf
@@ -131,7 +135,7 @@ def _length(theta: Array) -> float:
 
 
 def _slack(theta: Array) -> float:
-    """The relative distance from the boundary that rounding may make."""
+    """Distance from the boundary, relative to the radius, that rounding can cause."""
     return math.sqrt(float(array_namespace(theta).finfo(theta.dtype).eps))
 
 

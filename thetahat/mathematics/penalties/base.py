@@ -1,19 +1,19 @@
-"""What a penalty is: R(θ) with a gradient, a proximal step, or both.
+"""Interface of penalties: R(θ) with a gradient, a proximal operator, or both.
 
-The penalty is added to the mean loss, (Σ wᵢ ℓᵢ)/(Σ wᵢ) + R(θ), and never touches the intercept. θ
-is (d,), or (d, k) with one column per output. What a penalty can do is said by its type:
+The penalty is added to the mean loss, (Σ wᵢ ℓᵢ)/(Σ wᵢ) + R(θ). The intercept is not penalised. θ
+has shape (d,), or (d, k) with one column per output. The type of a penalty shows what it provides:
 
 ==================  ===========================================================================
 `Penalty`           ``value``
-`SmoothPenalty`     and ``gradient`` and ``curvature`` (the diagonal of ∇²R)
-`Proximable`        and ``prox(θ, step)`` = argmin_u ½‖u − θ‖² + step·R(u)
-`Separable`         proximable coordinate by coordinate
-`Coordinatewise`    and of the form Σ l1|θ| + l2·θ²/2 in a box: for the compiled sweeps, and ``&``
+`SmoothPenalty`     also ``gradient`` and ``curvature`` (the diagonal of ∇²R)
+`Proximable`        also ``prox(θ, step)`` = argmin_u ½‖u − θ‖² + step·R(u)
+`Separable`         the prox acts on each coordinate separately
+`Coordinatewise`    Σ l1|θ| + l2·θ²/2 in a box, as the compiled sweeps and ``&`` need it
 ==================  ===========================================================================
 
-`Proximable` penalties own their optimality measure: ``optimality_gap(θ, g)`` is the distance from
-−g to ∂R(θ), where g is the gradient of the smooth part; it is 0 exactly at a stationary point.
-Results have the namespace, device and dtype of θ, and cost O(size of θ).
+A `Proximable` penalty also measures optimality: ``optimality_gap(θ, g)`` is the distance from −g to
+∂R(θ), where g is the gradient of the smooth part. It is 0 exactly at a stationary point. Results
+have the namespace, device and dtype of θ, and cost O(size of θ).
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from thetahat.mathematics.parts import Part
 
 
 class Penalty(Part, ABC):
-    """R(θ). Concrete penalties are frozen dataclasses, so values compare."""
+    """Base class of penalties R(θ); concrete penalties are frozen dataclasses."""
 
     convex: ClassVar[bool] = True
 
     @abstractmethod
     def value(self, theta: Array) -> float:
-        """R(θ); infinity outside a constraint set."""
+        """R(θ); infinite where θ violates a constraint."""
 
     def __and__(self, other: Penalty) -> Penalty:
-        """Both penalties at once, R₁(θ) + R₂(θ), where the proximal step of the sum is known."""
+        """The sum R₁(θ) + R₂(θ), for penalties whose sum has a known proximal operator."""
         raise no_exact_sum(self)
 
 
@@ -53,25 +53,25 @@ class SmoothPenalty(Penalty):
 
 
 class Proximable(Penalty):
-    """A penalty with a proximal step."""
+    """A penalty with a proximal operator."""
 
     @abstractmethod
     def prox(self, theta: Array, step: float) -> Array:
-        """argmin_u ½‖u − θ‖² + step·R(u)."""
+        """The proximal operator argmin_u ½‖u − θ‖² + step·R(u)."""
 
     @abstractmethod
     def optimality_gap(self, theta: Array, gradient: Array) -> float:
-        """Largest coordinate (or group) distance from −gradient to ∂R(θ)."""
+        """Distance from −gradient to ∂R(θ): the largest over coordinates (or groups)."""
 
 
 class Separable(Proximable):
-    """A penalty that is a sum over coordinates, so coordinate descent applies."""
+    """A penalty that is a sum over coordinates, so that coordinate descent applies."""
 
 
 def no_exact_sum(penalty: Penalty) -> CapabilityError:
-    """The refusal to combine a penalty with others."""
+    """The error for a penalty that cannot be added to others."""
     return CapabilityError(
-        f"{type(penalty).__name__} cannot be combined: the proximal step of the sum is not the "
-        "steps of its parts. Combine only NoPenalty, L2, L1, ElasticNet, OffDiagonalL1, "
-        "NonNegative and Box."
+        f"{type(penalty).__name__} cannot be combined with other penalties: the proximal operator "
+        "of the sum is not known. Only NoPenalty, L2, L1, ElasticNet, OffDiagonalL1, NonNegative "
+        "and Box can be combined."
     )

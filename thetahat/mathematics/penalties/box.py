@@ -18,7 +18,7 @@ from thetahat.mathematics.penalties.coordinatewise import CoordinateTerms, Coord
 class NonNegative(Coordinatewise):
     """The constraint θ ≥ 0: R(θ) = 0 if every θ_j ≥ 0, else ∞. Cost: O(d).
 
-    Its prox is max(θ, 0). Combine it with ``&``: ``L1(0.1) & NonNegative()``.
+    Its prox is max(θ, 0). To combine it with another penalty, write ``L1(0.1) & NonNegative()``.
 
     Examples
     --------
@@ -39,12 +39,13 @@ class NonNegative(Coordinatewise):
 class Box(Coordinatewise):
     """The constraint lower ≤ θ ≤ upper: R(θ) = 0 inside, ∞ outside. Cost: O(d).
 
-    Its prox is the nearest point of the box.
+    Its prox is the projection onto the box: each coefficient is clipped to its bounds.
 
     Parameters
     ----------
     lower, upper : float or sequence of float, default=0.0 and 1.0
-        The bounds, for all coefficients or one for each; may be infinite.
+        Smallest and largest allowed value, as one number for all coefficients or one number for
+        each. A bound may be infinite. Every lower bound must be at most its upper bound.
 
     Examples
     --------
@@ -71,7 +72,7 @@ class Box(Coordinatewise):
         low, high = np.asarray(lower), np.asarray(upper)
         if not np.all((low <= high) & (low < math.inf) & (high > -math.inf)):
             raise ParameterError(
-                f"Box(lower={lower!r}, upper={upper!r}) holds no number: every lower bound must be "
+                f"Box(lower={lower!r}, upper={upper!r}) is empty: every lower bound must be "
                 f"at most its upper bound, and neither may be NaN."
             )
 
@@ -93,7 +94,7 @@ class Box(Coordinatewise):
 
 
 def _number_or_tuple(name: str, bound: Any) -> float | tuple[float, ...]:
-    """Bounds as plain numbers, so that the penalty compares and hashes."""
+    """The bounds as plain numbers, so that penalties can be compared and hashed."""
     try:
         if isinstance(bound, Real):
             return float(bound)

@@ -1,10 +1,11 @@
 """The family R(θ) = Σ_j l1_j|θ_j| + l2_j·θ_j²/2 on the box lower_j ≤ θ_j ≤ upper_j.
 
-None, L2, L1, elastic net, non-negativity, boxes and all sums of them are of this form, so value,
-prox and optimality are written once. One coordinate is a convex function of one number, hence
+No penalty, L2, L1, elastic net, non-negativity, boxes and all their sums have this form, so value,
+prox and optimality gap are written once. R is a sum of convex functions of one coordinate, hence
 
     prox: shrink towards 0 by step·l1, divide by 1 + step·l2, clip to the box;
-    ∂R:   l2·θ + l1·sign(θ), the interval [−l1, l1] at 0, and open-ended where a bound is met.
+    ∂R:   l2·θ + l1·sign(θ); the interval l2·θ + [−l1, l1] at θ = 0; unbounded on the outer side
+          where θ is at a bound.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from thetahat.mathematics.penalties.base import Penalty, Separable, no_exact_sum
 
 
 class CoordinateTerms(NamedTuple):
-    """The four numbers of every coordinate: each a float for all, or an array that broadcasts."""
+    """The four terms of every coordinate: each a float for all, or an array that broadcasts."""
 
     l1: Array = 0.0
     l2: Array = 0.0
@@ -33,17 +34,18 @@ class CoordinateTerms(NamedTuple):
 
 
 class Coordinatewise(Separable):
-    """A penalty given by its `terms`; what can be computed from them is here."""
+    """A penalty defined by its `terms`, with everything that follows from them."""
 
     @abstractmethod
     def terms(self, shape: tuple[int, ...]) -> CoordinateTerms:
-        """l1, l2, lower, upper for θ of this shape, as floats or NumPy arrays that broadcast."""
+        """l1, l2, lower and upper for θ of this shape, as floats or NumPy arrays that broadcast."""
 
     def kernel_terms(self, shape: int | tuple[int, ...]) -> CoordinateTerms:
         """The terms as four float64 arrays of this shape.
 
-        With ``shape`` the number of coefficients they are the arguments of the compiled coordinate
-        descent: ``quadratic_sweeps(gram, *penalty.kernel_terms(d), theta, gradient, sweeps)``.
+        If ``shape`` is the number of coefficients, they are the arguments of the compiled
+        coordinate descent:
+        ``quadratic_sweeps(gram, *penalty.kernel_terms(d), theta, gradient, sweeps)``.
         """
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
         return CoordinateTerms(
@@ -69,13 +71,13 @@ class Coordinatewise(Separable):
             return math.inf
         slope = gradient + l2 * theta + l1 * xp.sign(theta)
         play = l1 * xp.astype(theta == 0, theta.dtype)
-        # What moving left or right would gain; out of the box there is no moving.
+        # Decrease per unit of a move to the left or right; a coordinate cannot leave the box.
         leftward = xp.where(theta == lower, xp.zeros_like(slope), slope - play)
         rightward = xp.where(theta == upper, xp.zeros_like(slope), -slope - play)
         return float(xp.max(xp.clip(xp.maximum(leftward, rightward), 0, None)))
 
     def __and__(self, other: Penalty) -> Penalty:
-        """Both penalties at once: R₁(θ) + R₂(θ); sums within sums are laid out flat."""
+        """The sum R₁(θ) + R₂(θ) as a `Combined` penalty; nested sums are flattened."""
         parts: list[Penalty] = []
         for penalty in (self, other):
             parts.extend(penalty.parts if isinstance(penalty, Combined) else (penalty,))
@@ -98,12 +100,13 @@ class Coordinatewise(Separable):
 class Combined(Coordinatewise):
     """A sum of penalties, R(θ) = Σ R_i(θ), made with ``&``. Cost: O(d) for each part.
 
-    Only none, L2, L1, elastic net, boxes and the like can be summed: their joint prox is exact.
+    NoPenalty, L2, L1, ElasticNet, OffDiagonalL1, NonNegative and Box can be added, because the
+    proximal operator of their sum is known exactly.
 
     Parameters
     ----------
     parts : tuple of penalties
-        What is summed.
+        The penalties that are added.
 
     Examples
     --------
@@ -127,5 +130,8 @@ class Combined(Coordinatewise):
             sum(l1), sum(l2), reduce(np.maximum, lower), reduce(np.minimum, upper)
         )
         if np.any(joint.lower > joint.upper):
-            raise ParameterError(f"{self} holds no θ: the boxes do not meet.")
+            raise ParameterError(
+                f"No θ satisfies all constraints of {self}: a lower bound exceeds an upper bound. "
+                f"Widen one of the boxes."
+            )
         return joint

@@ -1,7 +1,7 @@
-"""The group lasso: whole groups of coefficients are zero together.
+"""The group lasso, which sets whole groups of coefficients to zero together.
 
-Group norms are sums over groups of unequal size. They are taken group size by group size, so that
-each is one gather and one row-wise norm in any array namespace, O(d) altogether.
+Groups may have different sizes. The norms of all groups of one size are computed together, as one
+gather and one row-wise norm in any array namespace, so the total cost is O(d).
 """
 
 from __future__ import annotations
@@ -22,18 +22,20 @@ from thetahat.mathematics.penalties.base import Proximable
 
 @dataclass(frozen=True)
 class GroupLasso(Proximable):
-    """The group lasso R(θ) = alpha·Σ_g √p_g·‖θ_g‖₂, p_g the number of entries of group g.
+    """The group lasso R(θ) = alpha·Σ_g √p_g·‖θ_g‖₂, with p_g the number of entries of group g.
 
-    A group is zero as a whole or not at all. Its prox shrinks each group's norm,
-    θ_g·[1 − step·alpha·√p_g/‖θ_g‖]₊. Cost: O(d).
+    The coefficients of a group are either all zero or, in general, all non-zero. The prox shrinks
+    the norm of each group, θ_g·[1 − step·alpha·√p_g/‖θ_g‖]₊. Cost: O(d).
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Strength; ≥ 0.
+        Strength of the penalty. Larger values set more groups to zero; 0 removes the penalty.
+        Must be non-negative.
     groups : sequence of int, optional
-        The group of each coefficient (each row of θ, when θ has a column for each output). None:
-        every row is its own group, so a feature is used by all outputs or by none.
+        The group number of each coefficient (of each row of θ, if θ has one column per output).
+        By default every row of θ is its own group, so that a column of X is used by all outputs
+        or by none.
 
     Examples
     --------
@@ -56,10 +58,10 @@ class GroupLasso(Proximable):
         labels = tuple(self.groups)
         if not labels or not all(isinstance(label, Integral) for label in labels):
             raise ParameterError(
-                f"GroupLasso(groups={self.groups!r}): groups must hold one whole number, the "
-                f"number of its group, for each coefficient."
+                f"GroupLasso(groups={self.groups!r}): groups must contain one whole number for "
+                f"each coefficient, the number of its group."
             )
-        # As a tuple the penalty compares and hashes.
+        # A tuple can be compared and hashed.
         object.__setattr__(self, "groups", tuple(int(label) for label in labels))
 
     def value(self, theta: Array) -> float:
@@ -83,7 +85,7 @@ class GroupLasso(Proximable):
         return xp.take(by_size, xp.asarray(back, device=device(theta)), axis=0)
 
     def optimality_gap(self, theta: Array, gradient: Array) -> float:
-        """Largest distance, over groups, of −gradient to the ball or the point that is ∂R."""
+        """Largest distance, over groups, of −gradient to ∂R: a ball at zero, else one point."""
         xp = array_namespace(theta)
         worst = 0.0
         for members, root, norm in self._norms(theta):
@@ -102,8 +104,8 @@ class GroupLasso(Proximable):
         labels = np.arange(n_rows) if self.groups is None else np.asarray(self.groups)
         if len(labels) != n_rows:
             raise ParameterError(
-                f"GroupLasso has {len(labels)} group labels for {n_rows} coefficients: give one "
-                f"for each."
+                f"GroupLasso has {len(labels)} group labels for {n_rows} coefficients. Pass one "
+                f"label for each coefficient."
             )
         _, group, count = np.unique(labels, return_inverse=True, return_counts=True)
         order = np.argsort(group, kind="stable")
@@ -115,7 +117,7 @@ class GroupLasso(Proximable):
 
 
 def _rows(theta: Array, members: np.ndarray[Any, Any]) -> Array:
-    """The rows of θ group by group, as (groups, size, columns)."""
+    """The rows of θ arranged by group, with shape (groups, size, columns)."""
     xp = array_namespace(theta)
     index = xp.asarray(members.reshape(-1), device=device(theta))
     return xp.reshape(xp.take(theta, index, axis=0), (*members.shape, -1))

@@ -1,4 +1,4 @@
-"""The count of non-zero coefficients."""
+"""The number of non-zero coefficients as a penalty."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from thetahat.mathematics.penalties.base import Separable
 
 @dataclass(frozen=True)
 class L0(Separable):
-    """The count R(θ) = alpha·#{j : θ_j ≠ 0}: best subsets. Cost: O(d).
+    """The number of non-zero coefficients, R(θ) = alpha·#{j : θ_j ≠ 0}. Cost: O(d).
 
-    Not convex, and minimising with it is NP-hard in general. Its prox is hard thresholding: θ_j
-    stays when θ_j²/2 > step·alpha, else it becomes 0. A point is stationary when the gradient is 0
-    on its non-zero coordinates; that says nothing about the choice of these coordinates.
+    This is the penalty of best-subset selection. It is not convex, and minimising an objective with
+    it is NP-hard in general. Its prox is hard thresholding: θ_j is kept if θ_j²/2 > step·alpha and
+    set to 0 otherwise. A point is stationary if the gradient is 0 on its non-zero coordinates. This
+    does not mean that these coordinates are the best choice.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Cost of one non-zero coefficient; ≥ 0.
+        Cost of one non-zero coefficient. Larger values set more coefficients to zero; 0 removes
+        the penalty. Must be non-negative.
 
     Examples
     --------
@@ -51,7 +53,7 @@ class L0(Separable):
         return xp.where(xp.abs(theta) > threshold, theta, xp.zeros_like(theta))
 
     def optimality_gap(self, theta: Array, gradient: Array) -> float:
-        """Largest |gradient| on the non-zero coordinates; any is allowed on the others."""
+        """Largest |gradient| on the non-zero coordinates; any value is allowed on the others."""
         xp = array_namespace(theta)
         if self.alpha == 0:
             return float(xp.max(xp.abs(gradient)))

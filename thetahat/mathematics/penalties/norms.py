@@ -1,4 +1,4 @@
-"""None, L2, L1 and elastic net: sums of |θ_j| and θ_j²."""
+"""NoPenalty, L2, L1 and ElasticNet: sums of |θ_j| and θ_j²."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from thetahat.mathematics.penalties.coordinatewise import CoordinateTerms, Coord
 @dataclass(frozen=True)
 class NoPenalty(Coordinatewise, SmoothPenalty):
     """No penalty: R(θ) = 0. Cost: O(d).
+
+    Constraints and other penalties can be added to it with ``&``.
 
     Examples
     --------
@@ -39,12 +41,13 @@ class NoPenalty(Coordinatewise, SmoothPenalty):
 
 @dataclass(frozen=True)
 class L2(Coordinatewise, SmoothPenalty):
-    """The ridge penalty R(θ) = alpha/2·‖θ‖₂²: shrinks all coefficients. Cost: O(d).
+    """The ridge penalty R(θ) = alpha/2·‖θ‖₂², which shrinks all coefficients. Cost: O(d).
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Strength; ≥ 0.
+        Strength of the penalty. Larger values shrink the coefficients more; 0 removes the penalty.
+        Must be non-negative.
 
     Examples
     --------
@@ -77,14 +80,15 @@ class L2(Coordinatewise, SmoothPenalty):
 
 @dataclass(frozen=True)
 class L1(Coordinatewise):
-    """The lasso penalty R(θ) = alpha·‖θ‖₁: sets coefficients exactly to zero. Cost: O(d).
+    """The lasso penalty R(θ) = alpha·‖θ‖₁, which sets coefficients exactly to zero. Cost: O(d).
 
     Its prox is soft thresholding, sign(θ)·[|θ| − step·alpha]₊.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Strength; ≥ 0.
+        Strength of the penalty. Larger values set more coefficients to zero; 0 removes the penalty.
+        Must be non-negative.
 
     Examples
     --------
@@ -110,14 +114,17 @@ class L1(Coordinatewise):
 class ElasticNet(Coordinatewise):
     """The elastic net R(θ) = alpha·(l1_ratio·‖θ‖₁ + (1 − l1_ratio)/2·‖θ‖₂²). Cost: O(d).
 
-    Sparse like the lasso, but correlated columns share their weight.
+    It sets coefficients exactly to zero like the lasso, but gives correlated columns similar
+    coefficients instead of choosing one of them.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Strength; ≥ 0.
+        Strength of the penalty. Larger values shrink the coefficients more and set more of them to
+        zero; 0 removes the penalty. Must be non-negative.
     l1_ratio : float, default=0.5
-        Share of the L1 norm, between 0 (ridge) and 1 (lasso).
+        Share of the L1 norm in the penalty: 0 gives the ridge penalty, 1 the lasso. Larger values
+        set more coefficients to zero. Must lie between 0 and 1.
 
     Examples
     --------

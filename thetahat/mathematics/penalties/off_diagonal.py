@@ -1,4 +1,4 @@
-"""An L1 penalty that spares the diagonal of a matrix."""
+"""An L1 penalty on a matrix that leaves the diagonal unpenalised."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from thetahat.mathematics.penalties.coordinatewise import CoordinateTerms, Coord
 
 @dataclass(frozen=True)
 class OffDiagonalL1(Coordinatewise):
-    """The penalty of the graphical lasso, R(Θ) = alpha·Σ_{i≠j} |Θ_ij|, Θ a square matrix.
+    """The penalty of the graphical lasso, R(Θ) = alpha·Σ_{i≠j} |Θ_ij|, for a square matrix Θ.
 
-    Zeros off the diagonal of a precision matrix are missing edges of a graph. Cost: O(d²).
+    A zero off the diagonal of a precision matrix means that the graph of conditional dependences
+    has no edge between the two variables. Cost: O(d²).
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Strength; ≥ 0.
+        Strength of the penalty. Larger values set more entries to zero; 0 removes the penalty.
+        Must be non-negative.
 
     Examples
     --------

@@ -2,62 +2,97 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.callback import with_callbacks
+from sklearn.utils import ClassifierTags, RegressorTags
+from sklearn.utils.metaestimators import available_if
 
 from thetahat.data.source import Source
-from thetahat.estimator.linear import LinearRegressor
+from thetahat.data.views.sign_targets import with_sign_targets
+from thetahat.estimator.classifier import LabelledEstimator
+from thetahat.estimator.linear import Linear
+from thetahat.estimator.linear_classifier import require_two_weighted_classes
 from thetahat.estimator.parameters import at_least, boolean, none, whole
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named as named_loss
-from thetahat.mathematics.losses.base import Loss, Targets
+from thetahat.mathematics.losses.base import Targets
+from thetahat.mathematics.losses.links import Link
 from thetahat.mathematics.losses.targets import check_targets
 from thetahat.mathematics.penalties import named as named_penalty
 from thetahat.models.linear.inference.likelihood_inference import LikelihoodInference
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 
+OF_CLASSES = (Targets.BINARY, Targets.SIGNS, Targets.CLASSES)
+"""Targets that are labels: a model with such a loss is a classifier."""
+OF_PROBABILITIES = (Link.LOGIT, Link.SOFTMAX)
+"""Links under which a raw prediction is a probability."""
 
-class LinearModel(LikelihoodInference, LinearRegressor):
-    """A linear function under any loss and any penalty; the library picks the solver and says why.
 
-    Formula: β̂, b̂ = argmin (Σ wᵢ ℓ(yᵢ, zᵢ))/(Σ wᵢ) + R(β) with zᵢ = xᵢᵀβ + b. ℓ squared gives
-    least squares, logistic gives logistic regression, Poisson counts, Huber robust regression,
-    hinge the support vector machine; R squared gives ridge, absolute the lasso.
+def _classifies(model: LinearModel) -> bool:
+    return named_loss(model.loss).targets in OF_CLASSES
 
-    Cost: that of the solver: O(n d²) per Newton step, O(n d) per gradient step, in memory or out of
-    core.
+
+def _has_probabilities(model: LinearModel) -> bool:
+    return _classifies(model) and named_loss(model.loss).link in OF_PROBABILITIES
+
+
+class LinearModel(LikelihoodInference, LabelledEstimator, Linear):
+    """A linear function under any loss and any penalty, with an automatic choice of the solver.
+
+    Formula: β̂, b̂ = argmin (Σ wᵢ ℓ(yᵢ, zᵢ))/(Σ wᵢ) + R(β) with zᵢ = xᵢᵀβ + b. The squared loss gives
+    least squares, the logistic loss logistic regression, the Poisson loss a regression for counts,
+    Huber's loss robust regression, the hinge loss the support vector machine; the penalty "l2"
+    gives ridge regression, "l1" the lasso.
+
+    With a loss of classes (logistic, hinge, softmax cross-entropy, ...) the model is a classifier:
+    `fit` takes labels of any kind, `predict` returns them, and `score` is the accuracy. With any
+    other loss it is a regressor, and `score` is R².
+
+    Cost: that of the solver: O(n d²) per Newton step and O(n d) per gradient step, in memory or out
+    of core.
 
     Parameters
     ----------
     loss : str or Loss, default="squared"
-        ℓ: a name ("huber"), a value (``th.losses.Huber(delta=2.0)``), or your own
+        The loss of one row, as a function of its target and raw prediction (ℓ). A name such as
+        "huber", a value such as ``th.losses.Huber(delta=2.0)``, or a loss of your own,
         ``th.loss(function)``.
     penalty : str or Penalty, default="l2"
-        R: a name, or a value (``th.penalties.L2(alpha=0.1)``). It is added to the *mean* loss.
+        The penalty on the coefficients (R), added to the *mean* loss. A name such as "l1" or
+        "none", or a value such as ``th.penalties.L2(alpha=0.1)``.
     solver : str or Method, default="auto"
-        How to minimise: "auto" chooses by the types of ℓ and R and the size of the problem.
+        The method that minimises the objective. "auto" chooses by the loss, the penalty and the
+        size of the data; ``solution_.reason`` says why. Name one, such as "newton" or "lbfgs", to
+        compare methods.
     fit_intercept : bool, default=True
-        Whether b is fitted; it is never penalised.
+        Whether to fit an intercept (b). It is never penalised. Set it to False if the columns are
+        centred already.
     max_iter : int, optional
-        Most steps; the solver's own default if None.
+        Maximum number of iterations of the solver. None takes the solver's own limit. Increase it
+        when a warning reports that the solver did not converge.
     tol : float, default=1e-8
-        Largest gap to optimality at which the solver stops. A gradient counts as it is while the
-        columns and the slopes of the loss at the best constant make it about 1, and relative to
-        their size u where that is below 0.1: ``tol·min(1, u/0.1)``, and never below rounding.
+        The solver stops when the largest entry of the gradient is at most this tolerance. Smaller
+        values give more digits and need more iterations. The tolerance is relative where the
+        columns and the residuals make all gradients small, and never below rounding.
 
     Attributes
     ----------
-    coef_, intercept_ : array
-        β̂ and b̂; one row of ``coef_`` per class for losses of several scores.
+    coef_ : array of shape (d,) or (n_classes, d)
+        The coefficients; one row for each class where the loss has one score per class.
+    intercept_ : float or array of shape (n_classes,)
+        The intercept, or one for each class.
+    classes_ : array of shape (n_classes,)
+        The labels in sorted order; only for losses of classes.
     solution_ : Solution
-        Outcome, steps, gap, solver and the reason for it.
+        How the solver stopped: outcome, iterations, optimality gap, solver and the reason for it.
     n_iter_ : int
-        Steps taken.
+        The number of iterations that were run.
     loss_, penalty_ : Loss, Penalty
-        The parts that were used.
+        The loss and the penalty that were used.
 
     Examples
     --------
@@ -68,6 +103,9 @@ class LinearModel(LikelihoodInference, LinearRegressor):
     >>> robust = th.LinearModel(loss=th.losses.Huber(delta=0.1), penalty="none").fit(X, y)
     >>> round(float(robust.coef_[0]), 2)
     1.0
+    >>> labels = np.where(y > 3, "high", "low")
+    >>> th.LinearModel("logistic").fit(X, labels).predict([[0.0], [8.0]]).tolist()
+    ['low', 'high']
     """
 
     _ranges = {  # noqa: RUF012
@@ -76,7 +114,7 @@ class LinearModel(LikelihoodInference, LinearRegressor):
         "tol": at_least(0),
     }
     _multi_output = False
-    _against_separation = 'Add a penalty, such as penalty="l2"'
+    _against_separation: ClassVar[str] = 'Add a penalty, such as penalty="l2"'
 
     def __init__(
         self,
@@ -95,48 +133,171 @@ class LinearModel(LikelihoodInference, LinearRegressor):
         self.max_iter = max_iter
         self.tol = tol
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        if _classifies(self):
+            tags.estimator_type = "classifier"
+            several = named_loss(self.loss).targets is Targets.CLASSES
+            tags.classifier_tags = ClassifierTags(multi_class=several)
+        else:
+            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+        return tags
+
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LinearModel:
-        """Fit; parameters as in `LinearRegression.fit`. Targets must suit the loss."""
-        source = self._open(X, y, sample_weight)
+        """Fit to rows in memory (X, y) or to a source that brings its own targets.
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            The columns to predict from.
+        y : array-like of shape (n,), optional
+            The targets, which must suit the loss: numbers, counts, or labels of any kind for a
+            loss of classes. None when X is a `Source`.
+        sample_weight : array-like of shape (n,), optional
+            Row weights; a row of weight 2 counts as two rows.
+
+        Returns
+        -------
+        self
+        """
         self.loss_, self.penalty_ = named_loss(self.loss), named_penalty(self.penalty)
-        predictor = LinearPredictor(
-            source.n_features, self._n_scores(source), fit_intercept=self.fit_intercept
-        )
+        source, n_scores = self._rows(X, y, sample_weight)
+        predictor = LinearPredictor(source.n_features, n_scores, fit_intercept=self.fit_intercept)
         risk = EmpiricalRisk(predictor, self.loss_, self.penalty_, source)
         self._minimise(risk, X, y, solver=self.solver, tolerance=self.tol, max_steps=self.max_iter)
         return self
 
-    def _n_scores(self, source: Source) -> int:
-        """Check the targets against the loss; how many raw scores a row has (0: one number)."""
-        largest = 0
-        for block in source.blocks():
-            check_targets(self.loss_, block.y, who=type(self).__name__, start=block.start)
-            largest = max(largest, int(block.y.max()))
-        return largest + 1 if self.loss_.targets is Targets.CLASSES else 0
+    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Source, int]:
+        """The rows with targets of the loss, and how many raw scores each has (0: one number)."""
+        kind, who = self.loss_.targets, type(self).__name__
+        if kind not in OF_CLASSES:
+            source = self._open(X, y, sample_weight)
+            for block in source.blocks():
+                check_targets(self.loss_, block.y, who=who, start=block.start)
+            return source, 0
+        several = kind is Targets.CLASSES
+        source = self._open_classes(X, y, sample_weight, most=None if several else 2)
+        require_two_weighted_classes(source, self.classes_, who)
+        if kind is Targets.SIGNS:
+            source = with_sign_targets(source, 2)
+        return source, len(self.classes_) if several else 0
+
+    def _rows_again(self, X: Any, y: Any, sample_weight: Any) -> Source:
+        other = clone(self)
+        other.loss_ = self.loss_
+        return other._rows(X, y, sample_weight)[0]
 
     def raw_prediction(self, X: Any) -> Array:
-        """The raw prediction z = Xβ + b. Cost: O(n d)."""
-        return super().predict(X)
+        """Compute the raw prediction z = Xβ + b. Cost: O(n d).
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            The rows to predict.
+
+        Returns
+        -------
+        array of shape (n,), or (n, n_classes) for losses with one score per class
+        """
+        return self._raw(X)
 
     def predict(self, X: Any) -> Array:
-        """E[y | x] for real and count targets, the label for classes. Cost: O(n d)."""
+        """Predict E[y | x] for numbers and counts, the label for classes. Cost: O(n d).
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            The rows to predict.
+
+        Returns
+        -------
+        array of shape (n,)
+        """
         z = self.raw_prediction(X)
-        return _decide(self.loss_, z)
+        if self.loss_.targets not in OF_CLASSES:
+            return self.loss_.mean(z)
+        codes = z.argmax(axis=1) if z.ndim == 2 else (z > 0).astype(np.intp)
+        return _labels_of(self, z)[codes]
 
     def predict_mean(self, X: Any) -> Array:
-        """E[y | x] under the loss's link: a value, a probability, a rate, or class probabilities.
+        """Predict E[y | x] under the link: a value, a rate, or probabilities. Cost: O(n d).
 
-        Cost: O(n d).
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            The rows to predict.
+
+        Returns
+        -------
+        array of shape (n,), or (n, n_classes) for losses with one score per class
         """
-        return self.loss_.mean(self.raw_prediction(X))
+        z = self.raw_prediction(X)
+        return self.loss_.mean(z)
+
+    @available_if(_classifies)
+    def decision_function(self, X: Any) -> Array:
+        """Compute the scores of the classes; only for losses of classes. Cost: O(n d).
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            The rows to classify.
+
+        Returns
+        -------
+        array of shape (n,), positive for ``classes_[1]``, or (n, n_classes)
+        """
+        return _one_score_for_two(self.raw_prediction(X))
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> Array:
+        """Predict the probability of each class; only for losses with such a link. Cost: O(n d).
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            The rows to classify.
+
+        Returns
+        -------
+        array of shape (n, n_classes)
+        """
+        found = self.predict_mean(X)
+        return found if found.ndim == 2 else np.column_stack([1 - found, found])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy for losses of classes, and R² for all others. Cost: O(n d).
+
+        Parameters
+        ----------
+        X : array-like, sparse or table of shape (n, d)
+            The rows to predict.
+        y : array-like of shape (n,)
+            Their true targets.
+        sample_weight : array-like of shape (n,), optional
+            Row weights; a row of weight 2 counts as two rows.
+
+        Returns
+        -------
+        float
+        """
+        from sklearn.metrics import accuracy_score, r2_score
+
+        metric = accuracy_score if _classifies(self) else r2_score
+        return float(metric(y, self.predict(X), sample_weight=sample_weight))
 
 
-def _decide(loss: Loss, z: Array) -> Array:
-    if loss.targets is Targets.BINARY:
-        return (z > 0).astype(z.dtype)
-    if loss.targets is Targets.SIGNS:
-        return np.where(z > 0, 1, -1).astype(z.dtype)
-    if loss.targets is Targets.CLASSES:
-        return z.argmax(axis=1).astype(z.dtype)
-    return loss.mean(z)
+def _labels_of(model: LinearModel, z: Array) -> Array:
+    """The labels; models saved before they had any know the numbers of their loss alone."""
+    if hasattr(model, "classes_"):
+        return model.classes_
+    if model.loss_.targets is Targets.SIGNS:
+        return np.array([-1, 1], dtype=z.dtype)
+    return np.arange(z.shape[1] if z.ndim == 2 else 2, dtype=z.dtype)
+
+
+def _one_score_for_two(z: Array) -> Array:
+    """Two columns of scores as their difference, as scikit-learn expects for two classes."""
+    return z[:, 1] - z[:, 0] if z.ndim == 2 and z.shape[1] == 2 else z

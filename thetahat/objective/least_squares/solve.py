@@ -1,90 +1,15 @@
-"""Squared loss with an L2 penalty, solved: min_β Σ wᵢ(yᵢ − xᵢᵀβ − b)² + τ‖β‖².
-
-`choose` says which solver and why, from what is known before a row is read; `least_squares` runs
-it. ``auto`` starts with the normal equations, whose one symmetric product is the floor of any dense
-fit, looks at their condition number, and pays for more only when digits would be lost:
-
-=========================  ====================================================================
-κ of the scaled X          what ``auto`` does
-=========================  ====================================================================
-up to 1e3                  Cholesky of the normal equations: at least nine digits
-up to 1e6                  the same, then refinement in twice the precision
-up to 1/(n ε)              Householder QR, then refinement
-beyond                     singular values, those at rounding dropped: the least-norm solution
-=========================  ====================================================================
-"""
+"""Least squares by the solver of a name: direct, by products alone, or by descent."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
-import numpy as np
-
-from thetahat.data.in_memory import InMemory
 from thetahat.data.on_device import OnDevice
-from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import Moments, means, moments
-from thetahat.foundation.caller_warning import warn
-from thetahat.foundation.errors import CapabilityError, IllConditionedWarning
-from thetahat.foundation.memory import require_memory
+from thetahat.data.source import Source
 from thetahat.foundation.randomness import RandomState
-from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
-from thetahat.mathematics.linalg import least_squares as direct
-from thetahat.mathematics.linalg.condition import digits_lost
-from thetahat.mathematics.linalg.least_squares import EPSILON, LinearFit
-from thetahat.mathematics.linalg.lsqr import lsqr
-from thetahat.mathematics.linalg.refinement import refined
-from thetahat.mathematics.optimizers.solution import Outcome, Solution
+from thetahat.objective.least_squares.direct import DIRECT, LeastSquares, direct_least_squares
 from thetahat.objective.least_squares.iterative import ITERATIVE, iterative
-from thetahat.objective.least_squares.residual_squares import FEW_DIGITS, residual_squares
-from thetahat.objective.units import watch_in_units
 
-DIRECT = ("cholesky", "pseudo_inverse", "qr", "svd", "dual")
-ON_DEVICE = ("cholesky", "pseudo_inverse", "qr", "svd")
-"""Solvers whose passes over the rows run wherever the rows are."""
 SOLVERS = (*DIRECT, "lsqr", *ITERATIVE)
-GRAM_IS_ENOUGH = 1e3
-REFINED_GRAM_IS_ENOUGH = 1e6
-WIDEST_GRAM = 6000
-"""Columns up to which the d × d system is formed; beyond, products alone are used."""
-WIDEST_SPARSE_GRAM = 2000
-LSQR_IS_TIGHTER = 1e-6
-"""LSQR tests its residual, whose error is smaller than that of β by up to κ."""
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A solver and the one-line reason for it."""
-
-    solver: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class LeastSquares:
-    """β̂ with b̂, how they were found, and the moments they came from (None if never formed)."""
-
-    fit: LinearFit
-    solution: Solution
-    about: Moments | None = None
-
-
-def choose(n_rows: int | None, n_features: int, *, sparse: bool, ridge: bool) -> Choice:
-    """Which solver ``auto`` starts with."""
-    if sparse and n_features > WIDEST_SPARSE_GRAM:
-        return Choice("lsqr", f"sparse with {n_features} columns: products alone, nothing squared")
-    if n_rows is not None and n_rows < n_features:
-        if n_rows <= WIDEST_GRAM:
-            return Choice(
-                "dual", f"{n_rows} rows, {n_features} columns: the n × n system is smaller"
-            )
-        return Choice("lsqr", f"{n_rows} × {n_features} is large both ways: products alone")
-    if n_features > WIDEST_GRAM:
-        return Choice("lsqr", f"{n_features} columns: the d × d system is not formed")
-    if ridge:
-        return Choice("cholesky", "the penalty bounds the condition number: normal equations")
-    return Choice("cholesky", "normal equations first: one symmetric product, then a look at κ")
 
 
 def least_squares(
@@ -100,252 +25,26 @@ def least_squares(
     watch: Watch | None = None,
 ) -> LeastSquares:
     """Minimise Σ wᵢ(yᵢ − xᵢᵀβ − b)² + τ‖β‖² over the rows of a source, β ≥ 0 if `positive`."""
-    choice = Choice(solver, f"{solver} was asked for")
-    if solver == "auto":
-        rows = source.n_rows if isinstance(source, InMemory) else None
-        sparse = isinstance(source, InMemory) and source.is_sparse
-        choice = choose(rows, source.n_features, sparse=sparse, ridge=ridge > 0)
-    if isinstance(source, OnDevice) and choice.solver not in ON_DEVICE:
-        raise CapabilityError(
-            f"solver={choice.solver!r} runs on the CPU, and X is on {source.X.device}. Use solver="
-            f'"auto", {", ".join(map(repr, ON_DEVICE))}, or copy X to the host.'
-        )
-    if positive:
-        return _non_negative(source, ridge, intercept, solver)
-    if choice.solver == "lsqr":
-        return _by_lsqr(source, choice, ridge, intercept, tolerance, max_steps, watch)
-    if choice.solver == "dual":
-        fit = _dual(source, ridge, intercept)
-        return LeastSquares(fit, _solution(fit, choice.reason))
-    if choice.solver in ITERATIVE:
-        fit, solution = iterative(
+    by_descent = solver in ITERATIVE and not positive and not isinstance(source, OnDevice)
+    if not by_descent:
+        return direct_least_squares(
             source,
-            choice.solver,
+            solver=solver,
             ridge=ridge,
             intercept=intercept,
+            positive=positive,
             tolerance=tolerance,
             max_steps=max_steps,
-            random_state=random_state,
             watch=watch,
         )
-        return LeastSquares(fit, solution)
-    about = _moments(source, intercept)
-    if solver == "auto":
-        fit, reason = _by_condition(source, about, choice, ridge, intercept)
-    else:
-        fit, reason = _by_name(source, about, choice, ridge, intercept), choice.reason
-    fit = _with_digits(fit, source, about, ridge)
-    warning = _loss_of_digits(fit, about)
-    if warning:
-        warn(warning, IllConditionedWarning)
-    return LeastSquares(fit, _solution(fit, reason, warning), about)
-
-
-def _moments(source: Source, intercept: bool) -> Moments:
-    """The moments about the mean or about zero, if the d × d system fits in memory."""
-    width = source.n_features + max(1, source.n_outputs)
-    require_memory(
-        8 * 8 * width**2,
-        f"A direct solve with {source.n_features} columns",
-        'Use solver="lsqr", which needs products alone.',
-    )
-    about = moments(source)
-    return about if intercept else about.about_zero()
-
-
-def _non_negative(source: Source, ridge: float, intercept: bool, solver: str) -> LeastSquares:
-    """β ≥ 0: Lawson and Hanson's active sets on the triangle of the rows."""
-    if solver not in ("auto", "qr"):
-        raise CapabilityError(
-            f"positive=True is solved by active sets on the QR triangle, not by {solver!r}. "
-            'Use solver="auto".'
-        )
-    about = _moments(source, intercept)
-    fit = direct.non_negative(source, about, intercept=intercept, ridge=ridge)
-    reason = "β ≥ 0: active sets on the QR triangle"
-    return LeastSquares(fit, _solution(fit, reason), about)
-
-
-def _by_condition(
-    source: Source, about: Moments, choice: Choice, ridge: float, intercept: bool
-) -> tuple[LinearFit, str]:
-    """Cholesky, and more where the condition number asks for it."""
-    fit = direct.cholesky(about, ridge)
-    kappa = np.inf if fit is None else fit.condition * np.sqrt(about.cancellation)
-    if fit is not None and kappa <= GRAM_IS_ENOUGH:
-        return fit, choice.reason
-    if ridge > 0:
-        found = direct.qr(source, about, intercept=intercept, ridge=ridge)
-        if found is not None:
-            return found, f"κ = {kappa:.1e} with the penalty: QR of the augmented rows"
-        return (
-            direct.svd(source, about, intercept=intercept, ridge=ridge),
-            "singular even with the penalty: singular values",
-        )
-    if fit is not None and kappa <= REFINED_GRAM_IS_ENOUGH:
-        fit = refined(source, about, fit, intercept=intercept)
-        return fit, f"κ = {kappa:.1e}: normal equations, refined in twice the precision"
-    found = direct.qr(source, about, intercept=intercept)
-    if found is not None and found.condition * about.n_features * EPSILON < 0.01:
-        found = refined(source, about, found, intercept=intercept)
-        return found, f"κ = {found.condition:.1e}: Householder QR, refined in twice the precision"
-    fit = direct.svd(source, about, intercept=intercept)
-    return fit, f"rank {fit.rank} of {about.n_features}: singular values, least norm"
-
-
-def _by_name(
-    source: Source, about: Moments, choice: Choice, ridge: float, intercept: bool
-) -> LinearFit:
-    if choice.solver == "cholesky":
-        fit = direct.cholesky(about, ridge)
-    elif choice.solver == "pseudo_inverse":
-        return direct.pseudo_inverse(about, ridge)
-    elif choice.solver == "qr":
-        fit = direct.qr(source, about, intercept=intercept, ridge=ridge)
-    else:
-        return direct.svd(source, about, intercept=intercept, ridge=ridge)
-    if fit is None:
-        raise CapabilityError(
-            f"{choice.solver} needs linearly independent columns, and these are not (to rounding). "
-            'Use solver="svd" for the least-norm solution, solver="auto", or a ridge penalty.'
-        )
-    return fit
-
-
-def _with_digits(fit: LinearFit, source: Source, about: Moments, ridge: float) -> LinearFit:
-    """The fit with its residuals summed over the rows, where the moments lost their digits."""
-    d = about.n_features
-    with np.errstate(over="ignore"):
-        total = np.diagonal(about.scatter)[d:] * about.unit[d:] * about.unit[d:]
-    squared = fit.solver in ("cholesky", "pseudo_inverse")
-    if not (squared and np.any(fit.residual < FEW_DIGITS * total)):
-        return fit
-    residual = residual_squares(source, fit.coef, about.x_mean, about.y_mean)
-    return replace(fit, residual=residual + ridge * (fit.coef**2).sum(axis=0))
-
-
-def _loss_of_digits(fit: LinearFit, about: Moments) -> str:
-    """What to say when the data leave the answer fewer than six digits; empty otherwise."""
-    squared = fit.solver in ("cholesky", "pseudo_inverse")
-    if fit.refined or (fit.rank < about.n_features and not squared):
-        return ""
-    kept = -np.log10(EPSILON) - digits_lost(max(fit.condition, 1.0), fit.solver)
-    if kept >= 6:
-        return ""
-    return (
-        f"Ill-conditioned: κ = {fit.condition:.1e} leaves about {int(kept)} correct digits with "
-        f'{fit.solver}. Use solver="auto", centre and scale the columns, drop nearly dependent '
-        "ones, or add a ridge penalty."
-    )
-
-
-def _solution(fit: LinearFit, reason: str, warning: str = "") -> Solution:
-    return Solution(
-        theta=np.vstack([fit.coef, fit.intercept]),
-        outcome=Outcome.EXACT,
-        solver=fit.solver,
-        reason=reason,
-        value=float(fit.residual.sum()),
-        message=warning or Outcome.EXACT.value,
-        condition=fit.condition,
-        rank=fit.rank,
-    )
-
-
-def _dual(source: Source, ridge: float, intercept: bool) -> LinearFit:
-    if not isinstance(source, InMemory):
-        raise CapabilityError('The dual solver needs all rows in memory. Use solver="svd".')
-    n, d = source.n_rows, source.n_features
-    require_memory(
-        8 * (3 * n * n + 2 * n * d),
-        f"The dual solve of {n} rows",
-        'Use solver="lsqr", which needs products alone.',
-    )
-    source.require_finite()
-    X = source.X.toarray() if source.is_sparse else source.X
-    assert source.y is not None
-    return direct.dual(
-        np.asarray(X, dtype=np.float64),
-        np.asarray(source.y, dtype=np.float64),
-        source.weight,
-        intercept=intercept,
+    fit, solution = iterative(
+        source,
+        solver,
         ridge=ridge,
+        intercept=intercept,
+        tolerance=tolerance,
+        max_steps=max_steps,
+        random_state=random_state,
+        watch=watch,
     )
-
-
-@dataclass(frozen=True)
-class _Sum:
-    """An array that merges by addition."""
-
-    total: Array
-
-    def merge(self, other: _Sum) -> _Sum:
-        return _Sum(self.total + other.total)
-
-
-def _by_lsqr(
-    source: Source,
-    choice: Choice,
-    ridge: float,
-    intercept: bool,
-    tolerance: float,
-    max_steps: int | None,
-    watch: Watch | None,
-) -> LeastSquares:
-    """LSQR on the centred, weighted rows; centring is implicit, so sparse rows stay sparse."""
-    source.require_finite()
-    about = means(source)
-    d = source.n_features
-    x_mean = about.mean[:d] if intercept else np.zeros(d)
-    y_mean = about.mean[d:] if intercept else np.zeros(len(about.mean) - d)
-
-    def product(u: Array) -> Array:
-        return source.map_rows(lambda block: _root(block) * (block.X @ u - x_mean @ u))
-
-    def adjoint(v: Array) -> Array:
-        def pull_back(block: Block) -> _Sum:
-            part = v[block.start : block.start + block.n_rows] * _root(block)
-            return _Sum(block.X.T @ part - x_mean * part.sum())
-
-        return source.reduce(pull_back).total
-
-    def solve(column: Array, level: float) -> Solution:
-        def back(theta: Array) -> Array:
-            return np.append(theta, level - x_mean @ theta)[:, None]
-
-        with watch_in_units(watch, back) as told:
-            return lsqr(
-                product,
-                adjoint,
-                column,
-                d,
-                damp=float(np.sqrt(ridge)),
-                tolerance=tolerance * LSQR_IS_TIGHTER,
-                max_steps=max_steps,
-                watch=told,
-            )
-
-    y = source.map_rows(lambda block: _root(block)[:, None] * (_columns(block) - y_mean))
-    found = [solve(column, level) for column, level in zip(y.T, y_mean, strict=True)]
-    coef = np.column_stack([solution.theta for solution in found])
-    fit = LinearFit(
-        coef=coef,
-        intercept=y_mean - x_mean @ coef,
-        solver="lsqr",
-        rank=d,
-        condition=float("nan"),
-        residual=np.array([solution.value for solution in found]),
-    )
-    worst = max(found, key=lambda solution: (not solution.outcome.success, solution.steps))
-    theta = np.vstack([coef, fit.intercept])
-    value = float(fit.residual.sum())
-    return LeastSquares(fit, replace(worst, theta=theta, reason=choice.reason, value=value))
-
-
-def _root(block: Block) -> Array:
-    return np.ones(block.n_rows) if block.weight is None else np.sqrt(block.weight)
-
-
-def _columns(block: Block) -> Array:
-    assert block.y is not None
-    return block.y if block.y.ndim == 2 else block.y[:, None]
+    return LeastSquares(fit, solution)

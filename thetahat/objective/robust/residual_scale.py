@@ -13,7 +13,6 @@ from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
-from thetahat.mathematics.losses.constants import weighted_quantile
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.robust.s_estimate import (
@@ -21,6 +20,7 @@ from thetahat.objective.robust.s_estimate import (
     least_squares,
     median_scale,
     s_estimate,
+    smallest_scale,
 )
 
 SCALES = ("mad", "huber")
@@ -32,13 +32,13 @@ ROWS_PER_PARAMETER = 20
 
 @dataclass(frozen=True)
 class Residuals:
-    """r = Xβ + b − y row by row, with the weights of the rows and the spread of y."""
+    """r = Xβ + b − y row by row, with the weights of the rows."""
 
     values: Array
     weight: Array
     n_parameters: int
-    spread: float
-    """The mean distance of y from its median: what a scale is small against."""
+    smallest: float
+    """The scale that is not told from 0."""
 
     @classmethod
     def of(cls, source: Source, predictor: LinearPredictor, theta: Array) -> Residuals:
@@ -51,14 +51,12 @@ class Residuals:
             return np.column_stack([z - block.y, weight, block.y])
 
         values, weight, y = source.map_rows(row).T
-        middle = float(weighted_quantile(y, weight))
-        spread = float(np.sum(weight * abs(y - middle)) / np.sum(weight))
-        return cls(values, weight, predictor.n_parameters, max(spread, 1e-15 * abs(middle)))
+        return cls(values, weight, predictor.n_parameters, smallest_scale(y, weight))
 
     def scale(self, kind: str) -> float:
         """Their standard deviation, were they normal: by the median, or by Huber's proposal 2."""
         scale = median_scale(self.values, self.weight)
-        if kind == "mad" or not scale > 0:
+        if kind == "mad" or not scale > self.smallest:
             return scale
         # E min(u, c)² of a standard normal u, and Σ w less the parameters fitted, set the level.
         tail = math.erfc(CUT / math.sqrt(2))

@@ -46,6 +46,8 @@ HOPELESS = 0.01
 """Expected planes without an outlier below which drawing them is not worth its time."""
 MOST_WORK = 4e9
 """Products that each phase may take; with many columns, starts and steps are fewer."""
+EXACT, ROUNDING = 1e-10, 1e-14
+"""Scales below this share of the spread of y, or of its size, count as 0."""
 MANY = 64
 """Columns from which each system is solved by itself."""
 MOST_PRODUCTS = 1 << 22
@@ -61,6 +63,13 @@ def least_absolute(A: Array, y: Array, weight: Array, watch: Watch | None = None
 def median_scale(residual: Array, weight: Array) -> float:
     """1.4826·median |r|: the standard deviation, were the noise normal."""
     return TO_NORMAL * float(weighted_quantile(abs(residual), weight))
+
+
+def smallest_scale(y: Array, weight: Array) -> float:
+    """The scale of residuals that is not told from 0: below it, they are rounding."""
+    middle = float(weighted_quantile(y, weight))
+    spread = float(np.sum(weight * abs(y - middle)) / np.sum(weight))
+    return max(EXACT * spread, ROUNDING * abs(middle))
 
 
 def s_estimate(
@@ -101,11 +110,18 @@ def _descend(
 ) -> tuple[Array, Array, Array]:
     """Reweighted least squares from many θ at once, each with one step for its scale.
 
-    Returns s and the mean |r| of each θ: where s is 0 for several planes, the second tells.
+    Returns s and the mean |r| of each θ: where s is 0 for several planes, the second tells. A θ
+    that fits half of the rows exactly has s = 0 and stays: its residuals are rounding, and weights
+    made of them would drop rows that it fits as well.
     """
-    grams_of = _grams(A)
+    grams_of, smallest = _grams(A), smallest_scale(y, weight)
+
+    def medians(residuals: Array) -> Array:
+        scales = np.array([median_scale(column, weight) for column in residuals.T])
+        return np.where(scales > smallest, scales, 0.0)
+
     residuals = y[:, None] - A @ thetas
-    scales = np.array([median_scale(column, weight) for column in residuals.T])
+    scales = medians(residuals)
     for _ in range(steps):
         if watch.is_over:
             break
@@ -121,7 +137,7 @@ def _descend(
         thetas, residuals = moved, y[:, None] - A @ moved
         if change <= 1e-8 * np.max(abs(moved)):
             break
-    return scales, weight @ abs(residuals), thetas
+    return np.where(medians(residuals) > 0, scales, 0.0), weight @ abs(residuals), thetas
 
 
 def _grams(A: Array) -> Callable[[Array], Array]:

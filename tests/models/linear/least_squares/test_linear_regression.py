@@ -7,7 +7,8 @@ import sklearn.linear_model
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import thetahat as th
-from thetahat.objective.least_squares.solve import DIRECT, SOLVERS
+from thetahat.objective.least_squares.direct import DIRECT
+from thetahat.objective.least_squares.solve import SOLVERS
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((400, 5)) * [1, 10, 0.1, 3, 1] + [0, 50, 0, -2, 1]
@@ -236,7 +237,7 @@ def test_user_callables_for_lsqr():
     damped = th.linalg.lsqr(lambda u: X @ u, lambda v: X.T @ v, Y, 5, damp=2.0)
     ridge = th.Ridge(4.0, fit_intercept=False, solver="svd").fit(X, Y)
     np.testing.assert_allclose(damped.theta, ridge.coef_, rtol=1e-7)
-    with pytest.raises(th.errors.DataError, match="returned 400 numbers; d = 5"):
+    with pytest.raises(th.errors.DataError, match="returned 400 numbers; it must return d = 5"):
         th.linalg.lsqr(lambda u: X @ u, lambda v: v, Y, 5)
 
 

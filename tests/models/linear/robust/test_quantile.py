@@ -171,3 +171,16 @@ def test_coefficients_that_are_zero_are_exactly_zero(alpha):
             model = th.QuantileRegressor(alpha=alpha).fit(rows * scale, y)
             np.testing.assert_array_equal(model.coef_, 0.0)
             assert model.intercept_ == 0.0
+
+
+@pytest.mark.parametrize("model", [th.QuantileRegressor(alpha=0.0), th.RobustRegressor()])
+def test_a_constant_column_changes_nothing(model):
+    """Nor do the digits that its mean is rounded by make it a column like others."""
+    for seed in range(10):
+        random = np.random.default_rng(seed)
+        n = int(random.integers(8, 60))
+        x, y = random.standard_normal((n, 2)), random.standard_normal(n)
+        plain = model.fit(x, y).predict(x)
+        more = np.insert(x, 1, random.standard_normal(), axis=1)
+        np.testing.assert_allclose(model.fit(more, y).predict(more), plain, atol=1e-6)
+        assert abs(model.coef_).max() < 10

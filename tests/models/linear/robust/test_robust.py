@@ -184,12 +184,13 @@ def test_a_loss_of_ones_own_and_one_whose_derivative_disagrees():
         ).fit(X, Y)
 
 
-def test_more_than_half_of_the_rows_on_one_plane():
+@pytest.mark.parametrize("scale", ["mad", "huber"])
+def test_more_than_half_of_the_rows_on_one_plane(scale):
     random = np.random.default_rng(3)
     y = X @ TRUE + 1.0
     y[:80] += 10 * random.standard_normal(80)
     for loss in ("tukey", "huber"):
-        model = th.RobustRegressor(loss).fit(X, y)
+        model = th.RobustRegressor(loss, scale=scale).fit(X, y)
         np.testing.assert_allclose(model.coef_, TRUE, rtol=1e-9)
         assert model.scale_ == 0.0
         np.testing.assert_array_equal(np.flatnonzero(model.outliers_), np.arange(80))
@@ -211,6 +212,39 @@ def test_constant_targets_few_rows_and_identical_rows():
         twice = np.column_stack([X, X[:, 0]])
         model, plain = (th.RobustRegressor(loss).fit(x, Y) for x in (twice, X))
         np.testing.assert_allclose(model.predict(twice), plain.predict(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("loss", ["huber", "tukey", "forsyth", "cauchy"])
+@pytest.mark.parametrize(("n", "d"), [(2, 1), (3, 3), (4, 3), (5, 8), (8, 7), (10, 30), (20, 20)])
+def test_rows_that_one_plane_can_hold_are_all_on_it(loss, n, d):
+    """Alone, repeated, weighted, and beside rows that do not count: rounding drops none of them."""
+    for seed in range(3):
+        random = np.random.default_rng(seed)
+        x, y = random.standard_normal((n, d)), 40 * random.standard_normal(n)
+        rows = np.repeat(np.arange(n), random.integers(1, 6, n))
+        weight = np.r_[random.uniform(0.2, 5, n), np.zeros(4)]
+        beside = np.r_[np.arange(n), np.zeros(4, dtype=int)]
+        off = np.where(weight > 0, 0.0, 100.0)
+        for x_, y_, weight_ in (
+            (x, y, None),
+            (x[rows], y[rows], None),
+            (x[beside], y[beside] + off, weight),
+        ):
+            model = th.RobustRegressor(loss).fit(x_, y_, weight_)
+            counts = slice(None, n) if weight_ is not None else slice(None)
+            np.testing.assert_allclose(model.predict(x_)[counts], y_[counts], atol=1e-6)
+            assert model.scale_ == 0.0
+            assert not model.outliers_[counts].any()
+
+
+@pytest.mark.parametrize("loss", ["huber", "tukey"])
+def test_constant_targets_have_no_outliers(loss):
+    for value in (0.1, 0.3, -7.7, 1e9 / 3):
+        for n in (2, 4, 5, 9, 30):
+            model = th.RobustRegressor(loss).fit(X[:n], np.full(n, value))
+            np.testing.assert_allclose(model.predict(X[:n]), value, rtol=1e-9)
+            assert model.scale_ == 0.0
+            assert not model.outliers_.any()
 
 
 def test_refusals_name_rule_and_remedy():

@@ -1,1 +1,1 @@
-"""Losses of class scores: one column of z for each class."""
+"""Losses of class scores: z has one column for each class."""

@@ -1,7 +1,7 @@
-"""Losses of class scores: z has one column for each class, y the index of the right one.
+"""Losses of class scores: z has one column for each class, and y is the index of the true class.
 
-Adding a constant to all scores of a row changes nothing, so best constants are centred. Cost:
-O(n·C) for each formula.
+The losses do not change when a constant is added to all scores of a row, so best constants are
+centred. Cost: O(n·C) for each formula.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from thetahat.mathematics.losses.links import Link, link, log_sum_exp, row_sums,
 class SoftmaxCrossEntropy(Curved):
     """The multinomial negative log-likelihood ℓ(y, z) = log Σ_c e^{z_c} − z_y.
 
-    With p = softmax(z), the gradient is p − onehot(y) and the Hessian diag(p) − p·pᵀ, which
-    ``curvature_product`` applies exactly; ``curvature`` is its diagonal. A class that never occurs
-    gets a large finite negative constant. Cost: O(n·C).
+    With p = softmax(z), the gradient is p − onehot(y) and the Hessian is diag(p) − p·pᵀ. The method
+    ``curvature_product`` multiplies by the full Hessian; ``curvature`` returns its diagonal. The
+    best constant of a class that never occurs is a large finite negative number. Cost: O(n·C).
 
     Examples
     --------
@@ -78,16 +78,17 @@ class SoftmaxCrossEntropy(Curved):
     def best_constant(
         self, y: Array, weight: Array | None = None, *, n_classes: int | None = None
     ) -> Array:
-        """Log shares of the classes, centred; `n_classes` when the last may be absent from y."""
+        """Logarithms of the class shares, centred. Pass `n_classes` if y may lack the last."""
         return link(Link.SOFTMAX, class_shares(y, weight, n_classes))
 
 
 @dataclass(frozen=True)
 class MulticlassHinge(Subdifferentiable):
-    """The one-vs-all hinge loss ℓ(y, z) = Σ_{c≠y} [1 − (z_y − z_c)]₊.
+    """The sum of hinge losses ℓ(y, z) = Σ_{c≠y} [1 − (z_y − z_c)]₊ over all wrong classes.
 
-    The right class must beat every other by a margin of 1. The gradient is 1 for each class that
-    violates it, and minus their number for the right one. Cost: O(n·C).
+    The loss is zero if the score of the true class exceeds every other score by at least 1. The
+    gradient is 1 for each class that violates this margin, and minus the number of such classes for
+    the true class. Cost: O(n·C).
 
     Examples
     --------
@@ -119,7 +120,7 @@ class MulticlassHinge(Subdifferentiable):
     def best_constant(
         self, y: Array, weight: Array | None = None, *, n_classes: int | None = None
     ) -> Array:
-        """Scores on levels one apart, centred; `n_classes` when the last may be absent from y."""
+        """Scores on levels that differ by 1, centred. Pass `n_classes` if y may lack the last."""
         shares = class_shares(y, weight, n_classes)
         xp, shares = floating(shares)
         levels = _best_levels(np.asarray([float(shares[c]) for c in range(shares.shape[0])]))
@@ -127,7 +128,7 @@ class MulticlassHinge(Subdifferentiable):
         return scores - xp.mean(scores)
 
     def _shortfall(self, y: Array, z: Array) -> tuple[Any, Array, Array]:
-        """1 − (z_y − z_c) for each class, and 0 for the right one."""
+        """1 − (z_y − z_c) for each class, and 0 for the true class."""
         xp, right, z = _right_class(y, z)
         shortfall = 1 - (_right_score(xp, right, z) - z)
         return xp, right, xp.where(right, xp.zeros_like(z), shortfall)
@@ -146,13 +147,14 @@ def _right_score(xp: Any, right: Array, z: Array) -> Array:
 
 
 def _best_levels(share: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Whole-number scores f that minimise Σ_k share_k Σ_{c≠k} [1 − f_k + f_c]₊. Cost: O(C²).
+    """Integer scores f that minimise Σ_k share_k Σ_{c≠k} [1 − f_k + f_c]₊. Cost: O(C²).
 
-    A linear program over differences has a whole-number solution, and heavier classes score no
-    lower. So sort the classes by falling share, s_0 ≥ s_1 ≥ …, and cut the sequence into levels
-    one apart. A pair k < c costs s_k + s_c on one level, and (1 + cuts between them)·s_c on two.
-    Less s_c, which every pair costs, that is s_k for each pair on one level plus, for each cut,
-    (number of classes above)·(share below): a shortest path over the cuts.
+    A linear program over differences has an integer solution, and a class with a larger share never
+    has a lower score. So sort the classes by decreasing share, s_0 ≥ s_1 ≥ …, and cut the sequence
+    into levels that differ by 1. A pair k < c costs s_k + s_c if both are on one level, and
+    (1 + cuts between them)·s_c otherwise. Without s_c, which every pair costs, this is s_k for each
+    pair on one level plus (number of classes above)·(share below) for each cut: a shortest path
+    over the cuts.
     """
     order = np.argsort(-share, kind="stable")
     n_classes = len(share)

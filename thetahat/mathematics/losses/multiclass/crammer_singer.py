@@ -1,4 +1,4 @@
-"""The multi-class hinge that counts the worst rival only."""
+"""The multi-class hinge loss that counts only the largest violation."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from thetahat.mathematics.losses.links import Link, row_sums
 
 @dataclass(frozen=True)
 class CrammerSinger(Subdifferentiable):
-    """Crammer and Singer's multi-class hinge, ℓ(y, z) = max_{c≠y} [1 − (z_y − z_c)]₊.
+    """Crammer and Singer's multi-class hinge loss, ℓ(y, z) = max_{c≠y} [1 − (z_y − z_c)]₊.
 
-    Where `MulticlassHinge` adds up all violated margins, this counts the worst. A gradient step on
-    one row lowers the strongest rival and raises the right class: with a margin of 0 instead of 1
-    that is the multi-class perceptron. Cost: O(n·C).
+    `MulticlassHinge` adds up all violated margins; this loss counts only the largest violation. A
+    gradient step on one row lowers the highest wrong score and raises the score of the true class.
+    With a margin of 0 instead of 1 this is the multi-class perceptron. Cost: O(n·C).
 
     Examples
     --------
@@ -55,14 +55,14 @@ class CrammerSinger(Subdifferentiable):
     ) -> Array:
         """1 for a class with more than half of the weight, else 0, and −1 if absent; centred.
 
-        A lead of 1 for one class costs 2 for each row of the others, a tie of all costs 1.
+        A lead of 1 for one class costs 2 for each row of the others; equal scores cost 1 per row.
         """
         xp, shares = floating(class_shares(y, weight, n_classes))
         scores = xp.astype(shares > 0.5, shares.dtype) - xp.astype(shares == 0, shares.dtype)
         return scores - xp.mean(scores)
 
     def _shortfall(self, y: Array, z: Array) -> tuple[Any, Array, Array]:
-        """1 − (z_y − z_c) for each class, and 0 for the right one."""
+        """1 − (z_y − z_c) for each class, and 0 for the true class."""
         xp, y, z = aligned(y, z)
         right = y[..., None] == xp.arange(z.shape[-1], dtype=z.dtype, device=device(z))
         lead = row_sums(xp, xp.where(right, z, xp.zeros_like(z)))[..., None] - z

@@ -1,4 +1,4 @@
-"""The softmax with a reference class: C − 1 scores, the reference's own fixed at 0."""
+"""The softmax with a reference class: C − 1 free scores, and score 0 for the reference class."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _SOFTMAX = SoftmaxCrossEntropy()
 
 @dataclass(frozen=True)
 class ReferenceSoftmax(Curved):
-    """ℓ(y, z) = log(1 + Σ_{c≠r} e^{z_c}) − z_y with z_r = 0, and z of C − 1 columns without r's.
+    """ℓ(y, z) = log(1 + Σ_{c≠r} e^{z_c}) − z_y with z_r = 0; z has C − 1 columns, without class r.
 
-    p_c = e^{z_c}/(1 + Σ e^z) for the others, 1/(1 + Σ e^z) for the reference r. No constant added
-    to all scores leaves it unchanged, so the coefficients are unique without a penalty. It is
-    `SoftmaxCrossEntropy` with a column of zeros. Cost: O(n·C).
+    p_c = e^{z_c}/(1 + Σ e^z) for c ≠ r, and 1/(1 + Σ e^z) for the reference class r. Adding a
+    constant to all scores changes the loss, so the coefficients are unique without a penalty. It
+    equals `SoftmaxCrossEntropy` with a column of zeros inserted. Cost: O(n·C).
 
     Parameters
     ----------
     reference : int
-        r, the index of the class whose score is 0.
+        Index of the reference class, whose score is 0 (r).
     """
 
     reference: int = 0
@@ -36,7 +36,7 @@ class ReferenceSoftmax(Curved):
     columns = "per class"
 
     def all_scores(self, z: Array) -> Array:
-        """z with the reference's column of zeros in its place."""
+        """z with a column of zeros inserted for the reference class."""
         return np.insert(np.asarray(z), self.reference, 0.0, axis=-1)
 
     def value(self, y: Array, z: Array) -> Array:
@@ -59,7 +59,7 @@ class ReferenceSoftmax(Curved):
     def best_constant(
         self, y: Array, weight: Array | None = None, *, n_classes: int | None = None
     ) -> Array:
-        """Log odds of each class against the reference."""
+        """Log odds of each class relative to the reference class."""
         scores = _SOFTMAX.best_constant(y, weight, n_classes=n_classes)
         return self._without(scores - scores[self.reference])
 

@@ -14,10 +14,10 @@ from thetahat.mathematics.parts import require_number
 
 @dataclass(frozen=True)
 class Absolute(Reweightable, PiecewiseLinear):
-    """The absolute loss ℓ(y, z) = |z − y|; its best prediction is the median of y.
+    """The absolute loss ℓ(y, z) = |z − y|, which is minimised by the median of y.
 
-    The weight of iteratively reweighted least squares, 1/|r|, has no bound: |r| counts as at least
-    √ε there, with ε the rounding unit of the dtype (1.5e−8 in float64). Cost: O(n).
+    For iteratively reweighted least squares the weight 1/|r| is unbounded, so |r| is replaced by at
+    least √ε there, with ε the rounding unit of the dtype (√ε = 1.5e−8 in float64). Cost: O(n).
 
     Examples
     --------
@@ -54,15 +54,16 @@ class Absolute(Reweightable, PiecewiseLinear):
 
 @dataclass(frozen=True)
 class Quantile(PiecewiseLinear):
-    """The quantile (pinball) loss: level·(y − z) when z < y, (1 − level)·(z − y) when z > y.
+    """The quantile (pinball) loss: level·(y − z) if z < y, (1 − level)·(z − y) if z > y.
 
-    Its best prediction is the quantile of y at that level; at level ½ it is half the absolute
+    It is minimised by the quantile of y at the given level. At level 0.5 it is half the absolute
     loss. Cost: O(n).
 
     Parameters
     ----------
     level : float, default=0.5
-        Which quantile; between 0 and 1.
+        The quantile that is predicted, for example 0.9 for a value that 90% of the targets do not
+        exceed. Must lie strictly between 0 and 1.
 
     Examples
     --------

@@ -1,8 +1,9 @@
-"""Robust losses whose pull fades: ρ(r) of r = z − y with ψ = ρ′ → 0 as |r| → ∞.
+"""Robust losses ρ(r) of r = z − y with a bounded influence that vanishes: ψ = ρ′ → 0 as |r| → ∞.
 
-Not convex: an outlier far enough away is ignored, and a start far enough away can be stuck. The
-default scales keep 95% of the efficiency of least squares when the noise is Gaussian of unit
-variance; divide residuals by the noise scale first, or multiply the scale by it. With u = r/scale:
+They are not convex: distant outliers are ignored, and a solver that starts far from the solution
+may stop at a local minimum. With the default scales the estimates keep 95% of the efficiency of
+least squares if the noise is Gaussian with unit variance. For noise of another size, divide the
+residuals by its standard deviation, or multiply the scale by it. With u = r/scale:
 
 =========  =========================  =============  ==============
 loss       ρ(r)                       ψ(r)           weight ψ(r)/r
@@ -30,12 +31,13 @@ from thetahat.mathematics.parts import require_number
 class Forsyth(Curved, Reweightable):
     """Forsyth's bounded loss ℓ(y, z) = r²/(scale² + r²), with r = z − y.
 
-    No row costs more than 1. Also known as Geman-McClure. Cost: O(n).
+    The loss of a row is at most 1. It is also known as the Geman-McClure loss. Cost: O(n).
 
     Parameters
     ----------
     scale : float, default=3.787
-        The |r| that costs one half; > 0.
+        The absolute residual |r| at which the loss is one half. Smaller values reduce the influence
+        of outliers more. Must be positive.
 
     Examples
     --------
@@ -80,13 +82,14 @@ class Forsyth(Curved, Reweightable):
 class Cauchy(Curved, Reweightable):
     """The Cauchy loss ℓ(y, z) = scale²/2·log(1 + (r/scale)²), with r = z − y.
 
-    Near 0 it is r²/2; far out it grows like a logarithm. It is the negative log-likelihood of
-    Cauchy noise, up to factor and constant. Cost: O(n).
+    It is close to r²/2 for small residuals and grows like a logarithm for large ones. It is the
+    negative log-likelihood of Cauchy noise, up to a factor and a constant. Cost: O(n).
 
     Parameters
     ----------
     scale : float, default=2.385
-        The |r| of the strongest pull; > 0.
+        The absolute residual |r| at which the gradient is largest. Smaller values reduce the
+        influence of outliers more. Must be positive.
 
     Examples
     --------
@@ -128,14 +131,16 @@ class Cauchy(Curved, Reweightable):
 
 @dataclass(frozen=True)
 class Tukey(Curved, Reweightable):
-    """Tukey's biweight: scale²/6·(1 − (1 − (r/scale)²)³) while |r| ≤ scale, then constant.
+    """Tukey's biweight loss: scale²/6·(1 − (1 − (r/scale)²)³) if |r| ≤ scale, constant beyond.
 
-    Here r = z − y. Rows farther than the scale have no pull at all. Cost: O(n).
+    Here r = z − y. Rows with |r| above the scale have zero gradient, so they do not influence the
+    fit. Cost: O(n).
 
     Parameters
     ----------
     scale : float, default=4.685
-        Where the loss becomes constant; > 0.
+        The absolute residual |r| beyond which the loss is constant. Smaller values ignore more
+        rows. Must be positive.
 
     Examples
     --------

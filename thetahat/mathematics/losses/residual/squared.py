@@ -1,7 +1,7 @@
-"""Squared and Huber loss: ρ(r) of the residual r = z − y, convex and smooth.
+"""Squared and Huber loss: convex and smooth functions ρ(r) of the residual r = z − y.
 
-The library's squared loss is r²/2, so that its gradient is r and its curvature 1; a sum of squared
-residuals is RSS = 2·Σ ℓ.
+The squared loss is defined as r²/2, so that its gradient is r and its curvature 1. The residual sum
+of squares is RSS = 2·Σ ℓ.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from thetahat.mathematics.parts import require_number
 
 @dataclass(frozen=True)
 class Squared(Curved, Reweightable):
-    """The squared loss ℓ(y, z) = (z − y)²/2; its best prediction is the mean of y.
+    """The squared loss ℓ(y, z) = (z − y)²/2, which is minimised by the mean of y.
 
-    Normalized with the half: the residual sum of squares is RSS = 2·Σ ℓ. For labels ±1 it is
-    (1 − yz)²/2. Cost: O(n).
+    Because of the factor ½, the residual sum of squares is RSS = 2·Σ ℓ. For labels ±1 the loss
+    equals (1 − yz)²/2. Cost: O(n).
 
     Examples
     --------
@@ -53,15 +53,17 @@ class Squared(Curved, Reweightable):
 
 @dataclass(frozen=True)
 class Huber(Curved, Reweightable):
-    """Huber's loss: r²/2 while |r| ≤ delta, then delta·(|r| − delta/2), with r = z − y.
+    """Huber's loss: r²/2 if |r| ≤ delta, delta·(|r| − delta/2) beyond, with r = z − y.
 
-    Outliers pull with force delta at most. With unit noise, delta = 1.345 keeps 95% of the
-    efficiency of least squares. Cost: O(n).
+    The gradient of a row is at most delta, which limits the influence of outliers. With noise of
+    unit variance, delta = 1.345 keeps 95% of the efficiency of least squares. Cost: O(n).
 
     Parameters
     ----------
     delta : float, default=1.35
-        Where the parabola becomes a line; > 0.
+        The absolute residual |r| at which the loss changes from quadratic to linear. Smaller values
+        reduce the influence of outliers more; large values approach the squared loss. Must be
+        positive.
 
     Examples
     --------

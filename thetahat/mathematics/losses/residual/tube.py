@@ -1,4 +1,4 @@
-"""ε-insensitive losses: residuals inside the tube |z − y| ≤ ε cost nothing."""
+"""ε-insensitive losses: residuals with |z − y| ≤ ε have zero loss."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from thetahat.mathematics.parts import require_number
 class EpsilonInsensitive(BoxDual, PiecewiseLinear):
     """The ε-insensitive loss of support vector regression, ℓ(y, z) = [|z − y| − ε]₊.
 
-    Rows strictly inside the tube have no pull, so moving them leaves the fit as it is.
-    Cost: O(n).
+    Rows with |z − y| below ε have zero gradient, so small changes of their targets do not change
+    the fit. Cost: O(n).
 
     Parameters
     ----------
     epsilon : float, default=0.1
-        Half the width of the tube; ≥ 0.
+        Absolute residuals up to this value have zero loss (ε). Larger values ignore more rows and
+        give fewer support vectors. Must be non-negative.
 
     Examples
     --------
@@ -57,7 +58,7 @@ class EpsilonInsensitive(BoxDual, PiecewiseLinear):
         return DualBox(-xp.ones_like(y), xp.ones_like(y), kink=self.epsilon)
 
     def best_constant(self, y: Array, weight: Array | None = None) -> Array:
-        # 2·max(|r|, ε) = |r − ε| + |r + ε|: a median of the two edges of every row's tube.
+        # 2·max(|r|, ε) = |r − ε| + |r + ε|, so a median of all values y − ε and y + ε is best.
         xp, y = floating(y)
         weight = weights_or_ones(xp, y, weight)
         return weighted_quantile(xp.concat(self.kinks(y)), xp.concat([weight, weight]))
@@ -73,14 +74,15 @@ class EpsilonInsensitive(BoxDual, PiecewiseLinear):
 
 @dataclass(frozen=True)
 class SquaredEpsilonInsensitive(Curved, BoxDual):
-    """The smooth ε-insensitive loss ℓ(y, z) = [|z − y| − ε]₊²/2; ε = 0 gives the squared loss.
+    """The squared ε-insensitive loss ℓ(y, z) = [|z − y| − ε]₊²/2.
 
-    Cost: O(n).
+    Its gradient is continuous; with ε = 0 it is the squared loss. Cost: O(n).
 
     Parameters
     ----------
     epsilon : float, default=0.1
-        Half the width of the tube; ≥ 0.
+        Absolute residuals up to this value have zero loss (ε). Larger values ignore more rows and
+        give fewer support vectors. Must be non-negative.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""Is a function convex? Four faces of one property.
+"""Numerical checks of convexity by four of its properties.
 
-- Chords lie above: f(a·x₁ + (1−a)·x₂) ≤ a·f(x₁) + (1−a)·f(x₂).
-- Curvature is nowhere negative: ∇²f has no eigenvalue below 0.
-- Jensen: f(E[x]) ≤ E[f(x)].
-- Every local minimum is global: descents from all starts end at one value.
+- Chords lie above the function: f(a·x₁ + (1−a)·x₂) ≤ a·f(x₁) + (1−a)·f(x₂).
+- The curvature is nowhere negative: ∇²f has no eigenvalue below 0.
+- Jensen's inequality: f(E[x]) ≤ E[f(x)].
+- Every local minimum is global: descents from all starts end at the same value.
 
-All look at sampled points, so a failure is proof and a pass is evidence.
+All checks use sampled points. A failure proves that f is not convex; a pass is only evidence.
 """
 
 from __future__ import annotations
@@ -34,22 +34,24 @@ def check_convexity(
     tolerance: float = 1e-9,
     random_state: RandomState = 0,
 ) -> Check:
-    """The chord test: between two points, a convex function lies below the line that joins them.
+    """Check that a function lies below the chord between any two points, as convex functions do.
 
     Formula: f(a·x₁ + (1−a)·x₂) ≤ a·f(x₁) + (1−a)·f(x₂) for 0 < a < 1. Pairs of points and a are
-    drawn at random: a failure disproves convexity, a pass is evidence for it. Cost: 3·n_segments
+    drawn at random. A failure disproves convexity; a pass is evidence for it. Cost: 3·n_segments
     evaluations of f.
 
     Parameters
     ----------
     f : callable
-        From one point (an entry or row of `points`) to a number.
+        The function, which takes one point (an entry or row of `points`) and returns a number.
     points : array of shape (n,) or (n, d)
-        Where to look; segments join two of them.
-    n_segments : int
-        How many segments to test.
-    tolerance : float
-        Relative to the largest |f| on the segment.
+        The points between which segments are drawn.
+    n_segments : int, default=256
+        Number of segments to test. Larger values make the check more reliable and slower.
+    tolerance : float, default=1e-9
+        Violations up to this value, relative to the largest |f| on the segment, are accepted.
+    random_state : int, Generator or None, default=0
+        Seed of the random segments. Pass an int for reproducible results.
 
     Examples
     --------
@@ -81,20 +83,20 @@ def check_jensen(
     *,
     tolerance: float = 1e-9,
 ) -> Check:
-    """Jensen's inequality: a convex function of the mean is at most the mean of the function.
+    """Check Jensen's inequality: a convex function of the mean is at most the mean of the function.
 
     Formula: f(E[x]) ≤ E[f(x)], with E[x] = Σ wᵢxᵢ / Σ wᵢ. Cost: n + 1 evaluations of f.
 
     Parameters
     ----------
     f : callable
-        From one point (an entry or row of `points`) to a number.
+        The function, which takes one point (an entry or row of `points`) and returns a number.
     points : array of shape (n,) or (n, d)
-        The values x takes.
+        The possible values of x, one per entry or row.
     weights : array of shape (n,), optional
-        Their probabilities, up to a factor; equal when not given.
-    tolerance : float
-        Relative to the largest |f| at the points.
+        Probabilities of the points, up to a common factor. By default all are equal.
+    tolerance : float, default=1e-9
+        A violation up to this value, relative to the largest |f| at the points, is accepted.
 
     Examples
     --------
@@ -115,18 +117,19 @@ def check_jensen(
 def check_positive_curvature(
     hessian: Callable[[Array], Array], points: Array, *, tolerance: float = 1e-9
 ) -> Check:
-    """The Hessian test: a function is convex where ∇²f has no negative eigenvalue.
+    """Check that the Hessian has no negative eigenvalue, as for convex functions.
 
     Formula: λ_min(∇²f(x)) ≥ 0 at every point. Cost: one Hessian and O(d³) per point.
 
     Parameters
     ----------
     hessian : callable
-        From one point (an entry or row of `points`) to its Hessian; a number for d = 1.
+        The function that takes one point (an entry or row of `points`) and returns its Hessian, or
+        a number for d = 1.
     points : array of shape (n,) or (n, d)
-        Where to look.
-    tolerance : float
-        Relative to the largest |eigenvalue|.
+        The points at which the Hessian is computed.
+    tolerance : float, default=1e-9
+        Negative eigenvalues up to this value, relative to the largest |eigenvalue|, are accepted.
 
     Examples
     --------
@@ -148,18 +151,18 @@ def check_positive_curvature(
 
 @dataclass(frozen=True)
 class Minima:
-    """Where descents from several starts ended, lowest value first.
+    """The end points of descents from several starts, in order of increasing value.
 
     Formula: local minima satisfy ∇f = 0 and ∇²f ≥ 0; the global one has the lowest f. Cost: O(1).
 
     Attributes
     ----------
     points : list of arrays
-        The different end points.
+        The distinct points at which descents ended.
     values : list of float
-        f there, in increasing order.
+        Values of f at these points, in increasing order.
     reached : list of int
-        How many descents ended at each.
+        Number of descents that ended at each point.
 
     Examples
     --------
@@ -176,25 +179,25 @@ class Minima:
 
     @property
     def unique(self) -> bool:
-        """Whether every descent ended at the same place."""
+        """Whether all descents ended at the same point."""
         return len(self.points) == 1
 
 
 def find_minima(f: Callable[[Array], Any], starts: Array, *, tolerance: float = 1e-4) -> Minima:
-    """Local against global minima: descend from each start, and see where it ends.
+    """Find local minima by gradient descent from several starts.
 
-    Formula: x ← x − η∇f(x) from each start, ∇f by autodiff. For a convex f all descents reach one
-    value; otherwise the start decides which local minimum is found. Cost: one run of gradient
-    descent per start.
+    Formula: x ← x − η∇f(x) from each start, with ∇f by automatic differentiation. For a convex f
+    all descents reach the same value; otherwise the result depends on the start. Cost: one run of
+    gradient descent per start.
 
     Parameters
     ----------
     f : callable
-        From one point to a number, written so that th.autodiff can follow it.
+        The function of one point, which returns a number. It must be differentiable by th.autodiff.
     starts : array of shape (n,) or (n, d)
-        Where to start.
-    tolerance : float
-        End points closer than this (relative to their size) are one.
+        The starting points, one per entry or row.
+    tolerance : float, default=1e-4
+        End points closer than this value, relative to their size, count as one.
 
     Examples
     --------

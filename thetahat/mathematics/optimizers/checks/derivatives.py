@@ -1,8 +1,8 @@
-"""Does a derivative agree with its function?
+"""Numerical checks of derivatives.
 
-Gradients, Jacobians and Hessians are compared with finite differences; a Taylor expansion shows
-whether they make the function locally linear. Each check returns a `Check`: true when it holds,
-with the worst place it saw; ``require()`` turns a failure into an error.
+Gradients, Jacobians and Hessians are compared with finite differences. A Taylor expansion shows
+whether they make the function locally linear. Each check returns a `Check`, which is true if the
+check passes and describes the largest disagreement; ``require()`` turns a failure into an error.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from thetahat.mathematics.optimizers.checks.finite_differences import (
 
 @dataclass(frozen=True)
 class Check:
-    """What a check found at the worst place it saw.
+    """The result of a check, with the place of the largest disagreement.
 
-    Formula: holds when ``found`` and ``expected`` obey ``rule`` within ``tolerance``. Cost: O(1).
+    Formula: passes if ``found`` and ``expected`` satisfy ``rule`` within ``tolerance``. Cost: O(1).
 
     Attributes
     ----------
     passed : bool
-        Whether the rule held everywhere.
+        Whether the rule holds at all places that were checked.
     rule : str
-        What was checked.
+        The rule that was checked, in words or as a formula.
     found, expected : float
-        The two numbers at the worst place.
+        The two compared numbers at the place of the largest disagreement.
     tolerance : float
-        What they may differ by there.
+        The largest allowed difference of the two numbers.
     where : object
-        The worst place: an index, a point or a segment.
+        The place of the largest disagreement: an index, a point or a segment.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Check:
         )
 
     def require(self) -> Check:
-        """Itself, or an error that says where the rule fails and by how much."""
+        """Return the check itself if it passed; otherwise raise an error with place and numbers."""
         if not self.passed:
             raise ThetahatError(f"{self}.")
         return self
@@ -79,19 +79,19 @@ def check_jacobian(
 ) -> Check:
     """Compare a Jacobian with finite differences of its function.
 
-    Formula: |J − J_numeric| ≤ tolerance·max|J| + twice the error of the differences. On a kink the
-    differences do not settle, and the check fails. Cost: 14 evaluations of f per entry of x.
+    Formula: |J − J_numeric| ≤ tolerance·max|J| + twice the error of the differences. At a kink the
+    differences do not converge, and the check fails. Cost: 14 evaluations of f per entry of x.
 
     Parameters
     ----------
     f : callable
-        From an array to an array.
+        The function, which takes an array and returns an array.
     jacobian : callable or array
-        J(x), or its value there: shape ``f(x).shape + x.shape``.
+        The Jacobian J(x) as a function, or its value at x. Its shape is ``f(x).shape + x.shape``.
     x : array
-        The point.
-    tolerance : float
-        Relative to the largest entry of J.
+        The point at which the derivative is checked.
+    tolerance : float, default=1e-6
+        Allowed difference, relative to the largest entry of J.
 
     Examples
     --------
@@ -110,19 +110,19 @@ def check_gradient(
 ) -> Check:
     """Compare a gradient with finite differences of its function.
 
-    Formula: |∇f − ∇f_numeric| ≤ tolerance·max|∇f| + twice the error of the differences. On a kink
-    the differences do not settle, and the check fails. Cost: 14 evaluations of f per entry of x.
+    Formula: |∇f − ∇f_numeric| ≤ tolerance·max|∇f| + twice the error of the differences. At a kink
+    the differences do not converge, and the check fails. Cost: 14 evaluations of f per entry of x.
 
     Parameters
     ----------
     f : callable
-        From an array to a number.
+        The function, which takes an array and returns a number.
     gradient : callable or array
-        ∇f(x), or its value there.
+        The gradient ∇f(x) as a function, or its value at x.
     x : array
-        The point.
-    tolerance : float
-        Relative to the largest entry of ∇f.
+        The point at which the derivative is checked.
+    tolerance : float, default=1e-6
+        Allowed difference, relative to the largest entry of ∇f.
 
     Examples
     --------
@@ -140,9 +140,20 @@ def check_gradient(
 def check_hessian(
     gradient: Callable[[Array], Array], hessian: Any, x: Array, *, tolerance: float = 1e-6
 ) -> Check:
-    """Compare a Hessian with finite differences of the gradient; it must be symmetric, too.
+    """Compare a Hessian with finite differences of the gradient, and check that it is symmetric.
 
     Formula: H = ∂∇f/∂x and H = Hᵀ. Cost: 14 evaluations of the gradient per entry of x.
+
+    Parameters
+    ----------
+    gradient : callable
+        The gradient ∇f as a function, which takes and returns an array.
+    hessian : callable or array
+        The Hessian ∇²f(x) as a function, or its value at x.
+    x : array
+        The point at which the derivative is checked.
+    tolerance : float, default=1e-6
+        Allowed difference, relative to the largest entry of H.
 
     Examples
     --------
@@ -173,22 +184,27 @@ def check_taylor(
     direction: Array | None = None,
     random_state: RandomState = 0,
 ) -> Check:
-    """Local linearity: the remainder of a Taylor expansion must vanish at its order.
+    """Check derivatives by the order at which the remainder of a Taylor expansion vanishes.
 
-    Formula: f(x + t·v) − f(x) − t·∇f·v = O(t²), and O(t³) once ½t²·vᵀHv is taken off, too. The
-    order is read off as t is halved; a wrong derivative shows order 1 (2 for a wrong Hessian).
+    Formula: f(x + t·v) − f(x) − t·∇f·v = O(t²), and O(t³) if ½t²·vᵀHv is subtracted as well. The
+    order is estimated while t is halved; a wrong gradient gives order 1, a wrong Hessian order 2.
     Cost: 16 evaluations of f.
 
     Parameters
     ----------
     f : callable
-        From an array to a number.
-    gradient, hessian : callable or array
-        ∇f and, if given, ∇²f.
+        The function, which takes an array and returns a number.
+    gradient : callable or array
+        The gradient ∇f(x) as a function, or its value at x.
     x : array
-        The point.
+        The point at which the derivatives are checked.
+    hessian : callable or array, optional
+        The Hessian ∇²f(x) as a function, or its value at x. By default only the gradient is
+        checked.
     direction : array, optional
-        v; random when not given.
+        Direction v of the expansion. By default a random one.
+    random_state : int, Generator or None, default=0
+        Seed of the random direction.
 
     Examples
     --------
@@ -211,7 +227,7 @@ def check_taylor(
     values = np.array([float(f(x + t * v)) for t in steps])
     remainder = abs(values - base - steps * slope - 0.5 * steps**2 * bend)
     seen = remainder > 1e3 * np.finfo(np.float64).eps * np.maximum(abs(values), abs(base))
-    # the smallest steps that rise above rounding; a remainder that never does is of any order
+    # The smallest steps with a remainder above rounding; if there is none, any order is possible.
     logs = np.log2(steps[seen])[-5:], np.log2(remainder[seen])[-5:]
     order = float(np.polyfit(*logs, 1)[0]) if len(logs[0]) > 2 else np.inf
     expected = 2.0 if hessian is None else 3.0
@@ -220,22 +236,22 @@ def check_taylor(
 
 
 def _at(derivative: Any, x: Array) -> Array:
-    """The derivative at x, given as a function or as its value."""
+    """The derivative at x, which is given as a function or as its value."""
     return np.asarray(derivative(x) if callable(derivative) else derivative, dtype=np.float64)
 
 
 def _agreement(rule: str, derivative: Any, numeric: Estimate, x: Array, tolerance: float) -> Check:
-    """Whether every entry is within tolerance of a finite difference that has settled."""
+    """Whether every entry agrees with a finite difference that has converged."""
     analytic = _at(derivative, np.array(x, dtype=np.float64))
     if analytic.shape != numeric.value.shape:
         raise ParameterError(
-            f"{rule}: the derivative has shape {analytic.shape}, the function asks for "
+            f"{rule}: the derivative has shape {analytic.shape}; it must have shape "
             f"{numeric.value.shape}, the shape of f(x) followed by that of x."
         )
     scale = max(np.max(abs(analytic), initial=0.0), np.max(abs(numeric.value), initial=0.0))
     allowed = tolerance * scale + 2 * numeric.error
     excess = abs(analytic - numeric.value) - allowed
-    # differences that have not settled would excuse anything
+    # Differences that have not converged have a large error estimate and would accept any value.
     unsettled = ~(numeric.error <= np.sqrt(tolerance) * (1 + scale))
     excess = np.where(unsettled | ~np.isfinite(excess), np.inf, excess)
     if excess.size == 0:
@@ -243,7 +259,7 @@ def _agreement(rule: str, derivative: Any, numeric: Estimate, x: Array, toleranc
     worst = tuple(int(k) for k in np.unravel_index(np.argmax(excess), excess.shape))
     return Check(
         bool(excess[worst] <= 0),
-        rule + (" (which do not settle: a kink, or noise)" if unsettled[worst] else ""),
+        rule + (" (which do not converge: a kink, or noise)" if unsettled[worst] else ""),
         float(analytic[worst]),
         float(numeric.value[worst]),
         float(allowed[worst]),

@@ -1,10 +1,11 @@
-"""Derivatives by central differences, with an estimate of their own error.
+"""Derivatives by central differences, with an estimate of their error.
 
-(f(x + h) − f(x − h)) / 2h has error c₂h² + c₄h⁴ + …; differences at h, h/4, h/16, … are combined so
-that one power after another cancels (Richardson, in the tableau of Ridders). Large steps suffer
-from the powers left, small ones from rounding; for each entry the tableau's most settled number is
-taken, and how far its neighbours lie is the error estimate. On a kink the slopes from left and
-right stay apart however small the step, and half their distance is added to the error.
+(f(x + h) − f(x − h)) / 2h has the error c₂h² + c₄h⁴ + …. Differences at h, h/4, h/16, … are
+combined so that one power after the other cancels (Richardson extrapolation in the tableau of
+Ridders). Large steps suffer from the remaining powers, small ones from rounding. For each entry the
+number of the tableau that differs least from its neighbours is used, and this difference is the
+error estimate. At a kink the slopes from the left and the right differ for any step; half of their
+difference is added to the error.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ N_STEPS = 7
 
 
 class Estimate(NamedTuple):
-    """A derivative by finite differences, and how far off it may be, entry by entry."""
+    """A derivative by finite differences and an estimate of its error, for each entry."""
 
     value: Array
     error: Array
@@ -33,15 +34,15 @@ def numeric_jacobian(f: Callable[[Array], Array], x: Array) -> Estimate:
     """All partial derivatives of f at x by extrapolated central differences.
 
     Formula: J[i, j] ≈ (f_i(x + h·e_j) − f_i(x − h·e_j)) / 2h, extrapolated to h → 0. Cost: 14
-    evaluations of f per entry of x. Computed in float64, whatever the precision of x.
+    evaluations of f per entry of x. Computed in float64 for any dtype of x.
 
     Parameters
     ----------
     f : callable
-        From an array to an array or a number. Where a step leaves its domain and the value is not
-        finite, that step is left out.
+        The function, which takes an array and returns an array or a number. Steps that leave its
+        domain, so that the value is not finite, are ignored.
     x : array
-        The point.
+        The point at which the derivatives are computed.
 
     Returns
     -------
@@ -72,6 +73,18 @@ def numeric_gradient(f: Callable[[Array], Any], x: Array) -> Estimate:
 
     Formula: ∂f/∂x_j ≈ (f(x + h·e_j) − f(x − h·e_j)) / 2h, extrapolated to h → 0. Cost: 14
     evaluations of f per entry of x.
+
+    Parameters
+    ----------
+    f : callable
+        The function, which takes an array and returns a number.
+    x : array
+        The point at which the gradient is computed.
+
+    Returns
+    -------
+    Estimate
+        ``value`` and ``error``, both of the shape of x.
 
     Examples
     --------
@@ -105,7 +118,7 @@ def _partial(f: Callable[[Array], Array], x: Array, here: Array, index: Any) -> 
             settled = distance < error
             best, error = np.where(settled, row[-1], best), np.where(settled, distance, error)
         above = row
-        # right slope − left slope = h·f″ + O(h³), or a kink
+        # The right slope minus the left slope is h·f″ + O(h³), unless there is a kink.
         wider, gap = gap, 2 * (high - 2 * here + low) / width
         kink = abs(SHRINK * gap - wider) / (SHRINK - 1)
     return Estimate(best, error + np.where(kink > 100 * rounding, kink / 2, 0.0))

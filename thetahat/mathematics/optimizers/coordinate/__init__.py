@@ -1,1 +1,1 @@
-"""Some coordinates at a time: coordinate descent, working sets, alternating minimisation."""
+"""Methods for some coordinates at a time: coordinate descent, working sets, alternation."""

@@ -1,17 +1,18 @@
-"""Systems of the Gram matrix of the columns in use, solved while columns come and go.
+"""Linear systems with the Gram matrix of the active columns, while columns join and leave.
 
-A factor LLᵀ = G_SS + diag(l2_S) is kept for a base S. Columns that join are new rows below it:
+A factor LLᵀ = G_SS + diag(l2_S) is kept for a base set S. Columns that join add rows to it:
 
     L ← [L, 0; V, C],    V = G_NS L⁻ᵀ,    CCᵀ = G_NN + diag(l2_N) − VVᵀ,
 
-O(|S|²) for each. Columns D that leave stay in the base, and are held at zero: with W = L⁻¹E_D, E_D
-being their columns of the unit matrix, the solution for the aim a is
+in O(|S|²) for each. Columns D that leave stay in the base and are fixed at zero: with W = L⁻¹E_D,
+where E_D are their columns of the unit matrix, the solution for the right-hand side a is
 
     x = L⁻ᵀ(u − W(WᵀW)⁻¹Wᵀu),    u = L⁻¹a,    a_D = 0.
 
-So each solution costs O(|S|²), each that leaves as much, and those who come back nothing. When many
-have left, or one who joins depends on one who left, the base is made anew: all join an empty one.
-Columns that depend on members are told apart, and how they depend on them.
+So each solution costs O(|S|²), and so does each column that leaves; columns that re-enter the
+active set cost nothing. When many columns have left, or a joining column depends linearly on one
+that left, the base is built again from the active columns. Columns that depend linearly on active
+columns are reported, with the coefficients of this dependence.
 """
 
 from __future__ import annotations
@@ -23,29 +24,29 @@ from thetahat.foundation.threads import parallel_for
 from thetahat.foundation.types import Array
 
 LEAST_NEW, LEAST_WITH_L2 = 1e-9, 1e-13
-"""The least share of a column's square that the others must leave unexplained when it joins; where
-there is an l2, its solution is defined by that."""
+"""Smallest share of a column's square that the active columns must leave unexplained when it joins.
+With an l2 term this does not apply, because the solution is then defined."""
 JOIN_AT_ONCE = 128
-"""Columns that join in one product."""
+"""Number of columns that join in one matrix product."""
 FEWEST_IDLE, IDLE = 24, 0.1
-"""How many of the base may have left before it is made anew, at least and as a share of it."""
+"""How many columns of the base may have left before it is rebuilt: a minimum, and a share of it."""
 ROWS_PER_SHARE = 8
-"""Rows of a substitution that a thread takes at a time."""
+"""Number of rows of a substitution that a thread processes at a time."""
 APART = 8
-"""Entries between the rows of a factor: rows a power of two apart share few places of a cache."""
+"""Extra entries between the rows of a factor: rows a power of two apart conflict in the cache."""
 
 
 class ActiveSet:
-    """Members, and the factor of a base that holds them; columns are those of the Gram matrix.
+    """The active columns, and the factor of a base that contains them.
 
     Parameters
     ----------
     rank : float
-        The most columns that can be independent without an l2.
+        Largest number of linearly independent columns without an l2 term.
     room : int
-        Columns that there is room for from the start; memory that is not used yet costs nothing.
+        Number of columns for which memory is reserved; unused memory costs nothing.
     shared : bool
-        Whether threads may share a substitution; not inside work that is itself shared.
+        Whether threads may share a substitution. Not allowed inside work that is itself shared.
     """
 
     def __init__(self, rank: float = np.inf, room: int = 0, shared: bool = False) -> None:
@@ -54,23 +55,23 @@ class ActiveSet:
         self.forget()
 
     def forget(self) -> None:
-        """No members."""
+        """Make the set empty."""
         self._base = self.members = np.empty(0, dtype=np.intp)
         self._l2: Array = np.empty(0)
         self._stays: Array = np.empty(0, dtype=bool)
         self._left: Array = np.empty(0, dtype=np.intp)
         self._held: Array = np.empty((0, 0))
-        """Wᵀ: a row for each that has left."""
+        """Wᵀ: one row for each column that has left."""
         self._products: Array = np.empty((0, 0))
         self._corner: Array = self._products
         """WᵀW and its factor."""
 
     def most(self, l2: Array) -> float:
-        """The most members that there can be."""
+        """The largest possible number of active columns."""
         return np.inf if l2.any() else self.rank
 
     def move_to(self, gram: Array, l2: Array, wanted: Array) -> Array:
-        """Make those of a mask the members, but for some that depend on the others: which."""
+        """Activate the columns of a mask; return those that depend linearly on the others."""
         if not np.array_equal(self._l2, l2[self._base]):
             self.forget()
         refused = self._follow(gram, l2, wanted)
@@ -80,13 +81,13 @@ class ActiveSet:
         return refused
 
     def explain(self, gram: Array, columns: Array) -> Array:
-        """Some columns by the members: a row of coefficients for each."""
+        """Express some columns by the active ones: a row of coefficients for each."""
         rows = np.zeros((len(columns), len(self._base)))
         rows[:, self._stays] = gram[columns].take(self.members, axis=1)
         return np.stack([self._solved(row[None]) for row in rows])
 
     def solve(self, aim: Array) -> Array:
-        """(G + diag(l2))⁻¹ aim over the members, in their order."""
+        """(G + diag(l2))⁻¹ aim over the active columns, in their order."""
         whole = np.zeros((1, len(self._base)))
         whole[0, self._stays] = aim
         return self._solved(whole)
@@ -103,7 +104,7 @@ class ActiveSet:
         return found[self._stays]
 
     def _follow(self, gram: Array, l2: Array, wanted: Array) -> Array | None:
-        """Let columns join and leave: who depends on others; None if too many are idle."""
+        """Let columns join and leave; return the dependent ones, or None if too many have left."""
         comes = wanted.copy()
         comes[self._base] = False
         joins, stays = np.flatnonzero(comes), wanted[self._base]
@@ -128,7 +129,7 @@ class ActiveSet:
         return refused
 
     def _join(self, gram: Array, l2: Array, joins: Array) -> Array:
-        """Let all join, if none depends on others; else those who do, by their places, and none."""
+        """Add all columns if none is dependent; else add none and return the dependent ones."""
         old, new = len(self._base), len(self._base) + len(joins)
         rows = gram[joins]  # whole rows first: they are contiguous
         below = self._factor[old:new, :old]
@@ -143,7 +144,7 @@ class ActiveSet:
         if factor is None:
             order = np.empty(len(joins), dtype=np.int64)
             rank = _native.independent_columns(corner, least, order)
-            return order[min(rank, len(joins) - 1) :]  # whatever rounding says: there is one
+            return order[min(rank, len(joins) - 1) :]  # at least one is dependent
         self._factor[old:new, old:new] = factor
         self._base = np.concatenate([self._base, joins])
         self._l2 = np.concatenate([self._l2, l2[joins]])
@@ -156,7 +157,7 @@ class ActiveSet:
         return joins[:0]
 
     def _leave(self, left: Array) -> None:
-        """W and WᵀW for those who have left, by their places in the base."""
+        """Extend W and WᵀW by the columns that have left, given by their places in the base."""
         away = np.zeros(len(self._base), dtype=bool)
         away[left] = True
         kept = np.flatnonzero(away[self._left])
@@ -178,7 +179,7 @@ class ActiveSet:
         self._left, self._held, self._products = np.concatenate([known, new]), held, products
 
     def _substitute(self, rows: Array, first: int = 0) -> None:
-        """rows L⁻ᵀ in place, from a column on; those before it are done."""
+        """Compute rows L⁻ᵀ in place from column `first` on; the columns before it are done."""
         count, size = rows.shape
 
         def work(at: int) -> None:
@@ -199,7 +200,7 @@ class ActiveSet:
 
 
 def _factor(K: Array, least: Array) -> Array | None:
-    """Of K, where each of its columns has something of its own."""
+    """The factor of K; None if a column of K depends linearly on the others."""
     try:
         factor: Array = np.linalg.cholesky(K)
     except np.linalg.LinAlgError:

@@ -1,8 +1,8 @@
-"""Alternating minimisation: some parameters at a time, the rest held still.
+"""Alternating minimisation: minimise over some of the parameters while the others stay fixed.
 
-Each partial minimisation can only lower F, so F falls monotonically to where no part alone can
-improve it. k-means (centres, assignments), EM (responsibilities, parameters), the lasso (one
-coordinate at a time) and the graphical lasso (one column at a time) all work this way.
+Each partial minimisation can only decrease F, so F decreases until no part alone can improve it.
+k-means (centres, assignments), EM (responsibilities, parameters), the lasso (one coordinate at a
+time) and the graphical lasso (one column at a time) work this way.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from thetahat.mathematics.optimizers.loop import Method, State
 
 @dataclass(frozen=True)
 class AlternatingMinimisation(Method):
-    """θ ← argmin over part 1, then over part 2, …, and again. F never rises.
+    """Alternating minimisation: minimise over part 1, then part 2, …, and repeat.
 
-    The problem has ``value(θ)`` and ``partial_minimisers``, a sequence of functions θ → θ that each
-    minimise F over one part. `Coordinates` makes them for any F, one coordinate at a time. Cost per
-    step: each partial minimisation once, and one value for each.
+    F never increases. The problem has ``value(θ)`` and ``partial_minimisers``, a sequence of
+    functions θ → θ that each minimise F over one part. `Coordinates` provides them for any F, one
+    coordinate at a time. Cost per step: each partial minimisation once, and one value for each.
 
     Examples
     --------
@@ -54,25 +54,25 @@ class AlternatingMinimisation(Method):
         for minimise_part in problem.partial_minimisers:
             tried = minimise_part(theta)
             reached = problem.value(tried)
-            if reached <= value:  # a partial minimiser that errs by rounding is not followed
+            if reached <= value:  # an increase by rounding errors is not accepted
                 theta, value = tried, reached
         return State(theta, value, state.value - value)
 
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Any objective as a problem for `AlternatingMinimisation`, one coordinate at a time.
+    """Turn any objective into a problem for `AlternatingMinimisation`, one coordinate at a time.
 
-    Formula: the j-th partial minimiser is θ_j ← argmin_t F(θ₁, …, t, …, θ_d), by Brent's search on
-    the line. F should be smooth, or smooth plus separable kinks: otherwise a point can be best
-    along every axis without being best. Cost: a few dozen values of F per coordinate.
+    Formula: the j-th partial minimiser is θ_j ← argmin_t F(θ₁, …, t, …, θ_d), by Brent's line
+    search. F should be smooth, or smooth plus separable kinks. Otherwise a point can be optimal
+    along every axis without being a minimum. Cost: a few dozen values of F per coordinate.
 
     Parameters
     ----------
     problem : object with ``value``
-        The objective F.
+        The objective, with a method ``value(theta)`` that returns F(θ).
     n_coordinates : int
-        The size of θ.
+        Number of entries of θ.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class Coordinates:
 
     @property
     def partial_minimisers(self) -> Sequence[Callable[[Array], Array]]:
-        """One line search per coordinate."""
+        """One line search for each coordinate."""
         return [self._along(j) for j in range(self.n_coordinates)]
 
     def _along(self, j: int) -> Callable[[Array], Array]:

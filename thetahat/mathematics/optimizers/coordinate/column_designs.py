@@ -1,11 +1,11 @@
-"""How a working-set method sees X: the Gram matrix, dense columns, or compressed sparse columns.
+"""Representations of X for working sets: Gram matrix, dense columns, or compressed sparse columns.
 
-All three stand for the same problem in sums over the rows, columns centred about their means:
+All three represent the same problem in sums over the rows, with columns centred at their means:
 
     ½‖r‖² with r = √w∘(y − ȳ − (X − x̄)β),    slopes c = (√w∘(X − x̄))ᵀ r,    ‖y‖² = Σ w (y − ȳ)².
 
-X itself is never centred nor copied: dense rows are read in place, and only the columns of working
-sets are taken out; sparse columns stay sparse.
+X itself is neither centred nor copied: dense rows are read in place, and only the columns of
+working sets are extracted; sparse columns stay sparse.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from thetahat.mathematics.optimizers.coordinate.gram_descent import (
 )
 
 ALMOST = 0.999
-"""The share of a threshold below which a slope need not be exact."""
+"""Slopes below this share of a threshold need not be exact."""
 COLUMNS_PER_PRODUCT = 256
-"""Columns of a product that one thread works out at a time."""
+"""Number of columns of a product that one thread computes at a time."""
 FEW_NUMBERS = 2**18
-"""Entries of X that a cache holds: a few sweeps over all of them cost little."""
+"""Number of entries of X that fit in a cache: a few sweeps over all of them are cheap."""
 FEWEST_CACHED, ROOM = 2000, 1024
-"""Columns whose Gram matrix is kept however few rows there are, and those that a face has room for
-from the start."""
+"""Number of columns whose Gram matrix is kept for any number of rows, and for which the active set
+reserves memory."""
 
 
 class ResidualState(NamedTuple):
-    """Where β stands: every slope c, ‖r‖², yᵀr, and how far each slope may be off."""
+    """The state at β: every slope c, ‖r‖², yᵀr, and the largest error of each slope."""
 
     slopes: Array
     squared: float
@@ -54,10 +54,10 @@ class ResidualState(NamedTuple):
 
 
 class Swept(NamedTuple):
-    """Where sweeps over all columns ended at each of some penalties."""
+    """The results of sweeps over all columns, for each of several penalties."""
 
     solved: int
-    """Penalties whose gap is within the tolerance; the next one, if any, took too many sweeps."""
+    """Number of penalties whose gap is within the tolerance; the next one took too many sweeps."""
     betas: Array
     values: Array
     gaps: Array
@@ -65,13 +65,13 @@ class Swept(NamedTuple):
 
     @classmethod
     def room(cls, penalties: int, d: int) -> Swept:
-        """To be filled by a kernel."""
+        """Empty arrays that a kernel fills."""
         values, gaps = np.empty((2, penalties))
         return cls(0, np.empty((penalties, d)), values, gaps, np.zeros(penalties, dtype=np.int64))
 
 
 class Design(ABC):
-    """X and y as a working-set method needs them."""
+    """Base class of the representations of X and y."""
 
     squares: Array
     """‖x_j‖² of the centred columns."""
@@ -79,11 +79,11 @@ class Design(ABC):
     start: Array
     """The slopes at β = 0."""
     takes_all: bool = False
-    """Whether a working set is always all columns."""
+    """Whether a working set always consists of all columns."""
     along_the_path: bool = False
-    """Whether it is better to come by larger penalties than straight from far away."""
+    """Whether it is faster to approach a small penalty through larger ones."""
     is_small: bool = False
-    """Whether a few sweeps over all columns cost less than to choose among them."""
+    """Whether a few sweeps over all columns are cheaper than choosing among them."""
 
     @property
     def n_columns(self) -> int:
@@ -91,7 +91,7 @@ class Design(ABC):
 
     @abstractmethod
     def begin(self, beta: Array, near: Array | None = None) -> ResidualState:
-        """Stand at β."""
+        """Set the current point to β."""
 
     @abstractmethod
     def descend(self, beta: Array, working: Array, terms: Terms, limits: Limits) -> Progress:
@@ -103,11 +103,11 @@ class Design(ABC):
 
     @abstractmethod
     def residual_state(self, near: Array | None = None) -> ResidualState:
-        """Where the last descent ended; slopes that are certainly below `near` may be off."""
+        """The state after the last descent; slopes certainly below `near` may be inexact."""
 
 
 class GramDesign(Design):
-    """G = XᵀX and Xᵀy alone: the rows are no longer needed. O(d²) memory."""
+    """G = XᵀX and Xᵀy only; the rows are no longer needed. O(d²) memory."""
 
     takes_all = True
 
@@ -139,7 +139,7 @@ class GramDesign(Design):
 
 @dataclass
 class _Cache:
-    """The columns that working sets have asked for, packed as rows, and their Gram matrix."""
+    """The columns that working sets have used, packed as rows, and their Gram matrix."""
 
     columns: Array
     packed: Array
@@ -148,20 +148,20 @@ class _Cache:
 
 
 class DenseDesign(Design):
-    """Dense rows, read in place; the Gram matrix of the columns that working sets ask for.
+    """Dense rows, read in place, with the Gram matrix of the columns that working sets use.
 
     Parameters
     ----------
     X : array of shape (n, d), float32 or float64, any order
-        The rows.
+        The rows of X, which are not copied.
     y : array of shape (n,)
-        √w∘(y − ȳ).
+        The centred target, √w∘(y − ȳ).
     mean : array of shape (d,)
-        x̄; zeros without an intercept.
+        Column means x̄; zeros without an intercept.
     root : array of shape (n,)
-        √w.
+        Square roots of the row weights, √w.
     rounding : float
-        The share of Σw·x̄² up to which a column's squares mean that it is constant.
+        A column counts as constant if its squares are below this share of Σw·x̄².
     """
 
     along_the_path = True
@@ -178,11 +178,11 @@ class DenseDesign(Design):
         self._empty_cache()
         self.is_small = X.size <= FEW_NUMBERS
         self._whole: Array | None = None
-        """All columns, packed, once sweeps have asked for them."""
+        """All columns, packed, as soon as sweeps have used them."""
         self._aim(y, np.where(self.squares > 0, start, 0.0))
 
     def aim(self, y: Array) -> None:
-        """Take another target, and keep what is known of the columns."""
+        """Change the target and keep everything that depends only on the columns."""
         self._aim(y, self._slopes_of(y)[0])
 
     def _aim(self, y: Array, start: Array) -> None:
@@ -225,9 +225,9 @@ class DenseDesign(Design):
     def sweep(
         self, l1: Array, l2: Array, lower: Array, beta: Array, limits: Limits, once: bool = False
     ) -> Swept:
-        """Minimise on the residual at each of some penalties, up to the first that is hard.
+        """Minimise on the residual at each of several penalties, up to the first difficult one.
 
-        l1 and l2 have a row for each. `once`: at least one sweep, even from an optimum.
+        l1 and l2 have one row per penalty. `once` makes at least one sweep, even from an optimum.
         """
         if self._whole is None:
             self._whole = np.array(self.X.T, dtype=np.float64, order="C")
@@ -279,7 +279,7 @@ class DenseDesign(Design):
         )
 
     def _extend_cache(self, working: Array) -> None:
-        """Take in the columns that are new; start over when most of the old ones are idle."""
+        """Add the new columns; start again if most of the old ones are not in use."""
         cache = self._cache
         if len(cache.columns) > 2 * len(working) + 200:
             self._empty_cache()
@@ -303,7 +303,7 @@ class DenseDesign(Design):
             if some.stop <= old:
                 gram[some, old:count] = gram[old:count, some].T
 
-        # Those that are new among themselves apart: half of that product is enough for BLAS.
+        # Products among the new columns are computed separately: BLAS needs only one half of them.
         ends = [*range(0, old, COLUMNS_PER_PRODUCT), old, count]
         parallel_for(work, map(slice, ends, ends[1:]), len(new) * count * len(self.y))
         self._cache = _Cache(np.concatenate([cache.columns, new]), packed, gram, cache.face)
@@ -317,14 +317,14 @@ def _combined(packed: Array, beta: Array) -> Array:
 
 
 class SparseDesign(Design):
-    """Compressed sparse columns; their means are taken off implicitly.
+    """Compressed sparse columns; their means are subtracted implicitly.
 
     Parameters
     ----------
     X : CSC array of shape (n, d), float32 or float64
-        √w∘X: the rows times the roots of their weights.
+        The columns √w∘X, with each row multiplied by the root of its weight.
     y, mean, root
-        As in `DenseDesign`.
+        As for `DenseDesign`: centred target, column means and root weights.
     """
 
     def __init__(self, X: Array, y: Array, mean: Array, root: Array) -> None:
@@ -333,12 +333,12 @@ class SparseDesign(Design):
         raw = np.add.reduceat(np.append(squared, 0.0), X.indptr[:-1])
         raw = np.where(np.diff(X.indptr) > 0, raw, 0.0)
         self.squares = np.maximum(raw - self.total * mean * mean, 0.0)
-        # What is left of a constant column is rounding.
+        # What remains of a constant column after centring is rounding error.
         self.squares[self.squares <= 1e-14 * raw] = 0.0
         self.aim(y)
 
     def aim(self, y: Array) -> None:
-        """Take another target, and keep what is known of the columns."""
+        """Change the target and keep everything that depends only on the columns."""
         self.y = y
         self.target_squared = float(np.sum(y * y))
         self._residual, self._beta = np.append(y, 0.0), np.zeros(self.X.shape[1])

@@ -1,12 +1,12 @@
-"""The slopes c = (X − x̄)ᵀρ of dense columns, as exactly as somebody asks.
+"""The slopes c = (X − x̄)ᵀρ of dense columns, to the requested accuracy.
 
-Where columns are contiguous they are read once, and written down in a byte per entry (compiled):
+If columns are contiguous, they are read once and stored with one byte per entry (compiled):
 
     x_ij − x̄_j = s_j q_ij ± s_j/2,    ρ_i = t p_i ± t/2    for integers q and p,
 
-so c_j is s_j t qᵀp, give or take s_j (‖ρ‖₁ + 127 n t)/2. That tells of most columns that they are
-far below a threshold, from an eighth of the memory; only the others are read again. Rows that are
-contiguous are read whole: all columns at once, and always exactly.
+so c_j is s_j t qᵀp with an error of at most s_j (‖ρ‖₁ + 127 n t)/2. This shows that most columns
+are far below a threshold, with an eighth of the memory traffic; only the other columns are read
+again. If rows are contiguous, all columns are read at once and the slopes are exact.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from thetahat.foundation.threads import parallel_for
 from thetahat.foundation.types import Array
 
 COLUMNS_PER_BLOCK, COLUMNS_IN_CACHE = 1024, 256
-"""Columns whose slopes one thread works out at a time, and those that are read twice."""
+"""Number of columns that one thread processes at a time, and of those that are read twice."""
 
 EXACT: Array = np.zeros(1)
-"""The slack of slopes that are what they say."""
+"""The error of slopes that are exact."""
 
 
 class ColumnSlopes(ABC):
@@ -42,24 +42,24 @@ class ColumnSlopes(ABC):
     def near(
         self, rooted: Array, thresholds: Array | None, known: tuple[Array, Array] | None = None
     ) -> tuple[Array, Array]:
-        """Slopes, and how far each may be off: not at all unless it is certainly below.
+        """Slopes and their largest errors, which are 0 unless a slope is certainly below `near`.
 
-        Columns whose slopes the caller knows already, and says so, need not be read.
+        Columns whose slopes the caller already knows are not read.
         """
 
     def _each_block(self, work: Callable[[slice], None], size: int) -> None:
-        """Every sum belongs to one column, so blocks of any size give the same bits."""
+        """Every sum belongs to one column, so the block size does not change the bits."""
         d = self.X.shape[1]
         blocks = [slice(at, min(d, at + size)) for at in range(0, d, size)]
         parallel_for(work, blocks, self.X.size)
 
 
 class CoarseSlopes(ColumnSlopes):
-    """Contiguous columns, and a byte for each of their entries."""
+    """Contiguous columns, with one byte for each entry."""
 
     @staticmethod
     def suits(X: Array) -> bool:
-        """Whether columns are contiguous, and the bytes fit."""
+        """Whether the columns are contiguous and the bytes fit into memory."""
         return bool(X.strides[0] == X.itemsize and X.size < available_memory())
 
     def survey(self, weight: Array, rooted: Array) -> tuple[Array, Array]:
@@ -96,7 +96,7 @@ class CoarseSlopes(ColumnSlopes):
 
 
 class PlainSlopes(ColumnSlopes):
-    """Columns in any order, all of them read each time."""
+    """Columns in any memory order, which are all read each time."""
 
     def survey(self, weight: Array, rooted: Array) -> tuple[Array, Array]:
         squares, slopes = np.empty((2, self.X.shape[1]))
@@ -125,5 +125,5 @@ class PlainSlopes(ColumnSlopes):
 
     def _centred(self, slopes: Array, rooted: Array) -> Array:
         # Σ √w r is 0 up to rounding where there are means to take off.
-        with np.errstate(over="ignore", invalid="ignore"):  # the squares tell of it
+        with np.errstate(over="ignore", invalid="ignore"):  # the squares show an overflow
             return slopes - self.mean * np.sum(rooted)

@@ -2,9 +2,9 @@
 
     F(θ) = ½θᵀGθ − cᵀθ + const + Σ_j (l1_j |θ_j| + ½ l2_j θ_j²),   lower_j ≤ θ_j ≤ upper_j
 
-Ridge, lasso, elastic net, non-negative and box-constrained least squares are all of this form. One
-coordinate at a time, F is a parabola with a kink: its minimum is a soft threshold, clipped to the
-bounds, so F never rises.
+Ridge, lasso, elastic net, non-negative and box-constrained least squares have this form. As a
+function of one coordinate, F is a parabola with a kink. Its minimum is a soft threshold, clipped to
+the bounds, so F never increases.
 """
 
 from __future__ import annotations
@@ -23,23 +23,24 @@ from thetahat.mathematics.parts import require_whole
 
 @dataclass(frozen=True)
 class SeparableQuadratic(CentredIntercept):
-    """½θᵀGθ − cᵀθ + const + Σ_j (l1_j |θ_j| + ½ l2_j θ_j²) within lower ≤ θ ≤ upper.
+    """A quadratic with separable terms, ½θᵀGθ − cᵀθ + const + Σ_j (l1_j |θ_j| + ½ l2_j θ_j²).
 
-    Cost: O(d²) memory for G. All arrays are float64.
+    θ is restricted to lower ≤ θ ≤ upper. All arrays are float64. Cost: O(d²) memory for G.
 
     Parameters
     ----------
     gram : array of shape (d, d)
-        G, symmetric and positive semidefinite.
+        The matrix G. Must be symmetric and positive semidefinite.
     linear : array of shape (d,)
-        c.
-    constant : float
-        What does not depend on θ.
-    l1, l2, lower, upper : float or array of shape (d,)
-        The separable terms; none by default.
+        The vector c of the linear term.
+    constant : float, default=0.0
+        The part of F that does not depend on θ.
+    l1, l2, lower, upper : float or array of shape (d,), default=0.0, 0.0, -inf and inf
+        Factors of |θ_j| and ½θ_j² and bounds on θ_j, as one number for all coordinates or one for
+        each.
     origin : array of shape (d − 1,), optional
-        Where the last entry of θ is an intercept b, θ is held as (β, b + originᵀβ) inside: with
-        ``origin`` the mean of the rows, G has no entries between intercept and coefficients.
+        If given, the last entry of θ is an intercept b, and θ is represented as (β, b + originᵀβ).
+        With the mean of the rows as origin, G has zeros between the intercept and the coefficients.
 
     Examples
     --------
@@ -60,11 +61,11 @@ class SeparableQuadratic(CentredIntercept):
     origin: Array | None = None
 
     def start(self) -> Array:
-        """Zeros, as near as the bounds allow."""
+        """Zeros, moved into the bounds."""
         return np.clip(np.zeros(len(self.linear)), self.lower, self.upper)
 
     def separable_quadratic(self) -> SeparableQuadratic:
-        """Itself: what `CoordinateDescent` asks any problem for."""
+        """Return the problem itself, in the form that `CoordinateDescent` needs."""
         return self
 
     def terms(self) -> tuple[Array, Array, Array, Array]:
@@ -78,16 +79,17 @@ class SeparableQuadratic(CentredIntercept):
 
 @dataclass(frozen=True)
 class CoordinateDescent(Method):
-    """θ_j ← argmin over θ_j of F with all other coordinates fixed, for j = 1, …, d, and again.
+    """Coordinate descent: θ_j ← argmin over θ_j with all other coordinates fixed, for j = 1, …, d.
 
-    Formula: θ_j ← clip(soft(G_jj θ_j − (Gθ − c)_j, l1_j)/(G_jj + l2_j), lower_j, upper_j). Cost:
-    O(d²) per sweep, and only O(d) when no coordinate moves; memory O(d²) for G. CPU only. F never
-    rises.
+    Formula: θ_j ← clip(soft(G_jj θ_j − (Gθ − c)_j, l1_j)/(G_jj + l2_j), lower_j, upper_j). F never
+    increases. CPU only. Cost: O(d²) per sweep, and only O(d) if no coordinate moves; memory O(d²)
+    for G.
 
     Parameters
     ----------
-    sweeps : int
-        Sweeps over all coordinates in one step of the loop.
+    sweeps : int, default=1
+        Number of sweeps over all coordinates in one step of the loop; the gap is computed after
+        each step. Must be at least 1.
 
     Examples
     --------
@@ -115,7 +117,7 @@ class CoordinateDescent(Method):
         gram = np.ascontiguousarray(quadratic.gram, dtype=np.float64)
         terms = quadratic.terms()
         inside = np.clip(quadratic.inside(theta), terms[2], terms[3])
-        # A sum of products rather than BLAS, whose bits would depend on the number of threads.
+        # A sum of products instead of BLAS, whose bits would depend on the number of threads.
         slope = np.sum(gram * inside, axis=1) - quadratic.linear
         return _state(quadratic, gram, terms, inside, slope)
 
@@ -150,7 +152,7 @@ def _state(
 
 
 def violation(theta: Array, slope: Array, l1: Array, lower: Array, upper: Array) -> float:
-    """The steepest way down that the bounds leave open: 0 exactly at the optimum."""
+    """The steepest descent that the bounds allow: 0 exactly at the optimum."""
     up = np.where(theta >= 0, slope + l1, slope - l1)  # slope of F to the right of θ
     down = np.where(theta <= 0, slope - l1, slope + l1)  # and to the left
     way_up = np.where(theta < upper, np.maximum(-up, 0.0), 0.0)

@@ -1,15 +1,15 @@
-"""Jumps and sweeps on the Gram matrix: minimise ½βᵀGβ − cᵀβ + Σ_j (l1_j|β_j| + ½ l2_j β_j²).
+"""Newton jumps and sweeps on the Gram matrix: min ½βᵀGβ − cᵀβ + Σ_j (l1_j|β_j| + ½ l2_j β_j²).
 
-On a face, where the signs s of some coefficients S are given and the others are zero, F is a
-parabola, whose minimum solves
+If the signs s of an active set S of coefficients are fixed and the others are zero, F is a parabola
+(on this face of the orthants), whose minimum solves
 
     (G_SS + diag(l2_S)) β_S = c_S − l1_S∘s_S.
 
-A jump goes there, and is taken if F falls: coefficients that would change sign become zero, or the
-jump is cut short. Then the columns whose slopes are steeper than their l1 join the face, and so on.
-A column that depends on those in use cannot join them: it takes the place of one of them, where
-that lowers the penalty, and Xβ stays as it is. Where jumps lead nowhere (a start far from the
-optimum), sweeps of coordinate descent find the next face.
+A jump goes to this minimum and is accepted if F decreases; coefficients that would change sign
+become zero, or the jump is shortened. Then the columns whose slopes exceed their l1 join, and so
+on. A column that depends linearly on the active ones cannot join; it replaces one of them if that
+lowers the penalty, and Xβ does not change. If jumps make no progress (after a start far from the
+optimum), sweeps of coordinate descent find the next active set.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from thetahat.mathematics.optimizers.coordinate.column_slopes import EXACT
 SWEEPS_PER_JUMP = 5
 SWEEPS_WITHOUT_JUMPS = 100
 MOST_JUMPS, FEW = 20, 100
-"""Jumps in a row; among so few columns there is one, as sweeps cost less."""
+"""Largest number of consecutive jumps; with few columns one, because sweeps are cheaper."""
 FEWEST_JOIN, JOINING, FILLING = 16, 1 / 4, 1 / 6
-"""How many may join at once: at least, as a share of those in use, and of the rank that is left."""
+"""How many columns may join at once: a minimum, a share of the active ones and of the free rank."""
 FEWER = 4
-"""After a jump that led nowhere, so many times fewer join."""
+"""After a jump without progress, the number of joining columns is divided by this."""
 RESTING = 1e-9
-"""The share of its l1 by which a column in use may miss its slope and still be at rest."""
+"""Share of its l1 by which the slope of an active column may be off and still count as optimal."""
 WRONG = 1e-6
-"""The share of an aim that a step may miss before its inverse is made anew."""
+"""Share of the right-hand side that a step may miss before the factor is rebuilt."""
 ROUNDING = 1e-13
-"""The share of F that is no more than rounding."""
+"""Share of F that is rounding error."""
 TINY = float(np.finfo(np.float64).tiny)
-"""The smallest number to divide by."""
+"""The smallest denominator."""
 
 
 class Terms(NamedTuple):
@@ -56,7 +56,7 @@ class Terms(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """When a descent ends: the gap, the smallest move, the most sweeps."""
+    """When a descent ends: the gap, the smallest move, the largest number of sweeps."""
 
     tolerance: float
     floor: float
@@ -64,17 +64,17 @@ class Limits(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """What a descent did."""
+    """The progress of a descent."""
 
     sweeps: int
     gap: float
     stuck: bool
-    """Whether the last sweep moved nothing beyond rounding."""
+    """Whether the last sweep moved nothing by more than rounding."""
 
 
 @dataclass
 class GramPoint:
-    """A point on its way down: β and its slopes c − Gβ, both changed in place."""
+    """The current point: β and its slopes c − Gβ, both changed in place."""
 
     gram: Array
     start: Array
@@ -94,7 +94,7 @@ class GramPoint:
         return float(found[0])
 
     def fresh_slopes(self) -> Array:
-        """From β alone: many small moves leave rounding in those that follow them."""
+        """Slopes computed from β alone, without the rounding errors of many small updates."""
         support = np.flatnonzero(self.beta)
         return self.start - _along(self, support, self.beta[support])
 
@@ -105,13 +105,13 @@ class GramPoint:
         return float(np.sum(l1 * np.abs(self.beta)) - 0.5 * np.sum(self.beta * pull))
 
     def rests(self) -> bool:
-        """Whether the columns in use are as good as they can be without others."""
+        """Whether the active columns are optimal without the others."""
         l1, l2, _ = self.terms
         pull = np.abs(self.slopes - l2 * self.beta - l1 * np.sign(self.beta))
         return bool((pull <= RESTING * l1)[self.beta != 0].all())
 
     def signs(self, most: int) -> Array:
-        """Of β, and of the `most` steepest columns that would leave zero."""
+        """The signs of β, and of the `most` steepest columns that would leave zero."""
         signs = np.sign(self.beta)
         if most:
             l1, _, lower = self.terms
@@ -134,8 +134,8 @@ def descend_on_gram(
 ) -> tuple[Progress, Array]:
     """Minimise over all of β, in place; the leading entries of `gram` are those of its columns.
 
-    `face` keeps what is known of the columns in use from one call to the next. Returns the progress
-    and the slopes c − Gβ at its end. A jump counts as a sweep.
+    `face` keeps the factor of the active columns from one call to the next. Returns the progress
+    and the final slopes c − Gβ. A jump counts as a sweep.
     """
     leading, used = gram[: len(beta), : len(beta)], 0
     with one_blas_thread():
@@ -144,7 +144,7 @@ def descend_on_gram(
         swept = False
         while True:
             jumps, gap, most = 0, np.inf, SWEEPS_PER_JUMP
-            if beta.any():  # else sweeps find a first face
+            if beta.any():  # otherwise sweeps find a first active set
                 jumps, gap = _jumps(point, face, limits, used)
                 most = SWEEPS_PER_JUMP if jumps else SWEEPS_WITHOUT_JUMPS
             used += jumps
@@ -161,9 +161,9 @@ def descend_on_gram(
 
 
 def _jumps(point: GramPoint, face: ActiveSet, limits: Limits, used: int) -> tuple[int, float]:
-    """As many as lead down: how many, and the gap after the last."""
+    """Jump as long as F decreases; return the number of jumps and the final gap."""
     jumps, gap = 0, np.inf
-    # The face in use first follows its own terms, unless it has done so.
+    # First jump on the current active set with its own terms, unless that was done before.
     most = _most_to_join(point, face) if point.rests() else 0
     for _ in range(MOST_JUMPS if len(point.beta) > FEW else 1):
         signs = point.signs(most)
@@ -197,7 +197,7 @@ def _most_to_join(point: GramPoint, face: ActiveSet) -> int:
 
 
 def _jump(point: GramPoint, face: ActiveSet, signs: Array) -> bool:
-    """To the minimum of a face with these signs, or towards it; False where F does not fall."""
+    """Move to or towards the minimum for these signs; False if F does not decrease."""
     for _ in range(2):
         members = face.members
         aim = _aim(point, members, signs)
@@ -206,14 +206,14 @@ def _jump(point: GramPoint, face: ActiveSet, signs: Array) -> bool:
             return True
         if _missed(point, members, step, aim) <= WRONG:
             return False
-        face.forget()  # rounding has piled up
+        face.forget()  # rounding errors have accumulated
         if len(face.move_to(point.gram, point.terms.l2, signs != 0)):
             return False
     return False
 
 
 def _exchange(point: GramPoint, face: ActiveSet, outside: Array, signs: Array) -> bool:
-    """Let columns that depend on members take their places where that lowers the penalty."""
+    """Let dependent columns replace active ones where that lowers the penalty."""
     inside, before = face.members.copy(), point.value()
     table = face.explain(point.gram, outside)
     l1, beta, slopes = point.terms.l1, point.beta.copy(), point.slopes
@@ -234,27 +234,27 @@ def _exchange(point: GramPoint, face: ActiveSet, outside: Array, signs: Array) -
 
 
 def _go(point: GramPoint, members: Array, step: Array, sign: Array) -> bool:
-    """As far along a step as F falls; False, and nowhere, where it does not."""
+    """Move along a step as far as F decreases; False, without a move, if it does not."""
     return _native.follow_step(
         point.gram, members, step, sign, point.start, *point.terms, point.beta, point.slopes
     )
 
 
 def _missed(point: GramPoint, members: Array, step: Array, aim: Array) -> float:
-    """The share of an aim that a step misses."""
+    """The share of the right-hand side that a step misses."""
     met = _along(point, members, step)[members] + point.terms.l2[members] * step
     return float(np.abs(aim - met).max(initial=0.0) / np.abs(aim).max(initial=TINY))
 
 
 def _along(point: GramPoint, members: Array, moved: Array) -> Array:
-    """How the slopes fall; G is symmetric."""
+    """The decrease of the slopes; G is symmetric."""
     found = np.empty_like(point.beta)
     _native.combine_rows(point.gram, members, moved, found)
     return found
 
 
 def _aim(point: GramPoint, members: Array, signs: Array) -> Array:
-    """The slope of F on the face, downwards."""
+    """The negative slope of F for these signs."""
     l1, l2, _ = point.terms
     here = point.beta[members]
     return point.slopes[members] - l1[members] * signs[members] - l2[members] * here

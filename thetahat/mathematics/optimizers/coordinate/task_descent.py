@@ -2,8 +2,8 @@
 
     F(B) = ½‖Y − XB‖²/W + Σ_j (l1‖B_j‖₂ + ½ l2‖B_j‖²),   B_j the row of column j
 
-The penalty takes a column in or out for all targets together. As in `WorkingSets`, F is minimised
-over the columns in use and those whose slopes are nearest to their threshold, on their Gram matrix,
+The penalty selects a column for all targets or for none. As in `WorkingSets`, F is minimised over
+the active columns and those whose slopes are nearest to their threshold, on their Gram matrix,
 until the duality gap over all columns is within the tolerance.
 """
 
@@ -30,19 +30,19 @@ class TaskLeastSquares:
     Parameters
     ----------
     columns : callable
-        ``columns(which)``: some columns of X as the rows of an array.
+        Takes column numbers and returns these columns of X as the rows of an array.
     slopes : callable
-        ``slopes(R)`` = XᵀR, of shape (d, n_targets).
+        Computes ``slopes(R)`` = XᵀR, of shape (d, n_targets).
     squares : array of shape (d,)
-        ‖x_j‖².
+        Squared norms of the columns, ‖x_j‖².
     targets : array of shape (n, n_targets)
-        Y.
+        The centred and weighted targets Y.
     total : float
-        W.
+        Sum of the row weights (W).
     l1, l2 : float
-        The penalty of the mean.
+        Strengths of the penalty terms, relative to the mean loss.
     x_mean, y_mean : array or None
-        Where rows are centred; None without an intercept.
+        Means that were subtracted from columns and targets; None without an intercept.
     """
 
     columns: Callable[[Array], Array]
@@ -56,7 +56,7 @@ class TaskLeastSquares:
     y_mean: Array | None = None
 
     def task_least_squares(self) -> TaskLeastSquares:
-        """Itself: what `TaskDescent` asks any problem for."""
+        """Return the problem itself, in the form that `TaskDescent` needs."""
         return self
 
     def start(self) -> Array:
@@ -64,7 +64,7 @@ class TaskLeastSquares:
         return self.pack(np.zeros((len(self.squares), self.targets.shape[1])))
 
     def pack(self, beta: Array) -> Array:
-        """θ: B row by row, then the intercepts where there are any."""
+        """θ: B row by row, then the intercepts if there are any."""
         if self.x_mean is None or self.y_mean is None:
             return beta.ravel().copy()
         with one_blas_thread():
@@ -78,15 +78,17 @@ class TaskLeastSquares:
 
 @dataclass(frozen=True)
 class TaskDescent(Method):
-    """B_j ← the minimiser of F over one row of B, over working sets of columns.
+    """Coordinate descent over working sets, for least squares with several targets.
 
-    Formula: B_j ← max(1 − W·l1/‖p‖, 0)·p/(‖x_j‖² + W·l2) with p = ‖x_j‖²B_j + x_jᵀR. Cost: O(n d k)
-    per pass over all columns for k targets, and O(s²k) per sweep over s columns. F never rises.
+    Formula: B_j ← max(1 − W·l1/‖p‖, 0)·p/(‖x_j‖² + W·l2) with p = ‖x_j‖²B_j + x_jᵀR. F never
+    increases. Cost: O(n d k) per pass over all columns for k targets, and O(s²k) per sweep over s
+    columns.
 
     Parameters
     ----------
-    least : int
-        Fewest columns that are taken into a working set beside those in use.
+    least : int, default=100
+        Smallest number of columns that are added to a working set beside the active ones. Must be
+        at least 1.
 
     Examples
     --------
@@ -115,7 +117,7 @@ class TaskDescent(Method):
         return self._advance(problem, state, self.default_max_steps, 0.0)
 
     def run(self, problem: Any, theta: Array, monitor: Monitor) -> None:
-        """The steps that are counted are sweeps."""
+        """Run with sweeps as the counted steps."""
         state = self.start(problem, theta)
         monitor.begin(state)
         while monitor.goes_on:

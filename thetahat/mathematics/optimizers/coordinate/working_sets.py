@@ -2,13 +2,14 @@
 
     F(β) = (1/W)·½‖r‖² + Σ_j (l1_j|β_j| + ½ l2_j β_j²),   β_j ≥ lower_j ∈ {−∞, 0}
 
-Most of the d columns do nothing at the optimum. So F is minimised over a few of them, those in use
-and those whose slopes are nearest to their threshold; then one pass over all columns gives the
-duality gap, drops for good the columns that cannot be in use (gap-safe spheres), and says which
-ones to take in next. The run ends when the gap of the whole problem is within the tolerance.
+Most of the d columns have coefficient 0 at the optimum. So F is minimised over a few of them: the
+active ones and those whose slopes are nearest to their threshold. Then one pass over all columns
+gives the duality gap, permanently removes columns that cannot be active (gap-safe spheres), and
+shows which columns to add next. The run ends when the gap of the whole problem is within the
+tolerance.
 
-Straight from zero to a small penalty, more columns than there are rows would be taken in at once,
-and most of them given up again. Along the path few join at a time, and nearly all of them stay.
+Going directly from zero to a small penalty would add more columns than there are rows, and most of
+them would be removed again. Along the path of penalties few columns join at a time and most stay.
 """
 
 from __future__ import annotations
@@ -27,36 +28,36 @@ from thetahat.mathematics.optimizers.loop import Method, Monitor, State
 from thetahat.mathematics.parts import require_whole
 
 INNER_SHARE = 0.3
-"""The gap of a working set, as a share of what the whole problem may have."""
+"""The gap of a working set, as a share of the allowed gap of the whole problem."""
 FEWEST_EXPECTED, FEWEST_MORE = 30, 20
-"""Fewest columns that are taken in where a path tells who is likely to join, and after that."""
+"""Smallest number of added columns if the path predicts which columns join, and after that."""
 FAR = 4.0
-"""How many times too small a penalty may be for a point of the path, and still be near."""
+"""Ratio of penalties up to which a point of the path counts as near."""
 VANISHING = 1e-6
-"""The share of the largest penalty below which solutions hardly change any more."""
+"""Below this share of the largest penalty, solutions hardly change any more."""
 FIRST_SWEEPS, ROUGH = 400, 1e-6
-"""Sweeps over all columns of a small problem before it is taken for a hard one, and the share of
-‖y‖² from which on a gap is one that sweeps come to soon."""
+"""Number of sweeps over all columns of a small problem before it counts as difficult, and the share
+of ‖y‖² above which sweeps reach a gap quickly."""
 EPSILON = 1e-15
-"""Moves below this share of ‖y‖ are rounding."""
+"""Moves below this share of ‖y‖ are rounding errors."""
 
 
 @dataclass
 class L1LeastSquares:
-    """½‖r‖²/W + Σ_j (l1_j|β_j| + ½ l2_j β_j²) with β_j ≥ lower_j, by a `Design` of its columns.
+    """½‖r‖²/W + Σ_j (l1_j|β_j| + ½ l2_j β_j²) with β_j ≥ lower_j, for a `Design` of the columns.
 
     Parameters
     ----------
     design : Design
-        The columns and the target.
+        The columns of X and the target.
     terms : Terms
-        l1, l2 and lower, for the mean over the rows.
+        The terms l1, l2 and lower, relative to the mean over the rows.
     total : float
-        W, the sum of the weights.
+        Sum of the row weights (W).
     x_mean, y_mean : array, float
-        Where the columns and the target are centred; None when there is no intercept.
+        Means that were subtracted from columns and target; None without an intercept.
     expected : array, optional
-        What the slopes are likely to be near the optimum, where that is known of a path.
+        Estimates of the slopes near the optimum, if they are known from a path.
     """
 
     design: Design
@@ -68,11 +69,11 @@ class L1LeastSquares:
     _last: tuple[Array, ResidualState] | None = field(default=None, repr=False)
 
     def l1_least_squares(self) -> L1LeastSquares:
-        """Itself: what `WorkingSets` asks any problem for."""
+        """Return the problem itself, in the form that `WorkingSets` needs."""
         return self
 
     def with_terms(self, terms: Terms) -> L1LeastSquares:
-        """The same rows under another penalty; where the last run ended is remembered."""
+        """The same rows with another penalty; the end point of the last run is kept."""
         return replace(self, terms=terms)
 
     def start(self) -> Array:
@@ -80,20 +81,20 @@ class L1LeastSquares:
         return self.pack(np.zeros(self.design.n_columns))
 
     def pack(self, beta: Array) -> Array:
-        """θ: β, and the intercept where there is one."""
+        """θ: β, and the intercept if there is one."""
         if self.x_mean is None:
             return beta.copy()
         return np.append(beta, self.y_mean - np.sum(self.x_mean * beta))
 
     def stand(self, beta: Array) -> ResidualState:
-        """Where β stands, without a pass when that is known."""
+        """The state at β, without a pass over the data if it is known."""
         if self._last is None or not np.array_equal(self._last[0], beta):
             self.remember(beta, self.design.begin(beta, self.total * self.terms.l1))
         assert self._last is not None
         return self._last[1]
 
     def remember(self, beta: Array, residual_state: ResidualState) -> None:
-        """Keep where β stands for the next run that begins there."""
+        """Keep the state at β for the next run that starts there."""
         self._last = (beta.copy(), residual_state)
 
 
@@ -102,19 +103,21 @@ class WorkingSets(Method):
     """Coordinate descent on growing sets of columns, with gap-safe screening and extrapolation.
 
     Formula: β_j ← soft(‖x_j‖²β_j + x_jᵀr, W·l1_j)/(‖x_j‖² + W·l2_j), over the columns of a working
-    set until its duality gap is small; then over the next. Cost: O(n d) per pass over all columns,
-    of which there are a few; O(n·s) per sweep over s columns in use, or O(s²) on their Gram matrix.
-    CPU only. F never rises; but dense columns come to a small penalty by larger ones, each half of
-    the one before, and on the way it is theirs that does not.
+    set until its duality gap is small; then over the next. F never increases for a fixed penalty.
+    With dense columns, a small penalty is approached through larger ones, each half of the one
+    before. CPU only. Cost: O(n d) for each of a few passes over all columns; O(n·s) per sweep over
+    s active columns, or O(s²) on their Gram matrix.
 
     Parameters
     ----------
-    least : int
-        Fewest columns that are taken into a working set beside those in use.
-    once : bool
-        Descend at least once, even from a start that is within the tolerance.
-    first_sweeps : int
-        The most sweeps over all columns of a small problem, before columns are chosen.
+    least : int, default=100
+        Smallest number of columns that are added to a working set beside the active ones. Must be
+        at least 1.
+    once : bool, default=False
+        Whether to descend at least once, even from a start that is within the tolerance.
+    first_sweeps : int, default=400
+        Largest number of sweeps over all columns of a small problem before working sets are used.
+        Must be non-negative.
 
     Examples
     --------
@@ -157,7 +160,7 @@ class WorkingSets(Method):
         return self._advance(state, self.default_max_steps, 0.0)
 
     def run(self, problem: Any, theta: Array, monitor: Monitor) -> None:
-        """The steps that are counted are sweeps; a working set takes as many as it needs."""
+        """Run with sweeps as the counted steps; a working set makes as many as it needs."""
         state = self.start(problem, theta)
         monitor.begin(state)
         quadratic = state.memory["quadratic"]
@@ -171,7 +174,7 @@ class WorkingSets(Method):
             monitor.observe(state)
 
     def _sweep_first(self, state: State, monitor: Monitor) -> None:
-        """Over all columns; where that does not arrive, another way begins at the start."""
+        """Sweep over all columns; if that does not converge, return to the start."""
         most = min(self.first_sweeps, monitor.max_steps)
         swept = self._advance(state, most, monitor.tolerance, over_all=True)
         if swept.gap <= monitor.tolerance:
@@ -179,7 +182,7 @@ class WorkingSets(Method):
             monitor.observe(swept)
 
     def _along_the_path(self, state: State, monitor: Monitor) -> State:
-        """Towards a small penalty by larger ones."""
+        """Approach a small penalty through larger ones."""
         quadratic = state.memory["quadratic"]
         for times in _larger_penalties(state, monitor.tolerance):
             ahead = _under(_larger(quadratic, times), state)
@@ -209,13 +212,13 @@ class WorkingSets(Method):
         )
 
     def _working_set(self, memory: dict[str, Any], beta: Array) -> Array:
-        """The columns in use, and those nearest to being so."""
+        """The active columns, and those nearest to becoming active."""
         quadratic, terms = memory["quadratic"], memory["terms"]
         room, alive = _room(quadratic, terms, beta, memory["residual_state"], memory["dual"])
         memory["alive"] = alive if memory["alive"] is None else alive & memory["alive"]
         idle = np.flatnonzero(memory["alive"] & (beta == 0))
         extra = max(self.least, int(np.count_nonzero(beta)) // 2)
-        if quadratic.expected is not None:  # a path: it is known who is likely to join
+        if quadratic.expected is not None:  # on a path the columns that join are predictable
             if not memory["sweeps"]:
                 expected = quadratic.expected
                 room = terms.l1 - np.where(terms.lower == 0, expected, np.abs(expected))
@@ -235,7 +238,7 @@ def _state(
     sweeps: int = 0,
     stalled: bool = False,
 ) -> State:
-    """The gap and value at β, and what tells which columns may still be in use at the optimum."""
+    """The gap and value at β, and which columns may still be active at the optimum."""
     slopes, squared, with_target, slack = residual_state
     gap, scaled_gap, scale, value = _native.lasso_gap(
         beta, slopes, slack, *terms, squared, with_target
@@ -254,12 +257,12 @@ def _state(
 
 
 def _larger(quadratic: L1LeastSquares, times: float) -> L1LeastSquares:
-    """The same problem where l1 is so many times as large."""
+    """The same problem with l1 multiplied by `times`."""
     return quadratic.with_terms(quadratic.terms._replace(l1=times * quadratic.terms.l1))
 
 
 def _under(quadratic: L1LeastSquares, state: State) -> State:
-    """The same point where the penalty is another."""
+    """The same point with another penalty."""
     memory = state.memory
     quadratic.remember(memory["beta"], memory["residual_state"])
     return _state(
@@ -272,7 +275,7 @@ def _under(quadratic: L1LeastSquares, state: State) -> State:
 
 
 def sweeps_suit(quadratic: L1LeastSquares, tolerance: float) -> bool:
-    """Whether sweeps over all columns are likely to be the shortest way."""
+    """Whether sweeps over all columns are likely to be fastest."""
     design = quadratic.design
     return design.is_small and tolerance * quadratic.total >= ROUGH * design.target_squared
 
@@ -280,7 +283,7 @@ def sweeps_suit(quadratic: L1LeastSquares, tolerance: float) -> bool:
 def limits_of(
     quadratic: L1LeastSquares, tolerance: float, sweeps: int, over_all: bool = False
 ) -> Limits:
-    """When a descent over some columns, or all, has done enough for a gap of the whole problem."""
+    """When a descent over some columns, or all, is accurate enough for the whole problem."""
     return Limits(
         (1.0 if over_all else INNER_SHARE) * tolerance * quadratic.total,
         EPSILON * quadratic.design.target_squared**0.5,
@@ -295,7 +298,7 @@ def _sums(quadratic: L1LeastSquares) -> Terms:
 
 
 def _larger_penalties(state: State, tolerance: float) -> Iterator[float]:
-    """From the one of a point on the path, each half of the one before."""
+    """Penalties from that of a point on the path, each half of the one before."""
     memory, quadratic = state.memory, state.memory["quadratic"]
     (l1, _, lower), slopes = memory["terms"], memory["residual_state"].slopes
     steep = np.where(lower == 0, slopes, np.abs(slopes))[l1 > 0]
@@ -314,7 +317,7 @@ def _room(
     residual_state: ResidualState,
     dual: tuple[float, float],
 ) -> tuple[Array, Array]:
-    """How far each column is from being in use, and whether it may be so at the optimum."""
+    """How far each column is from becoming active, and whether it may be active at the optimum."""
     scaled_gap, scale = dual
     room = np.empty_like(beta)
     _native.lasso_room(

@@ -1,1 +1,1 @@
-"""Methods on the dual: augmented Lagrangian and dual coordinate ascent."""
+"""Methods for the dual problem: augmented Lagrangian and dual coordinate ascent."""

@@ -1,10 +1,10 @@
-"""The augmented Lagrangian: Newton's method for losses with kinks, made exact by multipliers.
+"""The augmented Lagrangian: Newton's method for losses with kinks, made exact by dual variables.
 
-A kinked loss ℓ(z) = max over m in a box of m(y − z) − … is rounded off around the multiplier of
-the step before: with −(m − anchor)²/(2·reach) under the maximum it has a continuous slope, and few
-Newton steps minimise the whole. The multipliers found there are the next anchor. Each round brings
-them nearer to the optimum's, and once they single out the rows on the kinks the answer is exact to
-rounding. It is the proximal point method on the dual.
+A loss with kinks ℓ(z) = max over m in a box of m(y − z) − … is smoothed around the dual variable of
+the previous round: with −(m − anchor)²/(2·reach) under the maximum its gradient is continuous, and
+a few Newton steps minimise the smoothed objective. The dual variables found there are the next
+anchor. Each round brings them closer to the optimum. As soon as they identify the rows on the
+kinks, the result is exact up to rounding. This is the proximal point method on the dual.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from thetahat.mathematics.parts import require_number
 
 @dataclass(frozen=True)
 class Touch:
-    """At θ: the touching function with its derivatives, F itself, and what is known of the dual."""
+    """At θ: the smoothed objective with its derivatives, F itself, and bounds from the dual."""
 
     theta: Array
     value: float
@@ -33,7 +33,7 @@ class Touch:
     primal: float
     gap: float
     travel: float
-    """(m − anchor)²/(2·reach), averaged over the rows: how far this round has moved them."""
+    """(m − anchor)²/(2·reach), averaged over the rows: the distance moved in this round."""
     multipliers: Array
     raw: Array
     """z of every row."""
@@ -41,17 +41,18 @@ class Touch:
 
 @dataclass(frozen=True)
 class AugmentedLagrangian(Method):
-    """θ ← argmin of F rounded off around the multipliers; multipliers ← those attained there.
+    """The augmented Lagrangian method: minimise F smoothed around the dual variables, update them.
 
     Formula: m ← argmax over the box of D(m) − ‖m − m_old‖²/(2·reach), solved through its smooth
-    primal by Newton steps. For the hinge and ε-insensitive losses with an L2 penalty. Cost per
-    step: one pass over the rows, O(n d), and O(d²) for each row on a kink; O(n + d²) memory. The
-    rows may be in a file. The gap is the duality gap.
+    primal by Newton steps. For the hinge and ε-insensitive losses with an L2 penalty. The rows may
+    be in a file. The gap is the duality gap. Cost per step: one pass over the rows, O(n d), and
+    O(d²) for each row on a kink; O(n + d²) memory.
 
     Parameters
     ----------
-    growth : float
-        By how much the reach grows from one round to the next; > 1.
+    growth : float, default=3.0
+        Factor by which the smoothing reach grows from one round to the next. Larger values need
+        fewer rounds with more Newton steps each. Must be greater than 1.
 
     Examples
     --------
@@ -76,7 +77,7 @@ class AugmentedLagrangian(Method):
     def start(self, problem: Any, theta: Array) -> State:
         form = problem.multiplier_form()
         anchor = form.start()
-        # Residuals of the usual size should not quite reach the edge of the box.
+        # Residuals of typical size should lie just inside the box.
         reach = 0.5 / max(form.at(theta, anchor, 1.0).primal, SMALLEST)
         first = _Round(form, anchor, reach, farthest=FARTHEST * reach)
         return _state(first, form.at(theta, anchor, reach))
@@ -87,8 +88,8 @@ class AugmentedLagrangian(Method):
         if there is not None:
             return _state(replace(this, steps=this.steps + 1), there)
         settled = here.gap <= SETTLED * abs(here.primal)
-        # Rows near their kinks tell the next round where to go, so it should begin with some; and
-        # with all of them settled, a farther reach would only magnify rounding.
+        # Rows near their kinks guide the next round, so it should start with some of them. If all
+        # are settled, a larger reach would only magnify rounding errors.
         growth = self.growth if this.steps <= EASY and not settled else 1.0
         following = _Round(
             this.form,
@@ -102,23 +103,23 @@ class AugmentedLagrangian(Method):
 
 
 EASY = 4
-"""Newton steps of a round after which the next may reach farther."""
+"""A round with at most this many Newton steps allows a larger reach in the next one."""
 SETTLED = 1e-12
-"""Of F: a duality gap below this share of it is a matter of rounding."""
+"""A duality gap below this share of F is rounding error."""
 SMALLEST = 1e-200
 FARTHEST = 1e10
-"""Times the first reach: beyond, rounding would be magnified into the multipliers."""
+"""Largest multiple of the first reach; beyond it rounding errors would grow too large."""
 ENOUGH = 0.05
-"""A round ends when what is left to gain in it is this share of how far it has come."""
+"""A round ends when the possible decrease is below this share of the distance moved."""
 FLAT = 0.1
-"""A step along a direction ends where the slope is this share of the slope at its start."""
+"""A line search ends when the slope is below this share of the slope at its start."""
 ROUNDING = 1e-14
-"""Of F: differences below this share of it mean nothing."""
+"""Differences below this share of F are rounding errors."""
 
 
 @dataclass(frozen=True)
 class _Round:
-    """F rounded off around an anchor, and how the search for its minimum goes."""
+    """F smoothed around an anchor, and the progress of the search for its minimum."""
 
     form: Any
     anchor: Array
@@ -126,11 +127,11 @@ class _Round:
     farthest: float
     steps: int = 0
     at_rest: int = 0
-    """Rounds in a row that had nothing left to find."""
+    """Number of consecutive rounds without progress."""
 
 
 def _newton_step(this: _Round, here: Touch) -> Touch | None:
-    """One step towards the minimum of the rounded function; None when it is as good as there."""
+    """One step towards the minimum of the smoothed objective; None if it is reached."""
     slope = largest_entry(here.gradient)
     if slope == 0.0:
         return None
@@ -140,7 +141,7 @@ def _newton_step(this: _Round, here: Touch) -> Touch | None:
     if promised <= ENOUGH * here.travel and here.travel > rounding:
         return None
     if promised <= rounding:
-        # F can no longer tell; a full step is right if it lands on the same pieces.
+        # F is rounding error here; a full step is right if the same rows stay on their kinks.
         there: Touch = this.form.at(here.theta + direction, this.anchor, this.reach)
         return there if largest_entry(there.gradient) < slope / 2 else None
     step = this.form.flat_step(here, direction, this.anchor, this.reach, FLAT)

@@ -1,7 +1,7 @@
-"""Dual block ascent (compiled) for Crammer and Singer's multi-class hinge: one row at a time.
+"""Dual block coordinate ascent (compiled) for Crammer and Singer's multi-class hinge loss.
 
-All multipliers of a row are set at once, to the exact maximum of the dual over them. It is a
-projection: sort the classes by how far they press, and let the foremost share the row's weight.
+All dual variables of one row are set at once, to the exact maximum of the dual over them. This is a
+projection: the classes are sorted by their slopes, and the first ones share the weight of the row.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ from thetahat.mathematics.parts import require_whole
 
 @dataclass(frozen=True)
 class ClassDualDescent(Method):
-    """αᵢ ← argmax of the dual over all multipliers of row i, rows in random order, and again.
+    """Dual block coordinate ascent: αᵢ ← argmax of the dual over all dual variables of row i.
 
-    Formula: αᵢₘ ← min(Cᵢ·1[m = yᵢ], (β − Bₘ)/‖xᵢ‖²) with β such that Σ_m αᵢₘ = 0. For
-    `CrammerSinger` with an L2 penalty and no free intercept. Cost: O(n·C·(d + log C)) per sweep;
-    O((n + d)·C) memory. CPU only. The gap is the duality gap.
+    Formula: αᵢₘ ← min(Cᵢ·1[m = yᵢ], (β − Bₘ)/‖xᵢ‖²) with β such that Σ_m αᵢₘ = 0, over the rows in
+    random order. For `CrammerSinger` with an L2 penalty and no free intercept. CPU only. The gap is
+    the duality gap. Cost: O(n·C·(d + log C)) per sweep; O((n + d)·C) memory.
 
     Parameters
     ----------
-    sweeps : int
-        Sweeps over all rows in one step of the loop.
-    seed : int
-        Draws the order of the rows.
+    sweeps : int, default=10
+        Number of sweeps over all rows in one step of the loop; the gap is computed after each step.
+        Must be at least 1.
+    seed : int, default=0
+        Seed of the random order of the rows. Must be non-negative.
 
     Examples
     --------
@@ -40,7 +41,7 @@ class ClassDualDescent(Method):
     ...     loss="crammer_singer", penalty=th.penalties.L2(alpha=0.1), fit_intercept=False
     ... ).fit(np.array([[1.0, 0.0], [-1.0, 1.0], [-1.0, -1.0]]), np.array([0, 1, 2]))
     >>> model.solution_.solver, model.predict([[3.0, 0.5], [-1.0, 2.0]])
-    ('class_dual_descent', array([0., 1.]))
+    ('class_dual_descent', array([0, 1]))
     """
 
     sweeps: int = 10

@@ -1,14 +1,14 @@
-"""Dual coordinate ascent (compiled): one multiplier at a time, for linear support vector machines.
+"""Dual coordinate ascent (compiled) for linear support vector machines.
 
     D(m) = Σ sᵢ (mᵢyᵢ − kink|mᵢ| − curvature·mᵢ²/2) − λ/2‖β(m)‖²,   β(m) = Σ sᵢ mᵢ xᵢ/λ
 
-One multiplier at a time, D is a parabola with a kink in a box, and its maximum is at hand; moving
-it touches only the columns in which its row is not zero. So a sweep costs what reading the rows
-costs, however many columns there are.
+As a function of one dual variable, D is a parabola with a kink in a box, whose maximum has a closed
+form. Changing it affects only the columns in which its row is not zero. So a sweep costs as much as
+reading the rows, for any number of columns.
 
-An intercept without a penalty asks for Σ sᵢ mᵢ = 0. It is found by the method of multipliers: a
-constant column carries it like a coefficient, and after every step what that column has learned
-moves into the offset b, until nothing is left to move.
+An intercept without a penalty requires Σ sᵢ mᵢ = 0. It is found by the method of multipliers: a
+constant column represents it like a coefficient, and after every step the value of that coefficient
+is moved into the offset b, until it is zero.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from thetahat.mathematics.parts import require_whole
 
 @dataclass(frozen=True)
 class DualCoordinateDescent(Method):
-    """mᵢ ← argmax over mᵢ of D with all other multipliers fixed, in random order, and again.
+    """Dual coordinate ascent: mᵢ ← argmax over mᵢ of D with all other dual variables fixed.
 
     Formula: mᵢ ← clip(soft(rᵢ + hᵢmᵢ, kink)/(hᵢ + curvature), box) with rᵢ = yᵢ − zᵢ and
-    hᵢ = sᵢ‖xᵢ‖²/λ. For the hinge and ε-insensitive losses and their squares with an L2 penalty;
-    rows that have settled at their bounds are passed over for a while. Cost: O(n d) per sweep, or
-    O(nnz) for sparse rows; O(n + d) memory. CPU only. The gap is the duality gap.
+    hᵢ = sᵢ‖xᵢ‖²/λ, over the rows in random order. Rows that stay at their bounds are skipped for a
+    while. For the hinge and ε-insensitive losses and their squares with an L2 penalty. CPU only.
+    The gap is the duality gap. Cost: O(n d) per sweep, or O(nnz) for sparse rows; O(n + d) memory.
 
     Parameters
     ----------
-    sweeps : int
-        Sweeps in the first step of the loop; each step takes twice as many as the one before, up to
-        16 times this. Rows are passed over within a step, so long steps pay; the gap is known after
-        each.
-    seed : int
-        Draws the order of the rows.
+    sweeps : int, default=10
+        Number of sweeps in the first step of the loop. Each step makes twice as many sweeps as the
+        one before, up to 16 times this number. Rows are skipped within a step, so longer steps are
+        more efficient, but the gap is computed only after each step. Must be at least 1.
+    seed : int, default=0
+        Seed of the random order of the rows. Must be non-negative.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class DualCoordinateDescent(Method):
 
 
 ENOUGH = 0.1
-"""A step ends early when no row violates its condition by more than this share of the gap."""
+"""A step ends early if no row violates its condition by more than this share of the gap."""
 
 
 def sweeps_in_step(first: int, step: int) -> int:
@@ -98,7 +98,7 @@ def sweeps_in_step(first: int, step: int) -> int:
 
 
 def steps_for_sweeps(first: int, sweeps: int) -> int:
-    """The least number of steps that take as many sweeps."""
+    """The smallest number of steps that make this many sweeps."""
     step = total = 0
     while total < sweeps:
         step += 1
@@ -107,7 +107,7 @@ def steps_for_sweeps(first: int, sweeps: int) -> int:
 
 
 def sweeps_in_steps(first: int, steps: int) -> int:
-    """The most sweeps that so many steps take."""
+    """The largest number of sweeps in this many steps."""
     return sum(sweeps_in_step(first, step) for step in range(1, steps + 1))
 
 
@@ -126,7 +126,7 @@ def _state(
     bound = dual.terms(multipliers, offset) - dual.strength / 2 * float(np.sum(shrunk * shrunk))
     gap = max(0.0, value - bound)
     if dual.free_intercept:
-        # Were Σ s·m not quite 0, D would hold for this intercept only: count what that may cost.
+        # If Σ s·m is not exactly 0, D is a bound for this intercept only; add what that can cost.
         gap += abs(float(np.sum(dual.share * multipliers))) * (1.0 + abs(offset))
         settled = settled and inside[-1] == 0.0
     memory = {

@@ -1,1 +1,1 @@
-"""Linear and quadratic programs, interior points, constrained problems."""
+"""Linear and quadratic programs, interior points and constrained problems."""

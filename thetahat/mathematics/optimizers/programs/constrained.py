@@ -1,16 +1,16 @@
-"""Constrained minimisation with its certificate: the multipliers of the constraints.
+"""Constrained minimisation, with the Lagrange multipliers as a certificate of optimality.
 
     minimise f(x)  subject to  A x ≤ b,  E x = e
 
 The Lagrangian is L(x, λ, ν) = f(x) + λᵀ(Ax − b) + νᵀ(Ex − e) with λ ≥ 0. At an optimum the four
-conditions of Karush, Kuhn and Tucker hold:
+Karush–Kuhn–Tucker (KKT) conditions hold:
 
     stationarity         ∇f(x) + Aᵀλ + Eᵀν = 0
     primal feasibility   Ax ≤ b, Ex = e
     dual feasibility     λ ≥ 0
-    complementarity      λⱼ (Ax − b)ⱼ = 0: a constraint that is not touched does not push
+    complementarity      λⱼ (Ax − b)ⱼ = 0: the multiplier of an inactive constraint is zero
 
-and for convex f they prove that x is one.
+If f is convex, they prove that x is an optimum.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True)
 class KKT:
-    """How far a point and its multipliers are from the conditions of Karush, Kuhn and Tucker.
+    """How much a point and its multipliers violate the Karush–Kuhn–Tucker (KKT) conditions.
 
-    Formula: ``largest`` is 0 exactly when x and (λ, ν) are a primal-dual solution. Cost: O(1).
+    Formula: ``largest`` is 0 exactly if x and (λ, ν) are a primal-dual solution. Cost: O(1).
 
     Attributes
     ----------
     stationarity, primal, dual, complementarity : float
-        The largest violation of each condition.
+        The largest violation of each of the four conditions; 0 if the condition holds.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class KKT:
 
     @property
     def largest(self) -> float:
-        """The worst of the four."""
+        """The largest of the four violations."""
         return max(self.stationarity, self.primal, self.dual, self.complementarity)
 
 
@@ -63,7 +63,7 @@ def kkt_violation(
     equalities: tuple[Array, Array] | None = None,
     equality_multipliers: Array | None = None,
 ) -> KKT:
-    """Check x and (λ, ν) against the four optimality conditions.
+    """Compute how much x and (λ, ν) violate the four optimality (KKT) conditions.
 
     Formula: ‖∇f + Aᵀλ + Eᵀν‖∞, the largest [Ax − b]₊ and |Ex − e|, [−λ]₊ and |λⱼ(Ax − b)ⱼ|. For
     convex f all are 0 exactly at an optimum. Cost: O(size of A and E).
@@ -71,14 +71,14 @@ def kkt_violation(
     Parameters
     ----------
     point : array of shape (d,)
-        x.
+        The point x that is checked.
     gradient : array of shape (d,)
-        ∇f(x).
+        The gradient ∇f(x) at that point.
     inequalities, equalities : (matrix, vector), optional
-        (A, b) of Ax ≤ b and (E, e) of Ex = e. For curved constraints g(x) ≤ 0 give their Jacobian J
-        and Jx − g(x).
+        The constraints, as pairs (A, b) for Ax ≤ b and (E, e) for Ex = e. For non-linear
+        constraints g(x) ≤ 0 pass their Jacobian J and the vector Jx − g(x).
     inequality_multipliers, equality_multipliers : array, optional
-        λ and ν; zeros if None.
+        The multipliers λ and ν of the constraints. By default zeros.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def kkt_violation(
 
 
 def constraints(pair: Any, d: int, name: str, who: str) -> tuple[Array, Array]:
-    """The matrix (dense or sparse) and the vector of constraints on d unknowns, or a refusal."""
+    """The matrix (dense or sparse) and the vector of constraints on d unknowns, checked."""
     if not (isinstance(pair, tuple | list) and len(pair) == 2):
         raise ParameterError(f"{who}: {name} must be a pair (matrix, vector).")
     matrix, bound = pair
@@ -129,14 +129,14 @@ def constraints(pair: Any, d: int, name: str, who: str) -> tuple[Array, Array]:
     bound = numbers(bound, f"{name}[1]", who)
     if matrix.ndim != 2 or matrix.shape[1] != d or bound.shape != (matrix.shape[0],):
         raise ParameterError(
-            f"{who}: {name} have shapes {matrix.shape} and {bound.shape}; {d} unknowns need "
+            f"{who}: {name} have shapes {matrix.shape} and {bound.shape}; they must be "
             f"(m, {d}) and (m,): one row and one number per constraint."
         )
     return matrix, bound
 
 
 def cost_vector(cost: Any, parts: list[Any], who: str) -> Array:
-    """c of a program; without a cost zeros, one for each column of its first constraints."""
+    """The cost vector c of a program; without one, zeros for all columns of its constraints."""
     if cost is None:
         matrix = parts[0][0]
         shape = matrix.shape if hasattr(matrix, "shape") else np.shape(matrix)
@@ -152,11 +152,11 @@ def cost_vector(cost: Any, parts: list[Any], who: str) -> Array:
 
 
 def bound(given: Any, name: str, size: int, who: str) -> Array:
-    """A bound for each unknown, from one for all or one each; ∞ is none."""
+    """One bound per unknown, from one number for all or one for each; ±∞ means no bound."""
     found = numbers(given, name, who, finite=False)
     if found.shape not in ((), (1,), (size,)):
         raise ParameterError(
-            f"{who}: {name} has shape {found.shape}; give a number, or {size} of them, one for "
+            f"{who}: {name} has shape {found.shape}; pass one number, or {size} numbers, one for "
             "each unknown."
         )
     return np.array(np.broadcast_to(found, (size,)))
@@ -168,7 +168,7 @@ def _multipliers(given: Array | None, size: int, name: str) -> Array:
     found = numbers(given, name, "kkt_violation")
     if found.shape != (size,):
         raise ParameterError(
-            f"kkt_violation: {name} has shape {found.shape}; give {size} numbers, one for each "
+            f"kkt_violation: {name} has shape {found.shape}; pass {size} numbers, one for each "
             "constraint."
         )
     return found

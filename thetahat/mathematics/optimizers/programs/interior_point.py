@@ -1,13 +1,13 @@
-"""Primal-dual interior point for sums of bent lines (Frisch, Newton, Mehrotra).
+"""Primal-dual interior point method for piecewise linear sums (Frisch, Newton, Mehrotra).
 
 Every term has a slope a strictly between below and above, and two multipliers p, q > 0 with
-s = q − p. At the optimum p·(a − below) = 0 and q·(above − a) = 0; on the way both products are kept
-near a common μ that goes to 0. One Newton step on these equations is one p × p system
+s = q − p. At the optimum p·(a − below) = 0 and q·(above − a) = 0; during the run both products are
+kept near a common μ that goes to 0. One Newton step on these equations is one p × p system
 
     (Σ w D x xᵀ + L2) Δθ = right side,    D = 1/(p/(a − below) + q/(above − a)),
 
-solved twice (Mehrotra's predictor and corrector). When the gap is small the terms that stay on
-their kink are known, and θ is the solution of their equations: exact, and zero where it is zero.
+which is solved twice (Mehrotra's predictor and corrector). When the gap is small, the terms at
+their kinks are known and θ is the solution of their equations: exact, and zero where it is zero.
 """
 
 from __future__ import annotations
@@ -24,22 +24,23 @@ from thetahat.mathematics.optimizers.programs.piecewise_linear import PiecewiseL
 from thetahat.mathematics.optimizers.programs.vertex import nearest_vertex
 
 SHORT_OF_THE_BOUNDARY = 0.9995
-"""The share of the way to the nearest bound that a step may go."""
+"""Largest share of the distance to the nearest bound that a step may cover."""
 NEAR_ENOUGH_TO_ROUND = 1e-5
-"""The gap from which on an exact solution is looked for."""
+"""Below this gap the exact solution is tried."""
 SHORTEST_STEP = 1e-7
-"""Below this share of a step the equations are solved no better: the limit of rounding."""
+"""If steps are shorter than this share, rounding limits the accuracy of the equations."""
 SMALLEST_PIVOT = 1e-15
 TINY = 1e-300
 
 
 @dataclass(frozen=True)
 class InteriorPoint(Method):
-    """Linear (and quadratic) programming for quantile, absolute and ε-insensitive regression.
+    """Interior point method for quantile, absolute and ε-insensitive regression.
 
-    The gap is the duality gap as a share of F at the start: F(θ) − min F is no larger, so it is a
-    certificate. Cost per step: one weighted Gram matrix, O(n d²), and four products, O(n d); O(n)
-    memory beside the data. Ten to thirty steps suffice, whatever n.
+    These are linear programs, or quadratic programs with an L2 penalty. The gap is the duality gap
+    relative to F at the start. It is an upper bound of F(θ) − min F, so it certifies the result.
+    Cost per step: one weighted Gram matrix, O(n d²), and four products, O(n d); O(n) memory in
+    addition to the data. Ten to thirty steps are enough for any n.
 
     Examples
     --------
@@ -93,7 +94,7 @@ class InteriorPoint(Method):
 
 
 def _step(memory: dict[str, Any]) -> dict[str, Any] | None:
-    """One predictor and corrector; None where the equations can no longer be solved."""
+    """One predictor and corrector step; None if the equations can no longer be solved."""
     lines: PiecewiseLinearSum = memory["lines"]
     theta, u, v, p, q, s = (memory[key] for key in ("theta", "u", "v", "p", "q", "s"))
     weight = lines.term_weight
@@ -105,7 +106,7 @@ def _step(memory: dict[str, Any]) -> dict[str, Any] | None:
     solve = _factored(matrix)
 
     def towards(to_p: Array | float, to_q: Array | float) -> tuple[Array, ...]:
-        """The step after which p·u and q·v are, to first order, to_p and to_q times u and v."""
+        """The step after which p·u and q·v are, to first order, to_p·u and to_q·v."""
         push = (q - p) - (to_q - to_p)
         move = solve(-imbalance - lines.pull_back(D * push))
         shift = lines.along(move)
@@ -124,7 +125,7 @@ def _step(memory: dict[str, Any]) -> dict[str, Any] | None:
     if max(primal, dual) < SHORTEST_STEP:
         return None
     if lines.l2.any():
-        # θ² ties both sides of the equations together: one step for both keeps them balanced.
+        # With θ² terms the primal and dual steps are coupled, so both must have the same length.
         primal = dual = min(primal, dual)
     return {
         **memory,
@@ -139,7 +140,7 @@ def _step(memory: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _kept(live: Array, values: Array, change: Array) -> Array:
-    """Moved where the term counts; a term of weight 0 stays out of all sums, and of harm's way."""
+    """The moved values; terms of weight 0 are excluded from all sums and stay unchanged."""
     return np.where(live, np.maximum(values + change, TINY), values)
 
 
@@ -155,7 +156,7 @@ def _reach(live: Array, first: Array, d_first: Array, second: Array, d_second: A
 
 
 def _factored(matrix: Array) -> Any:
-    """How to solve with the matrix: by Cholesky, or by eigenvalues where it is singular."""
+    """A function that solves with the matrix, by Cholesky or, if it is singular, by eigenvalues."""
     cho_factor, cho_solve = scipy_linalg().cho_factor, scipy_linalg().cho_solve
 
     size = np.sqrt(np.diagonal(matrix))
@@ -184,10 +185,10 @@ def _state(theta: Array, memory: dict[str, Any]) -> State:
 
 
 def _gap(theta: Array, value: float, slopes: Array, memory: dict[str, Any]) -> float:
-    """F(θ) less the bound that the slopes give, as a share of F at the start.
+    """F(θ) minus the lower bound from the slopes, relative to F at the start.
 
-    What the slopes leave unbalanced counts against it, as if each parameter were as large as one
-    that changes the distances by their size at the start.
+    The imbalance of the slopes is subtracted from the bound, as if each parameter were so large
+    that it changes the distances by their size at the start.
     """
     lines: PiecewiseLinearSum = memory["lines"]
     imbalance = lines.pull_back(slopes) + lines.l2 * theta
@@ -202,7 +203,7 @@ def _column_sizes(lines: PiecewiseLinearSum) -> Array:
 
 
 def _rounded(state: State) -> State | None:
-    """The exact solution next to an inner one, if the certificate confirms that it is one."""
+    """The exact solution near an interior point, if the duality gap confirms it."""
     memory = state.memory
     lines: PiecewiseLinearSum = memory["lines"]
     found = nearest_vertex(

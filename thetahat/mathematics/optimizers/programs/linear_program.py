@@ -1,4 +1,4 @@
-"""Linear programs: minimise cᵀx subject to Ax ≤ b, Ex = e and bounds; or only find a point."""
+"""Linear programs: minimise cᵀx subject to Ax ≤ b, Ex = e and bounds, or find a feasible point."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ from thetahat.mathematics.optimizers.programs.constrained import bound, constrai
 
 @dataclass(frozen=True)
 class Program:
-    """What a linear or quadratic program found, with its multipliers.
+    """The result of a linear or quadratic program, with its multipliers.
 
-    Formula: at an optimum ∇f(x) + Aᵀλ + Eᵀν = 0 but for the bounds, λ ≥ 0, λⱼ(Ax − b)ⱼ = 0; check
-    it with `kkt_violation`. Cost: O(size of x and of the constraints).
+    Formula: at an optimum ∇f(x) + Aᵀλ + Eᵀν = 0 (up to the bounds on x), λ ≥ 0 and
+    λⱼ(Ax − b)ⱼ = 0; `kkt_violation` checks this. Cost: O(size of x and of the constraints).
 
     Attributes
     ----------
     status : {"optimal", "infeasible", "unbounded", "steps exhausted", "out of time"}
-        Whether an optimum was found; if not, why. The last two come with the best point so far.
+        Whether an optimum was found and, if not, why. With the last two, the point is the best one
+        found so far.
     point : array or None
-        x.
+        The solution x; None if there is none.
     value : float
-        f(x); +∞ when no point satisfies the constraints, −∞ when f has no minimum there.
+        The value f(x); +∞ if no point satisfies the constraints, −∞ if f has no minimum.
     inequality_multipliers, equality_multipliers : array or None
-        λ and ν.
+        The multipliers λ and ν of the constraints; None if there are none.
 
     Examples
     --------
@@ -60,21 +61,22 @@ def linear_program(
     """Minimise cᵀx subject to Ax ≤ b, Ex = e, lower ≤ x ≤ upper (simplex or interior point).
 
     Formula: min cᵀx; without a cost, any point that satisfies the constraints, if there is one.
-    Cost: polynomial; in practice a few times (number of constraints) pivots of O(size of A) each.
+    Cost: in practice a few times (number of constraints) pivots of O(size of A) each.
 
     Parameters
     ----------
     cost : array of shape (d,), optional
-        c; zeros if None, which asks for feasibility alone.
+        The cost vector c. By default zeros, which only looks for a point that satisfies the
+        constraints.
     inequalities, equalities : (matrix, vector), optional
-        (A, b) and (E, e); matrices may be sparse.
-    lower, upper : float or array of shape (d,)
-        Bounds; none by default.
+        The constraints, as pairs (A, b) for Ax ≤ b and (E, e) for Ex = e. Matrices may be sparse.
+    lower, upper : float or array of shape (d,), default=-inf and inf
+        Bounds on x, as one number for all entries or one for each.
 
     Returns
     -------
     Program
-        An infeasible or unbounded program is an answer, not an error: see its ``status``.
+        Infeasible and unbounded programs do not raise an error; see ``status``.
 
     Examples
     --------
@@ -89,7 +91,10 @@ def linear_program(
 
     parts = [part for part in (inequalities, equalities) if part is not None]
     if cost is None and not parts:
-        raise ParameterError("linear_program: give a cost or constraints; there is nothing to do.")
+        raise ParameterError(
+            "linear_program: there is nothing to do without a cost and constraints. Pass a cost, "
+            "inequalities or equalities."
+        )
     who, c = "linear_program", cost_vector(cost, parts, "linear_program")
     size = c.size
     if inequalities is not None:
@@ -107,15 +112,18 @@ def linear_program(
     )  # fmt: skip
     if found.status == 1 and limit is not None:
         raise ThetahatError(
-            f"linear_program: out of time after {limit:.3g} s, with no point yet. Allow more with "
-            "th.config(max_time=...), or give fewer constraints."
+            f"linear_program: out of time after {limit:.3g} s, with no point found. Allow more "
+            "time with th.config(max_time=...), or pass fewer constraints."
         )
     if found.status == 2:
         return Program("infeasible", value=np.inf)
     if found.status == 3:
         return Program("unbounded", value=-np.inf)
     if found.status != 0:
-        raise ThetahatError(f"linear_program: no answer ({found.message}). Scale the constraints.")
+        raise ThetahatError(
+            f"linear_program: no solution was found ({found.message}). Scale the constraints so "
+            "that their entries have similar sizes."
+        )
     return Program(
         "optimal",
         found.x,

@@ -1,12 +1,12 @@
-"""A sum of bent lines over linear functions, with |θ| and θ² terms: the problem of linear
-programming behind quantile, absolute and ε-insensitive regression.
+"""A piecewise linear sum with |θ| and θ² terms: the linear program behind quantile, absolute and
+ε-insensitive regression.
 
     F(θ) = Σ_i w_i Σ_k max(below_k s_ik, above_k s_ik) + Σ_j (l1_j|θ_j| + ½ l2_j θ_j²),
     s_ik = (Aθ)_i − kink_ik,   below_k ≤ 0 ≤ above_k
 
-|θ_j| is a bend over the unit row e_j, so all the kinks of F are held in one flat list of terms.
-Each term is the largest a·s over slopes a in [below, above]. Hence the dual: whatever slopes obey
-Σ w a x + l2·θ = 0, F is nowhere below −Σ w a·kink − ½ Σ l2 θ².
+|θ_j| is a term with a kink over the unit row e_j, so all kinks of F are kept in one flat list of
+terms. Each term is the largest a·s over slopes a in [below, above]. This gives the dual: for any
+slopes with Σ w a x + l2·θ = 0, F is nowhere below −Σ w a·kink − ½ Σ l2 θ².
 """
 
 from __future__ import annotations
@@ -23,31 +23,33 @@ from thetahat.mathematics.optimizers.centred_intercept import CentredIntercept
 
 @dataclass(frozen=True)
 class PiecewiseLinearSum(CentredIntercept):
-    """F(θ) as above, with A known by its products alone.
+    """A weighted sum of piecewise linear terms of Aθ, plus |θ| and θ² terms.
 
-    Cost: O(n) memory for the kinks and weights. All arrays are float64.
+    Formula: F(θ) = Σ_i w_i Σ_k max(below_k s_ik, above_k s_ik) + Σ_j (l1_j|θ_j| + ½ l2_j θ_j²) with
+    s_ik = (Aθ)_i − kink_ik. The matrix A is given only by functions. All arrays are float64. Cost:
+    O(n) memory for the kinks and weights.
 
     Parameters
     ----------
     product : callable
-        θ ↦ Aθ, of shape (n,).
+        The function θ ↦ Aθ, which returns an array of shape (n,).
     adjoint : callable
-        v ↦ Aᵀv.
+        The function v ↦ Aᵀv, which returns an array of shape (p,).
     gram : callable
-        v ↦ Aᵀ diag(v) A, of shape (p, p), for v ≥ 0.
+        The function v ↦ Aᵀ diag(v) A, which returns an array of shape (p, p), for v ≥ 0.
     rows : callable
-        Indices ↦ those rows of A, dense.
+        Takes indices and returns those rows of A as a dense array.
     weight : array of shape (n,)
-        w ≥ 0.
+        Non-negative weight of each row (w).
     kinks : array of shape (m, n)
-        m bends for every row.
+        The m kinks of every row, where its slope changes.
     below, above : array of shape (m,)
-        Slopes left and right of a kink.
+        Slopes to the left and to the right of each kink, with below ≤ 0 ≤ above.
     l1, l2 : array of shape (p,)
-        Terms of each parameter.
+        Factors of |θ_j| and ½θ_j² for each parameter.
     origin : array of shape (p − 1,), optional
-        Where the rows are seen from a point, x − origin, and the last parameter is an intercept b:
-        it is held as b + originᵀβ inside.
+        If given, rows are taken relative to this point, x − origin, and the last parameter is an
+        intercept b, which is represented as b + originᵀβ.
 
     Examples
     --------
@@ -74,7 +76,7 @@ class PiecewiseLinearSum(CentredIntercept):
     def of_matrix(
         cls, A: Array, kink: Array, *, below: float = -1.0, above: float = 1.0, l1: float = 0.0
     ) -> PiecewiseLinearSum:
-        """One bend per row of a matrix, all of the same slopes and of weight 1."""
+        """One kink per row of a matrix, all with the same slopes and weight 1."""
         A = np.asarray(A, dtype=np.float64)
         n, p = A.shape
         return cls(
@@ -91,7 +93,7 @@ class PiecewiseLinearSum(CentredIntercept):
         )
 
     def piecewise_linear(self) -> PiecewiseLinearSum:
-        """Itself: what `InteriorPoint` asks any problem for."""
+        """Return the problem itself, in the form that `InteriorPoint` needs."""
         return self
 
     def start(self) -> Array:
@@ -103,7 +105,7 @@ class PiecewiseLinearSum(CentredIntercept):
         inside = self.inside(theta)
         return self.value_at(inside, self.distances(inside))
 
-    # The terms: m·n bends over rows, then p over single parameters.
+    # The terms: m·n over the rows, then p over single parameters.
 
     @cached_property
     def term_weight(self) -> Array:
@@ -122,11 +124,11 @@ class PiecewiseLinearSum(CentredIntercept):
         return np.concatenate([self.kinks.ravel(), np.zeros(len(self.l1))])
 
     def along(self, direction: Array) -> Array:
-        """How much each s changes when θ moves by `direction`."""
+        """The change of each s when θ moves by `direction`."""
         return np.concatenate([np.tile(self.product(direction), len(self.kinks)), direction])
 
     def distances(self, theta: Array) -> Array:
-        """s, term by term."""
+        """The distance s of each term from its kink."""
         return self.along(theta) - self.term_kink
 
     def pull_back(self, slopes: Array) -> Array:
@@ -151,16 +153,16 @@ class PiecewiseLinearSum(CentredIntercept):
         return matrix
 
     def value_at(self, theta: Array, s: Array) -> float:
-        """F(θ), where s is known."""
+        """F(θ), if s is known."""
         bent = np.maximum(self.term_below * s, self.term_above * s)
         return float(np.sum(self.term_weight * bent) + np.sum(self.l2 * theta * theta) / 2)
 
     def dual_value(self, theta: Array, slopes: Array) -> float:
-        """The bound that the slopes give, where their pull and that of θ² cancel."""
+        """The lower bound that the slopes give, if they balance the gradient of the θ² terms."""
         met = np.sum(self.term_weight * slopes * self.term_kink)
         return float(-met - np.sum(self.l2 * theta * theta) / 2)
 
     def _per_row(self, terms: Array) -> Array:
-        """Weighted, and summed over the bends of each row."""
+        """Weighted, and summed over the kinks of each row."""
         n, m = len(self.weight), len(self.kinks)
         return self.weight * terms[: m * n].reshape(m, n).sum(axis=0)

@@ -1,7 +1,7 @@
-"""Quadratic programs ½xᵀQx + cᵀx: in a box by coordinate descent, on a plane by one linear system.
+"""Quadratic programs ½xᵀQx + cᵀx with bounds (by coordinate descent) or with equalities (directly).
 
-The dual of a support vector machine is the first kind. The second is solved by its Lagrangian,
-whose stationary point is a linear system in x and the multipliers.
+The dual of a support vector machine is a program with bounds. A program with equalities is solved
+by its Lagrangian, whose stationary point is a linear system in x and the multipliers.
 """
 
 from __future__ import annotations
@@ -30,32 +30,33 @@ def box_quadratic_program(
     tolerance: float = 1e-10,
     max_steps: int = 100_000,
 ) -> Program:
-    """Minimise ½xᵀQx + cᵀx subject to lower ≤ x ≤ upper, one coordinate after another (compiled).
+    """Minimise ½xᵀQx + cᵀx subject to lower ≤ x ≤ upper, by compiled coordinate descent.
 
     Formula: x_j ← clip(x_j − (Qx + c)_j/Q_jj, lower_j, upper_j). The multipliers of the bounds are
-    the gradient Qx + c: ≥ 0 where x is at its lower bound, ≤ 0 at its upper, 0 between. Cost: O(d³)
-    once, to see that Q is convex, then O(d²) per sweep.
+    the gradient Qx + c: ≥ 0 where x is at its lower bound, ≤ 0 at its upper bound, 0 between. Cost:
+    O(d³) once, to check that Q is convex, then O(d²) per sweep.
 
     Parameters
     ----------
     quadratic : array of shape (d, d)
-        Q, symmetric and positive semidefinite.
+        The matrix Q of the quadratic term. Must be symmetric and positive semidefinite.
     linear : array of shape (d,)
-        c.
-    lower, upper : float or array of shape (d,)
-        The box.
-    tolerance : float
-        Largest gradient entry that the bounds leave open.
-    max_steps : int
-        Most sweeps.
+        The vector c of the linear term.
+    lower, upper : float or array of shape (d,), default=0.0 and inf
+        Bounds on x, as one number for all entries or one for each.
+    tolerance : float, default=1e-10
+        The run converges when the largest gradient entry, except where a bound blocks the descent,
+        is at most this value. Smaller values give more accurate results and need more iterations.
+    max_steps : int, default=100000
+        Maximum number of iterations; each is a sweep over all coordinates.
 
     Returns
     -------
     Program
         ``inequality_multipliers`` are those of the 2d constraints x ≥ lower, then x ≤ upper. Its
-        status is "unbounded" where some direction without curvature leads down for ever, and
-        "steps exhausted" (or "out of time") where the tolerance was not reached: the point is then
-        the best so far. A Q that curves downwards is refused: the method would stop anywhere.
+        status is "unbounded" if the objective decreases without end along some direction, and
+        "steps exhausted" or "out of time" if the tolerance was not reached; the point is then the
+        best one so far. A Q with a negative eigenvalue raises an error.
 
     Examples
     --------
@@ -73,12 +74,12 @@ def box_quadratic_program(
         j = int(np.argmin(low <= high))
         raise ParameterError(
             f"box_quadratic_program: lower[{j}]={low[j]:g} is above upper[{j}]={high[j]:g}, so the "
-            "box is empty. Exchange them."
+            "box is empty. Every lower bound must be at most its upper bound."
         )
     Q = _convex(Q)
     if _falls_for_ever(Q, c, low, high):
         return Program("unbounded", value=-np.inf)
-    # Without curvature a coordinate goes where its slope leads; the sweeps move the others.
+    # A coordinate without curvature starts at the bound that its slope leads to.
     flat = np.diagonal(Q) == 0
     leads = np.where(c > 0, low, np.where(c < 0, high, 0.0))
     start = np.clip(np.where(flat, leads, 0.0), low, high)
@@ -93,22 +94,22 @@ def box_quadratic_program(
 
 
 def _convex(Q: Array) -> Array:
-    """Q with what is no curvature to rounding made zero; refused if it curves downwards."""
+    """Q with zeros for coordinates without curvature; an error if Q is not convex."""
     scale = float(np.max(np.abs(Q), initial=0.0))
     with one_blas_thread():
         least = float(np.linalg.eigvalsh(Q).min(initial=0.0))
     if least < -DOWNWARDS * scale:
         raise CapabilityError(
-            "box_quadratic_program: Q must be positive semidefinite, and it curves downwards "
-            f"(least eigenvalue {least:.3g}). Every corner of the box may be a local minimum then: "
-            "compare them, or raise the diagonal of Q."
+            "box_quadratic_program: Q must be positive semidefinite, but its smallest eigenvalue "
+            f"is {least:.3g}. Every corner of the box may then be a local minimum: compare them, "
+            "or increase the diagonal of Q."
         )
     none = np.diagonal(Q) <= 0
     return np.where(none | none[:, None], 0.0, Q)
 
 
 def _falls_for_ever(Q: Array, c: Array, low: Array, high: Array) -> bool:
-    """Whether some v has Qv = 0 and cᵀv < 0 and never leaves the box."""
+    """Whether some direction v has Qv = 0 and cᵀv < 0 and never leaves the box."""
     if np.isfinite(low).all() and np.isfinite(high).all():
         return False
     with one_blas_thread():
@@ -124,11 +125,11 @@ def _falls_for_ever(Q: Array, c: Array, low: Array, high: Array) -> bool:
 
 
 SINGULAR = 1e-12
-"""Curvature or constraint below this share of the largest counts as none."""
+"""Curvatures or constraints below this share of the largest count as zero."""
 DOWNWARDS = 1e-10
-"""Curvature downwards below this share of the largest is rounding."""
+"""Negative curvatures up to this share of the largest entry are rounding errors."""
 STEEP = 1e-6
-"""A slope along a flat direction that is more than the rounding of a linear program."""
+"""A steeper slope along a flat direction is not a rounding error of the linear program."""
 
 
 def equality_quadratic_program(
@@ -137,22 +138,22 @@ def equality_quadratic_program(
     """Minimise ½xᵀQx + cᵀx subject to Ex = e, by its Lagrangian.
 
     Formula: the stationary point of L = ½xᵀQx + cᵀx + νᵀ(Ex − e), that is Qx + Eᵀν = −c and
-    Ex = e; solved in the null space of E, so constraints that repeat one another do no harm. Cost:
-    O(d³).
+    Ex = e. It is solved in the null space of E, so redundant constraints are allowed. Cost: O(d³).
 
     Parameters
     ----------
     quadratic : array of shape (d, d)
-        Q, symmetric, and positive definite along the constraints.
+        The matrix Q of the quadratic term. Must be symmetric, and positive definite on the null
+        space of E.
     linear : array of shape (d,)
-        c.
+        The vector c of the linear term.
     equalities : (matrix of shape (m, d), vector of shape (m,))
-        E and e.
+        The matrix E and the vector e of the constraints Ex = e.
 
     Returns
     -------
     Program
-        ``equality_multipliers`` are ν, of least norm where constraints repeat one another.
+        ``equality_multipliers`` are ν; those of least norm if constraints are redundant.
 
     Examples
     --------
@@ -184,9 +185,9 @@ def equality_quadratic_program(
         flat = curvature <= SINGULAR * scale
         if np.any(curvature < -1e-9 * scale):
             raise CapabilityError(
-                "equality_quadratic_program: Q curves downwards along the constraints (smallest "
-                f"curvature {curvature.min():.2g}), so there is no minimum. Give a Q that is "
-                "positive semidefinite there."
+                "equality_quadratic_program: Q has a negative curvature along the constraints "
+                f"({curvature.min():.2g}), so there is no minimum. Pass a Q that is positive "
+                "semidefinite there."
             )
         along = axes.T @ slope
         if np.any(np.abs(along[flat]) > 1e-9 * max(1.0, float(np.max(np.abs(c))))):
@@ -205,7 +206,11 @@ def _square(quadratic: Array, linear: Array, who: str) -> tuple[Array, Array]:
             f"{who}: Q has shape {Q.shape} and c {c.shape}; they must be (d, d) and (d,)."
         )
     if not (np.isfinite(Q).all() and np.isfinite(c).all()):
-        raise DataError(f"{who}: Q and c must be finite; they hold NaN or infinity. Drop those.")
+        raise DataError(
+            f"{who}: Q and c must be finite, but contain NaN or infinity. Replace those values."
+        )
     if not np.allclose(Q, Q.T, rtol=1e-10, atol=1e-12 * float(np.max(np.abs(Q), initial=0.0))):
-        raise ParameterError(f"{who}: Q must be symmetric. Give (Q + Q.T)/2, which says the same.")
+        raise ParameterError(
+            f"{who}: Q must be symmetric. Pass (Q + Q.T)/2, which gives the same objective."
+        )
     return Q, c

@@ -1,8 +1,8 @@
-"""From a point near the optimum of a piecewise linear sum to the optimum itself.
+"""From a point near the optimum of a piecewise linear sum to the exact optimum.
 
-Terms that stay on their kink give equations x·θ = kink; the others lie on one of their lines, with
-its slope. The equations (and, with θ² terms, the balance of all pulls) determine θ and the slopes
-of the terms on their kinks. Whether that is the optimum, the duality gap tells.
+Terms at their kinks give equations x·θ = kink; the other terms have the slope of one of their
+lines. The equations (and, with θ² terms, the balance of all slopes) determine θ and the slopes of
+the terms at their kinks. The duality gap shows whether the result is the optimum.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.programs.piecewise_linear import PiecewiseLinearSum
 
 INDEPENDENT = 1e-10
-"""Share of its own length below which what is left of a row depends on the rows before it."""
+"""If less than this share of a row remains, it depends linearly on the rows before it."""
 ROUNDING = 1e-12
 """Distances below this share of their unit count as zero."""
 
@@ -29,11 +29,11 @@ def nearest_vertex(
     to_kink: Array,
     unit: float,
 ) -> tuple[Array, Array] | None:
-    """θ and the slopes of all terms; None where no slopes within their bounds are in balance.
+    """θ and the slopes of all terms; None if no slopes within their bounds are in balance.
 
-    `to_bound` is how far a slope is from its bounds, `to_kink` how far the term is from its kink:
-    at the optimum one of them is 0. `unit` is the size of distances that are not. Cost: O(p³), and
-    one or two products.
+    `to_bound` is the distance of a slope from its bounds, `to_kink` the distance of the term from
+    its kink; at the optimum one of them is 0. `unit` is the typical size of distances that are not
+    0. Cost: O(p³), and one or two products.
     """
     held = (lines.term_weight > 0) & (to_bound * unit > to_kink)
     terms = np.flatnonzero(held)
@@ -50,7 +50,7 @@ def nearest_vertex(
             both = np.linalg.lstsq(system, right, rcond=None)[0]
             theta, found = both[:p], both[p:]
         else:
-            # Fewer equations than parameters leave some of θ free: it stays as near as they allow.
+            # With fewer equations than parameters, θ stays as near to its old value as possible.
             theta = theta + np.linalg.lstsq(rows, kink - rows @ theta, rcond=None)[0]
             s = lines.distances(theta)
             resting = _at_rest(lines, s, slopes, abs(s) <= ROUNDING * unit, terms)
@@ -61,7 +61,7 @@ def nearest_vertex(
         return None
     resting[terms] = np.clip(found, low, high)
     at_zero = held[lines.kinks.size :] & (abs(theta) <= ROUNDING * np.max(abs(theta)))
-    # What moves no distance further than rounding is rounding itself.
+    # Changes that move no distance by more than rounding are rounding errors themselves.
     reach = np.max(abs(rows), axis=0, initial=0.0)
     theta[at_zero | ((reach > 0) & (abs(theta) * reach <= ROUNDING * unit))] = 0.0
     return theta, resting
@@ -70,7 +70,7 @@ def nearest_vertex(
 def _at_rest(
     lines: PiecewiseLinearSum, s: Array, slopes: Array, on_kink: Array, terms: Array
 ) -> Array:
-    """Off its kink a term has the slope of its line; on it, the one it had, and `terms` have 0."""
+    """Slopes: that of its line for a term off its kink, 0 for `terms`, unchanged for the others."""
     resting: Array = np.where(s > 0, lines.term_above, lines.term_below)
     resting = np.where(on_kink, slopes, resting)
     resting[terms] = 0.0
@@ -78,7 +78,7 @@ def _at_rest(
 
 
 def _independent(lines: PiecewiseLinearSum, terms: Array) -> Array:
-    """Those whose row does not depend on the rows before it; at most one for each parameter."""
+    """Terms whose row is linearly independent of the rows before it; at most one per parameter."""
     if not len(terms):
         return terms
     rows = lines.term_rows(terms)

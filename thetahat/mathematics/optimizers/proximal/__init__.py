@@ -1,1 +1,1 @@
-"""Methods for a smooth part plus a part with a proximal step, and subgradients."""
+"""Methods for a smooth part plus a part with a proximal operator, and subgradient methods."""

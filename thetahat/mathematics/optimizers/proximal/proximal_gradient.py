@@ -1,12 +1,12 @@
 """Proximal gradient with acceleration (FISTA), for F = S + R with a smooth S and a proximable R.
 
-A gradient step on S, then the proximal step of R, from a point extrapolated along the last move:
+Each step is a gradient step on S and the proximal operator of R, from an extrapolated point:
 
     θ⁺ = prox(v − ∇S(v)/L, 1/L),    v⁺ = θ⁺ + β_t (θ⁺ − θ).
 
-L is found by backtracking on S(θ⁺) ≤ S(v) + ⟨∇S(v), θ⁺ − v⟩ + L/2·‖θ⁺ − v‖² and lowered a little at
-every step. When the extrapolation points uphill, momentum starts again from rest, which makes the
-method fast on strongly convex problems too.
+L is found by backtracking on S(θ⁺) ≤ S(v) + ⟨∇S(v), θ⁺ − v⟩ + L/2·‖θ⁺ − v‖² and decreased slightly
+at every step. When the extrapolation points uphill, the momentum is reset to zero. This makes the
+method fast on strongly convex problems, too.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ from thetahat.mathematics.optimizers.gap import inner
 from thetahat.mathematics.optimizers.loop import Method, State
 
 GROWTH = 2.0
-"""The factor on L when a step was too long."""
+"""Factor by which L grows when a step was too long."""
 RELIEF = 0.9
-"""The factor on L at the start of a step, so that it follows the local curvature."""
+"""Factor by which L shrinks at the start of a step, so that it follows the local curvature."""
 BLUNT = 1e-10
-"""Below this share of |S|, a difference of values of S is mostly rounding."""
+"""Differences of S below this share of |S| are mostly rounding errors."""
 MOST_TRIALS = 200
 
 
 @dataclass(frozen=True)
 class ProximalGradient(Method):
-    """θ⁺ = prox(v − ∇S(v)/L, 1/L) from an extrapolated v (FISTA), with backtracking and restart.
+    """Accelerated proximal gradient (FISTA): θ⁺ = prox(v − ∇S(v)/L, 1/L) from an extrapolated v.
 
-    Cost: two values and gradients of S per step (a few more while L is found), O(d) memory; error
-    O(1/t²), and linear convergence where F is strongly convex.
+    The step size 1/L is found by backtracking, and the momentum is restarted when it points uphill.
+    Cost: two values and gradients of S per step (a few more while L is searched), O(d) memory. The
+    error is O(1/t²), and convergence is linear if F is strongly convex.
 
     Examples
     --------
@@ -67,11 +68,11 @@ class ProximalGradient(Method):
     default_max_steps = 10_000
 
     def start(self, problem: Any, theta: Array) -> State:
-        # A proximal step of length 0 brings θ into the domain of R.
+        # A proximal step of length 0 projects θ onto the domain of R.
         theta = problem.prox(theta, 0.0)
         at_ahead = (theta, *problem.smooth_value_and_gradient(theta))
         state = _state(problem, *at_ahead, ahead=at_ahead, lipschitz=1.0, time=1.0)
-        # Where R is not convex, 0 may be stationary and yet no fixed point: take one step at least.
+        # If R is not convex, 0 may be stationary without being a fixed point, so take one step.
         state.gap = math.inf
         return state
 
@@ -91,7 +92,7 @@ class ProximalGradient(Method):
 
         time = state.memory["time"]
         progress = theta - state.theta
-        if inner(ahead - theta, progress) > 0:  # the extrapolation overshot: start again from rest
+        if inner(ahead - theta, progress) > 0:  # the extrapolation overshot: reset the momentum
             time, at_ahead = 1.0, (theta, smooth, gradient)
         else:
             later = (1 + math.sqrt(1 + 4 * time * time)) / 2
@@ -105,12 +106,12 @@ class ProximalGradient(Method):
 def _is_below(
     smooth_ahead: float, promised: float, bend: float, smooth: float, promised_there: float
 ) -> bool:
-    """Whether S at the new point lies below the parabola drawn at the old one."""
+    """Whether S at the new point lies below the parabola at the old point."""
     if not math.isfinite(smooth):
         return False
     if bend > BLUNT * abs(smooth_ahead):
         return smooth <= smooth_ahead + promised + bend
-    # Values can no longer tell; the change of slope along the move still can.
+    # Differences of values are rounding errors here; the change of the gradient is accurate.
     return promised_there - promised <= 2 * bend
 
 

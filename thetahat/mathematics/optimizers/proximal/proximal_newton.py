@@ -1,13 +1,13 @@
-"""Proximal Newton: F = S + R with a curved S and an R made of |θ_j| and θ_j² in a box.
+"""Proximal Newton: F = S + R with a twice differentiable S and R a sum of |θ_j| and θ_j² in a box.
 
-At each θ, S gives way to its parabola, R stays as it is, and compiled coordinate descent minimises
-their sum; a line search makes sure that F falls:
+At each θ, S is replaced by its local parabola, and compiled coordinate descent minimises the
+parabola plus R. A line search makes sure that F decreases:
 
     δ = argmin_δ ∇S(θ)ᵀδ + ½δᵀHδ + R(θ + δ),    θ ← θ + tδ.
 
-Only a working set of coordinates moves: those that are not zero, and those at zero that the
-optimality conditions push away. The Hessian is formed on the working set alone, so that many
-columns cost little when few of them are used.
+Only a working set of coordinates moves: those that are not zero, and those at zero that violate the
+optimality conditions. The Hessian is formed on the working set alone, so that the cost is small if
+few of many columns are used.
 """
 
 from __future__ import annotations
@@ -30,29 +30,31 @@ from thetahat.mathematics.optimizers.steps.line_search import SHARE
 from thetahat.mathematics.parts import require_whole
 
 FAST = 0.1
-"""A step that leaves at most this share of the gap shows that the Hessian is still right."""
+"""A step that leaves at most this share of the gap shows that the Hessian is still accurate."""
 INNER = 0.01
-"""The share of the gap to which the parabola is minimised."""
+"""Share of the gap to which the local model is minimised."""
 SWEEPS, MOST_ROUNDS = 10, 100
 HALVINGS = 12
-"""Halvings of a step before the model is given up for a more cautious one."""
+"""Number of halvings of a step before a model with larger curvature is used."""
 FLAT = 1e-13
-"""Bends below this share of the largest are none."""
+"""Curvatures below this share of the largest count as zero."""
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
 class ProximalNewton(Method):
-    """θ ← θ + tδ, δ the minimum of the parabola of S plus R, by compiled coordinate descent.
+    """Proximal Newton: θ ← θ + tδ, where δ minimises the local parabola of S plus R.
 
-    Cost per step: one value and gradient of S, O(n d); one Hessian on the a working coordinates,
-    O(n a²), kept while steps are fast; sweeps of O(a²). Memory O(a²). Near the optimum the number
-    of correct digits doubles with every new Hessian.
+    The minimum is found by compiled coordinate descent. Near the optimum the number of correct
+    digits doubles with every new Hessian. Cost per step: one value and gradient of S, O(n d); one
+    Hessian on the a coordinates of the working set, O(n a²), which is kept while steps are fast;
+    sweeps of O(a²). Memory O(a²).
 
     Parameters
     ----------
-    largest_working_set : int
-        The most coordinates that move in one step.
+    largest_working_set : int, default=3000
+        Largest number of coordinates that move in one step. Larger values need fewer steps and more
+        memory. Must be at least 1.
 
     Examples
     --------
@@ -105,7 +107,7 @@ class ProximalNewton(Method):
             require_finite_curvature(bool(np.isfinite(model.hessian).all()))
         found, step = _search(problem, state, terms, model)
         if (step < SHORT or model.is_flat) and hasattr(problem, "majoriser_block"):
-            # The bend of S here is not that nearby; a parabola above S cannot lead too far.
+            # The curvature of S differs nearby; a parabola above S cannot lead too far.
             above = _Model(working, problem.majoriser_block(state.theta, working))
             other, _ = _search(problem, state, terms, above)
             if other is not None and (found is None or other.value < found.value):
@@ -120,7 +122,7 @@ class ProximalNewton(Method):
         return State(state.theta, state.value, state.gap, state.memory, stalled=True)
 
     def _working_set(self, theta: Array, gradient: Array, terms: _Terms) -> Array:
-        """Coordinates that are not zero, or that want to leave it; the most urgent if too many."""
+        """Coordinates that are not zero or should become so; the largest violations if too many."""
         used = (theta != 0) | (terms.l1 == 0)
         inside = np.abs(gradient + terms.l1 * np.sign(theta) + terms.l2 * theta)
         pull = np.where(used, inside, np.abs(gradient) - terms.l1)
@@ -133,7 +135,7 @@ class ProximalNewton(Method):
 
 
 def _most_urgent(pull: Array, count: int) -> Array:
-    """Where the pull is positive: the `count` places where it is largest, in order."""
+    """The `count` places with the largest positive pull, in order."""
     order = np.argsort(-pull, kind="stable")[:count]
     return np.sort(order[pull[order] > 0])
 
@@ -159,28 +161,28 @@ class _Terms:
 
 @dataclass(frozen=True)
 class _Model:
-    """The parabola of S on some coordinates."""
+    """The local parabola of S on some coordinates."""
 
     coordinates: Array
     hessian: Array
 
     @property
     def is_flat(self) -> bool:
-        """Whether S does not bend at all along some coordinate."""
+        """Whether S has no curvature along some coordinate."""
         bends = np.diagonal(self.hessian)
         return bool(bends.size) and bool(bends.min() <= FLAT * max(bends.max(), 0.0))
 
     def ever_more_cautious(self) -> Iterator[_Model]:
-        """Equal curvatures for all, each time larger: gradient steps."""
+        """Models with equal and increasing curvatures: shorter and shorter gradient steps."""
         size = float(np.diagonal(self.hessian).max(initial=0.0)) or 1.0
         for power in range(0, 40, 4):
             yield _Model(self.coordinates, np.eye(len(self.coordinates)) * size * 2.0**power)
 
     def minimum(self, theta: Array, gradient: Array, terms: _Terms, gap: float) -> Array:
-        """θ with the working coordinates moved to the minimum of parabola plus R.
+        """θ with the coordinates of the working set moved to the minimum of the parabola plus R.
 
-        Free coordinates (intercepts) are eliminated first: they couple to every column, which
-        would slow the sweeps down.
+        Free coordinates (intercepts) are eliminated first: they are coupled to every column, which
+        would slow down the sweeps.
         """
         at, hessian = self.coordinates, self.hessian
         free = terms.free[at]
@@ -203,7 +205,7 @@ class _Model:
 
 
 def _lift_flat(gram: Array) -> None:
-    """Where S has no curvature the sweeps would not move: give it the largest there is."""
+    """Replace zero curvatures by the largest one; otherwise the sweeps would not move there."""
     diagonal = np.diagonal(gram)
     largest = float(diagonal.max(initial=0.0)) or 1.0
     flat = np.flatnonzero(diagonal <= FLAT * largest)
@@ -211,7 +213,7 @@ def _lift_flat(gram: Array) -> None:
 
 
 def _sweep(gram: Array, terms: _Terms, theta: Array, slope: Array, tolerance: float) -> None:
-    """Coordinate descent in place, until the optimality conditions hold to the tolerance."""
+    """Coordinate descent in place, until the optimality conditions hold within the tolerance."""
     parts = (terms.l1, terms.l2, terms.lower, terms.upper)
     slope = np.ascontiguousarray(slope)
     for _ in range(MOST_ROUNDS):
@@ -223,9 +225,9 @@ def _sweep(gram: Array, terms: _Terms, theta: Array, slope: Array, tolerance: fl
 
 
 def _search(problem: Any, state: State, terms: _Terms, model: _Model) -> tuple[State | None, float]:
-    """The first of θ + δ, θ + δ/2, … that lowers F by a fair share of what the model promises.
+    """The first of θ + δ, θ + δ/2, … that decreases F by a share of the predicted decrease.
 
-    With the share of δ that it took; none and 0 where there is no such step.
+    Returned with the share of δ that was used; None and 0 if there is no such step.
     """
     target = model.minimum(state.theta, state.memory["gradient"], terms, state.gap)
     move = target - state.theta

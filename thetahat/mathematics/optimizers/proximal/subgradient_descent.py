@@ -1,8 +1,8 @@
-"""Subgradient descent, for objectives with kinks: θ ← prox(θ − η_t g_t, η_t) with g_t ∈ ∂S(θ).
+"""Subgradient descent for objectives with kinks: θ ← prox(θ − η_t g_t, η_t) with g_t ∈ ∂S(θ).
 
-A subgradient need not point downhill, so steps must shrink and the best θ seen is kept. Here
-η_t = τ₀/√(‖g₁‖² + … + ‖g_t‖²), which forgets the scale of F. The error falls like 1/√t: enough
-for a rough fit, and the last resort where no method with an optimality gap applies.
+A step along a subgradient may increase F, so the steps must shrink and the best θ is kept. Here
+η_t = τ₀/√(‖g₁‖² + … + ‖g_t‖²), which does not depend on the scale of F. The error falls like 1/√t.
+This is enough for a rough fit; use the method only if no method with an optimality gap applies.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ from thetahat.mathematics.parts import require_number
 
 @dataclass(frozen=True)
 class SubgradientDescent(Method):
-    """θ ← prox(θ − η_t g_t, η_t) with g_t ∈ ∂S(θ) and η_t = τ₀/√(Σ_{s≤t} ‖g_s‖²).
+    """Subgradient descent: θ ← prox(θ − η_t g_t, η_t) with g_t ∈ ∂S(θ), η_t = τ₀/√(Σ_{s≤t} ‖g_s‖²).
 
-    Cost: one value and subgradient per step, O(d) memory; error O(1/√t). The gap is unknown on a
-    kink, so a run ends with its steps exhausted, at the best θ seen, unless it finds ∂S ∋ 0.
+    The optimality gap is unknown at a kink, so a run usually ends after the maximum number of
+    steps, with the best θ found, unless it reaches a point with ∂S ∋ 0. Cost: one value and
+    subgradient per step, O(d) memory. The error is O(1/√t).
 
     Parameters
     ----------
-    tau0 : float
-        The length of the first step: about the distance from the start to the optimum.
+    tau0 : float, default=1.0
+        Length of the first step (τ₀). It should be about the distance from the start to the
+        optimum. Must be positive.
 
     Examples
     --------

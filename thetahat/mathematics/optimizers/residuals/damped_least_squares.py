@@ -1,10 +1,10 @@
-"""The damped step that Levenberg and Levenberg–Marquardt share, and its control.
+"""The damped step of the Levenberg and Levenberg–Marquardt methods, and the control of the damping.
 
     Δ = argmin ‖r + JΔ‖² + τ‖DΔ‖²,  that is  (JᵀJ + τD²)Δ = −Jᵀr.
 
-Control: τ₀ = 0.1. A step that lowers ‖r‖ is taken and τ ← τ/√2, closer to Gauss–Newton; one that
-does not, or ends where J is not finite, is dropped, τ ← √2·τ, closer to a short gradient step, and
-tried again from the same place.
+The damping starts at τ₀ = 0.1. A step that decreases ‖r‖ is accepted, and τ ← τ/√2 makes the next
+one closer to Gauss–Newton. A step that does not, or that leads to a J that is not finite, is
+rejected; τ ← √2·τ makes it closer to a short gradient step, which is tried from the same point.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from thetahat.mathematics.optimizers.residuals.gauss_newton import (
 
 FACTOR = math.sqrt(2.0)
 MOST_TRIALS = 200
-"""√2 to this power is 1e30: by then the step is far below rounding."""
+"""√2 to this power is 1e30; with this damping steps are far below rounding errors."""
 
 
 def damped_step(jacobian: Array, residuals: Array, tau: float, metric: Array) -> Array:
-    """Δ with (JᵀJ + τ·diag(metric))Δ = −Jᵀr, from the stacked system, which keeps its digits."""
+    """Δ with (JᵀJ + τ·diag(metric))Δ = −Jᵀr, from the stacked system, which is more accurate."""
     damping = np.diag(np.sqrt(tau * metric))
     stacked = np.vstack([jacobian, damping])
     return least_norm_step(stacked, np.concatenate([residuals, np.zeros(len(metric))]))
 
 
 def advance_damped(problem: Any, state: State, metric: Callable[[Array], Array]) -> State:
-    """One accepted step; τ in the state's memory follows the lecture's control."""
+    """One accepted step; the memory of the state holds the damping τ."""
     residuals, jacobian = state.memory["residuals"], state.memory["jacobian"]
     tau, weights = state.memory["tau"], metric(jacobian)
     for _ in range(MOST_TRIALS):

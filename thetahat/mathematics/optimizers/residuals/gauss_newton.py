@@ -1,7 +1,7 @@
-"""Gauss–Newton: least squares of a non-linear model, linearised again at every step.
+"""Gauss–Newton: non-linear least squares by linearising the model at every step.
 
-F(β) = ½‖r(β)‖² with residuals r = f(β) − y and their Jacobian J. Replacing f by its tangent gives
-an ordinary least-squares problem for the step, Δ = −(JᵀJ)⁻¹Jᵀr; β ← β + Δ.
+F(β) = ½‖r(β)‖² with residuals r = f(β) − y and their Jacobian J. Replacing f by its linearisation
+gives a linear least-squares problem for the step, Δ = −(JᵀJ)⁻¹Jᵀr; β ← β + Δ.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from thetahat.mathematics.optimizers.loop import Method, State
 
 @dataclass(frozen=True)
 class GaussNewton(Method):
-    """β ← β + Δ with Δ = argmin ‖r + JΔ‖², of least norm where J has not full rank.
+    """The Gauss–Newton method: β ← β + Δ with Δ = argmin ‖r + JΔ‖².
 
-    Cost per step: one Jacobian (n × d) and a least-squares solve, O(n d²). CPU only. The plain
-    method: a step may overshoot, and `LevenbergMarquardt` is the one that never raises F.
+    If J does not have full rank, Δ is the solution of least norm. The method has no step control,
+    so a step may overshoot; `LevenbergMarquardt` never increases F. Cost per step: one Jacobian
+    (n × d) and a least-squares solve, O(n d²). CPU only.
 
     Examples
     --------
@@ -45,7 +46,7 @@ class GaussNewton(Method):
 
     def start(self, problem: Any, theta: Array) -> State:
         there = least_squares_state(problem, theta)
-        if not np.isfinite(there.memory["jacobian"]).all():  # no step, nor any error, from there
+        if not np.isfinite(there.memory["jacobian"]).all():  # no step is possible from here
             return replace(there, value=float("inf"))
         return there
 
@@ -57,7 +58,7 @@ class GaussNewton(Method):
         if np.array_equal(theta, state.theta):
             return replace(state, stalled=True)
         there = least_squares_state(problem, theta)
-        if not np.isfinite(there.memory["jacobian"]).all():  # no step, nor any error, from there
+        if not np.isfinite(there.memory["jacobian"]).all():  # no step is possible from there
             return replace(there, value=float("inf"))
         return there
 
@@ -65,7 +66,7 @@ class GaussNewton(Method):
 def least_squares_state(
     problem: Any, theta: Array, residuals: Array | None = None, **memory: Any
 ) -> State:
-    """½‖r‖² with its gradient Jᵀr as the gap, or the problem's own, keeping r and J."""
+    """½‖r‖² with its gradient Jᵀr as the gap (or the gap of the problem), keeping r and J."""
     residuals = problem.residuals(theta) if residuals is None else residuals
     jacobian = problem.jacobian(theta)
     if hasattr(problem, "gap"):
@@ -87,7 +88,7 @@ def half_square(residuals: Array) -> float:
 
 
 def least_norm_step(jacobian: Array, residuals: Array) -> Array:
-    """argmin_Δ ‖r + JΔ‖², the shortest of them."""
+    """argmin_Δ ‖r + JΔ‖²; the shortest solution if there are several."""
     with one_blas_thread():
         step: Array = np.linalg.lstsq(jacobian, -residuals, rcond=None)[0]
     return step

@@ -1,4 +1,4 @@
-"""Levenberg's method: Gauss–Newton with a damping τI that keeps steps short where it errs.
+"""Levenberg's method: Gauss–Newton with a damping term τI that shortens unreliable steps.
 
 (JᵀJ + τI)Δ = −Jᵀr. For τ → 0 this is the Gauss–Newton step, for τ → ∞ the gradient step −Jᵀr/τ.
 """
@@ -19,15 +19,17 @@ from thetahat.mathematics.parts import require_number
 
 @dataclass(frozen=True)
 class Levenberg(Method):
-    """β ← β + Δ with (JᵀJ + τI)Δ = −Jᵀr; τ ← τ/√2 after a success, √2·τ after a failure.
+    """Levenberg's method: β ← β + Δ with (JᵀJ + τI)Δ = −Jᵀr.
 
-    Cost per step: one Jacobian (n × d), and per trial one value of the residuals and a
-    least-squares solve, O(n d²). CPU only. F falls at every step.
+    The damping changes by τ ← τ/√2 after a successful step and by τ ← √2·τ after a failure, so that
+    F decreases at every step. Cost per step: one Jacobian (n × d), and for each trial one
+    evaluation of the residuals and a least-squares solve, O(n d²). CPU only.
 
     Parameters
     ----------
-    tau0 : float
-        The first damping τ₀.
+    tau0 : float, default=0.1
+        Initial damping (τ₀). Larger values make the first steps shorter and safer. Must be
+        positive.
 
     Examples
     --------

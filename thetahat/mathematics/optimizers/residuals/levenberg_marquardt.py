@@ -1,7 +1,7 @@
-"""The Levenberg–Marquardt method: damping in the parameters' own units.
+"""The Levenberg–Marquardt method: damping that does not depend on the units of the parameters.
 
-(JᵀJ + τ·diag(JᵀJ))Δ = −Jᵀr: the diagonal of JᵀJ times 1 + τ. Unlike Levenberg's τI, the steps do
-not change when a parameter is measured in another unit.
+(JᵀJ + τ·diag(JᵀJ))Δ = −Jᵀr: the diagonal of JᵀJ is multiplied by 1 + τ. Unlike with Levenberg's τI,
+the steps do not change when a parameter is measured in another unit.
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ from thetahat.mathematics.parts import require_number
 
 @dataclass(frozen=True)
 class LevenbergMarquardt(Method):
-    """β ← β + Δ with (JᵀJ + τ·diag(JᵀJ))Δ = −Jᵀr; τ ← τ/√2 after a success, √2·τ after a failure.
+    """The Levenberg–Marquardt method: β ← β + Δ with (JᵀJ + τ·diag(JᵀJ))Δ = −Jᵀr.
 
-    Cost per step: one Jacobian (n × d), and per trial one value of the residuals and a
-    least-squares solve, O(n d²). CPU only. F falls at every step.
+    The damping changes by τ ← τ/√2 after a successful step and by τ ← √2·τ after a failure, so that
+    F decreases at every step. Cost per step: one Jacobian (n × d), and for each trial one
+    evaluation of the residuals and a least-squares solve, O(n d²). CPU only.
 
     Parameters
     ----------
-    tau0 : float
-        The first damping τ₀.
+    tau0 : float, default=0.1
+        Initial damping (τ₀). Larger values make the first steps shorter and safer. Must be
+        positive.
 
     Examples
     --------

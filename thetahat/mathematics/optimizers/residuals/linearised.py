@@ -1,6 +1,6 @@
-"""Least squares around a point: ‖r + Jp‖² over the ball ‖Dp‖ ≤ Δ, solved exactly.
+"""Linearised least squares: ‖r + Jp‖² over the ball ‖Dp‖ ≤ Δ, solved exactly.
 
-In the scaled unknowns u = Dp, one QR factorization of [JD⁻¹ r] and the singular values of its
+In the scaled variables u = Dp, one QR factorisation of [JD⁻¹ r] and the singular values of its
 triangle give the solution for every radius: u(λ) = −V·s·g/(s² + λ) with g = Uᵀr. λ = 0 is the
 Gauss–Newton step; if that is too long, λ > 0 is the root of ‖u(λ)‖ = Δ.
 """
@@ -18,21 +18,21 @@ from thetahat.foundation.types import Array
 
 EPSILON = float(np.finfo(np.float64).eps)
 FLOOR = 1e-4
-"""A parameter counts as at least this share of ‖Dθ‖ when a step is compared with it."""
+"""Smallest size of a parameter, as a share of ‖Dθ‖, to which a step is compared."""
 NEARLY_THERE = 1e-4
-"""The offset within which the relative change of the parameters may tell instead of it."""
+"""Below this offset the relative change of the parameters may be used instead of it."""
 EXACT = 1e-12
-"""The share of ‖Dθ‖ below which residuals are rounding."""
+"""Residuals below this share of ‖Dθ‖ are rounding errors."""
 SLAB = 2048
-"""Rows that are triangularised at once, so that they stay in the cache."""
+"""Number of rows that are factored at once, so that they stay in the cache."""
 SHORTEST = 1e-100
-"""The shortest radius that is solved for, relative to g/s: squares must stay numbers."""
+"""The smallest radius that is solved for, relative to g/s, so that squares do not underflow."""
 CLOSE_ENOUGH = 0.05
-"""How far ‖u‖ may miss the radius: a trust region is no precise thing."""
+"""Allowed relative difference between ‖u‖ and the radius, which need not be met exactly."""
 
 
 class Step(NamedTuple):
-    """A step p, its length ‖Dp‖, the damping λ, and by how much the tangent says ½‖r‖² falls."""
+    """A step p, its length ‖Dp‖, the damping λ, and the decrease of ½‖r‖² in the linearisation."""
 
     move: Array
     length: float
@@ -42,10 +42,10 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Linearised:
-    """The tangent r + Jp of some residuals in the unknowns u = Dp, factored."""
+    """The linearisation r + Jp of some residuals in the variables u = Dp, factored."""
 
     scale: Array
-    """D, one positive number per parameter."""
+    """The scale D, one positive number per parameter."""
     values: Array
     """Singular values s of JD⁻¹, largest first."""
     basis: Array
@@ -53,7 +53,7 @@ class Linearised:
     image: Array
     """g = Uᵀr."""
     kept: Array
-    """Which singular values stand out of rounding."""
+    """Which singular values are larger than rounding errors."""
     triangle: Array
     """R of [JD⁻¹ r] = QR."""
     n_rows: int
@@ -72,7 +72,7 @@ class Linearised:
         return cls(scale, values, basis, image, values > floor, triangle, n_rows)
 
     def in_own_units(self) -> Linearised:
-        """The same tangent with D the norms of J's columns here: none is lost beside another."""
+        """The same linearisation with D the column norms of J here, so that no column is lost."""
         d = len(self.scale)
         norms = column_norms(self.triangle[:d, :d])
         units = np.where(norms > 0, norms, 1.0)
@@ -82,7 +82,7 @@ class Linearised:
             return self._factored(triangle, self.scale * units, self.n_rows)
 
     def explained(self) -> float:
-        """‖projection of r onto the columns of J‖: what a linear model would still remove."""
+        """‖projection of r onto the columns of J‖, which a linear model would still remove."""
         return float(np.linalg.norm(self.image[self.kept]))
 
     def gauss_newton(self) -> Array:
@@ -96,18 +96,18 @@ class Linearised:
         length = float(np.linalg.norm(whole))
         if length <= radius:
             return Step(self._back(whole), length, 0.0, self.explained() ** 2 / 2)
-        # With s and g in units of their largest, no square is lost below the smallest number.
+        # Dividing s and g by their largest entries prevents squares from underflowing.
         top, size = float(self.values[0]), float(np.max(np.abs(self.image)))
         values, image, unit = self.values / top, self.image / size, size / top
         damping = _damping(values, image, max(radius / unit, SHORTEST))
         inner = -values * image / (values**2 + damping)
-        # ½‖r‖² − ½‖r + Jp‖² = ½ Σ u²(s² + 2λ), without the cancellation.
+        # ½‖r‖² − ½‖r + Jp‖² = ½ Σ u²(s² + 2λ), without cancellation.
         predicted = float(np.sum(inner**2 * (values**2 + 2 * damping))) / 2 * size**2
         inner = inner * unit
         return Step(self._back(inner), float(np.linalg.norm(inner)), damping * top**2, predicted)
 
     def solve(self, slope: Array, damping: float) -> Array:
-        """(JᵀJ + λD²)⁻¹ slope, leaving out directions lost in rounding."""
+        """(JᵀJ + λD²)⁻¹ slope, without directions at rounding level."""
         curvature = self.values**2 + damping
         known = self.kept | (damping > 0)
         inner = self.basis @ (slope / self.scale) / np.where(known, curvature, 1.0)
@@ -118,7 +118,7 @@ class Linearised:
 
 
 def column_norms(matrix: Array) -> Array:
-    """‖·‖ of every column, also where the squares of its entries leave the range of numbers."""
+    """The norm of every column, also if the squares of its entries overflow or underflow."""
     with np.errstate(over="ignore", invalid="ignore"):
         norms: Array = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
     for column in np.flatnonzero(~((norms > 1e-140) & (norms < 1e140))):
@@ -130,7 +130,7 @@ def column_norms(matrix: Array) -> Array:
 
 
 def _damping(values: Array, image: Array, radius: float) -> float:
-    """λ > 0 with ‖u(λ)‖ ≈ radius, by Newton on 1/‖u‖ inside a shrinking bracket."""
+    """λ > 0 with ‖u(λ)‖ ≈ radius, by Newton's method on 1/‖u‖ inside a shrinking bracket."""
     low, high = 0.0, float(np.linalg.norm(values * image)) / radius
     damping = 1e-3 * high
     for _ in range(100):
@@ -151,10 +151,10 @@ def _damping(values: Array, image: Array, radius: float) -> float:
 
 
 def _triangle(jacobian: Array, residuals: Array, scale: Array) -> Array:
-    """R of [JD⁻¹ r] = QR; of many rows slab by slab, and then of the triangles of the slabs."""
+    """R of [JD⁻¹ r] = QR; many rows are factored in slabs, and then the triangles of the slabs."""
     n, d = jacobian.shape
     whole: Array = np.empty((n, d + 1))
-    for column in range(d):  # rows are short, columns long
+    for column in range(d):  # column by column: rows are short, columns long
         np.divide(jacobian[:, column], scale[column], out=whole[:, column])
     whole[:, d] = residuals
     slab = max(SLAB, 4 * (d + 1))
@@ -166,13 +166,14 @@ def _triangle(jacobian: Array, residuals: Array, scale: Array) -> Array:
 
 
 def relative_offset(tangent: Linearised, residuals: Array, theta: Array) -> float:
-    """How far θ is from a minimum: ‖Pr‖√(n−d) / ‖(I−P)r‖√d, P the projection onto J's columns.
+    """Distance of θ from a minimum: ‖Pr‖√(n−d) / ‖(I−P)r‖√d.
 
-    In units of the standard errors of θ̂, whatever those of the parameters: J's columns are taken
-    at their own norms here, not at those of other places. Where the data are fitted exactly, r is
-    rounding alone and so is this ratio, and very near to a minimum its digits run out; the largest
-    relative change of a parameter by the next step then tells, if it is the smaller of the two.
-    Where J has vanished and r has not, nothing is known of a minimum: infinite.
+    P is the projection onto the columns of J. The distance is measured in standard errors of θ̂ and
+    does not depend on the units of the parameters: each column of J is divided by its norm here. If
+    the data are fitted exactly, r and this ratio are rounding errors, and very near a minimum its
+    digits are lost. Then the largest relative change of a parameter by the next step is used, if it
+    is smaller. If J vanishes and r does not, nothing is known about a minimum and the distance is
+    infinite.
     """
     tangent = tangent.in_own_units()
     explained = tangent.explained()

@@ -1,8 +1,8 @@
-"""The last steps of least squares with large residuals, by Newton's method.
+"""Final Newton steps for non-linear least squares with large residuals.
 
-Gauss–Newton leaves Σ rᵢ∇²rᵢ out of the Hessian of ½‖r‖². Where residuals are large and the model
-bends, that makes it converge slowly, by a fixed share per step. Near the minimum the whole Hessian,
-from differences of the gradient Jᵀr, is cheap for a few parameters and brings the digits at once.
+Gauss–Newton omits Σ rᵢ∇²rᵢ from the Hessian of ½‖r‖². If residuals are large and the model is
+curved, it converges slowly, by a fixed factor per step. Near the minimum the full Hessian, from
+differences of the gradient Jᵀr, is cheap for a few parameters and gives full accuracy at once.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 
 PROBE = 1e-4
-"""Half the width of the differences, relative to a parameter."""
+"""Half the width of the finite differences, relative to a parameter."""
 FLOOR = 1e-3
-"""A parameter counts as at least this share of ‖Dθ‖ when a width is chosen for it."""
+"""Smallest size of a parameter, as a share of ‖Dθ‖, for the choice of the width."""
 
 
 def newton_step(
     problem: Any, theta: Array, scale: Array, bounds: tuple[Array, Array], free: Array
 ) -> Array | None:
-    """−H⁻¹∇F over the free parameters; None where H is not positive definite, or next to a bound.
+    """−H⁻¹∇F over the free parameters; None if H is not positive definite, or next to a bound.
 
-    Cost: two Jacobians per free parameter, and one.
+    Cost: two Jacobians per free parameter, and one more.
     """
     size = float(np.linalg.norm(scale * theta))
     widths = np.where(free, PROBE * np.maximum(np.abs(theta), FLOOR * size / scale), 0.0)

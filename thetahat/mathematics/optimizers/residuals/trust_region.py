@@ -1,17 +1,18 @@
-"""Trust region: Gauss–Newton steps, no longer than the tangent has proved to be good for.
+"""Trust region: Gauss–Newton steps that stay where the linearisation is accurate.
 
-Δθ = argmin ‖r + JΔθ‖² over ‖DΔθ‖ ≤ radius, with D the largest norm each column of J has had: steps
-do not depend on the units of the parameters. A column that has all but vanished since counts as
-1e8 times what it is now, or else one huge column at the start would hold its parameter for good.
-The gain ratio
+Δθ = argmin ‖r + JΔθ‖² over ‖DΔθ‖ ≤ radius, where D contains the largest norm that each column of J
+has had so far, so that steps do not depend on the units of the parameters. D is at most 1e8 times
+the current norm of a column; otherwise one huge column at the start would fix its parameter. The
+gain ratio
 
-    ρ = (½‖r(θ)‖² − ½‖r(θ + Δθ)‖²) / (what the tangent promised)
+    ρ = (½‖r(θ)‖² − ½‖r(θ + Δθ)‖²) / (decrease in the linearisation)
 
-says how good the tangent was: a poor one is dropped and the radius shrinks, a good one lets it
-grow. Near the minimum, where large residuals make such steps slow, Newton's method takes the last
-ones. A run that is still under way after some steps crawls along a curved valley; from then on the
-step follows the curve, Δθ + a/2 with a = −(JᵀJ + λD²)⁻¹Jᵀr″ and r″ the second derivative of the
-residuals along Δθ (geodesic acceleration). Bounds are kept by an active set.
+measures how accurate the linearisation was: if ρ is small, the step is rejected and the radius
+shrinks; if it is large, the radius grows. Near the minimum, where large residuals make such steps
+slow, Newton's method takes the last steps. A run that has not ended after `patience` steps usually
+follows a curved valley. From then on the step follows the curve, Δθ + a/2 with
+a = −(JᵀJ + λD²)⁻¹Jᵀr″ and r″ the second derivative of the residuals along Δθ (geodesic
+acceleration). Bounds are handled by an active set.
 """
 
 from __future__ import annotations
@@ -36,39 +37,42 @@ from thetahat.mathematics.optimizers.residuals.newton_polish import newton_step
 from thetahat.mathematics.parts import require_number, require_whole
 
 ENOUGH = 1e-4
-"""The gain ratio from which a step is taken."""
+"""Smallest gain ratio of an accepted step."""
 ROUNDING = 1e-11
-"""Promises below this share of ½‖r‖² are lost in its rounding: the gap decides instead."""
+"""Predicted decreases below this share of ½‖r‖² are rounding errors; the gap is used instead."""
 MOST_TRIALS = 120
 NEAR, SLOW = 1e-2, 0.1
-"""Below the first gap, steps that leave more than the second share of it ask for Newton's."""
+"""Below the first gap, steps that leave more than the second share of it are Newton steps."""
 LONGEST_MEMORY = 1e8
-"""How many times its present norm a column's largest may count."""
+"""Largest ratio of the scale of a column to its current norm."""
 PROBE = 0.1
-"""How far along the step its curvature is measured, as a share of it."""
+"""Share of the step at which its curvature is measured."""
 MOST_CURVED = 0.75
-"""The bend 2‖a/2‖/‖Δθ‖ up to which the second order is trusted."""
+"""Largest curvature 2‖a/2‖/‖Δθ‖ at which the second-order correction is used."""
 
 
 @dataclass(frozen=True)
 class TrustRegion(Method):
-    """Non-linear least squares by steps inside a region where the tangent has proved good.
+    """Non-linear least squares with steps in a region where the linearisation is accurate.
 
-    Formula: Δθ = argmin ‖r + JΔθ‖² over ‖DΔθ‖ ≤ radius; taken if ½‖r‖² falls by at least 1e-4 of
-    what the tangent promised. The gap is the relative offset, ‖P r‖√(n−d) / ‖(I−P)r‖√d with P the
-    projection onto the columns of J: how far θ is from θ̂ in standard errors. Within 1e-4 of
-    them, and where data are fitted exactly, it is the length of the next step relative to θ if
-    that is smaller. Where J vanishes the gap is infinite: such a run stalls, it has not converged.
+    Formula: Δθ = argmin ‖r + JΔθ‖² over ‖DΔθ‖ ≤ radius; accepted if ½‖r‖² decreases by at least
+    1e-4 of the decrease in the linearisation. The gap is the relative offset,
+    ‖P r‖√(n−d) / ‖(I−P)r‖√d with P the projection onto the columns of J: the distance from θ to θ̂
+    in standard errors. Within 1e-4 of them, and if the data are fitted exactly, it is the length of
+    the next step relative to θ, if that is smaller. If J vanishes, the gap is infinite, and the run
+    ends as stalled, not as converged.
 
-    Cost per step: one Jacobian (n × d), O(n d²), and per trial one value of the residuals. CPU
-    only. A problem may have ``bounds``, a pair of arrays (low, high) that θ stays between.
+    Cost per step: one Jacobian (n × d), O(n d²), and one evaluation of the residuals for each
+    trial. CPU only. A problem may have ``bounds``, a pair of arrays (low, high) between which θ
+    stays.
 
     Parameters
     ----------
-    first_radius : float
-        The first radius, relative to ‖Dθ‖.
-    patience : int
-        Steps after which second-order corrections are made.
+    first_radius : float, default=1.0
+        Initial radius of the trust region, relative to ‖Dθ‖. Smaller values make the first steps
+        more cautious. Must be positive.
+    patience : int, default=50
+        Number of steps after which second-order corrections are used. Must be non-negative.
 
     Examples
     --------
@@ -138,7 +142,7 @@ class TrustRegion(Method):
 
 @dataclass(frozen=True)
 class _Place:
-    """A point and all that is known there."""
+    """A point with its residuals, Jacobian and factored linearisation."""
 
     theta: Array
     residuals: Array
@@ -146,7 +150,7 @@ class _Place:
     scale: Array
     bounds: tuple[Array, Array]
     free: Array
-    """Parameters that no bound holds back."""
+    """Parameters that are not held at a bound."""
     tangent: Linearised
     gap: float
 
@@ -154,7 +158,7 @@ class _Place:
     def of(
         cls, problem: Any, theta: Array, residuals: Array, before: _Place | None = None
     ) -> _Place | None:
-        """None where residuals or their derivatives are not finite."""
+        """The place of θ; None if residuals or their derivatives are not finite."""
         if not math.isfinite(half_square(residuals)):
             return None
         jacobian = problem.jacobian(theta)
@@ -180,8 +184,8 @@ class _Place:
         return State(self.theta, half_square(self.residuals), self.gap, {"here": self, **memory})
 
     def step(self, radius: float) -> Step:
-        """The best step in the ball; what would cross a bound stops there, and the rest is
-        solved for again.
+        """The best step in the ball. Parameters that would cross a bound stop there, and the others
+        are solved for again.
         """
         first = self.tangent.step(radius)
         move = self._widened(first.move, self.free)
@@ -215,7 +219,7 @@ class _Place:
         return float(np.linalg.norm(slope[self.free])) / size if size > 0 else 0.0
 
     def finished(self, problem: Any) -> _Place | None:
-        """Where Newton's step leads, if that is much nearer to the minimum."""
+        """The end of Newton's step, if it is much nearer to the minimum."""
         step = newton_step(problem, self.theta, self.scale, self.bounds, self.free)
         if step is None:
             return None
@@ -227,7 +231,7 @@ class _Place:
         return there if there is not None and there.steepness < SLOW * self.steepness else None
 
     def _widened(self, move: Array, free: Array) -> Array:
-        """A step of the free parameters as one of all."""
+        """A step of the free parameters as a step of all parameters."""
         whole = np.zeros(len(self.theta))
         whole[free] = move
         return whole
@@ -236,14 +240,14 @@ class _Place:
         return half_square(self.residuals) - half_square(self.residuals + self.jacobian @ move)
 
     def moved(self, step: Step, problem: Any) -> Array:
-        """θ + Δθ; with a problem, along the curve."""
+        """θ + Δθ; with a problem, including the second-order correction."""
         theta = self.theta + step.move
         if problem is not None:
             theta = theta + self._bend(problem, step)
         return np.clip(theta, *self.bounds)
 
     def _bend(self, problem: Any, step: Step) -> Array:
-        """a/2, or 0 where the residuals bend too much for a second order to be trusted."""
+        """a/2, or 0 if the curvature of the residuals is too large to trust the second order."""
         ahead = problem.residuals(np.clip(self.theta + PROBE * step.move, *self.bounds))
         second = 2 / PROBE * ((ahead - self.residuals) / PROBE - self.jacobian @ step.move)
         slope = (self.jacobian.T @ second)[self.free]

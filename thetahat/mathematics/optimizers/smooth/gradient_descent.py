@@ -1,8 +1,8 @@
 """Gradient descent: θ ← θ − η ∇F(θ).
 
-−∇F/‖∇F‖ is the direction in which F falls fastest; on a line it is just the sign of −F′. With
-``step="backtracking"`` the step size is found anew at every step: doubled after a success at first
-try, halved until F falls enough.
+−∇F/‖∇F‖ is the direction of steepest descent; with one parameter it is the sign of −F′. With
+``step="backtracking"`` the step size is chosen at every step: it is halved until F decreases
+enough, and doubled for the next step if the first trial succeeds.
 """
 
 from __future__ import annotations
@@ -21,17 +21,19 @@ from thetahat.mathematics.optimizers.steps.step_rules import StepRule, as_rule
 
 @dataclass(frozen=True)
 class GradientDescent(Method):
-    """θ ← θ − η ∇F(θ), with η found by backtracking, constant, or from a step rule.
+    """Gradient descent, θ ← θ − η ∇F(θ), with η by backtracking, constant, or from a step rule.
 
     Cost: one value and gradient per step (a few with backtracking), O(d) memory. The number of
     steps grows with the condition number of the Hessian.
 
     Parameters
     ----------
-    step : "backtracking", float or StepRule
-        How far to go: found at every step, η itself, or a rule such as ``InverseTime(1.0)``.
-    normalised : bool
-        Go along the unit vector −∇F/‖∇F‖₂ instead of −∇F: a constant η is then a length.
+    step : "backtracking", float or StepRule, default="backtracking"
+        How the step size is chosen: by a search at every step ("backtracking"), the constant η (a
+        number), or by a rule such as ``InverseTime(1.0)``.
+    normalised : bool, default=False
+        Whether to move along the unit vector −∇F/‖∇F‖₂ instead of −∇F. A constant η is then the
+        length of each step.
 
     Examples
     --------
@@ -79,7 +81,7 @@ class GradientDescent(Method):
         return _state(there, {"step": 2 * step if step == tried else step})
 
     def _rule(self) -> StepRule | None:
-        """What turns gradients into moves; None for backtracking."""
+        """The rule that turns gradients into moves; None for backtracking."""
         return None if isinstance(self.step, str) else as_rule(self.step)
 
     def _uphill(self, gradient: Array) -> Array:

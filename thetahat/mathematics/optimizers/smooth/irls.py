@@ -1,8 +1,9 @@
-"""Iteratively reweighted least squares: minimise a parabola that touches F from above, and repeat.
+"""Iteratively reweighted least squares: repeatedly minimise a parabola that lies above F.
 
-A residual loss ρ(r) lies below ½ω r² + const with ω = ρ′(r)/r, and touches it at the current r. The
-sum of these parabolas is a weighted least-squares problem; its solution cannot raise F. For the
-logistic loss and its kin the name is also used for `Newton`, whose weights are the curvatures ρ″.
+A residual loss ρ(r) lies below ½ω r² + const with ω = ρ′(r)/r, and equals it at the current r. The
+sum of these parabolas is a weighted least-squares problem, whose solution cannot increase F. For
+the logistic and similar losses the name IRLS is also used for `Newton`, whose weights are the
+curvatures ρ″.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from thetahat.mathematics.optimizers.smooth.newton import newton_direction
 
 @dataclass(frozen=True)
 class IRLS(Method):
-    """θ ← argmin of the quadratic that touches F at θ from above: a weighted least-squares fit.
+    """Iteratively reweighted least squares: θ ← argmin of a quadratic that touches F from above.
 
     Cost per step: O(n d²) for the weighted Gram matrix over n rows and O(d³) for the solve; O(d²)
-    memory. F never rises (where a weight is capped, at residuals near 0, up to that cap).
+    memory. F never increases, except within the cap on the weights of residuals near 0.
 
     Examples
     --------

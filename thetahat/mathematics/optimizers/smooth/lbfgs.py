@@ -1,6 +1,6 @@
-"""L-BFGS: Newton's step with curvature learned from the last few gradients (SciPy's).
+"""L-BFGS: a quasi-Newton method with curvature estimated from the last few gradients (SciPy's).
 
-The inverse Hessian is never formed; m pairs of moves and gradient changes stand in for it.
+The inverse Hessian is not formed; it is represented by m pairs of moves and gradient changes.
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.mathematics.parts import require_whole
 
 NEARBY = 1e-9
-"""Below this share of |F|, a difference of values of F is better taken from the gradients."""
+"""Differences of F below this share of |F| are computed from the gradients, more accurately."""
 BEYOND = 1e6
-"""A rise by so many times the fall that was promised tells nothing of where the minimum is."""
+"""An increase by more than this multiple of the predicted decrease gives no useful curvature."""
 
 
 @dataclass(frozen=True)
 class LBFGS(Method):
-    """θ ← θ − t B∇F(θ) with B ≈ H⁻¹ built from the last m moves and gradient changes.
+    """L-BFGS: θ ← θ − t B∇F(θ), with B ≈ H⁻¹ from the last m moves and gradient changes.
 
     Cost: about one value and gradient per step, plus O(m d) work and memory. CPU only.
 
     Parameters
     ----------
-    memory : int
-        How many pairs m to keep.
+    memory : int, default=10
+        Number of pairs of moves and gradient changes that are kept (m). Larger values approximate
+        the Hessian better and need more memory. Must be at least 1.
 
     Examples
     --------
@@ -59,7 +60,7 @@ class LBFGS(Method):
         return State(theta, value, largest_entry(gradient))
 
     def advance(self, problem: Any, state: State) -> State:
-        raise NotImplementedError("SciPy's loop steps by itself; `run` reports its steps.")
+        raise NotImplementedError("SciPy's loop makes the steps; `run` reports them.")
 
     def run(self, problem: Any, theta: Array, monitor: Monitor) -> None:
         monitor.begin(self.start(problem, theta))
@@ -67,14 +68,14 @@ class LBFGS(Method):
         if monitor.goes_on:
             self._search(evaluations, monitor)
         if monitor.goes_on and monitor.best is not None:
-            # The line search no longer sees F fall; the gradient still knows the way.
+            # Near the minimum F no longer decreases measurably, but the gradient is still accurate.
             evaluations.measure_from(monitor.best.theta)
             self._search(evaluations, monitor)
         if monitor.goes_on:
             monitor.outcome = Outcome.STALLED
 
     def _search(self, evaluations: Evaluations, monitor: Monitor) -> None:
-        """SciPy's loop, until the monitor has heard enough or no lower point is found."""
+        """SciPy's loop, until the monitor stops the run or no lower point is found."""
         import scipy.optimize
 
         def report(flat: Array) -> None:
@@ -82,7 +83,7 @@ class LBFGS(Method):
             if not monitor.goes_on:
                 raise StopIteration
 
-        # The monitor alone decides when to stop, so SciPy's own limits are put out of reach.
+        # The monitor alone decides when to stop, so SciPy's limits are set out of reach.
         options = {
             "maxcor": self.memory,
             "ftol": 0.0,
@@ -104,10 +105,10 @@ class LBFGS(Method):
 
 
 class Evaluations:
-    """F and ∇F of flat parameters, remembering the last so that reporting a step is free.
+    """F and ∇F of flat parameters; keeps the last evaluation, so that reporting a step is free.
 
-    SciPy compares values of F, whose rounding hides any gradient below about √ε. Measured from a
-    point θ₀ nearby, F(θ) − F(θ₀) ≈ ½⟨∇F(θ₀) + ∇F(θ), θ − θ₀⟩ has all the digits of the gradients.
+    SciPy compares values of F, whose rounding hides gradients below about √ε. The difference
+    F(θ) − F(θ₀) ≈ ½⟨∇F(θ₀) + ∇F(θ), θ − θ₀⟩ from a nearby θ₀ has all the digits of the gradients.
     """
 
     def __init__(self, problem: Any, theta: Array) -> None:
@@ -120,9 +121,9 @@ class Evaluations:
 
     def __call__(self, flat: Array) -> tuple[float, Array]:
         self._evaluate(flat)
-        told = self._if_too_far()
-        if told is not None:
-            return told
+        replacement = self._if_too_far()
+        if replacement is not None:
+            return replacement
         if self.origin is None:
             return self.value, self.gradient
         theta, value, gradient = self.origin
@@ -132,10 +133,11 @@ class Evaluations:
         return fall, self.gradient
 
     def _if_too_far(self) -> tuple[float, Array] | None:
-        """What sends the line search back to a quarter of a step that ends beyond all measure.
+        """Replacement values that make the line search return to a quarter of a far too long step.
 
-        That is the minimum of the parabola through F and its slope where the step began, with
-        F + |slope| at its end. SciPy would fit cubics to e^700, and end the search there and then.
+        They are F + |slope| at the end of the step; the parabola through this value and through F
+        and its slope at the start has its minimum at a quarter. With the true values, such as
+        e^700, SciPy's cubic interpolation would fail and end the search.
         """
         theta, value, gradient = self.reached
         promised = abs(inner(gradient, self.theta - theta))
@@ -146,7 +148,7 @@ class Evaluations:
         return start + promised, -3.0 * gradient
 
     def measure_from(self, theta: Array) -> None:
-        """From now on, values are differences from that at θ."""
+        """Use differences from F(θ) as values from now on."""
         self._evaluate(theta.reshape(-1))
         self.origin = self.reached = (self.theta, self.value, self.gradient)
 

@@ -1,7 +1,7 @@
-"""Momentum: a ball that rolls on. V₀ = 0, V_i = αV_{i−1} − ηg_i, w ← w + V_i.
+"""Gradient descent with momentum: V₀ = 0, V_i = αV_{i−1} − ηg_i, w ← w + V_i.
 
-Under a constant gradient g the move grows to V_i = −ηg(1 − αⁱ)/(1 − α): up to 1/(1 − α) times that
-of gradient descent along a valley, while the moves across it cancel.
+Under a constant gradient g the move grows to V_i = −ηg(1 − αⁱ)/(1 − α), up to 1/(1 − α) times that
+of gradient descent. So the method moves faster along a valley, while moves across it cancel.
 """
 
 from __future__ import annotations
@@ -14,17 +14,20 @@ from thetahat.mathematics.optimizers.steps.step_rules import HeavyBall
 
 @dataclass(frozen=True)
 class Momentum(MomentumDescent):
-    """V ← αV − η∇F(θ), θ ← θ + V. The first step equals that of gradient descent.
+    """Gradient descent with momentum: V ← αV − η∇F(θ), θ ← θ + V.
 
-    Cost: one value and gradient per step, O(d) memory. F need not fall at every step; the best θ is
-    kept. ``StochasticGradient(step=HeavyBall(...))`` does the same with batches.
+    The first step equals that of gradient descent. F may increase in single steps; the best θ is
+    kept. ``StochasticGradient(step=HeavyBall(...))`` does the same with batches. Cost: one value
+    and gradient per step, O(d) memory.
 
     Parameters
     ----------
-    alpha : float
-        How much of the last move rolls on, 0 ≤ α < 1.
-    eta : float
-        The step size η; below 2(1 + α)/L it converges on a quadratic with largest curvature L.
+    alpha : float, default=0.9
+        Share of the previous move that is added to the next one (α). Larger values average over
+        more past gradients. Must be at least 0 and less than 1.
+    eta : float, default=0.1
+        Step size (η). Larger values move faster, but too large ones diverge. On a quadratic with
+        largest curvature L it must be below 2(1 + α)/L. Must be positive.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Gradient descent that carries past moves along: what momentum and Nesterov's method share."""
+"""Gradient descent that adds past moves: the base class of momentum and Nesterov's method."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from thetahat.mathematics.parts import require_number
 
 @dataclass(frozen=True)
 class MomentumDescent(Method):
-    """Gradient descent whose moves follow a rule with a memory; concrete methods name the rule."""
+    """Gradient descent with a step rule that keeps a memory; subclasses name the rule."""
 
     alpha: float = 0.9
     eta: float = 0.1

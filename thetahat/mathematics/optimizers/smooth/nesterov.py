@@ -1,7 +1,8 @@
-"""Nesterov's acceleration: momentum whose gradient is taken where the ball is about to be.
+"""Nesterov's acceleration: momentum with the gradient at the point that the move leads to.
 
-V_i = αV_{i−1} − η∇F(w + αV_{i−1}), w ← w + V_i. Looking ahead brakes before the turn; on smooth
-convex functions the error falls like 1/t² where gradient descent has 1/t.
+V_i = αV_{i−1} − η∇F(w + αV_{i−1}), w ← w + V_i. The gradient ahead of the current point reduces
+overshooting. On smooth convex functions the error falls like 1/t², against 1/t for gradient
+descent.
 """
 
 from __future__ import annotations
@@ -14,17 +15,19 @@ from thetahat.mathematics.optimizers.steps.step_rules import LookAhead
 
 @dataclass(frozen=True)
 class Nesterov(MomentumDescent):
-    """V ← αV − η∇F(w + αV), w ← w + V; θ is the point w + αV that is looked ahead to.
+    """Nesterov's accelerated gradient descent: V ← αV − η∇F(w + αV), w ← w + V.
 
-    Cost: one value and gradient per step, O(d) memory. `ProximalGradient` is the variant that finds
-    η and α itself.
+    The returned θ is the point w + αV at which gradients are evaluated. `ProximalGradient` is a
+    variant that chooses η and α itself. Cost: one value and gradient per step, O(d) memory.
 
     Parameters
     ----------
-    alpha : float
-        How much of the last move rolls on, 0 ≤ α < 1.
-    eta : float
-        The step size η, at most 1/L for a gradient with Lipschitz constant L.
+    alpha : float, default=0.9
+        Share of the previous move that is added to the next one (α). Larger values average over
+        more past gradients. Must be at least 0 and less than 1.
+    eta : float, default=0.1
+        Step size (η). Larger values move faster, but too large ones diverge. It should be at most
+        1/L if the gradient has the Lipschitz constant L. Must be positive.
 
     Examples
     --------

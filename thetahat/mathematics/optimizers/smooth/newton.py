@@ -1,12 +1,12 @@
 """Newton's method: θ ← θ − t H⁻¹∇F, the minimum of the local parabola, with a line search.
 
-A quadratic is solved in one step. Where H is singular (duplicated columns, more parameters than
-rows) the step is the one of least norm; where it is indefinite, curvatures count by their size, so
-that every direction still leads downhill.
+A quadratic is solved in one step. If H is singular (duplicated columns, more parameters than rows),
+the step of least norm is used. If H is indefinite, its eigenvalues are replaced by their absolute
+values, so that every step is a descent direction.
 
-Where F bends little here and much nearby (Huber's loss with all rows beyond its bend), the local
-parabola says nothing about how far to go. A problem that has a parabola above F (see `IRLS`) is
-then stepped by that one as well, and the lower of the two points is taken.
+If F has little curvature at θ and much more nearby (Huber's loss with all rows in its linear part),
+the local parabola gives no useful step length. If the problem provides a parabola above F (see
+`IRLS`), the minimum of that parabola is tried as well, and the lower of the two points is used.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class Ending(IntEnum):
     STEPS_EXHAUSTED = 1
     STALLED = 2
     NO_DIRECTION = 3
-    """H is singular or indefinite, or its parabola leads too far: more than the kernel solves."""
+    """H is singular or indefinite, or the step is too long: the compiled code does not solve it."""
 
 
 class NewtonRun(NamedTuple):
-    """What a compiled run found: θ, F and the gap at its start and end, and how it ended."""
+    """The result of a compiled run: θ, F and the gap at its start and end, and how it ended."""
 
     theta: Array
     first_value: float
@@ -51,11 +51,12 @@ class NewtonRun(NamedTuple):
 
 @dataclass(frozen=True)
 class Newton(Method):
-    """θ ← θ − t H(θ)⁻¹∇F(θ), with t = 1 halved until F falls enough.
+    """Newton's method: θ ← θ − t H(θ)⁻¹∇F(θ), where t = 1 is halved until F decreases enough.
 
     Cost per step: one Hessian, O(n d²) for a risk over n rows, and one solve, O(d³); O(d²) memory.
-    Near the optimum the number of correct digits doubles with every step. Data that let a loss fall
-    for ever (separable classes) end when the gradient is within the tolerance.
+    Near the optimum the number of correct digits doubles with every step. If F has no minimum
+    because the loss decreases without end (separable classes), the run ends when the gradient is
+    within the tolerance.
 
     Examples
     --------
@@ -76,13 +77,13 @@ class Newton(Method):
     default_max_steps = 100
 
     def run(self, problem: Any, theta: Array, monitor: Monitor) -> None:
-        """In one compiled call where the problem has one, and nobody wants to see each step."""
+        """Run in one compiled call if the problem provides it and single steps are not reported."""
         if monitor.unobserved and hasattr(problem, "compiled_newton"):
             found = problem.compiled_newton(theta, monitor.tolerance, monitor.max_steps)
             monitor.begin(State(theta, found.first_value, found.first_gap))
             stalled = found.ending == Ending.STALLED
             if found.steps or stalled:
-                monitor.steps += found.steps + stalled - 1  # a step that leads nowhere is one
+                monitor.steps += found.steps + stalled - 1  # a step without progress counts as one
                 monitor.observe(State(found.theta, found.value, found.gap, stalled=stalled))
             theta = found.theta
         if monitor.goes_on:
@@ -122,20 +123,20 @@ def _state(point: Point) -> State:
 
 
 SHORT = 0.25
-"""A step cut to less than this share shows that the parabola is not that of F nearby."""
+"""A shorter share of a Newton step shows that the local parabola does not describe F nearby."""
 SINGULAR = 1e-11
 """Curvatures of the scaled Hessian below this share of the largest count as zero."""
 
 
 FEW_PARAMETERS = 64
-"""Up to here one compiled call beats the several calls of LAPACK."""
+"""Up to this size one compiled call is faster than several calls of LAPACK."""
 
 
 def newton_direction(hessian: Array, gradient: Array) -> Array:
-    """−H⁻¹g; of least norm where H is singular, with |eigenvalues| where it is indefinite.
+    """−H⁻¹g; of least norm if H is singular, with |eigenvalues| if it is indefinite.
 
-    H is scaled to a unit diagonal first, so that the units of the parameters do not matter. Cost:
-    O(d³), by Cholesky where H is safely positive definite and by eigenvalues where it is not.
+    H is first scaled to a unit diagonal, so that the units of the parameters do not matter. Cost:
+    O(d³), by Cholesky if H is safely positive definite and by eigenvalues otherwise.
     """
     return _direction(hessian, gradient)[0]
 
@@ -156,18 +157,18 @@ def _direction(hessian: Array, gradient: Array) -> tuple[Array, bool]:
         if _is_safely_positive(xp, scaled):
             return -xp.linalg.solve(scaled, slope[:, None])[:, 0] / scale, True
         curvature, axes = xp.linalg.eigh(scaled)
-        # Along a flat axis the parabola has no minimum. The slope there is rounding when H is
-        # merely singular, and real when F is linear: the largest curvature is right for both.
+        # Along a flat axis the parabola has no minimum. The slope there is rounding error if H is
+        # singular, and real if F is linear; dividing by the largest curvature is right for both.
         curvature = xp.abs(curvature)
         curvature = _filled(xp, curvature, curvature > SINGULAR * xp.max(curvature))
         direction = -(axes @ ((axes.T @ slope) / curvature)) / scale
-    # What F does not see at all stays where it is, to the last digit.
+    # Parameters that do not affect F stay exactly unchanged.
     unseen = (size == 0) & (gradient == 0)
     return xp.where(unseen, xp.zeros_like(direction), direction), False
 
 
 def require_finite_curvature(is_finite: bool) -> None:
-    """Refuse columns so large that their squares overflow, with what to do about them."""
+    """Raise an error for columns that are so large that their squares overflow."""
     if not is_finite:
         raise DataError(
             "The curvature of the objective is not finite: squares of columns beyond 10¹⁵⁰ "
@@ -177,13 +178,13 @@ def require_finite_curvature(is_finite: bool) -> None:
 
 
 def _filled(xp: Any, values: Array, usable: Array) -> Array:
-    """The usable values, and the largest (or 1, where none is) in place of the others."""
+    """The usable values; the others are replaced by the largest usable one (or 1)."""
     largest = xp.max(values)
     return xp.where(usable, values, xp.where(largest > 0, largest, xp.ones_like(largest)))
 
 
 def _is_safely_positive(xp: Any, scaled: Array) -> bool:
-    """Whether every pivot of a unit-diagonal matrix stands clear of rounding."""
+    """Whether every pivot of a unit-diagonal matrix is clearly larger than rounding errors."""
     try:
         pivots = xp.linalg.diagonal(xp.linalg.cholesky(scaled))
     except (np.linalg.LinAlgError, RuntimeError):

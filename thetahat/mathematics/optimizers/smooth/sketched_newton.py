@@ -1,11 +1,11 @@
-"""Newton's step with the curvature of a sample of the rows, corrected by what the gradients show.
+"""Newton's method with the Hessian of a sample of the rows, corrected by gradient changes.
 
-A gradient over n rows costs O(n d), a Hessian O(n d²). Some 50 d rows already give the Hessian to a
-tenth or so, and L-BFGS's pairs of moves and gradient changes make up for the rest:
+A gradient over n rows costs O(n d), a Hessian O(n d²). About 50 d rows give the Hessian with an
+error of roughly a tenth, and the pairs of moves and gradient changes of L-BFGS correct the rest:
 
     p = −B∇F(θ),   B = L-BFGS update of H⁻¹,   H the Hessian of a sample of the rows.
 
-Gradients and values are those of all rows, so the optimum is exact whatever the sample.
+Gradients and values use all rows, so the optimum does not depend on the sample.
 """
 
 from __future__ import annotations
@@ -26,31 +26,34 @@ Solve = Callable[[Array], Array]
 Pairs = tuple[tuple[Array, Array, float], ...]
 
 FAST = 0.1
-"""A step that leaves at most this share of the gap shows that the curvature is still right."""
+"""A step that leaves at most this share of the gap shows that the curvature is still accurate."""
 SLOW = 0.5
-"""A fresh sample whose step leaves more than this share of the gap was too small."""
+"""A new sample whose step leaves more than this share of the gap was too small."""
 CRAWLING = 0.75
-"""Steps that leave more than this share of the gap each call for the best curvature there is."""
+"""If steps leave more than this share of the gap, the Hessian of all rows is used."""
 STANDING, LONG = 0.9, 8
-"""So many steps that leave more than this share of the gap each: that curvature does not help."""
+"""After this many steps that leave more than this share of the gap, the Hessian is dropped."""
 GROWTH = 4
 FRESH = {"pairs": (), "solve": None, "age": 0, "since": 0.0, "interval": 1, "plain": False}
 
 
 @dataclass(frozen=True)
 class SketchedNewton(Method):
-    """θ ← θ − t B∇F(θ), B the L-BFGS update of the inverse Hessian of a sample of the rows.
+    """Newton's method with the Hessian of a sample: θ ← θ − t B∇F(θ), B an L-BFGS update of H⁻¹.
 
-    Cost per step: one value and gradient, O(n d), and at times one Hessian of m ≪ n rows, O(m d²),
-    with its factor, O(d³); O(d²) memory. The curvature is taken anew when steps slow down, ever
-    more rarely, from more rows when a fresh one did not help; where none helps, L-BFGS is left.
+    The Hessian is computed again when steps become slow, less and less often, and from more rows
+    when a new one did not help. If none helps, the method continues as L-BFGS. Cost per step: one
+    value and gradient, O(n d), and sometimes one Hessian of m ≪ n rows, O(m d²), with its factor,
+    O(d³); O(d²) memory.
 
     Parameters
     ----------
-    memory : int
-        How many pairs of moves and gradient changes to keep.
-    rows_per_parameter : int
-        Rows of the first sample, for each parameter.
+    memory : int, default=10
+        Number of pairs of moves and gradient changes that are kept. Larger values approximate the
+        Hessian better and need more memory. Must be at least 1.
+    rows_per_parameter : int, default=50
+        Number of rows of the first sample, for each parameter. Larger values give a more accurate
+        Hessian at a higher cost. Must be at least 1.
 
     Examples
     --------
@@ -90,7 +93,7 @@ class SketchedNewton(Method):
             memory["age"], memory["since"] = 0, state.gap
         found = backtrack(problem, here, _direction(here.gradient, pairs, memory["solve"]), 1.0)
         if found is None:
-            # Pairs or sample mislead: begin again from the Hessian of all rows.
+            # The pairs or the sample mislead: start again with the Hessian of all rows.
             memory["solve"], pairs = problem.curvature_sketch(here.theta, problem.n_terms), ()
             found = backtrack(problem, here, -memory["solve"](here.gradient), 1.0)
         if found is None:
@@ -103,7 +106,7 @@ class SketchedNewton(Method):
             best = GROWTH * problem.n_terms
             slower = (largest_entry(there.gradient) / memory["since"]) ** (1 / memory["age"])
             if slower > CRAWLING:
-                # Where not even the best curvature helps: from now on the pairs alone, as L-BFGS.
+                # Not even the best Hessian helps: from now on use the pairs alone, as L-BFGS.
                 is_long = memory["age"] >= LONG and slower > STANDING
                 memory["plain"] = memory["rows"] == best and is_long
                 memory["rows"] = best
@@ -124,18 +127,18 @@ def _state(point: Point, memory: dict[str, Any]) -> State:
 def _with_pair(pairs: Pairs, here: Point, there: Point) -> Pairs:
     move, change = there.theta - here.theta, there.gradient - here.gradient
     bend = inner(move, change)
-    # Where rounding hides the curvature along a move, the pair would say nothing.
+    # If rounding hides the curvature along a move, the pair is not used.
     return (*pairs, (move, change, bend)) if bend > 0 else pairs
 
 
 def _length_of(pair: tuple[Array, Array, float]) -> float:
-    """The step for a unit of gradient that the last move and its gradient change speak for."""
+    """The step per unit of gradient that the last move and its gradient change suggest."""
     _, change, bend = pair
     return bend / inner(change, change)
 
 
 def _direction(gradient: Array, pairs: Pairs, solve: Solve) -> Array:
-    """−B∇F by the two-loop recursion, with the sketch in the middle."""
+    """−B∇F by the two-loop recursion, with the sampled Hessian in the middle."""
     slope, shares = gradient, []
     for move, change, bend in reversed(pairs):
         share = inner(move, slope) / bend

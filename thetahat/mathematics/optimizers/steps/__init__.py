@@ -1,1 +1,1 @@
-"""How far to step: step rules and line search."""
+"""Step sizes: step rules and line search."""

@@ -1,7 +1,8 @@
-"""Backtracking: halve the step until it lowers F by a fair share of what the slope promises.
+"""Backtracking line search: halve the step until F decreases by a share of the predicted decrease.
 
-Armijo's rule, F(θ + t p) ≤ F(θ) + c·t·⟨∇F, p⟩, cannot be tested once the promised change is below
-the rounding of F itself. There a step is fair when it lowers the gradient and keeps F to rounding.
+Armijo's rule, F(θ + t p) ≤ F(θ) + c·t·⟨∇F, p⟩, cannot be tested when the predicted change is below
+the rounding error of F. Then a step is accepted if it decreases the gradient and does not increase
+F by more than rounding.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.gap import inner, largest_entry
 
 SHARE = 1e-4
-"""c: the share of the promised decrease that is enough."""
+"""Share of the predicted decrease that a step must reach (c)."""
 MOST_HALVINGS = 60
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)
 
@@ -38,7 +39,7 @@ class Point:
 def backtrack(
     problem: Any, here: Point, direction: Array, step: float
 ) -> tuple[Point, float] | None:
-    """The first fair point among θ + step·p, θ + step·p/2, …, and its step; None if none is."""
+    """The first acceptable of the points θ + step·p, θ + step·p/2, …, and its step; else None."""
     slope = inner(here.gradient, direction)
     if not slope < 0:
         return None

@@ -1,17 +1,18 @@
-"""From gradients to moves: how far to go, and how much of the past to carry along.
+"""Step rules: how gradients are turned into moves of the parameters.
 
-A rule turns the t-th gradient g_t into a move, θ ← θ + move_t, with a memory of its own:
+A rule turns the t-th gradient g_t into a move, θ ← θ + move_t, and may keep a memory:
 
 =================  ===========================================================================
 `Constant`         −η g
 `InverseTime`      −(τ₀/t) g: Σ steps diverges and Σ steps² converges, so noise averages out
-`HeavyBall`        V ← αV − ηg, move V: past moves roll on
-`LookAhead`        V ← αV − ηg, move αV − ηg: Nesterov's, with θ the point looked ahead to
-`AdaGrad`          −η g/√(Σ g²), coordinate by coordinate
+`HeavyBall`        V ← αV − ηg, move V: momentum
+`LookAhead`        V ← αV − ηg, move αV − ηg: Nesterov's momentum
+`AdaGrad`          −η g/√(Σ g²), for each coordinate
 `Adam`             −η m/√v with running means m of g and v of g², corrected for their start at 0
 =================  ===========================================================================
 
-Rules are values and `move` is pure, so any rule serves full gradients, single rows and networks.
+Rules are frozen values and `move` changes nothing, so that every rule works with full gradients,
+batches and networks.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ Memory = Any
 
 
 class StepRule(Part, ABC):
-    """A rule that turns the t-th gradient into a move, θ ← θ + move_t.
+    """Base class of rules that turn the t-th gradient into a move, θ ← θ + move_t.
 
-    Concrete rules are frozen dataclasses, so values compare. Cost: O(d) per step.
+    Concrete rules are frozen dataclasses. Cost: O(d) per step.
 
     Examples
     --------
@@ -46,28 +47,28 @@ class StepRule(Part, ABC):
     """
 
     def start(self, theta: Array) -> Memory:
-        """The memory before the first gradient."""
+        """Return the memory before the first gradient."""
         return None
 
     @abstractmethod
     def move(self, t: int, gradient: Array, memory: Memory) -> tuple[Array, Memory]:
-        """The move for the t-th gradient (t = 1, 2, …) and the memory after it."""
+        """Return the move for the t-th gradient (t = 1, 2, …) and the memory after it."""
 
     def rates(self, first: int, n: int) -> Array | None:
-        """η_t for n steps from the `first` on, where move = −η_t g; None where it is more."""
+        """η_t for n steps from step `first`, if move = −η_t g; None for other rules."""
         return None
 
 
 @dataclass(frozen=True)
 class Constant(StepRule):
-    """The same step size at every step: move = −η g.
+    """A constant step size: move = −η g.
 
     Cost: O(d) per step.
 
     Parameters
     ----------
-    eta : float
-        The step size η.
+    eta : float, default=0.1
+        Step size (η). Larger values move faster, but too large ones diverge. Must be positive.
 
     Examples
     --------
@@ -93,14 +94,16 @@ class Constant(StepRule):
 
 @dataclass(frozen=True)
 class InverseTime(StepRule):
-    """A step size that decays as τ₀/t: move = −(τ₀/t) g.
+    """A step size that decreases as τ₀/t: move = −(τ₀/t) g.
 
-    t counts gradients, so that the noise of stochastic ones averages out. Cost: O(d) per step.
+    t counts gradients. The decrease averages out the noise of stochastic gradients. Cost: O(d) per
+    step.
 
     Parameters
     ----------
-    tau0 : float
-        The first step size τ₀.
+    tau0 : float, default=1.0
+        Size of the first step (τ₀). Larger values move faster, but too large ones diverge at the
+        start. Must be positive.
 
     Examples
     --------
@@ -132,10 +135,11 @@ class HeavyBall(StepRule):
 
     Parameters
     ----------
-    alpha : float
-        How much of the last move rolls on, 0 ≤ α < 1.
-    eta : float
-        The step size η.
+    alpha : float, default=0.9
+        Share of the previous move that is added to the next one (α). Larger values average over
+        more past gradients. Must be at least 0 and less than 1.
+    eta : float, default=0.1
+        Step size (η). Larger values move faster, but too large ones diverge. Must be positive.
 
     Examples
     --------
@@ -167,17 +171,18 @@ class HeavyBall(StepRule):
 
 @dataclass(frozen=True)
 class LookAhead(StepRule):
-    """Nesterov's momentum, V_i = αV_{i−1} − ηg_i with g_i taken ahead, at w + αV_{i−1}.
+    """Nesterov's momentum, V_i = αV_{i−1} − ηg_i, with g_i the gradient at w + αV_{i−1}.
 
-    The rule keeps θ = w + αV, the point looked ahead to, so that one gradient per step is enough:
-    move = αV_i − ηg_i. Cost: O(d) per step and O(d) memory.
+    The rule keeps θ = w + αV, the point at which the gradient is needed, so that one gradient per
+    step is enough: move = αV_i − ηg_i. Cost: O(d) per step and O(d) memory.
 
     Parameters
     ----------
-    alpha : float
-        How much of the last move rolls on, 0 ≤ α < 1.
-    eta : float
-        The step size η.
+    alpha : float, default=0.9
+        Share of the previous move that is added to the next one (α). Larger values average over
+        more past gradients. Must be at least 0 and less than 1.
+    eta : float, default=0.1
+        Step size (η). Larger values move faster, but too large ones diverge. Must be positive.
 
     Examples
     --------
@@ -207,16 +212,16 @@ class LookAhead(StepRule):
 
 @dataclass(frozen=True)
 class AdaGrad(StepRule):
-    """Coordinates that saw large gradients take small steps: move = −η g/(√(Σ_s g_s²) + ε).
+    """AdaGrad: move = −η g/(√(Σ_s g_s²) + ε), for each coordinate.
 
-    Cost: O(d) per step and O(d) memory.
+    Coordinates with large past gradients make small steps. Cost: O(d) per step and O(d) memory.
 
     Parameters
     ----------
-    eta : float
-        The size of the first move of each coordinate.
-    epsilon : float
-        Keeps the quotient finite where no gradient was seen.
+    eta : float, default=0.1
+        Step size (η): the length of the first move of each coordinate. Must be positive.
+    epsilon : float, default=1e-10
+        Added to the denominator to avoid a division by zero (ε). Must be positive.
 
     Examples
     --------
@@ -247,19 +252,20 @@ class AdaGrad(StepRule):
 
 @dataclass(frozen=True)
 class Adam(StepRule):
-    """Running means m of g and v of g², both corrected for their start at 0: move = −η m̂/(√v̂ + ε).
+    """Adam: move = −η m̂/(√v̂ + ε), with running means m of g and v of g².
 
-    Formula: m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², m̂ = m/(1−β₁ᵗ), v̂ = v/(1−β₂ᵗ). Cost: O(d) per
-    step and O(d) memory.
+    Formula: m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², m̂ = m/(1−β₁ᵗ), v̂ = v/(1−β₂ᵗ). The divisions by
+    1−βᵗ correct for the start at 0. Cost: O(d) per step and O(d) memory.
 
     Parameters
     ----------
-    eta : float
-        About the largest move of a coordinate.
-    beta1, beta2 : float
-        How slowly the two running means forget.
-    epsilon : float
-        Keeps the quotient finite where no gradient was seen.
+    eta : float, default=0.001
+        Step size (η): about the largest move of a coordinate. Must be positive.
+    beta1, beta2 : float, default=0.9 and 0.999
+        Decay of the running means of g and g² (β₁, β₂). Larger values average over more past
+        gradients. Must be at least 0 and less than 1.
+    epsilon : float, default=1e-8
+        Added to the denominator to avoid a division by zero (ε). Must be positive.
 
     Examples
     --------
@@ -296,5 +302,5 @@ class Adam(StepRule):
 
 
 def as_rule(step: float | StepRule) -> StepRule:
-    """A number as a `Constant`, which checks it; a rule as it is."""
+    """A number as a `Constant` rule, which checks it; a rule is returned unchanged."""
     return step if isinstance(step, StepRule) else Constant(step)

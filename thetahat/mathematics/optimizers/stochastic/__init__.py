@@ -1,1 +1,1 @@
-"""Stochastic gradients and their learning rates."""
+"""Stochastic gradient methods and learning rates."""

@@ -1,13 +1,13 @@
-"""Learning rates η_t of stochastic steps t = 1, 2, …, by the names scikit-learn gives them.
+"""Learning rates η_t of stochastic steps t = 1, 2, …, under the names that scikit-learn uses.
 
 ============  ======================================================================
 constant      η₀
-optimal       1/(α(t₀ + t − 1)): the rate for a strongly convex F, started at a step
-              as long as a typical coefficient
+optimal       1/(α(t₀ + t − 1)): the rate for a strongly convex F, where t₀ makes the
+              first step about as long as a typical coefficient
 invscaling    η₀/t^p
-adaptive      η₀, divided by 5 each time that the epochs no longer improve
-pa1, pa2      passive-aggressive: a step just long enough for its row, at most η₀, or
-              softened by η₀
+adaptive      η₀, divided by 5 each time when epochs no longer improve F
+pa1, pa2      passive-aggressive: a step that is just long enough for its row; at most
+              η₀ (pa1), or damped by η₀ (pa2)
 ============  ======================================================================
 """
 
@@ -22,13 +22,13 @@ from thetahat.mathematics.losses.base import Subdifferentiable, Targets
 
 SCHEDULES = ("constant", "optimal", "invscaling", "adaptive", "pa1", "pa2")
 SMALLEST_ADAPTIVE = 1e-6
-"""The rate below which an adaptive schedule ends the run."""
+"""An adaptive schedule ends the run when the rate falls below this value."""
 ADAPTIVE_DIVISOR = 5.0
 
 
 @dataclass(frozen=True)
 class LearningRate:
-    """η_t as a schedule says; ``eta0``, ``power`` and ``alpha`` where the schedule uses them."""
+    """A schedule of η_t, with the ``eta0``, ``power`` and ``alpha`` that the schedule uses."""
 
     schedule: str
     eta0: float
@@ -50,7 +50,7 @@ class LearningRate:
             t += self.offset - 1
             t *= self.alpha
             return np.divide(1.0, t, out=t)
-        if self.power == 0.25:  # two roots take a fraction of the time of a power
+        if self.power == 0.25:  # two square roots are much faster than a power
             root = np.sqrt(np.sqrt(t, out=t), out=t)
         else:
             root = np.sqrt(t, out=t) if self.power == 0.5 else t**self.power
@@ -58,10 +58,10 @@ class LearningRate:
 
 
 def optimal_offset(loss: Subdifferentiable, alpha: float) -> float:
-    """t₀ for which the first step is no longer than the coefficients that ½α‖w‖² lets grow.
+    """t₀ such that the first step is about as long as the coefficients that ½α‖w‖² allows.
 
-    Those are of the size √(1/√α); a row predicted that wrongly pulls with |ℓ′|, and the first rate
-    makes a step of that size out of a pull that is larger than 1.
+    These have a size of about √(1/√α). For a row whose prediction is wrong by that much, the first
+    rate makes a step of that size if the slope |ℓ′| is larger than 1.
     """
     typical = float(alpha**-0.25)
     z = np.full((1, 2), -typical) if loss.columns != "one" else np.full(1, -typical)

@@ -1,8 +1,8 @@
-"""Stochastic gradient descent: θ ← θ − η_t ∇F_B(θ) with the gradient of a few terms only.
+"""Stochastic gradient descent: θ ← θ − η_t ∇F_B(θ) with the gradient of a few terms.
 
-F is an average of n terms (plus a penalty). A batch B of uniformly drawn terms has a gradient whose
-mean is ∇F(θ), at |B|/n of the cost. One step of the loop is one epoch: n terms, after which F and
-its gap are measured on all of them.
+F is an average of n terms (plus a penalty). The gradient of a batch B of uniformly drawn terms has
+the mean ∇F(θ) and costs a share |B|/n of the full gradient. One step of the loop is one epoch of n
+terms; after each epoch F and its gap are computed on all terms.
 """
 
 from __future__ import annotations
@@ -26,25 +26,29 @@ DEFAULT_STEP = InverseTime(1.0)
 
 @dataclass(frozen=True)
 class StochasticGradient(Method):
-    """θ ← θ − η_t ∇F_B(θ) over random batches B; one step is one epoch.
+    """Stochastic gradient descent, θ ← θ − η_t ∇F_B(θ), over random batches B of terms.
 
-    Cost per epoch: one gradient of every term in n/|B| pieces, plus one value and gradient of F to
-    measure the gap; O(d) memory. Single terms of a linear model with a standard loss and a plain
-    step size run compiled; other batches cost a call of Python each. With a constant step θ keeps a
-    noise of order η; with τ₀/t it converges.
+    One step of the loop is one epoch. With a constant step size θ keeps a random error of order η;
+    with the decreasing step size τ₀/t it converges. Cost per epoch: the gradient of every term, in
+    n/|B| batches, plus one value and gradient of F for the gap; O(d) memory. Batches of one term of
+    a linear model with a standard loss and a plain step size run in compiled code; other batches
+    take one call of Python each.
 
     Parameters
     ----------
-    batch_size : int
-        Terms per batch.
-    sampling : {"reshuffle", "replacement"}
-        Visit every term once per epoch in a new random order, or draw each batch anew from all.
-    step : float or StepRule
-        η itself, or a rule: ``Constant``, ``InverseTime``, ``HeavyBall``, ``AdaGrad``, ``Adam``...
-    averaging : bool
-        Report the mean of all iterates so far, which averages the noise out.
-    random_state : int, Generator or None
-        Fixes the order of the terms.
+    batch_size : int, default=1
+        Number of terms per batch. Larger batches have less noise and make fewer steps per epoch.
+        Must be at least 1.
+    sampling : {"reshuffle", "replacement"}, default="reshuffle"
+        "reshuffle" visits every term once per epoch in a new random order; "replacement" draws each
+        batch from all terms.
+    step : float or StepRule, default=InverseTime(1.0)
+        The constant step size η, or a rule: ``Constant``, ``InverseTime``, ``HeavyBall``,
+        ``AdaGrad``, ``Adam``, ...
+    averaging : bool, default=False
+        Whether to return the mean of all iterates so far, which reduces the noise.
+    random_state : int, Generator or None, default=None
+        Seed of the random order of the terms. Pass an int for reproducible results.
 
     Examples
     --------
@@ -101,7 +105,7 @@ class StochasticGradient(Method):
         return State(reported, *value_and_gap(problem, reported), memory)
 
     def _epoch(self, problem: Any, memory: dict[str, Any]) -> dict[str, Any]:
-        """The iterate, the average of all, t and the rule's memory after a visit of n terms."""
+        """The iterate, the mean of all iterates, t and the memory of the rule after n terms."""
         theta, average, t = memory["iterate"], memory["average"], memory["t"]
         rule, kept, n = as_rule(self.step), memory["rule"], problem.n_terms
         order = self._order(n, memory["random"])

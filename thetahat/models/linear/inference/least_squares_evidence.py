@@ -18,7 +18,7 @@ from thetahat.foundation.arguments import require_level
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.threads import scipy_linalg
 from thetahat.foundation.types import Array
-from thetahat.objective.least_squares.solve import LeastSquares
+from thetahat.objective.least_squares.direct import LeastSquares
 
 EPSILON = float(np.finfo(float).eps)
 EXACT = "the fit is exact: σ̂ = 0, so that tests against it are certain (F and t infinite)"

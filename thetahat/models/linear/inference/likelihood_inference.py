@@ -74,7 +74,8 @@ class LikelihoodInference(RiskMinimiser):
         self._likelihood = None
         super()._minimise(risk, X, y, **options)
         self._fitted = FittedParts(risk.predictor, risk.loss, risk.penalty)
-        formed = self.solution_.solver == Newton.name
+        solution = self.solution_
+        formed = solution.solver == Newton.name or solution.outcome is Outcome.EXACT
         small = risk.predictor.n_parameters <= CHEAP_HESSIAN
         if (formed or small) and self._refusal() is None:
             self._likelihood = self._evidence_in(risk.source)
@@ -304,4 +305,5 @@ class LikelihoodInference(RiskMinimiser):
             return names
         classes = getattr(self, "classes_", np.arange(k + 1))
         others = np.delete(classes[: k + 1], getattr(self._fitted.loss, "reference", 0))
-        return [f"{label}: {name}" for name in names for label in others]
+        shown = [f"{each:g}" if isinstance(each, float) else str(each) for each in others.tolist()]
+        return [f"{label}: {name}" for name in names for label in shown]

@@ -16,7 +16,8 @@ from thetahat.foundation.threads import scipy_linalg
 from thetahat.foundation.types import Array
 from thetahat.models.linear.inference.least_squares_evidence import Evidence
 from thetahat.models.linear.inference.least_squares_inference import Certain
-from thetahat.objective.least_squares.solve import DIRECT, LeastSquares, least_squares
+from thetahat.objective.least_squares.direct import DIRECT, LeastSquares
+from thetahat.objective.least_squares.solve import least_squares
 
 
 class GeneralizedLeastSquares(Certain, LinearRegressor):

@@ -27,7 +27,8 @@ from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg.norm_bound import ridge_with_norm
-from thetahat.objective.least_squares.solve import SOLVERS, LeastSquares, least_squares
+from thetahat.objective.least_squares.direct import LeastSquares
+from thetahat.objective.least_squares.solve import SOLVERS, least_squares
 
 SERVED_BY = {
     "augmented": "qr",

@@ -39,8 +39,6 @@ SETTLED = 1e-10
 """Relative change of the scale at which it and the coefficients agree."""
 ROUNDS_END = 100.0
 """A fit is known to `tol`, and its scale to so many times that."""
-EXACT = 1e-10
-"""Scales below this share of that of y count as 0."""
 
 
 class RobustRegressor(Watched, LinearRegressor):
@@ -207,7 +205,7 @@ class RobustRegressor(Watched, LinearRegressor):
         scale, agreement, steps = self._scale_of(residuals), Agreement(), 0
         for _ in range(MOST_ROUNDS):
             self.scale_ = scale
-            if not self.scale_ > EXACT * residuals.spread:
+            if not self.scale_ > residuals.smallest:
                 return self._on_one_plane(theta), residuals
             solution = self._minimise_in_units(risk, theta, watch)
             theta, steps = solution.theta, steps + solution.steps
@@ -274,7 +272,7 @@ class RobustRegressor(Watched, LinearRegressor):
         """Weights and labels of the rows."""
         size = abs(residuals.values)
         if self.scale_ == 0.0:
-            self.outliers_ = size > EXACT * residuals.spread
+            self.outliers_ = size > residuals.smallest
             self.weights_ = np.where(self.outliers_, 0.0, 1.0)
             return
         unit = self.scale_ if self.scale is not None else residuals.scale("mad")

@@ -15,10 +15,15 @@ from thetahat.estimator.parameters import Range, at_least, boolean, one_of, whol
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
+from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.optimizers.coordinate.gram_descent import Terms
 from thetahat.mathematics.optimizers.coordinate.working_sets import WorkingSets
-from thetahat.mathematics.optimizers.loop import minimise
+from thetahat.mathematics.optimizers.loop import Method, minimise
+from thetahat.mathematics.optimizers.residuals.direct_least_squares import DirectLeastSquares
 from thetahat.mathematics.optimizers.solution import Solution
+from thetahat.mathematics.penalties.box import NonNegative
+from thetahat.mathematics.penalties.norms import ElasticNet
+from thetahat.objective.choose import choose_solver
 from thetahat.objective.lasso.l1_least_squares import L1Rows
 from thetahat.objective.lasso.l1_path import elastic_net_terms, tolerance_of
 from thetahat.objective.least_squares.solve import least_squares
@@ -78,20 +83,33 @@ class L1Regressor(Watched, SparseCoefficients):
         self, source: Source, rows: L1Rows | None, alpha: float, l1_ratio: float, X: Any, y: Any
     ) -> None:
         """Solve for every target, and keep what was found."""
-        starts = self._starts(source)
+        starts, penalty = self._starts(source), ElasticNet(alpha, l1_ratio)
+        # Rows of any source come as columns in memory, or as their Gram matrix.
+        method, reason = choose_solver(
+            Squared(),
+            penalty & NonNegative() if self.positive else penalty,
+            None,
+            source.n_features + 1,
+        )
         with self._watching(
             self.max_iter, lambda theta: self._partial(theta, source), X, y
         ) as watch:
-            if rows is None or alpha * l1_ratio == 0:
+            if rows is None or isinstance(method, DirectLeastSquares):
                 solutions = self._without_l1(source, alpha, watch)
             else:
                 terms = elastic_net_terms(source.n_features, alpha, l1_ratio, self.positive)
-                solutions = self._with_l1(rows, terms, starts, watch)
+                solutions = self._with_l1(rows, terms, starts, watch, method, reason)
         self._keep_solutions(solutions, source)
         self._warn_unless_converged()
 
     def _with_l1(
-        self, rows: L1Rows, terms: Terms, starts: Array | None, watch: Watch
+        self,
+        rows: L1Rows,
+        terms: Terms,
+        starts: Array | None,
+        watch: Watch,
+        method: Method,
+        reason: str,
     ) -> list[Solution]:
         solutions = []
         for k in range(rows.n_targets):
@@ -100,12 +118,12 @@ class L1Regressor(Watched, SparseCoefficients):
             solutions.append(
                 minimise(
                     problem,
-                    WorkingSets(),
+                    method,
                     start,
                     tolerance=tolerance_of(problem, self.tol),
                     max_steps=self.max_iter,
                     watch=watch,
-                    reason="squared loss with |β|: coordinate descent to a duality gap",
+                    reason=reason,
                 )
             )
         return solutions
