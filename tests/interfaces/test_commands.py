@@ -291,7 +291,7 @@ class TestRefusals:
     def test_bad_places(self, capsys, houses_csv, tmp_path):
         argv = ["compare", houses_csv, "-t", "price", "--report"]
         assert "is a directory" in one_line(capsys, *argv, tmp_path)
-        assert "is no directory" in one_line(capsys, *argv, tmp_path / "no" / "report.html")
+        assert "is not a directory" in one_line(capsys, *argv, tmp_path / "no" / "report.html")
         argv = ["fit", houses_csv, "-t", "price", "-o"]
         assert "is a directory" in one_line(capsys, *argv, tmp_path)
         assert "no file" in one_line(capsys, "predict", tmp_path / "absent.theta", houses_csv)

@@ -206,7 +206,7 @@ class TestWholeOrNotAtAll:
     def test_bad_places_are_named(self, tmp_path):
         with pytest.raises(th.errors.DataError, match="is a directory"):
             th.save(th.Ridge(), tmp_path)
-        with pytest.raises(th.errors.DataError, match="is no directory"):
+        with pytest.raises(th.errors.DataError, match="is not a directory"):
             th.save(th.Ridge(), tmp_path / "absent" / "model.theta")
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
