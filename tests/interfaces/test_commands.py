@@ -295,7 +295,7 @@ class TestRefusals:
         argv = ["fit", houses_csv, "-t", "price", "-o"]
         assert "is a directory" in one_line(capsys, *argv, tmp_path)
         assert "no file" in one_line(capsys, "predict", tmp_path / "absent.theta", houses_csv)
-        assert "no model file" in one_line(capsys, "inspect", houses_csv)
+        assert "not a model file" in one_line(capsys, "inspect", houses_csv)
         assert "no file" in one_line(capsys, "compare", tmp_path / "absent.csv", "-t", "x")
 
     def test_bad_choices(self, capsys, houses_csv):

@@ -61,17 +61,47 @@ class Confusion:
         return self._share(self.counts.sum() - right, self.counts.sum(), "error")
 
     def precision(self, label: Any = None) -> Interval:
-        """The share of rows predicted as `label` whose true label it is. Cost: O(C)."""
+        """The share of rows predicted as `label` whose true label it is. Cost: O(C).
+
+        Parameters
+        ----------
+        label : label, optional
+            The class to consider. By default the positive class, if there are two.
+
+        Returns
+        -------
+        Interval
+        """
         place = self._place(label)
         return self._share(self.counts[place, place], self.counts[:, place].sum(), "precision")
 
     def recall(self, label: Any = None) -> Interval:
-        """The share of rows with the true label `label` that are predicted so. Cost: O(C)."""
+        """The share of rows with the true label `label` that are predicted so. Cost: O(C).
+
+        Parameters
+        ----------
+        label : label, optional
+            The class to consider. By default the positive class, if there are two.
+
+        Returns
+        -------
+        Interval
+        """
         place = self._place(label)
         return self._share(self.counts[place, place], self.counts[place].sum(), "recall")
 
     def false_positive_rate(self, label: Any = None) -> Interval:
-        """The share of rows of other labels that are predicted as `label`. Cost: O(C²)."""
+        """The share of rows of other labels that are predicted as `label`. Cost: O(C²).
+
+        Parameters
+        ----------
+        label : label, optional
+            The class to consider. By default the positive class, if there are two.
+
+        Returns
+        -------
+        Interval
+        """
         place = self._place(label)
         called = self.counts[:, place].sum() - self.counts[place, place]
         others = self.counts.sum() - self.counts[place].sum()
