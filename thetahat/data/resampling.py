@@ -38,6 +38,13 @@ class Bootstrap(NamedTuple):
 
     Formula: drawn ∪ out_of_bag = {0, ..., n − 1}, disjoint. Cost: O(n) memory.
 
+    Attributes
+    ----------
+    drawn : ndarray of int
+        Numbers of the drawn rows. A row may be drawn several times.
+    out_of_bag : ndarray of int
+        Numbers of the rows that were not drawn, in ascending order.
+
     Examples
     --------
     >>> import thetahat as th
@@ -204,7 +211,7 @@ def weighted_indices(
         Row weights, finite and ≥ 0, not all zero.
     size : int, optional
         The number of draws. By default the number of rows.
-    systematic : bool
+    systematic : bool, default=False
         Whether draws are equally spaced instead of independent. The row numbers are then in
         ascending order.
     random_state : int, Generator or None
@@ -251,7 +258,7 @@ def draw_until(
         A function ``draw(rng)`` that returns one candidate.
     accept : callable
         A function ``accept(candidate)`` that returns whether to keep it.
-    max_draws : int
+    max_draws : int, default=10_000
         The number of rejected draws after which an error is raised.
     random_state : int, Generator or None
         Seed or generator for the draws. The same seed gives the same result.

@@ -119,7 +119,7 @@ def partial_dependence(
         The class whose probability is computed. By default the last class.
     level : float, default=0.95
         Confidence level of the band, between 0 and 1. A larger value gives a wider band.
-    random_state : int, Generator or None
+    random_state : int, Generator or None, default=0
         Seed or generator for drawing rows. The same seed gives the same result.
 
     Returns

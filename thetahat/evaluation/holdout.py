@@ -90,7 +90,7 @@ class HoldOut:
         By default answers are exact.
     stratify : bool, default=True
         Whether to hold out the same share of every class.
-    random_state : int, Generator or None
+    random_state : int, Generator or None, default=0
         Seed or generator for the split. The same seed gives the same split.
 
     Attributes

@@ -119,7 +119,7 @@ def importances(
         The number of shuffles per column, at least 2. More shuffles give more accurate intervals.
     level : float, default=0.95
         Confidence level of the intervals, between 0 and 1. A larger value gives wider intervals.
-    random_state : int, Generator or None
+    random_state : int, Generator or None, default=0
         Seed or generator for the shuffles. The same seed gives the same result.
 
     Returns

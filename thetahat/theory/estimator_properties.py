@@ -32,6 +32,15 @@ class ExactProperties:
 
     Formula: mse = bias² + variance. Cost: O(1).
 
+    Attributes
+    ----------
+    bias : float
+        The expected deviation of the estimate from the truth.
+    variance : float
+        The variance of the estimate.
+    mse : float
+        The mean squared error, bias² + variance.
+
     Examples
     --------
     >>> import thetahat as th

@@ -63,7 +63,17 @@ class LabelEncoding:
 
     @classmethod
     def of(cls, labels: Array) -> LabelEncoding:
-        """The encoding of the distinct values of `labels`, in ascending order."""
+        """The encoding of the distinct values of `labels`, in ascending order.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n,)
+            The labels of some rows, without missing values.
+
+        Returns
+        -------
+        LabelEncoding
+        """
         values = _as_labels(labels)
         try:
             return cls(_distinct(values))
@@ -80,18 +90,57 @@ class LabelEncoding:
         return int(self.classes.size)
 
     def encode(self, labels: Array, form: Form = "codes") -> NDArray[Any]:
-        """Encode labels: integers for codes and indices, floating point for the other forms."""
+        """Encode labels as numbers.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n,)
+            Labels that are all among the classes.
+        form : {"codes", "indices", "one_hot", "binary", "signs"}, default="codes"
+            The form of the numbers. "binary" and "signs" need two classes.
+
+        Returns
+        -------
+        ndarray of shape (n,), or (n, C) for "one_hot"
+            Integers for "codes" and "indices", floating point for the other forms.
+        """
         self._require_form(form)
         return self._write(self._codes(labels), form)
 
     def decode(self, values: Array, form: Form = "codes") -> NDArray[Any]:
-        """Decode numbers to labels."""
+        """Decode numbers to labels.
+
+        Parameters
+        ----------
+        values : array-like of shape (n,), or (n, C) for "one_hot"
+            Encoded labels, as returned by `encode`.
+        form : {"codes", "indices", "one_hot", "binary", "signs"}, default="codes"
+            The form of the numbers.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
         self._require_form(form)
         labels: NDArray[Any] = self.classes[self._read(np.asarray(values), form)]
         return labels
 
     def convert(self, values: Array, form: Form, to: Form) -> NDArray[Any]:
-        """Convert numbers from one form to another."""
+        """Convert encoded labels from one form to another.
+
+        Parameters
+        ----------
+        values : array-like of shape (n,), or (n, C) for "one_hot"
+            Encoded labels, as returned by `encode`.
+        form : {"codes", "indices", "one_hot", "binary", "signs"}
+            The form of the given numbers.
+        to : {"codes", "indices", "one_hot", "binary", "signs"}
+            The form to convert to. "binary" and "signs" need two classes.
+
+        Returns
+        -------
+        ndarray of shape (n,), or (n, C) for "one_hot"
+        """
         self._require_form(form)
         self._require_form(to)
         return self._write(self._read(np.asarray(values), form), to)

@@ -124,7 +124,7 @@ def wampler(k: int = 1) -> Dataset:
 
     Parameters
     ----------
-    k : {1, 2, 3, 4, 5}
+    k : {1, 2, 3, 4, 5}, default=1
         The number of the problem. 1 and 2 have no noise; 3, 4 and 5 have increasing noise.
 
     Returns

@@ -76,7 +76,7 @@ def load_nonlinear(name: str = "Misra1a") -> CertifiedCurve:
 
     Parameters
     ----------
-    name : str
+    name : str, default="Misra1a"
         The name of the problem: "Misra1a" to "Misra1d", "Chwirut2", "DanWood", "Lanczos3",
         "Gauss1", "Kirby2", "MGH09", "MGH10", "MGH17", "Thurber", "BoxBOD", "Rat42", "Rat43" or
         "Eckerle4".

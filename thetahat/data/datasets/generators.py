@@ -30,11 +30,13 @@ def make_linear(
 
     Parameters
     ----------
-    n_rows, n_features : int
-        The number of rows and the number of columns of X.
-    noise : float
+    n_rows : int, default=100
+        The number of rows to generate.
+    n_features : int, default=5
+        The number of columns of X.
+    noise : float, default=1.0
         Standard deviation of the noise. Must be ≥ 0.
-    correlation : float in [0, 1)
+    correlation : float in [0, 1), default=0.0
         The correlation between any two columns (ρ).
     condition : float, optional
         The condition number of the centred X (κ), at least 1. Needs n_rows > n_features.
@@ -88,12 +90,14 @@ def make_classification_linear(
 
     Parameters
     ----------
-    n_rows, n_features : int
-        The number of rows and the number of columns of X.
+    n_rows : int, default=100
+        The number of rows to generate.
+    n_features : int, default=2
+        The number of columns of X.
     margin : float, optional
         The smallest distance of a row from the boundary. By default labels are drawn at random,
         and the classes overlap.
-    scale : float
+    scale : float, default=3.0
         The norm of the coefficients (‖θ‖). Larger values give fewer labels on the wrong side of
         the boundary.
     random_state : int, Generator or None
@@ -145,13 +149,15 @@ def make_circle(
 
     Parameters
     ----------
-    n_rows : int
+    n_rows : int, default=100
         The number of points to generate.
-    centre, radius : (float, float), float
-        The centre (c) and the radius (r) of the circle.
-    arc : float in (0, 2π]
+    centre : (float, float), default=(1.0, -3.0)
+        The centre of the circle (c).
+    radius : float, default=2.0
+        The radius of the circle (r).
+    arc : float in (0, 2π], default=2π
         The angle that the points cover. A short arc makes the fit difficult.
-    noise : float
+    noise : float, default=0.0
         Standard deviation of the noise of each coordinate. Must be ≥ 0.
     random_state : int, Generator or None
         Seed or generator for the points. The same seed gives the same points.
@@ -196,13 +202,13 @@ def make_polynomial(
 
     Parameters
     ----------
-    n_rows : int
+    n_rows : int, default=100
         The number of points to generate.
-    coefficients : tuple of float
+    coefficients : tuple of float, default=(1.0, -2.0, 0.0, 1.0)
         The coefficients θ₀, θ₁, ... of the polynomial, the constant first. At least two.
-    interval : (float, float)
+    interval : (float, float), default=(-2.0, 2.0)
         The smallest and the largest value of x.
-    noise : float
+    noise : float, default=0.1
         Standard deviation of the noise. Must be ≥ 0.
     random_state : int, Generator or None
         Seed or generator for the points. The same seed gives the same points.

@@ -80,7 +80,7 @@ def scan(
     header : bool, optional
         Whether the first line of a text file holds column names. By default it must, and a first
         line of numbers raises an error.
-    encoding : str
+    encoding : str, default="utf-8"
         The character encoding of a text file, such as "utf-8" or "latin-1".
 
     Returns

@@ -113,7 +113,7 @@ def precision_recall_curve(
         The label of the positive class. By default the second label in sorted order.
     level : float, default=0.95
         Confidence level of the average precision and the band, between 0 and 1.
-    random_state : int, Generator or None
+    random_state : int, Generator or None, default=0
         Has no effect, as no random numbers are used.
 
     Returns

@@ -125,7 +125,7 @@ def roc_curve(
         with the given confidence. The simultaneous band is wider.
     level : float, default=0.95
         Confidence level of the area and the band, between 0 and 1.
-    random_state : int, Generator or None
+    random_state : int, Generator or None, default=0
         Has no effect, as no random numbers are used.
 
     Returns

@@ -69,7 +69,7 @@ def prune(
         unfitted.
     X, y : table, targets
         The rows and their targets. A density tree needs no y.
-    method : {"weakest_link", "impact", "complexity", "mdl"}
+    method : {"weakest_link", "impact", "complexity", "mdl"}, default="weakest_link"
         How the sequence of smaller trees is made; see above.
     alpha : float, optional
         The weight of the size of the tree (α), in the units of the method. Larger values give
