@@ -129,7 +129,12 @@ class HypothesisTest:
         ]
         if self.interval is not None:
             lines.append(f"Estimate {self.interval}.")
-        lines += [f"Assumes: {assumption}." for assumption in self.assumptions]
+        lines += [
+            f"Violated assumption: {each.removeprefix('broken: ')}."
+            if each.startswith("broken: ")
+            else f"Assumes: {each}."
+            for each in self.assumptions
+        ]
         return "\n".join(lines)
 
 
