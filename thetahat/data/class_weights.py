@@ -1,7 +1,7 @@
-"""Weights of classes: each row counts as much as its class says.
+"""Class weights: the weight of each row is multiplied by the weight of its class.
 
-"balanced" gives class c the weight W / (C·W_c), with W_c the weight of its rows, so that every
-class counts the same in all. Weights of rows count rows, here too.
+"balanced" gives class c the weight W / (C·W_c), where W_c is the total weight of its rows, so that
+all classes have the same total weight. Row weights are included in W_c.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from thetahat.foundation.types import Array
 
 
 def class_weighted(source: Source, classes: Array, class_weight: Any, who: str) -> Source:
-    """Rows whose targets are codes of `classes`, their weights times those of their classes."""
+    """A source whose row weights are multiplied by the weights of their classes."""
     if class_weight is None:
         return source
     of_class = weights_of_classes(source, classes, class_weight, who)
@@ -47,15 +47,15 @@ def weights_of_classes(source: Source, classes: Array, class_weight: Any, who: s
         return weights
     if not isinstance(class_weight, Mapping):
         raise ParameterError(
-            f"{who}: class_weight={class_weight!r} must be None, 'balanced', or a dictionary from "
+            f"{who}: class_weight={class_weight!r} must be None, 'balanced', or a dictionary of "
             "labels to weights ≥ 0."
         )
     known = classes.tolist()
     for label, weight in class_weight.items():
         if label not in known:
             raise ParameterError(
-                f"{who}: class_weight names {label!r}, which is no class of y: "
-                f"{', '.join(map(repr, known[:10]))}. Drop it, or give rows of that class."
+                f"{who}: class_weight contains {label!r}, which is not a class of y: "
+                f"{', '.join(map(repr, known[:10]))}. Remove it, or give rows of that class."
             )
         if not weight >= 0:
             raise ParameterError(f"{who}: class_weight[{label!r}]={weight!r} must be ≥ 0.")

@@ -213,5 +213,5 @@ def test_sparse_rows_are_handed_on():
     assert get_tags(dense).input_tags.sparse
     none = th.TransformedResponseRegressor(th.NonlinearRegression(), response="log")
     assert not get_tags(none).input_tags.sparse
-    with pytest.raises(TypeError, match="NonlinearRegression does not take sparse input"):
+    with pytest.raises(TypeError, match="NonlinearRegression does not accept sparse input"):
         none.fit(csr_array(X), y)

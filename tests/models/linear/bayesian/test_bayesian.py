@@ -353,9 +353,9 @@ def test_posterior_follows_the_units(x, y):
 @pytest.mark.parametrize(
     ("x", "y", "message"),
     [
-        (1e160, 1e160, "Column 0 is so large that its squares overflow. Divide"),
+        (1e160, 1e160, "Column 0 is so large that its squares overflow. Rescale"),
         (1.0, 1e160, "The target y is so large that its squares overflow"),
-        (1e-160, 1.0, "Column 0 is so small that its squares vanish"),
+        (1e-160, 1.0, "Column 0 is so small that its squares underflow"),
     ],
 )
 def test_units_beyond_squares_are_refused(x, y, message):

@@ -307,7 +307,7 @@ def test_labels_of_every_kind(labels):
         ({"penalty": "l1", "dual": True}, r"Unsupported set of arguments.*Use dual=False"),
         ({"loss": "hinge", "dual": False}, r"Unsupported set of arguments.*Use dual=True"),
         ({"penalty": "l1", "C": math.inf, "dual": False}, r"Use penalty='l2'"),
-        ({"class_weight": {9: 1.0}}, r"class_weight names 9"),
+        ({"class_weight": {9: 1.0}}, r"class_weight contains 9"),
         ({"class_weight": "even"}, r"class_weight='even'"),
     ],
     ids=str,
