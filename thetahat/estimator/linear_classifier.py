@@ -1,7 +1,7 @@
-"""What all linear classifiers share: scores z = xᵀβ + b, and the label with the largest.
+"""Shared by all linear classifiers: scores z = xᵀβ + b; the largest one gives the class.
 
-Two classes have one score, the second class's against the first's; more have one each. Labels may
-be text, numbers or Booleans; inside, they are the codes 0, 1, …, C−1 of ``classes_``.
+Two classes share one score, positive for the second class; more classes have one score each. Labels
+may be text, numbers or Booleans; internally they are the codes 0, 1, …, C−1 of ``classes_``.
 """
 
 from __future__ import annotations
@@ -21,48 +21,51 @@ Array = Any
 
 
 class LinearClassifier(Classifier, Linear):
-    """Fitted ``classes_``, ``coef_`` of shape (1 or C, d) and ``intercept_`` of shape (1 or C,)."""
+    """A linear classifier: ``coef_`` has shape (1 or C, d), ``intercept_`` (1 or C,)."""
 
     def _open_classes(self, *data: Any, **options: Any) -> Source:
-        """As for all classifiers; rows of weight 0 are not there, and bring no class."""
+        """As for all classifiers; classes that occur only in rows of weight 0 do not count."""
         source = super()._open_classes(*data, **options)
         if isinstance(source, InMemory) and source.weight is not None:
             counted = np.asarray(source.y)[np.asarray(source.weight) > 0]
             if counted.size and (counted == counted[0]).all():
                 label = self.classes_.tolist()[int(counted[0])]
                 raise DataError(
-                    f"{type(self).__name__}: all rows of positive weight are of one class, "
-                    f"{label!r}; telling classes apart takes at least two. Weigh rows of another "
-                    "class too."
+                    f"{type(self).__name__}: all rows of positive weight belong to one class, "
+                    f"{label!r}, but at least two classes are needed. Give rows of another class a "
+                    "positive weight."
                 )
         return source
 
     def decision_function(self, X: Any) -> Array:
-        """The scores z = Xβ + b. Cost: O(n d C).
+        """Compute the scores z = Xβ + b. Cost: O(n d C).
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            The rows to judge.
+            Rows to classify.
 
         Returns
         -------
-        array of shape (n,) for two classes, positive for ``classes_[1]``; else (n, C)
+        scores : array of shape (n,) or (n, n_classes)
+            For two classes, one score per row, positive for ``classes_[1]``. For more classes, one
+            score per row and class.
         """
         z = self._raw(X)
         return z[:, 0] if z.shape[1] == 1 else z
 
     def predict(self, X: Any) -> Array:
-        """The label of the largest score. Cost: O(n d C).
+        """Predict the class with the largest score. Cost: O(n d C).
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            The rows to judge.
+            Rows to classify.
 
         Returns
         -------
-        array of shape (n,), of the type of the labels given to `fit`
+        labels : array of shape (n,)
+            Predicted labels, of the type of the labels given to `fit`.
         """
         z = self._raw(X)
         codes = (z[:, 0] > 0).view(np.int8) if z.shape[1] == 1 else z.argmax(axis=1)
