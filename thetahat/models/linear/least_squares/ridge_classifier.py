@@ -184,7 +184,7 @@ class RidgeClassifier(Watched, LinearClassifier):
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Rows to predict.
+            Rows to predict, with the same columns as in `fit`.
 
         Returns
         -------

@@ -166,8 +166,8 @@ class RidgeClassifierCV(RoutesToFolds, LinearClassifier):
             if self.store_cv_results:
                 self.cv_results_ = left_out
             weight = _weight_of(signs, slice(None))
-            judged = (_Judged(self.classes_, left_out[:, :, a]) for a in range(alphas.size))
-            return np.array([scorer(model, None, labels, **weight) for model in judged])
+            models = (_GivenScores(self.classes_, left_out[:, :, a]) for a in range(alphas.size))
+            return np.array([scorer(model, None, labels, **weight) for model in models])
         if self.store_cv_results:
             raise ParameterError(
                 "RidgeClassifierCV: store_cv_results=True is only possible with leave-one-out "
@@ -223,7 +223,7 @@ def _weight_of(source: InMemory, rows: Any) -> dict[str, Array]:
     return {} if source.weight is None else {"sample_weight": source.weight[rows]}
 
 
-class _Judged(ClassifierMixin, BaseEstimator):
+class _GivenScores(ClassifierMixin, BaseEstimator):
     """A classifier with given scores, in the form that scorers need."""
 
     def __init__(self, classes: Array, scores: Array) -> None:

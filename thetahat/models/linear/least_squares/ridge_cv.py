@@ -196,11 +196,15 @@ class RidgeCV(RoutesToFolds, LinearRegressor):
         options = {} if weight is None else {"sample_weight": weight}
         if not self.alpha_per_target:
             predictions = [y - residuals[:, :, a] for a in range(residuals.shape[2])]
-            return np.array([[scorer(_Given(p), None, y, **options) for p in predictions]])
+            return np.array(
+                [[scorer(_GivenPredictions(p), None, y, **options) for p in predictions]]
+            )
         return np.array(
             [
                 [
-                    scorer(_Given(y[:, k] - residuals[:, k, a]), None, y[:, k], **options)
+                    scorer(
+                        _GivenPredictions(y[:, k] - residuals[:, k, a]), None, y[:, k], **options
+                    )
                     for a in range(residuals.shape[2])
                 ]
                 for k in range(y.shape[1])
@@ -235,7 +239,7 @@ class RidgeCV(RoutesToFolds, LinearRegressor):
             yield model
 
 
-class _Given(RegressorMixin, BaseEstimator):
+class _GivenPredictions(RegressorMixin, BaseEstimator):
     """A model with given predictions, in the form that scorers need."""
 
     def __init__(self, predictions: Array) -> None:

@@ -113,7 +113,7 @@ class TotalLeastSquares(LinearRegressor):
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Rows to correct.
+            Rows to correct, with the same columns as in `fit`.
         y : array-like of shape (n,) or (n, n_targets)
             Target values of these rows.
 
