@@ -47,7 +47,7 @@ class DensityModel(DensityMixin, Estimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Rows to evaluate.
+            Rows to evaluate, with the same columns as in `fit`.
 
         Returns
         -------
@@ -62,7 +62,7 @@ class DensityModel(DensityMixin, Estimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Rows to evaluate.
+            Rows to evaluate, with the same columns as in `fit`.
         y : ignored
             Has no effect. Accepted for compatibility with scikit-learn.
         sample_weight : array-like of shape (n,), optional
@@ -86,7 +86,7 @@ class DensityModel(DensityMixin, Estimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Rows to evaluate.
+            Rows to evaluate, with the same columns as in `fit`.
 
         Returns
         -------

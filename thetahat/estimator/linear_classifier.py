@@ -43,7 +43,7 @@ class LinearClassifier(Classifier, Linear):
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Rows to classify.
+            Rows to classify, with the same columns as in `fit`.
 
         Returns
         -------
@@ -60,7 +60,7 @@ class LinearClassifier(Classifier, Linear):
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Rows to classify.
+            Rows to classify, with the same columns as in `fit`.
 
         Returns
         -------

@@ -47,7 +47,9 @@ from thetahat.objective.stochastic.steps import Steps, Walk
 Array = Any
 
 _between = Range(lambda value: at_least(0).holds(value) and value <= 1, "a number from 0 to 1")
-_inside = Range(lambda value: more_than(0).holds(value) and value < 1, "a number between 0 and 1")
+_inside = Range(
+    lambda value: more_than(0).holds(value) and value < 1, "a number strictly between 0 and 1"
+)
 
 RANGES: dict[str, Range] = {
     "penalty": one_of("l2", "l1", "elasticnet") | none,

@@ -36,7 +36,7 @@ class TwoClassLearner(Classifier):
         Parameters
         ----------
         X : array-like or Source of shape (n, d)
-            Rows to classify.
+            Rows to classify, with the same columns as in `fit`.
 
         Returns
         -------
@@ -51,7 +51,7 @@ class TwoClassLearner(Classifier):
         Parameters
         ----------
         X : array-like or Source of shape (n, d)
-            Rows to classify.
+            Rows to classify, with the same columns as in `fit`.
 
         Returns
         -------
