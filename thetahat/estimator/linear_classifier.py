@@ -38,7 +38,7 @@ class LinearClassifier(Classifier, Linear):
         return source
 
     def decision_function(self, X: Any) -> Array:
-        """Compute the scores z = Xβ + b. Cost: O(n d C).
+        """Compute the scores z = Xβ + b. Cost: O(n d k) for k classes.
 
         Parameters
         ----------
@@ -55,7 +55,7 @@ class LinearClassifier(Classifier, Linear):
         return z[:, 0] if z.shape[1] == 1 else z
 
     def predict(self, X: Any) -> Array:
-        """Predict the class with the largest score. Cost: O(n d C).
+        """Predict the class with the largest score. Cost: O(n d k) for k classes.
 
         Parameters
         ----------

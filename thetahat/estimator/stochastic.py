@@ -117,7 +117,7 @@ class Stochastic(Sparsifies, Watched, Linear):
         who = type(self).__name__
         if self.penalty == "elasticnet" and self.l1_ratio is None:
             raise ParameterError(
-                f"{who}: penalty='elasticnet' needs l1_ratio, a number from 0 to 1; it is None."
+                f"{who}: penalty='elasticnet' needs l1_ratio, a number from 0 to 1, but it is None."
             )
         if self.learning_rate == "optimal" and self.alpha == 0:
             raise ParameterError(

@@ -32,7 +32,9 @@ class LogisticClassifier(Sparsifies, RiskMinimiser, LinearClassifier):
     tol: float | None
 
     def predict_proba(self, X: Any) -> Array:
-        """Predict class probabilities: σ(z) for two classes, softmax(z) for more. Cost: O(n d C).
+        """Predict class probabilities. Cost: O(n d k) for k classes.
+
+        Formula: P(y = c | x) is σ(z) or 1 − σ(z) for two classes, and softmax(z) for more.
 
         Parameters
         ----------
@@ -52,7 +54,7 @@ class LogisticClassifier(Sparsifies, RiskMinimiser, LinearClassifier):
         return softmax(z)
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Predict the logarithm of class probabilities. Cost: O(n d C).
+        """Predict the logarithm of class probabilities. Cost: O(n d k) for k classes.
 
         The result is exact even where the probability itself would round to 0.
 
@@ -72,7 +74,7 @@ class LogisticClassifier(Sparsifies, RiskMinimiser, LinearClassifier):
         return z - log_sum_exp(z)[:, None]
 
     def sample_labels(self, X: Any, random_state: RandomState = None) -> Array:
-        """Draw random labels from the predicted class probabilities. Cost: O(n d C).
+        """Draw random labels from the predicted class probabilities. Cost: O(n d k) for k classes.
 
         Parameters
         ----------

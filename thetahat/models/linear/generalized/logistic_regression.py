@@ -35,7 +35,7 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier):
     Without a penalty (``C=math.inf``), `summary` reports standard errors and tests, and
     `predict_interval` gives intervals for the probability.
 
-    Cost: O(n d C) per iteration for C classes, and few iterations: the curvature is computed from
+    Cost: O(n d k) per iteration for k classes, and few iterations: the curvature is computed from
     all rows or from a sample, O(d²) per row. With an L1 part, O(n a²) per iteration for a non-zero
     coefficients. In memory or out of core.
 

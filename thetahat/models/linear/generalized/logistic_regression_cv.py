@@ -82,9 +82,9 @@ class LogisticRegressionCV(LogisticClassifier):
         stratified folds.
     dual : bool, default=False
         Has no effect on the result. Accepted for compatibility with scikit-learn.
-    penalty : {"deprecated", "l2", "l1", "elasticnet", None}, default="deprecated"
-        Deprecated in scikit-learn; use `l1_ratio` and `C` instead. "l2" means ``l1_ratio=0``, "l1"
-        means ``l1_ratio=1``, "elasticnet" uses `l1_ratio` as given, and None means ``C=math.inf``.
+    penalty : {"deprecated", "l2", "l1", "elasticnet"}, default="deprecated"
+        Deprecated in scikit-learn; use `l1_ratios` instead. "l2" means ``l1_ratios=[0]``, "l1"
+        means ``l1_ratios=[1]``, and "elasticnet" uses `l1_ratios` as given.
     scoring : str, callable or None, default="warn"
         Score on the held-out rows used to choose the parameters: a name known to scikit-learn or a
         scorer; greater is better. None and "warn" use the accuracy.

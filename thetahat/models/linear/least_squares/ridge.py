@@ -220,9 +220,9 @@ def solve_ridge(
     targets = max(1, source.n_outputs)
     if alpha.shape != (targets,):
         raise DataError(
-            f"{who}: Number of targets and number of penalties do not correspond: there are "
-            f"{targets} targets, and alpha has shape {alpha.shape}. Give one number, or one per "
-            "target."
+            f"{who}: Number of targets and number of penalties do not correspond: y has {targets} "
+            f"{'target' if targets == 1 else 'targets'}, and alpha has shape {alpha.shape}. Give "
+            "one number, or one per target."
         )
     fits = [
         least_squares(OneTarget.of(source, j), ridge=float(a), **options)

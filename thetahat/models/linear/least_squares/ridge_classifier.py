@@ -1,4 +1,4 @@
-"""Classification by ridge regression: least squares on targets of −1 and +1, the largest wins."""
+"""Classification by ridge regression: least squares on targets −1 and +1 for each class."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RidgeClassifier(Watched, LinearClassifier):
 
     All classes share one factorisation, so many classes cost little more than two.
 
-    Cost: O(n d²) time and O(d²) memory, plus O(n d C) time for C classes, in memory or out of core.
+    Cost: O(n d²) time and O(d²) memory, plus O(n d k) time for k classes, in memory or out of core.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ class RidgeClassifier(Watched, LinearClassifier):
         return self
 
     def predict(self, X: Any) -> Array:
-        """Predict the class of each row. Cost: O(n d C).
+        """Predict the class of each row. Cost: O(n d k) for k classes.
 
         Parameters
         ----------

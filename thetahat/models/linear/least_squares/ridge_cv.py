@@ -158,7 +158,7 @@ class RidgeCV(RoutesToFolds, LinearRegressor):
             theta=theta,
             outcome=Outcome.EXACT,
             solver="eigen",
-            reason=f"one spectrum of the normal equations for all {alphas.size} penalties",
+            reason="one eigendecomposition of the normal equations serves all penalties",
             message=Outcome.EXACT.value,
         )
         return self

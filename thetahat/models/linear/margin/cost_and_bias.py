@@ -65,8 +65,8 @@ class CostAndBias:
         total = source.reduce(weight_sums).weight
         if not total > 0:
             raise DataError(
-                f"{type(self).__name__}: all sample weights are zero, so no row counts. Give at "
-                "least one row a positive weight."
+                f"{type(self).__name__}: all sample weights are zero. Give at least one row a "
+                "positive weight."
             )
         return total
 

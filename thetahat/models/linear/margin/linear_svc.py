@@ -227,7 +227,7 @@ class LinearSVC(Sparsifies, CostAndBias, Watched, LinearClassifier):
         return self
 
     def margin_side(self, X: Any, y: Any, tolerance: float = 1e-6) -> Array:
-        """Determine on which side of the margin rows lie. Cost: O(n d C).
+        """Determine on which side of the margin rows lie. Cost: O(n d k) for k classes.
 
         The side follows from the score m of the row's own class: "outside" if m > 1, "on" if m = 1,
         "inside" if 0 < m < 1 and "wrong" if m ≤ 0. Rows strictly outside do not influence β.

@@ -204,7 +204,7 @@ class SGDClassifier(StochasticClassifier):
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:
-        """Predict class probabilities. Cost: O(n d C).
+        """Predict class probabilities. Cost: O(n d k) for k classes.
 
         Available for ``loss="log_loss"``, where P = σ(z), for "modified_huber", where P = (clip(z,
         −1, 1) + 1)/2, and for losses of class scores, where P is the softmax. One-against-rest
@@ -238,7 +238,7 @@ class SGDClassifier(StochasticClassifier):
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> Array:
-        """Predict the logarithm of class probabilities. Cost: O(n d C).
+        """Predict the logarithm of class probabilities. Cost: O(n d k) for k classes.
 
         Parameters
         ----------
