@@ -51,7 +51,20 @@ class LikelihoodRatio:
 
     @classmethod
     def of(cls, statistic: float, degrees: int) -> LikelihoodRatio:
-        """The test with its p-value."""
+        """Compute the p-value of a statistic. Cost: O(1).
+
+        Parameters
+        ----------
+        statistic : float
+            The test statistic, 2(log L − log L₀).
+        degrees : int
+            Number of additional parameters of the larger model.
+
+        Returns
+        -------
+        test : LikelihoodRatio
+            The test with its p-value.
+        """
         from scipy import stats
 
         p = float(stats.chi2.sf(statistic, degrees)) if degrees else float("nan")

@@ -50,7 +50,7 @@ class LinearRegression(Certain, Watched, LinearRegressor):
         is accurate enough; ``solution_.reason`` says which one and why. Direct solvers:
 
         - "cholesky" solves the normal equations; fast, for well-conditioned X.
-        - "pseudo_inverse" uses the eigenvalues of XᵀX.
+        - "pseudo_inverse" uses the eigenvalues of XᵀX; allows dependent columns.
         - "qr" uses Householder reflections; accurate also for ill-conditioned X.
         - "svd" drops directions whose singular values are zero up to rounding.
         - "dual" solves an n × n system; fast if there are fewer rows than columns.

@@ -45,8 +45,8 @@ class BestSubset(Watched, LinearRegressor):
         linearly dependent and fit y without residual (for example with more columns than rows), a
         third of the rank.
     tau : float or None, default=None
-        Penalty for each non-zero coefficient (τ). Larger values select fewer columns. Cannot be
-        combined with `criterion`.
+        Penalty for each non-zero coefficient (τ). Larger values select fewer columns. Requires
+        ``criterion="auto"``.
     criterion : {"auto", "rss", "aic", "bic", "cv"}, default="auto"
         Rule that chooses between the best subsets of each size. "rss" takes the smallest residual
         sum of squares with at most `max_features` columns; "aic" and "bic" are information
