@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block
 from thetahat.foundation.products import product
+from thetahat.foundation.types import Array
 from thetahat.objective.predictor import in_double
-
-Array = Any
 
 
 @dataclass(frozen=True)

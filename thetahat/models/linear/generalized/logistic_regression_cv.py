@@ -17,6 +17,7 @@ from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.config import config, settings
 from thetahat.foundation.threads import ordered_map
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.solution import Outcome
@@ -31,8 +32,6 @@ from thetahat.models.linear.generalized.logistic_objective import (
 )
 from thetahat.models.linear.generalized.logistic_regression import LogisticRegression
 from thetahat.objective.choose import method_for
-
-Array = Any
 
 DEFAULT = "warn"
 """Default of parameters that scikit-learn is about to change; it means the old default."""

@@ -11,7 +11,6 @@ freedom.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -19,9 +18,9 @@ from thetahat.estimator.coefficient_table import Coefficient, CoefficientTable, 
 from thetahat.foundation.arguments import require_level
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.threads import scipy_linalg
+from thetahat.foundation.types import Array
 from thetahat.objective.least_squares.solve import LeastSquares
 
-Array = Any
 EPSILON = float(np.finfo(float).eps)
 EXACT = "the fit is exact: σ̂ = 0, and the F and t statistics are infinite"
 CONSTANT = "y is constant, so R² and F are not defined"
