@@ -1,8 +1,8 @@
-"""Ranges of constructor parameters: declared beside the class, checked at `fit`.
+"""Ranges of constructor parameters: declared in the class and checked by `fit`.
 
-A class declares ``_ranges = {"alpha": at_least(0), "solver": one_of("auto", "qr")}``;
+A class declares ``_ranges = {"alpha": at_least(0), "solver": one_of("auto", "qr")}``.
 ``check_ranges(self)`` raises a `ParameterError` that names estimator, parameter, value and rule.
-``__init__`` only stores.
+``__init__`` only stores the parameters.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from thetahat.foundation.errors import ParameterError
 
 @dataclass(frozen=True)
 class Range:
-    """A rule: a test and the words for it."""
+    """A rule for a value: a test, and its description for error messages."""
 
     holds: Callable[[Any], bool]
     words: str
@@ -63,7 +63,7 @@ def whole(low: int) -> Range:
 
 
 def one_of(*names: str) -> Range:
-    """One of some words."""
+    """One of the given strings."""
     return Range(
         lambda value: isinstance(value, str) and value in names,
         "one of " + ", ".join(repr(name) for name in names),
@@ -107,13 +107,13 @@ non_negative_array = Range(
 
 
 def check_ranges(estimator: Any) -> None:
-    """Refuse parameters outside their declared ranges."""
+    """Raise an error if a parameter is outside its declared range."""
     for name, rule in estimator._ranges.items():
         check_value(getattr(estimator, name), rule, name, type(estimator).__name__)
 
 
 def check_value(value: Any, rule: Range, name: str, who: str) -> None:
-    """Refuse one value, of an estimator's parameter or a function's argument."""
+    """Raise an error if the value of a parameter or argument breaks its rule."""
     if not rule.holds(value):
         hint = ""
         if isinstance(value, str):
