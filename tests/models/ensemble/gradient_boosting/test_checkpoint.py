@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import thetahat as th
-from thetahat.models.ensemble.gradient_boosting.gradient_boosting import checkpoint
+from thetahat.models.ensemble.gradient_boosting import checkpoint
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((3000, 5))
@@ -22,7 +22,7 @@ PROGRAM = """
 import sys
 import numpy as np
 import thetahat as th
-from thetahat.models.ensemble.gradient_boosting.gradient_boosting import checkpoint
+from thetahat.models.ensemble.gradient_boosting import checkpoint
 
 checkpoint.SECONDS_BETWEEN = 0.0
 random = np.random.default_rng(0)
@@ -61,7 +61,7 @@ def test_a_killed_fit_resumes_to_the_same_bits(tmp_path):
 
 
 def test_an_interrupt_leaves_a_snapshot(tmp_path, monkeypatch):
-    from thetahat.models.ensemble.gradient_boosting.gradient_boosting import tree_rounds
+    from thetahat.models.ensemble.gradient_boosting import tree_rounds
 
     path = tmp_path / "fit.npz"
     grow, calls = tree_rounds.grow_tree, []

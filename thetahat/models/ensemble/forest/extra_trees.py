@@ -6,8 +6,7 @@ from typing import Any
 
 from thetahat.models.ensemble.forest.classifier import ForestClassifier
 from thetahat.models.ensemble.forest.regressor import ForestRegressor
-from thetahat.models.tree.classification import ExtraTreeClassifier
-from thetahat.models.tree.regression import ExtraTreeRegressor
+from thetahat.models.tree.extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
 
 
 class ExtraTreesClassifier(ForestClassifier):
