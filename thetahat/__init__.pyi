@@ -99,8 +99,8 @@ from thetahat.models.linear.stochastic.sgd_regressor import SGDRegressor as SGDR
 from thetahat.models.nonlinear.basis import BasisRegression as BasisRegression
 from thetahat.models.nonlinear.circle import CircleFit as CircleFit
 from thetahat.models.nonlinear.regression import NonlinearRegression as NonlinearRegression
-from thetahat.models.nonlinear.response import ResponseTransform as ResponseTransform
 from thetahat.models.nonlinear.response import TransformedResponseRegressor as TransformedResponseRegressor
+from thetahat.models.nonlinear.response_transform import ResponseTransform as ResponseTransform
 from thetahat.models import online as online
 from thetahat.models.preprocessing.anscombe import AnscombeTransform as AnscombeTransform
 from thetahat.models.preprocessing.bias_feature import BiasFeature as BiasFeature
