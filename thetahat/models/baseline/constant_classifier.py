@@ -26,7 +26,7 @@ class ConstantClassifier(Classifier):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-        Class labels, in sorted order.
+        The class labels, in sorted order.
     class_prior_ : array of shape (n_classes,)
         Relative frequency of each class (N_c/N).
     n_features_in_ : int
@@ -61,8 +61,7 @@ class ConstantClassifier(Classifier):
         y : array-like of shape (n,)
             Class label of each training row.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row. A row of weight 2 counts as two equal rows; a row of weight 0 is
-            ignored. By default all weights are 1.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------

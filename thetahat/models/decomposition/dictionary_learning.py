@@ -53,8 +53,8 @@ class DictionaryLearning(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransf
         Tolerance: the fit stops when an iteration decreases the objective by less than this
         fraction of it.
     fit_algorithm : {"lars", "cd"}, default="lars"
-        Not used; present for compatibility with scikit-learn. Codes are optimal to rounding in
-        either case.
+        Has no effect. Accepted for compatibility with scikit-learn. Codes are optimal to rounding
+        in either case.
     transform_algorithm : {"lasso_lars", "lasso_cd", "lars", "omp", "threshold"}, default="omp"
         How `transform` computes the codes: by the lasso of the fit ("lasso_lars", "lasso_cd"),
         least angle regression, orthogonal matching pursuit, or a soft threshold of the products
@@ -64,7 +64,7 @@ class DictionaryLearning(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransf
     transform_alpha : float or None, default=None
         Penalty of "lasso_lars" and "lasso_cd", threshold of "threshold". None uses ``alpha``.
     n_jobs : int or None, default=None
-        Not used; present for compatibility with scikit-learn. Set the number of threads with
+        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
         ``th.config(threads=...)``.
     code_init : array of shape (n, k) or None, default=None
         Initial codes. Used only if ``dict_init`` is given too.
@@ -74,12 +74,13 @@ class DictionaryLearning(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransf
         Function that is called every five iterations with a dictionary of the current
         ``dictionary``, ``code`` and ``errors``.
     verbose : bool, default=False
-        Not used; present for compatibility with scikit-learn. Callbacks report the progress.
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
     split_sign : bool, default=False
         If True, `transform` returns the positive and negative parts of the codes as separate
         columns.
     random_state : int, RandomState or None, default=None
-        Not used; present for compatibility with scikit-learn. The fit is deterministic.
+        Has no effect. Accepted for compatibility with scikit-learn. The fit is deterministic.
     positive_code : bool, default=False
         If True, all codes are at least 0.
     positive_dict : bool, default=False
@@ -177,7 +178,7 @@ class DictionaryLearning(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransf
         X : array-like or table of shape (n, d)
             Training rows with finite numbers.
         y : None
-            Not used; present for compatibility with scikit-learn.
+            Has no effect. Accepted for compatibility with scikit-learn.
 
         Returns
         -------

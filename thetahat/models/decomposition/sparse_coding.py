@@ -72,8 +72,8 @@ class Coder:
         rough = violation > LOOSE
         if rough.any():
             warn(
-                f"{rough.sum()} of {len(codes)} codes are not optimal after {self.max_sweeps} "
-                f"sweeps (violation {violation.max():.2g} of max |Dx|). Increase "
+                f"{rough.sum()} of {len(codes)} codes are not optimal after transform_max_iter="
+                f"{self.max_sweeps} (violation {violation.max():.2g} of max |Dx|). Increase "
                 "transform_max_iter or alpha.",
                 ConvergenceWarning,
             )

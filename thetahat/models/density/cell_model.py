@@ -67,20 +67,18 @@ class CellModel(DensityModel):
         )
 
     def _require_volumes(self) -> None:
-        who = f"{type(self).__name__}: "
-        needs = (
-            f"which criterion={self.criterion!r} with leaf={self.leaf!r} needs. Use "
-            "criterion='entropy' and leaf='gaussian'"
+        rule = (
+            f"{type(self).__name__}: criterion={self.criterion!r} with leaf={self.leaf!r} needs "
+            "the volumes of the cells, but"
         )
+        remedy = "Use criterion='entropy' and leaf='gaussian', or"
         if self.splitter == "oblique":
             raise ParameterError(
-                f"{who}splitter='oblique' makes cells of unknown volume, {needs}, or use "
-                "splitter='random'."
+                f"{rule} they are unknown with splitter='oblique'. {remedy} splitter='random'."
             )
         if self.margin == np.inf:
             raise ParameterError(
-                f"{who}margin=inf makes unbounded cells, which have no volume, {needs}, or use a "
-                "finite margin."
+                f"{rule} margin=inf makes unbounded cells. {remedy} a finite margin."
             )
 
     def _counted(self, X: Any, sample_weight: Any) -> tuple[InMemory, Array]:
@@ -121,7 +119,7 @@ class CellModel(DensityModel):
         n_samples : int, default=1
             Number of rows to draw. Must be at least 1.
         random_state : int, Generator or None, default=None
-            Seed for drawing the rows. Pass an int to get the same rows in every call.
+            Seed for drawing the rows. Pass an int for the same rows on every call.
 
         Returns
         -------

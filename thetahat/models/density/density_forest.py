@@ -89,7 +89,7 @@ class DensityForest(Watched, CellModel):
         Lower and upper bound of each column, if the range is known. They replace the box around the
         rows.
     random_state : int, Generator or None, default=None
-        Seed for drawing rows and candidates. Pass an int to get the same result in every call.
+        Seed for drawing rows and candidates. Pass an int for the same result on every call.
 
     Attributes
     ----------
@@ -167,10 +167,9 @@ class DensityForest(Watched, CellModel):
             Training rows with finite numbers. Every column needs two different values unless
             ``bounds`` are given.
         y : None
-            Not used; present for compatibility with scikit-learn.
+            Has no effect. Accepted for compatibility with scikit-learn.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row. A row of weight 2 counts as two equal rows; a row of weight 0 is
-            ignored. By default all weights are 1.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------

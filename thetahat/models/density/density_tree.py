@@ -94,7 +94,7 @@ class DensityTree(CellModel):
     cv : int, splitter or iterable of (train, test), default=5
         Folds for ``pruned_leaf_nodes="cv"``. An int is a number of random folds.
     random_state : int, Generator or None, default=None
-        Seed for random candidates and folds. Pass an int to get the same result in every call.
+        Seed for random candidates and folds. Pass an int for the same result on every call.
 
     Attributes
     ----------
@@ -170,10 +170,9 @@ class DensityTree(CellModel):
             Training rows with finite numbers. Every column needs two different values unless
             ``bounds`` are given.
         y : None
-            Not used; present for compatibility with scikit-learn.
+            Has no effect. Accepted for compatibility with scikit-learn.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row. A row of weight 2 counts as two equal rows; a row of weight 0 is
-            ignored. By default all weights are 1.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------

@@ -42,7 +42,7 @@ class AxisParallelRectangle(TwoClassLearner):
     Attributes
     ----------
     classes_ : array of shape (2,)
-        Class labels, in sorted order; the second one is the positive class.
+        The class labels, in sorted order; the second one is the positive class.
     low_, high_ : array of shape (d,)
         Lower and upper bounds of the box.
     consistent_ : bool

@@ -73,7 +73,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
     estimator_ : classifier
         The base estimator, fitted to the labels of the last iteration.
     classes_ : ndarray of shape (n_classes,)
-        Class labels, in sorted order.
+        The class labels, in sorted order.
     transduction_ : ndarray of shape (n,)
         Labels of the training rows, given or accepted; −1 for rows without a label.
     labeled_iter_ : ndarray of shape (n,)
@@ -152,7 +152,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
             Class labels, −1 for unlabelled rows. To mix text labels with −1, use an array of
             objects.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row, passed to the base estimator.
+            Row weights, passed to the base estimator.
 
         Returns
         -------

@@ -38,8 +38,7 @@ class ClassificationTree(SingleTree, TreeClassifierLearner):
         y : array-like of shape (n,) or (n, n_outputs)
             Class labels of the training rows: text, numbers or Booleans.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row. A row of weight 2 counts as two equal rows; a row of weight 0 is
-            ignored. By default all weights are 1.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
@@ -155,8 +154,8 @@ class DecisionTreeClassifier(ClassificationTree):
         number of columns, a float a fraction of them; "sqrt" and "log2" are functions of the number
         of columns; None considers all of them. Columns that are constant in the node do not count.
     random_state : int, Generator, RandomState or None, default=None
-        Seed for drawing columns, thresholds and oblique directions. Pass an int to get the same
-        result in every call.
+        Seed for drawing columns, thresholds and oblique directions. Pass an int for the same result
+        on every call.
     max_leaf_nodes : int or None, default=None
         Maximum number of leaves. When set, the leaf whose split has the largest gain is split first
         (best-first growth). Must be at least 1; None means no limit.
@@ -164,9 +163,10 @@ class DecisionTreeClassifier(ClassificationTree):
         Minimum weighted decrease of the impurity that a split must achieve: the decrease times the
         node's fraction of the total weight. Larger values give smaller trees. Must be at least 0.
     class_weight : dict, list of dict, "balanced" or None, default=None
-        Weights of the classes, multiplied with the row weights. A dict maps each label to its
-        weight (a list of dicts for several outputs); "balanced" uses weights inversely proportional
-        to the class frequencies; None gives every class the weight 1.
+        Weight of each class, as ``{label: weight}``, or a list of such dicts for several outputs;
+        multiplies `sample_weight`. "balanced" sets the weights inversely proportional to the class
+        frequencies, so that all classes have the same total weight; None gives every class weight
+        1.
     ccp_alpha : float, default=0.0
         Strength of minimal cost-complexity pruning (α). Larger values prune more; see
         `cost_complexity_pruning_path` for suitable values. Must be at least 0; 0 means no pruning.
@@ -204,7 +204,7 @@ class DecisionTreeClassifier(ClassificationTree):
     tree_ : Tree
         The nodes of the tree as arrays, with the same names as in scikit-learn.
     classes_ : array of shape (n_classes,), or list of such arrays
-        Class labels, sorted; a list of arrays for several outputs.
+        The class labels, in sorted order; a list of arrays for several outputs.
     n_classes_ : int or list of int
         Number of classes; a list of numbers for several outputs.
     feature_importances_ : array of shape (d,)

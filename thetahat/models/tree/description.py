@@ -97,8 +97,7 @@ def description_length(model: Any, X: Any, y: Any, sample_weight: Any = None) ->
     y : array-like of shape (n,)
         Class label of each row.
     sample_weight : array-like of shape (n,), optional
-        Weight of each row. A row of weight 2 counts as two equal rows; a row of weight 0 is
-        ignored. By default all weights are 1.
+        Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
     Returns
     -------

@@ -34,8 +34,7 @@ class RegressionTree(RegressorMixin, SingleTree):
         y : array-like of shape (n,) or (n, n_outputs)
             Target value of each training row.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row. A row of weight 2 counts as two equal rows; a row of weight 0 is
-            ignored. By default all weights are 1.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
@@ -113,8 +112,8 @@ class DecisionTreeRegressor(RegressionTree):
         number of columns, a float a fraction of them; "sqrt" and "log2" are functions of the number
         of columns; None considers all of them. Columns that are constant in the node do not count.
     random_state : int, Generator, RandomState or None, default=None
-        Seed for drawing columns, thresholds and oblique directions. Pass an int to get the same
-        result in every call.
+        Seed for drawing columns, thresholds and oblique directions. Pass an int for the same result
+        on every call.
     max_leaf_nodes : int or None, default=None
         Maximum number of leaves. When set, the leaf whose split has the largest gain is split first
         (best-first growth). Must be at least 1; None means no limit.

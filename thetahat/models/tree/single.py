@@ -223,8 +223,7 @@ class SingleTree(TreeLearner, ABC):
         y : array-like of shape (n,) or (n, n_outputs)
             Target of each training row: class labels or numbers.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row. A row of weight 2 counts as two equal rows; a row of weight 0 is
-            ignored. By default all weights are 1.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------

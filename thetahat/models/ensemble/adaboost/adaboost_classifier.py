@@ -70,8 +70,8 @@ class AdaBoostClassifier(WeightBoostedClassifier):
         Shrinks the contribution of each learner by this factor (ν). Smaller values need more
         iterations. Must be positive. With ``algorithm="fixed_beta"`` it must be 1.
     random_state : int, Generator, RandomState or None, default=None
-        Seed for drawing rows, and for learners that make random choices. Pass an int to get the
-        same result in every call.
+        Seed for drawing rows, and for learners that make random choices. Pass an int for the same
+        result on every call.
     algorithm : {"discrete", "real", "adaptive_beta", "fixed_beta"}, default="discrete"
         Variant of AdaBoost; see the formulas above. "real" needs a learner with ``predict_proba``.
     gamma : float, default=0.1
@@ -86,9 +86,9 @@ class AdaBoostClassifier(WeightBoostedClassifier):
     Attributes
     ----------
     classes_ : array of shape (K,)
-        Class labels, in sorted order.
+        The class labels, in sorted order.
     n_classes_ : int
-        Number of classes (K).
+        Number of classes in the training data (K).
     estimator_ : classifier
         The unfitted learner that was boosted.
     estimators_ : list of classifiers
@@ -171,8 +171,7 @@ class AdaBoostClassifier(WeightBoostedClassifier):
         y : array-like of shape (n,)
             Class label of each training row.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row. A row of weight 2 counts as two equal rows; a row of weight 0 is
-            ignored. By default all weights are 1.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------

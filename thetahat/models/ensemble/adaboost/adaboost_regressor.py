@@ -51,8 +51,8 @@ class AdaBoostRegressor(RegressorMixin, WeightBoosting):
     loss : {"linear", "square", "exponential"}, default="linear"
         Loss of the relative errors that determines the new weights of the rows (L).
     random_state : int, Generator, RandomState or None, default=None
-        Seed for drawing rows, and for learners that make random choices. Pass an int to get the
-        same result in every call.
+        Seed for drawing rows, and for learners that make random choices. Pass an int for the same
+        result on every call.
     resample : bool or "auto", default=True
         If True, rows are drawn in proportion to the weights, as in the original method; the
         learners then differ more, which improves their median. A learner that supports weights
@@ -124,8 +124,7 @@ class AdaBoostRegressor(RegressorMixin, WeightBoosting):
         y : array-like of shape (n,)
             Target value of each training row.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row. A row of weight 2 counts as two equal rows; a row of weight 0 is
-            ignored. By default all weights are 1.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
@@ -186,8 +185,7 @@ class AdaBoostRegressor(RegressorMixin, WeightBoosting):
         y : array-like of shape (n,)
             True target of each row.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row. A row of weight 2 counts as two equal rows; a row of weight 0 is
-            ignored. By default all weights are 1.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Yields
         ------

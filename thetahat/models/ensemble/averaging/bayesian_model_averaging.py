@@ -129,8 +129,8 @@ class BayesianModelAveraging(ModelAveraging, EnsembleRegressor):
         y : array-like of shape (n,)
             Target value of each training row.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row. A row of weight 2 counts as two equal rows. All models must support
-            weights. By default all weights are 1.
+            Row weights. A row of weight 2 counts as two equal rows. All models must support
+            weights. None gives every row weight 1.
         **fit_params
             Passed to the ``fit`` method of the models through scikit-learn's metadata routing.
 

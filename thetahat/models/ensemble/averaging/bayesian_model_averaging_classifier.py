@@ -45,7 +45,7 @@ class BayesianModelAveragingClassifier(ModelAveraging, EnsembleClassifier):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-        Class labels, in sorted order. The models are fitted to their codes 0, 1, ….
+        The class labels, in sorted order. The models are fitted to their codes 0, 1, ….
     estimators_ : list of classifiers
         The models, fitted to all rows.
     named_estimators_ : Bunch
@@ -106,8 +106,8 @@ class BayesianModelAveragingClassifier(ModelAveraging, EnsembleClassifier):
         y : array-like of shape (n,)
             Class label of each training row.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row. A row of weight 2 counts as two equal rows. All models must support
-            weights. By default all weights are 1.
+            Row weights. A row of weight 2 counts as two equal rows. All models must support
+            weights. None gives every row weight 1.
         **fit_params
             Passed to the ``fit`` method of the models through scikit-learn's metadata routing.
 

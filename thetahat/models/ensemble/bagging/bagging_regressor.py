@@ -63,13 +63,14 @@ class BaggingRegressor(Bagging, EnsembleRegressor):
         If True, the next call to `fit` keeps the existing members and adds new ones until there are
         ``n_estimators``. If False, every fit starts from the beginning.
     n_jobs : int or None, default=None
-        Not used; present for compatibility with scikit-learn. Set the number of threads with
+        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
         ``th.config(threads=...)``.
     random_state : int, Generator or None, default=None
-        Seed for drawing rows and columns, and for members that make random choices. Pass an int to
-        get the same result in every call.
+        Seed for drawing rows and columns, and for members that make random choices. Pass an int for
+        the same result on every call.
     verbose : int, default=0
-        Not used; present for compatibility with scikit-learn. Callbacks report the progress.
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
 
     Attributes
     ----------
@@ -140,7 +141,8 @@ class BaggingRegressor(Bagging, EnsembleRegressor):
         y : array-like of shape (n,) or (n, k)
             Target value of each training row.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row. Rows are drawn with probabilities proportional to their weights.
+            Row weights. Rows are drawn with probabilities proportional to their weights. None gives
+            every row weight 1.
         **fit_params
             Passed to the ``fit`` method of the members through scikit-learn's metadata routing.
 

@@ -90,8 +90,7 @@ class LinearCombination(LinearRegressor):
         y : array-like of shape (n,), optional
             Target value of each row. None if X is a `Source` with targets.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row. A row of weight 2 counts as two equal rows; a row of weight 0 is
-            ignored. By default all weights are 1.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------

@@ -44,18 +44,19 @@ class StackingClassifier(Stacking, EnsembleClassifier):
         Method of the members whose output is used. "auto" takes, for each member, the first of the
         three methods that it has.
     n_jobs : int or None, default=None
-        Not used; present for compatibility with scikit-learn. Set the number of threads with
+        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
         ``th.config(threads=...)``.
     passthrough : bool, default=False
         If True, the final estimator is fitted to the outputs of the members and the columns of X.
         If False, only to the outputs.
     verbose : int, default=0
-        Not used; present for compatibility with scikit-learn. Callbacks report the progress.
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-        Class labels, in sorted order. The members are fitted to their codes 0, 1, ….
+        The class labels, in sorted order. The members are fitted to their codes 0, 1, ….
     estimators_ : list of estimators
         The members, fitted to all rows.
     named_estimators_ : Bunch
@@ -126,8 +127,8 @@ class StackingClassifier(Stacking, EnsembleClassifier):
         y : array-like of shape (n,)
             Class label of each training row.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row. A row of weight 2 counts as two equal rows. All members must support
-            weights. By default all weights are 1.
+            Row weights. A row of weight 2 counts as two equal rows. All members must support
+            weights. None gives every row weight 1.
         **fit_params
             Passed to the ``fit`` method of the members through scikit-learn's metadata routing.
 

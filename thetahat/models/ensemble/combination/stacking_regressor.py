@@ -40,13 +40,14 @@ class StackingRegressor(Stacking, EnsembleRegressor):
         number of folds, a splitter or an iterable gives the folds. None uses 5 folds in the order
         of the rows. "prefit" uses members that are already fitted, without refitting them.
     n_jobs : int or None, default=None
-        Not used; present for compatibility with scikit-learn. Set the number of threads with
+        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
         ``th.config(threads=...)``.
     passthrough : bool, default=False
         If True, the final estimator is fitted to the outputs of the members and the columns of X.
         If False, only to the outputs.
     verbose : int, default=0
-        Not used; present for compatibility with scikit-learn. Callbacks report the progress.
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
 
     Attributes
     ----------
@@ -116,8 +117,8 @@ class StackingRegressor(Stacking, EnsembleRegressor):
         y : array-like of shape (n,)
             Target value of each training row.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row. A row of weight 2 counts as two equal rows. All members must support
-            weights. By default all weights are 1.
+            Row weights. A row of weight 2 counts as two equal rows. All members must support
+            weights. None gives every row weight 1.
         **fit_params
             Passed to the ``fit`` method of the members through scikit-learn's metadata routing.
 

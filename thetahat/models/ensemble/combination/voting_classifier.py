@@ -46,13 +46,14 @@ class VotingClassifier(Voting, EnsembleClassifier):
     weights : array-like of shape (n_members,) or None, default=None
         Non-negative weights of the members (α). None weights all members equally.
     n_jobs : int or None, default=None
-        Not used; present for compatibility with scikit-learn. Set the number of threads with
+        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
         ``th.config(threads=...)``.
     flatten_transform : bool, default=True
         Shape of the output of `transform` with ``voting="soft"``: (n, n_members·n_classes) if True,
         (n_members, n, n_classes) if False.
     verbose : bool, default=False
-        Not used; present for compatibility with scikit-learn. Callbacks report the progress.
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
 
     Attributes
     ----------
@@ -61,7 +62,7 @@ class VotingClassifier(Voting, EnsembleClassifier):
     named_estimators_ : Bunch
         The fitted members by name; access them as attributes or keys.
     classes_ : array of shape (n_classes,)
-        Class labels, in sorted order.
+        The class labels, in sorted order.
     le_ : LabelEncoder
         Encoder that converts labels to codes and back.
 
@@ -121,8 +122,8 @@ class VotingClassifier(Voting, EnsembleClassifier):
         y : array-like of shape (n,)
             Class label of each training row.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row. A row of weight 2 counts as two equal rows. All members must support
-            weights. By default all weights are 1.
+            Row weights. A row of weight 2 counts as two equal rows. All members must support
+            weights. None gives every row weight 1.
         **fit_params
             Passed to the ``fit`` method of the members through scikit-learn's metadata routing.
 
@@ -197,7 +198,7 @@ class VotingClassifier(Voting, EnsembleClassifier):
         Parameters
         ----------
         input_features : None
-            Not used; present for compatibility with scikit-learn.
+            Has no effect. Accepted for compatibility with scikit-learn.
 
         Returns
         -------

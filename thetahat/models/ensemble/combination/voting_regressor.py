@@ -32,10 +32,11 @@ class VotingRegressor(Voting, EnsembleRegressor):
     weights : array-like of shape (n_members,) or None, default=None
         Non-negative weights of the members (α). None weights all members equally.
     n_jobs : int or None, default=None
-        Not used; present for compatibility with scikit-learn. Set the number of threads with
+        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
         ``th.config(threads=...)``.
     verbose : bool, default=False
-        Not used; present for compatibility with scikit-learn. Callbacks report the progress.
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
 
     Attributes
     ----------
@@ -87,8 +88,8 @@ class VotingRegressor(Voting, EnsembleRegressor):
         y : array-like of shape (n,)
             Target value of each training row.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row. A row of weight 2 counts as two equal rows. All members must support
-            weights. By default all weights are 1.
+            Row weights. A row of weight 2 counts as two equal rows. All members must support
+            weights. None gives every row weight 1.
         **fit_params
             Passed to the ``fit`` method of the members through scikit-learn's metadata routing.
 
@@ -136,7 +137,7 @@ class VotingRegressor(Voting, EnsembleRegressor):
         Parameters
         ----------
         input_features : None
-            Not used; present for compatibility with scikit-learn.
+            Has no effect. Accepted for compatibility with scikit-learn.
 
         Returns
         -------

@@ -92,8 +92,9 @@ class Forest(Watched, TreeLearner):
         y : array-like of shape (n,) or (n, n_outputs)
             Target of each training row: class labels or numbers.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row; a row of weight 0 is ignored. With ``bootstrap=True``, rows are
-            drawn with probabilities proportional to their weights. By default all weights are 1.
+            Row weights. With ``bootstrap=True``, rows are drawn with probabilities proportional to
+            their weights; otherwise a row of weight 2 counts as two equal rows. None gives every
+            row weight 1.
 
         Returns
         -------

@@ -62,19 +62,19 @@ class ExtraTreesClassifier(ForestClassifier):
         Maximum number of threads. None and −1 use the threads allowed by
         ``th.config(threads=...)``. The result does not depend on the number of threads.
     random_state : int, Generator, RandomState or None, default=None
-        Seed for drawing rows, columns and thresholds. Pass an int to get the same result in every
+        Seed for drawing rows, columns and thresholds. Pass an int for the same result on every
         call.
     verbose : int, default=0
-        Not used; present for compatibility with scikit-learn. Progress is reported through
-        ``set_callbacks(sklearn.callback.ProgressBar())``.
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
     warm_start : bool, default=False
         If True, the next call to `fit` keeps the trees of the last fit and adds new ones until
         there are ``n_estimators``. If False, every fit grows a new forest.
     class_weight : dict, list of dict, "balanced", "balanced_subsample" or None, default=None
-        Weights of the classes, multiplied with the row weights. A dict maps each label to its
-        weight (a list of dicts for several outputs); "balanced" uses weights inversely proportional
-        to the class frequencies; "balanced_subsample" does the same for the rows drawn for each
-        tree; None gives every class the weight 1.
+        Weight of each class, as ``{label: weight}``, or a list of such dicts for several outputs;
+        multiplies `sample_weight`. "balanced" sets the weights inversely proportional to the class
+        frequencies, so that all classes have the same total weight; "balanced_subsample" does the
+        same for the rows drawn for each tree; None gives every class weight 1.
     ccp_alpha : float, default=0.0
         Strength of minimal cost-complexity pruning, applied to every tree (α). Larger values prune
         more. Must be at least 0; 0 means no pruning.
@@ -107,7 +107,7 @@ class ExtraTreesClassifier(ForestClassifier):
         The trees of the forest. Each tree is created when it is accessed; the sequence supports
         ``len`` and indexing like a list.
     classes_ : array of shape (n_classes,), or list of such arrays
-        Class labels, sorted; a list of arrays for several outputs.
+        The class labels, in sorted order; a list of arrays for several outputs.
     n_classes_ : int or list of int
         Number of classes; a list of numbers for several outputs.
     n_outputs_ : int
@@ -245,11 +245,11 @@ class ExtraTreesRegressor(ForestRegressor):
         Maximum number of threads. None and −1 use the threads allowed by
         ``th.config(threads=...)``. The result does not depend on the number of threads.
     random_state : int, Generator, RandomState or None, default=None
-        Seed for drawing rows, columns and thresholds. Pass an int to get the same result in every
+        Seed for drawing rows, columns and thresholds. Pass an int for the same result on every
         call.
     verbose : int, default=0
-        Not used; present for compatibility with scikit-learn. Progress is reported through
-        ``set_callbacks(sklearn.callback.ProgressBar())``.
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
     warm_start : bool, default=False
         If True, the next call to `fit` keeps the trees of the last fit and adds new ones until
         there are ``n_estimators``. If False, every fit grows a new forest.

@@ -55,8 +55,8 @@ class GradientBoostingClassifier(BaseGradientBoosting, BaseBoostingClassifier):
         Model for the initial predictions. An estimator is fitted first, and boosting corrects it;
         "zero" starts from 0; None starts from the constant with the smallest loss.
     random_state : int, Generator, RandomState or None, default=None
-        Seed for drawing rows and columns and for choosing the held-out rows. Pass an int to get the
-        same result in every call.
+        Seed for drawing rows and columns and for choosing the held-out rows. Pass an int for the
+        same result on every call.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
         Number of columns considered for each split, drawn at random for every node. An int is a
         number of columns, a float a fraction of them; "sqrt" and "log2" are functions of the number
@@ -83,9 +83,9 @@ class GradientBoostingClassifier(BaseGradientBoosting, BaseBoostingClassifier):
         Strength of minimal cost-complexity pruning, applied to every tree (α). Larger values prune
         more. Must be at least 0; 0 means no pruning.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, multiplied with the row weights. A dict maps each label to its
-        weight; "balanced" uses weights inversely proportional to the class frequencies; None gives
-        every class the weight 1.
+        Weight of each class, as ``{label: weight}``; multiplies `sample_weight`. "balanced" sets
+        the weights inversely proportional to the class frequencies, so that all classes have the
+        same total weight. None gives every class weight 1.
     max_bins : int, default=255
         Maximum number of bins per column. Values are grouped into bins before training, and splits
         lie between bins; one more bin holds the missing values. Must lie between 2 and 255.
@@ -112,7 +112,7 @@ class GradientBoostingClassifier(BaseGradientBoosting, BaseBoostingClassifier):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-        Class labels, in sorted order.
+        The class labels, in sorted order.
     estimators_ : array of shape (n_estimators_, n_trees_per_iteration_)
         The fitted trees or base estimators, one row per iteration.
     estimator_weights_ : array of shape (n_estimators_, n_trees_per_iteration_)

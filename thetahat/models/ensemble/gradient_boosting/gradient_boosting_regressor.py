@@ -61,8 +61,8 @@ class GradientBoostingRegressor(BaseGradientBoosting, BaseBoostingRegressor):
         Model for the initial predictions. An estimator is fitted first, and boosting corrects it;
         "zero" starts from 0; None starts from the constant with the smallest loss.
     random_state : int, Generator, RandomState or None, default=None
-        Seed for drawing rows and columns and for choosing the held-out rows. Pass an int to get the
-        same result in every call.
+        Seed for drawing rows and columns and for choosing the held-out rows. Pass an int for the
+        same result on every call.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
         Number of columns considered for each split, drawn at random for every node. An int is a
         number of columns, a float a fraction of them; "sqrt" and "log2" are functions of the number

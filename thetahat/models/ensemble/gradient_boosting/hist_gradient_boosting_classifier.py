@@ -93,11 +93,11 @@ class HistGradientBoostingClassifier(BaseHistGradientBoosting, BaseBoostingClass
         and larger values print every iteration.
     random_state : int, Generator, RandomState or None, default=None
         Seed for choosing the held-out rows and the columns considered for each split. Pass an int
-        to get the same result in every call.
+        for the same result on every call.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, multiplied with the row weights. A dict maps each label to its
-        weight; "balanced" uses weights inversely proportional to the class frequencies; None gives
-        every class the weight 1.
+        Weight of each class, as ``{label: weight}``; multiplies `sample_weight`. "balanced" sets
+        the weights inversely proportional to the class frequencies, so that all classes have the
+        same total weight. None gives every class weight 1.
     leaf_update : {"auto", "newton", "line_search"}, default="auto"
         How the values of the leaves are computed. "newton" takes one Newton step, "line_search"
         minimises the loss in each leaf. "auto" takes Newton steps for losses with positive and
@@ -114,7 +114,7 @@ class HistGradientBoostingClassifier(BaseHistGradientBoosting, BaseBoostingClass
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-        Class labels, in sorted order.
+        The class labels, in sorted order.
     n_iter_ : int
         Number of boosting iterations of the fitted model.
     train_score_, validation_score_ : array of shape (n_iter_ + 1,)

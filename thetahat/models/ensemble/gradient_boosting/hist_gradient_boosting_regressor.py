@@ -99,7 +99,7 @@ class HistGradientBoostingRegressor(BaseHistGradientBoosting, BaseBoostingRegres
         and larger values print every iteration.
     random_state : int, Generator, RandomState or None, default=None
         Seed for choosing the held-out rows and the columns considered for each split. Pass an int
-        to get the same result in every call.
+        for the same result on every call.
     leaf_update : {"auto", "newton", "line_search"}, default="auto"
         How the values of the leaves are computed. "newton" takes one Newton step, "line_search"
         minimises the loss in each leaf. "auto" takes Newton steps for losses with positive and
