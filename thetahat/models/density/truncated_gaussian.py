@@ -42,7 +42,7 @@ def log_box_masses(means: Array, factors: Array, low: Array, high: Array) -> Arr
     n, d = means.shape
     if factors.ndim == 2 or d == 1:
         deviation = factors.reshape(n, d)
-        a, b, _ = _look_from_below((low - means) / deviation, (high - means) / deviation)
+        a, b, _ = _mirrored((low - means) / deviation, (high - means) / deviation)
         with np.errstate(divide="ignore"):
             return np.log(_interval(a, b)[1]).sum(axis=1)
     points, logs = _points(d), np.empty(n)
@@ -94,7 +94,7 @@ def _conditioned(
     for i in range(u.shape[1]):
         known = mean[..., i, None] + np.einsum("...mj,...j->...m", y[..., :i], factor[..., i, :i])
         deviation = factor[..., i, i, None]
-        a, b, flipped = _look_from_below(
+        a, b, flipped = _mirrored(
             (low[..., i, None] - known) / deviation, (high[..., i, None] - known) / deviation
         )
         below, inside = _interval(a, b)
@@ -107,7 +107,7 @@ def _conditioned(
     return y, logs
 
 
-def _look_from_below(a: Array, b: Array) -> tuple[Array, Array, Array]:
+def _mirrored(a: Array, b: Array) -> tuple[Array, Array, Array]:
     """The interval, mirrored if it lies above the mean, where 1 − Φ would lose digits."""
     flipped = a > 0
     return np.where(flipped, -b, a), np.where(flipped, -a, b), flipped

@@ -31,6 +31,8 @@ FLAT = 1e-9
 class CircleFit(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransformer):
     """Circle (or sphere, for more than two columns) fitted to points.
 
+    `transform` returns the signed distance of each row to the circle, negative inside.
+
     Formula: the geometric fit minimises Σ wᵢ(‖xᵢ − c‖ − r)² over c and r by a trust region method
     that starts at the algebraic fit. The algebraic fit solves ‖x‖² = β̃ᵀ(x, 1) by ordinary least
     squares with β̃ = (2c, r² − cᵀc), so that c = β̃₁..d/2 and r = √(β̃_{d+1} + cᵀc). Both agree if

@@ -351,7 +351,7 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
             found = minimise(
                 problem, how, point, tolerance=self.tol, max_steps=self.max_iter, watch=watch
             )
-            if place == 0 and self.method == "auto" and _went_astray(found):
+            if place == 0 and self.method == "auto" and _needs_another_run(found):
                 runs.append((CAREFUL, start))
             if best is None or found.value < best.value * (1 - 1e-9):
                 best = found
@@ -373,7 +373,7 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         return self._evidence
 
 
-def _went_astray(found: Solution) -> bool:
+def _needs_another_run(found: Solution) -> bool:
     """Whether a run was long or did not converge, so that another one may be better."""
     return found.steps > LONG or not found.outcome.success
 

@@ -234,10 +234,10 @@ class Hedge:
 
     @property
     def tuned_bound(self) -> float | None:
-        """The bound L_min + √(2T ln n) + ln n, if β was tuned for T rounds. Cost:
-        O(n_experts).
+        """The bound L_min + √(2T ln n) + ln n, if β was tuned for T rounds.
 
-        None if β was given, or after more than T rounds, for which the bound does not hold.
+        None if β was given, or after more than T rounds, for which the bound does not hold. Cost:
+        O(n_experts).
         """
         if self.beta is not None or self.rounds is None or self.n_rounds_ > self.rounds:
             return None

@@ -42,9 +42,7 @@ class TreeLearner(Estimator):
         supervised: bool = True,
         check_finite: bool = False,
     ) -> InMemory:
-        """Like `_open_columns`, with ``categorical_features`` of the estimator if it has this
-        parameter.
-        """
+        """Like `_open_columns`, with ``categorical_features`` of the estimator if it has them."""
         return self._open_columns(
             X,
             y,

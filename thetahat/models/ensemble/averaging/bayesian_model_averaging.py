@@ -13,7 +13,7 @@ from thetahat.models.ensemble.averaging.model_averaging import ModelAveraging
 from thetahat.models.ensemble.averaging.model_evidence import (
     log_normal,
     mean_and_deviation,
-    says_how_sure,
+    predicts_deviation,
     summary_of,
 )
 from thetahat.models.ensemble.averaging.normal_mixture import mixture_quantile
@@ -201,13 +201,13 @@ class BayesianModelAveraging(ModelAveraging, EnsembleRegressor):
 
     def _prepare(self, X: Any, y: Array, weight: Array) -> None:
         self.noise_ = [
-            None if says_how_sure(member) else _noise_about(member, X, y, weight)
+            None if predicts_deviation(member) else _noise_about(member, X, y, weight)
             for member in self.estimators_
         ]
 
     def _score_fold(self, member: Any, X: Any, y: Array) -> Array:
         """Mean and standard deviation; NaN if the model provides no standard deviation."""
-        if says_how_sure(member):
+        if predicts_deviation(member):
             return np.column_stack(mean_and_deviation(member, X, None))
         return np.column_stack([np.asarray(member.predict(X)), np.full(len(y), np.nan)])
 

@@ -67,7 +67,7 @@ class ModelAveraging(NamedMembers):
         self._prepare(X, targets, counted)
         found = self._known_evidence(names)
         if found is None:
-            found = self._foreseen(active, given, X, targets, counted), CROSS_VALIDATED
+            found = self._cross_validated(active, given, X, targets, counted), CROSS_VALIDATED
         self.log_evidences_, self.approximation_ = found
         joint = self.log_evidences_ + np.log([prior[name] for name in names])
         self.log_evidence_ = float(logsumexp(joint))
@@ -125,7 +125,7 @@ class ModelAveraging(NamedMembers):
             f"{type(self.estimators_[place]).__name__}, {reason}. Use evidence='cv', or 'auto'."
         )
 
-    def _foreseen(
+    def _cross_validated(
         self,
         active: list[tuple[str, Any]],
         given: dict[str, dict[str, Any]],

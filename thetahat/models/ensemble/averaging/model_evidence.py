@@ -75,7 +75,7 @@ def summary_of(model: Any) -> Any:
         return None
 
 
-def says_how_sure(model: Any) -> bool:
+def predicts_deviation(model: Any) -> bool:
     """Whether ``predict`` can return the standard deviation of a new y.
 
     The spread of the members of an ensemble is that of the mean alone and does not count.

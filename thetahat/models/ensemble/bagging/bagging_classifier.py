@@ -310,7 +310,9 @@ class BaggingClassifier(Bagging, EnsembleClassifier):
                 "estimator that accepts a single class, such as a tree."
             ) from failure
 
-    def _judge_left_out(self, y: Array, answers: OutOfBagPredictions, weight: Array | None) -> None:
+    def _score_out_of_bag(
+        self, y: Array, answers: OutOfBagPredictions, weight: Array | None
+    ) -> None:
         self.oob_decision_function_, rows = answers.mean(type(self).__name__)
         found = self.oob_decision_function_[rows].argmax(axis=1)
         share = np.ones(len(rows)) if weight is None else weight[rows]

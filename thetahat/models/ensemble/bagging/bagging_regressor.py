@@ -257,7 +257,9 @@ class BaggingRegressor(Bagging, EnsembleRegressor):
     def _answer_of(self, member: Any, X: Any, method: str, params: dict[str, Any]) -> Array:
         return np.asarray(member.predict(X, **params))
 
-    def _judge_left_out(self, y: Array, answers: OutOfBagPredictions, weight: Array | None) -> None:
+    def _score_out_of_bag(
+        self, y: Array, answers: OutOfBagPredictions, weight: Array | None
+    ) -> None:
         self.oob_prediction_, rows = answers.mean(type(self).__name__)
         found, truth = self.oob_prediction_[rows], y[rows]
         share = np.ones(len(rows)) if weight is None else weight[rows]

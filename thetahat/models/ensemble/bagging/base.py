@@ -110,7 +110,9 @@ class Bagging(Ensemble):
         """Output to average: predictions, or probabilities of all classes."""
 
     @abstractmethod
-    def _judge_left_out(self, y: Array, answers: OutOfBagPredictions, weight: Array | None) -> None:
+    def _score_out_of_bag(
+        self, y: Array, answers: OutOfBagPredictions, weight: Array | None
+    ) -> None:
         """Store the out-of-bag predictions and their score."""
 
     def _fit_bag(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> None:
@@ -154,7 +156,7 @@ class Bagging(Ensemble):
         if all(np.array_equal(columns, every) for columns in self.estimators_features_):
             self._packed = packed_alike(self.estimators_)
         if self.oob_score:
-            self._judge_left_out(y, answers, weight)
+            self._score_out_of_bag(y, answers, weight)
 
     def _check_parameters(self) -> None:
         check_ranges(self)

@@ -119,7 +119,7 @@ class Stacking(TransformerMixin, NamedMembers):
         folds = folds_of(self.cv, y, classifier=hasattr(self, "classes_"), who=who)
         methods = {name: self._method_of(name, member) for name, member in active}
         parts = [Part(name, member, fold) for name, member in active for fold in (None, *folds)]
-        said: list[Array] = []
+        outputs: list[Array] = []
         self.estimators_, self.stack_method_ = [], []
 
         def work(part: Part) -> tuple[Part, Any]:
@@ -135,12 +135,12 @@ class Stacking(TransformerMixin, NamedMembers):
             if part.fold is None:
                 self.estimators_.append(result)
                 self.stack_method_.append(methods[part.name])
-                said.append(np.empty(0))
+                outputs.append(np.empty(0))
                 return
             test = part.fold[1]
-            if not said[-1].size:
-                said[-1] = np.empty((n_rows, *result.shape[1:]), dtype=result.dtype)
-            said[-1][test] = result
+            if not outputs[-1].size:
+                outputs[-1] = np.empty((n_rows, *result.shape[1:]), dtype=result.dtype)
+            outputs[-1][test] = result
 
         done = self._run(parts, work, keep, X, y) // (len(folds) + 1)
         if not done:
@@ -150,7 +150,7 @@ class Stacking(TransformerMixin, NamedMembers):
             )
         del self.estimators_[done:], self.stack_method_[done:]
         self._fitted_names = [name for name, _ in active[:done]]
-        return said[:done]
+        return outputs[:done]
 
     def _method_of(self, name: str, member: Any) -> str:
         """The first of the requested methods that the member has."""

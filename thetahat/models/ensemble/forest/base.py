@@ -116,7 +116,7 @@ class Forest(Watched, TreeLearner):
         self.solution_ = replace(solution, theta=self._forest)
         self._warn_if_stopped(len(before))
         if self.oob_score and (len(seeds) or not hasattr(self, "oob_score_")):
-            self._judge_left_out(source, plan)
+            self._score_out_of_bag(source, plan)
         return self
 
     # The steps of a fit.
@@ -126,7 +126,7 @@ class Forest(Watched, TreeLearner):
         """Rows with their targets, and the number of classes per output (1 for regression)."""
 
     @abstractmethod
-    def _judge_left_out(self, source: InMemory, plan: ForestPlan) -> None:
+    def _score_out_of_bag(self, source: InMemory, plan: ForestPlan) -> None:
         """Store the out-of-bag predictions and their score."""
 
     def _plan(self, source: InMemory, n_classes: tuple[int, ...]) -> ForestPlan:

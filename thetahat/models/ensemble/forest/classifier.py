@@ -45,7 +45,7 @@ class ForestClassifier(Forest, TreeClassifierLearner):
         plan = super()._plan(source, n_classes)
         return replace(plan, balanced=per_draw and self.bootstrap)
 
-    def _judge_left_out(self, source: InMemory, plan: ForestPlan) -> None:
+    def _score_out_of_bag(self, source: InMemory, plan: ForestPlan) -> None:
         answers = out_of_bag_predictions(self._forest, plan, type(self).__name__)
         known = ~np.isnan(answers[:, 0, 0])
         votes = np.nan_to_num(answers, nan=-1.0).argmax(axis=2)

@@ -41,7 +41,7 @@ class ForestRegressor(RegressorMixin, Forest):
         self.n_outputs_ = 1 if np.ndim(source.y) == 1 else source.y.shape[1]
         return source, (1,) * self.n_outputs_
 
-    def _judge_left_out(self, source: InMemory, plan: ForestPlan) -> None:
+    def _score_out_of_bag(self, source: InMemory, plan: ForestPlan) -> None:
         answers = out_of_bag_predictions(self._forest, plan, type(self).__name__)[:, :, 0]
         known = ~np.isnan(answers[:, 0])
         self.oob_prediction_ = answers[:, 0] if self.n_outputs_ == 1 else answers

@@ -100,14 +100,14 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         self
             The fitted estimator.
         """
-        before = self._trees_to_go_on_from()
+        before = self._trees_to_continue()
         rows = self._open_rows(X, y, sample_weight)
         kept = Checkpoint.of(self, rows) if self.checkpoint is not None else None
-        going_on = bool(before)
+        continued = bool(before)
         if kept is not None and kept.found is not None:
             before, self._seed, self._scores = kept.found
         rows, held = self._held_out(rows)
-        if not going_on:
+        if not continued:
             self._start = self._best_constant(rows)
         boosting = self._begin(rows, before)
         stopping = self._stopping(boosting, held)
@@ -158,7 +158,7 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         """f₀ of every row, (n, n_columns)."""
         return np.broadcast_to(self._start, (len(rows.y), len(self._start)))
 
-    def _note(self, boosting: Boosting, out_of_bag: Array | None) -> None:
+    def _record(self, boosting: Boosting, out_of_bag: Array | None) -> None:
         """Record the losses that a subclass reports after each iteration."""
 
     def _rows_that_count(self, source: InMemory) -> Rows:
@@ -196,10 +196,12 @@ class BaseBoosting(Watched, TreeLearner, ABC):
             found = self.loss_.best_constant(rows.y, rows.weight)
         return np.atleast_1d(np.asarray(found, dtype=np.float64))
 
-    def _trees_to_go_on_from(self) -> Sequence[Member]:
-        going_on = self.warm_start and hasattr(self, "_trees")
-        self._seed = self._seed if going_on else int(generator(self.random_state).integers(1 << 62))
-        if not going_on:
+    def _trees_to_continue(self) -> Sequence[Member]:
+        continued = self.warm_start and hasattr(self, "_trees")
+        self._seed = (
+            self._seed if continued else int(generator(self.random_state).integers(1 << 62))
+        )
+        if not continued:
             self._scores: dict[str, list[float]] = {}
             return ()
         if self._rounds_of(self._trees) > self._n_rounds:
@@ -252,7 +254,7 @@ class BaseBoosting(Watched, TreeLearner, ABC):
                 made = step(boosting)
                 if raw is not None:
                     together(made).sum(held.X, raw, len(self._start))  # type: ignore[union-attr]
-                self._note(boosting, raw)
+                self._record(boosting, raw)
                 self._print_progress(boosting, started)
                 if kept is not None:
                     kept.write_now_and_then(boosting.members, self._seed, self._scores)

@@ -101,8 +101,8 @@ class BaseGradientBoosting(BaseBoosting):
         check_is_fitted(self)
         return rows_as_given(self, X, self.estimator, reset=False)
 
-    def _trees_to_go_on_from(self) -> Sequence[Member]:
-        before = super()._trees_to_go_on_from()
+    def _trees_to_continue(self) -> Sequence[Member]:
+        before = super()._trees_to_continue()
         if before and isinstance(before[0], Tree) != (self.estimator is None):
             raise ParameterError(
                 f"{type(self).__name__}: warm_start=True continues the last fit, which used "
@@ -269,12 +269,12 @@ class BaseGradientBoosting(BaseBoosting):
         """Raw predictions of the initial model, of shape (n, n_columns)."""
         if self._labelled_y:
             return self._raw_from_probabilities(self.init_.predict_proba(rows))
-        said = np.asarray(self.init_.predict(rows), dtype=np.float64).reshape(-1, 1)
+        predicted = np.asarray(self.init_.predict(rows), dtype=np.float64).reshape(-1, 1)
         if self.loss_.link is Link.IDENTITY:
-            return said
-        return np.asarray(link(self.loss_.link, said))
+            return predicted
+        return np.asarray(link(self.loss_.link, predicted))
 
-    def _note(self, boosting: Boosting, out_of_bag: Array | None) -> None:
+    def _record(self, boosting: Boosting, out_of_bag: Array | None) -> None:
         factor = 2.0 if isinstance(self.loss_, Squared | Logistic) else 1.0
         self._scores.setdefault("fitted", []).append(factor * boosting.mean_loss())
         if boosting.out_of_bag_losses is not None:

@@ -116,13 +116,15 @@ def plot_tree(
     inner = np.flatnonzero(shown.feature >= 0)
     edge_texts = []
     for parent in inner:
-        for side, said in enumerate(_edge_words(shown, int(parent), missing)):
+        for side, condition in enumerate(_edge_words(shown, int(parent), missing)):
             child = shown.left[parent] + side
             ends = (x[parent], x[child]), (-depth[parent], -depth[child])
             axes.plot(*ends, color="0.3", lw=0.8, zorder=1)
             at = 0.5 * (x[parent] + x[child]), -0.5 * (depth[parent] + depth[child])
             edge_texts.append(
-                axes.text(*at, said, ha="center", va="center", color="0.3", zorder=3, bbox=_HALO)
+                axes.text(
+                    *at, condition, ha="center", va="center", color="0.3", zorder=3, bbox=_HALO
+                )
             )
     _fit_text(axes, texts, edge_texts, fontsize)
     return texts

@@ -181,12 +181,12 @@ class TreeRegions:
         rows = self._rows(table)
         if rows.shape[0] != 1:
             raise DataError(f"path follows one row, but x has {rows.shape[0]}. Use x[:1].")
-        tree, said = self.words.tree, []
+        tree, conditions = self.words.tree, []
         node, above = int(tree.apply(rows)[0]), parents(tree)
         while (parent := int(above[node])) >= 0:
-            said.append(self.words.sides(parent, decimals)[node - int(tree.left[parent])])
+            conditions.append(self.words.sides(parent, decimals)[node - int(tree.left[parent])])
             node = parent
-        return said[::-1]
+        return conditions[::-1]
 
     def _rows(self, X: Any) -> Array:
         if hasattr(self.model, "_rows"):

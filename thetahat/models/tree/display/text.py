@@ -77,9 +77,9 @@ def export_text(
     height = _heights(tree)
     stack: list[tuple[int, int, str]] = [(0, 1, "")]
     while stack:
-        node, depth, said = stack.pop()
-        if said:
-            lines.append(_indent(depth - 1, spacing) + " " + said)
+        node, depth, condition = stack.pop()
+        if condition:
+            lines.append(_indent(depth - 1, spacing) + " " + condition)
         if depth > max_depth + 1 and height[node] > 1:
             lines.append(f"{_indent(depth, spacing)} truncated branch of depth {height[node]}")
         elif tree.feature[node] < 0:

@@ -51,7 +51,7 @@ class TreeColumns:
         """
         X = _as_columns(X, who)
         n_features, names = _width(X), _names(X)
-        asked = _asked_for(categorical_features, n_features, names, who)
+        asked = _requested(categorical_features, n_features, names, who)
         levels: dict[int, tuple[Any, ...]] = {}
         categorical = []
         for place, variable in _coded(X, asked):
@@ -202,7 +202,7 @@ def _not_a_number(column: Variable) -> str:
     )
 
 
-def _asked_for(
+def _requested(
     categorical_features: Any, n_features: int, names: tuple[str, ...], who: str
 ) -> set[int]:
     """The columns that `categorical_features` specifies, with the rules of scikit-learn."""

@@ -67,8 +67,7 @@ def grow_tree(
     monotone: Array | None = None,
     seed: int = 0,
 ) -> Tree:
-    """Grow a tree from numbers y (n,) or (n, outputs), or from codes of `n_classes` classes per
-    output.
+    """Grow a tree from numbers y, (n,) or (n, outputs), or from codes of `n_classes` classes.
 
     With `max_leaves` the leaf with the largest gain is split first, otherwise the tree grows depth
     first. `min_weight` is the minimum total weight of a leaf; `min_gain` is the minimum gain φ − Σ
