@@ -225,7 +225,10 @@ def test_margins_are_positive_where_the_label_is_right(algorithm, y):
 def test_a_perfect_learner_decides_alone():
     x, y = np.arange(10.0)[:, None], np.tile([0, 1], 5)
     model = th.AdaBoostClassifier(Scripted(Script([0, 1], [2, 3], []))).fit(x, y)
-    assert model.stopped_ == "iteration 3: the learner makes no error and is used alone"
+    assert (
+        model.stopped_
+        == "iteration 3: the learner makes no error, and its vote outweighs all others"
+    )
     assert model.training_errors_[-1] == 0.0 == model.training_error_bound_[-1]
     assert model.estimator_weights_[2] > model.estimator_weights_[:2].sum()
     first = th.AdaBoostClassifier().fit(X, X[:, 0] > 0)

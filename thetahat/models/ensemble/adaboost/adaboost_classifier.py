@@ -52,8 +52,8 @@ class AdaBoostClassifier(WeightBoostedClassifier):
     - ``"real"``: f = ½·log(p/(1 − p)) from the probabilities of the learner; w ← w·e^{−yf}; the
       prediction is sign Σ f. For more classes f_k = (K − 1)(log p_k − mean log p).
 
-    The learning rate ν multiplies α (and f). Boosting ends early when a learner makes no error (the
-    model is then this learner alone) or is no better than guessing; see ``stopped_``.
+    The learning rate ν multiplies α (and f). Boosting ends early when a learner makes no error (its
+    vote then outweighs all others) or is no better than guessing; see ``stopped_``.
 
     Cost: one fit of the learner per iteration, plus O(n·K).
 

@@ -82,7 +82,10 @@ class Boosting:
                 if number > 1:
                     return
             if judgement.perfect:
-                self.stopped = f"iteration {number}: the learner makes no error and is used alone"
+                self.stopped = (
+                    f"iteration {number}: the learner makes no error, and its vote outweighs all "
+                    "others"
+                )
             if self.stopped:
                 judgement = judgement._replace(vote=1.0 + votes)
             margin += self.judge.gain(answer, judgement.vote)
