@@ -68,7 +68,7 @@ class FeatureMap(RowwiseTransformer):
         self.keep_columns = keep_columns
 
     def fit(self, X: Any, y: Any = None) -> FeatureMap:
-        """Check the functions on the first rows; nothing is estimated. Cost: O(1) blocks of rows.
+        """Check the functions on the first rows; nothing is estimated. Cost: that of the functions.
 
         Parameters
         ----------

@@ -80,7 +80,7 @@ class MonomialExpansion(RowwiseTransformer):
         self.include_bias = include_bias
 
     def fit(self, X: Any, y: Any = None) -> MonomialExpansion:
-        """Count the monomials; nothing is estimated from the values. Cost: O(1).
+        """Count the monomials; nothing is estimated from the values. Cost: a check of X.
 
         Parameters
         ----------
