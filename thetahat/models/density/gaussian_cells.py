@@ -10,16 +10,14 @@ for full ones in boxes, and simulated for oblique splits.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.threads import n_threads, one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.models.density.cells import Cells
 from thetahat.models.density.truncated_gaussian import draw_in_box, log_box_masses
-
-Array = Any
 
 SIMULATED = 4096
 """Number of simulated points for the mass of an oblique cell."""

@@ -13,11 +13,10 @@ pᵢ of an interval of the same width; accepted draws follow the truncated Gauss
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 
-Array = Any
+from thetahat.foundation.types import Array
 
 POINTS = 512
 """Number of quasi-random points for a mass; gives two to three correct digits."""

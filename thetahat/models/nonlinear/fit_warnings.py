@@ -19,8 +19,6 @@ from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.nonlinear.certainty import CurveEvidence
 from thetahat.objective.curves.curve_fit import CurveFit
 
-Array = Any
-
 SURELY_STUCK = 1e-4
 """Relative offset above which a run that cannot continue counts as not converged."""
 ROUNDING = 1e-10

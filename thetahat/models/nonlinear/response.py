@@ -19,10 +19,9 @@ from thetahat.data.validation import is_sparse
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.parameters import Range, none, one_of
 from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.types import Array
 from thetahat.models.linear.least_squares.linear_regression import LinearRegression
 from thetahat.models.nonlinear.response_transform import NAMED, ResponseTransform, as_transform
-
-Array = Any
 
 MOST_RESIDUALS = 1000
 """Up to this many residuals are averaged one by one; more are grouped."""

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.types import Array
 
-Array = Any
 Function = Callable[[Array, Array], Array]
 
 ROUND_TRIP = 1e-6

@@ -10,11 +10,10 @@ literal certain, and rows with a certain literal need not be stored.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass

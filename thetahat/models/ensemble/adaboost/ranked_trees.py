@@ -6,15 +6,13 @@ Small trees have few leaves. Sorting all leaf values once makes sorting per row 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.threads import n_threads
+from thetahat.foundation.types import Array
 from thetahat.models.tree.packed import PackedTrees
-
-Array = Any
 
 MOST_LEAVES = 64
 """Maximum number of leaves per tree: one bit each in a word of 64 bits."""

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.ensemble.forest.grown_forest import OF_CLASSES, GrownForest
 from thetahat.models.tree.growth.growing import UNBOUNDED, grow_tree, sorted_columns
 from thetahat.models.tree.pruning import weakest_links
-
-Array = Any
 
 BATCH_SECONDS = 0.25
 """Approximate time per batch; between batches, time limits and Ctrl-C are checked."""

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from thetahat.estimator.parameters import Range, at_least, none, one_of, whole
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting, inside
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import NO_LIMIT, TreeRules
 from thetahat.models.ensemble.gradient_boosting.raw_scores import scorer_of_raw
 from thetahat.models.ensemble.gradient_boosting.rounds import Plan, Rows, Scorer
 from thetahat.models.tree.growth.constraints import directions, meeting_groups
-
-Array = Any
 
 MANY_ROWS = 10_000
 """``early_stopping="auto"`` stops early if there are more rows."""

@@ -7,16 +7,13 @@ missing values. Random thresholds are drawn on the values themselves and need no
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from thetahat import _native
 from thetahat.data.bins import MAX_BINS, Bins
 from thetahat.foundation.threads import n_threads
+from thetahat.foundation.types import Array
 from thetahat.models.tree.growth.columns import TreeColumns
-
-Array = Any
 
 EXACT_ROWS = 65_535
 """Nodes of up to this many rows are split exactly by default: ranks take two bytes."""

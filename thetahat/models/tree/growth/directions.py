@@ -8,11 +8,10 @@ result does not depend on units of measurement.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)
