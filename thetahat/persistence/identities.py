@@ -66,7 +66,7 @@ DECLARED = {
     "QuantileSummary": "thetahat.data.summaries.quantiles:QuantileSummary",
     "RankedTrees": "thetahat.models.ensemble.adaboost.ranked_trees:RankedTrees",
     "ReferenceSoftmax": "thetahat.mathematics.losses.multiclass.reference_softmax:ReferenceSoftmax",
-    "ResponsePart": "thetahat.models.nonlinear.response:_OfResponse",
+    "ResponsePart": "thetahat.models.nonlinear.response_transform:_OfResponse",
     "RowDraws": "thetahat.models.ensemble.forest.growing:RowDraws",
     "ScaledLearner": "thetahat.models.ensemble.gradient_boosting.members:ScaledLearner",
     "Schema": "thetahat.data.columns.schema:Schema",
@@ -87,8 +87,8 @@ DECLARED = {
 FUNCTIONS = {
     "inner_product": "thetahat.models.preprocessing.similarity_features:inner_product",
     "linear_function": "thetahat.objective.curves.curve:linear_function",
-    "log_odds": "thetahat.models.nonlinear.response:_log_odds",
-    "probability": "thetahat.models.nonlinear.response:_probability",
+    "log_odds": "thetahat.models.nonlinear.response_transform:_log_odds",
+    "probability": "thetahat.models.nonlinear.response_transform:_probability",
 }
 """Functions of arrays that are part of models; they only compute."""
 
