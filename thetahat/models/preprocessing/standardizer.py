@@ -15,11 +15,11 @@ import numpy as np
 
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import provisional_frame
-from thetahat.data.views.rescaled import in_data_units
 from thetahat.estimator.parameters import Range, none, one_of
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.mathematics.linalg.least_squares import EPSILON
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
+from thetahat.objective.conditioning import in_data_units
 
 Array = Any
 

@@ -36,9 +36,9 @@ from thetahat.mathematics.linalg.least_squares import EPSILON, LinearFit
 from thetahat.mathematics.linalg.lsqr import lsqr
 from thetahat.mathematics.linalg.refinement import refined
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
+from thetahat.objective.conditioning import watch_through
 from thetahat.objective.least_squares.iterative import ITERATIVE, iterative
 from thetahat.objective.least_squares.residual_squares import FEW_DIGITS, residual_squares
-from thetahat.objective.units import watch_in_units
 
 Array = Any
 
@@ -315,7 +315,7 @@ def _by_lsqr(
         def back(theta: Array) -> Array:
             return np.append(theta, level - x_mean @ theta)[:, None]
 
-        with watch_in_units(watch, back) as told:
+        with watch_through(watch, back) as inner:
             return lsqr(
                 product,
                 adjoint,
@@ -324,7 +324,7 @@ def _by_lsqr(
                 damp=float(np.sqrt(ridge)),
                 tolerance=tolerance * LSQR_IS_TIGHTER,
                 max_steps=max_steps,
-                watch=told,
+                watch=inner,
             )
 
     y = source.map_rows(lambda block: _root(block)[:, None] * (_columns(block) - y_mean))

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.chosen_rows import chosen_rows
 from thetahat.data.source import Block, Source
-from thetahat.data.views.chosen_rows import chosen_rows
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.watch import Watch

@@ -11,8 +11,7 @@ from sklearn.callback import with_callbacks
 
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import moments
-from thetahat.data.views.one_target import OneTarget
-from thetahat.data.views.rescaled import Rescaled
+from thetahat.data.views import one_target
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import (
     at_least,
@@ -27,7 +26,9 @@ from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg.norm_bound import ridge_with_norm
+from thetahat.objective.conditioning import Conditioning
 from thetahat.objective.least_squares.solve import SOLVERS, LeastSquares, least_squares
+from thetahat.objective.predictor import LinearPredictor
 
 Array = Any
 
@@ -146,19 +147,28 @@ class Ridge(Watched, LinearRegressor):
         self
         """
         source = self._open(X, y, sample_weight, check_finite=False)
-        view = _standardized(source) if self.standardize else source
-        with self._watching(self.max_iter, partial(self._shaped, source=source), X, y) as watch:
-            found, self.alpha_ = self._solve(view, watch)
-        theta = found.solution.theta
-        if isinstance(view, Rescaled):
-            theta = np.vstack(view.back(theta[:-1], theta[-1]))
-        self.solution_ = replace(found.solution, theta=theta)
-        self._keep(theta, source)
+        rows = self._conditioned(source)
+        with (
+            self._watching(self.max_iter, partial(self._shaped, source=source), X, y) as watch,
+            rows.watch(watch) as inner,
+        ):
+            found, self.alpha_ = self._solve(rows.source, inner)
+        self.solution_ = rows.solution(found.solution)
+        self._keep(self.solution_.theta, source)
         self.solver_, self.n_iter_ = self.solution_.solver, max(1, self.solution_.steps)
         self._warn_unless_converged()
         return self
 
-    def _solve(self, source: Source, watch: Watch) -> tuple[LeastSquares, Any]:
+    def _conditioned(self, source: Source) -> Conditioning:
+        """Columns of unit variance if asked for; constant columns keep their size."""
+        predictor = LinearPredictor(source.n_features, source.n_outputs)
+        if not self.standardize:
+            return Conditioning(source, predictor)
+        spread = np.sqrt(np.diagonal(moments(source).covariance()))[: source.n_features]
+        scale = np.where(spread > 0, spread, 1.0)
+        return Conditioning.standardised(source, predictor, scale=scale)
+
+    def _solve(self, source: Source, watch: Watch | None) -> tuple[LeastSquares, Any]:
         """The fit and the penalty that was applied: one for all targets, or one each."""
         options = dict(
             solver=served_by(self.solver, self.positive),
@@ -192,16 +202,7 @@ def solve_ridge(
             f"targets, alpha of shape {alpha.shape}. Give one number, or one per target."
         )
     fits = [
-        least_squares(OneTarget.of(source, j), ridge=float(a), **options)
-        for j, a in enumerate(alpha)
+        least_squares(one_target(source, j), ridge=float(a), **options) for j, a in enumerate(alpha)
     ]
     theta = np.hstack([found.solution.theta for found in fits])
     return replace(fits[0], solution=replace(fits[0].solution, theta=theta)), alpha
-
-
-def _standardized(source: Source) -> Rescaled:
-    """The rows with columns of unit variance; constant columns keep their size."""
-    spread = np.sqrt(np.diagonal(moments(source).covariance()))[: source.n_features]
-    scale = np.where(spread > 0, spread, 1.0)
-    outputs = max(1, source.n_outputs)
-    return Rescaled.of(source, np.zeros_like(scale), scale, np.zeros(outputs), np.ones(outputs))

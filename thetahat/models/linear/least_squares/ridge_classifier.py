@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.callback import with_callbacks
 
 from thetahat.data.source import Source
-from thetahat.data.views.sign_targets import with_sign_targets
+from thetahat.data.views import sign_targets
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.parameters import (
     at_least,
@@ -130,7 +130,7 @@ class RidgeClassifier(Watched, LinearClassifier):
             codes = self._open_classes(
                 X, y, sample_weight, class_weight=self.class_weight, check_finite=False
             )
-            signs = with_sign_targets(codes, len(self.classes_))
+            signs = sign_targets(codes, len(self.classes_))
         with self._watching(self.max_iter, lambda t: scores_of(t, signs), X, y) as watch:
             found, _ = solve_ridge(
                 signs,

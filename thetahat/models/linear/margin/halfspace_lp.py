@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from thetahat.data.in_memory import InMemory
-from thetahat.data.views.one_against_rest import OneAgainstRest
+from thetahat.data.views import one_against_rest
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.parameters import boolean, one_of
 from thetahat.foundation.caller_warning import warn
@@ -110,7 +110,7 @@ class HalfspaceLP(LinearClassifier):
         source = self._open_classes(X, y, sample_weight)
         assert isinstance(source, InMemory)
         codes = (1,) if len(self.classes_) == 2 else range(len(self.classes_))
-        halves = [OneAgainstRest.of(source, code) for code in codes]
+        halves = [one_against_rest(source, code) for code in codes]
         work = Watch().in_time(self._halfspace)
         found = [work(half) for half in halves if isinstance(half, InMemory)]
         weights = np.array([theta for theta, _ in found])

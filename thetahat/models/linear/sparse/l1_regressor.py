@@ -9,7 +9,7 @@ import numpy as np
 
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import means
-from thetahat.data.views.one_target import OneTarget
+from thetahat.data.views import one_target
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import Range, at_least, boolean, one_of, whole
 from thetahat.estimator.watching import Watched
@@ -118,7 +118,7 @@ class L1Regressor(Watched, SparseCoefficients):
         solutions = []
         for k in range(max(1, source.n_outputs)):
             found = least_squares(
-                OneTarget.of(source, k) if source.n_outputs else source,
+                one_target(source, k) if source.n_outputs else source,
                 ridge=alpha * weight,
                 intercept=self.fit_intercept,
                 positive=self.positive,
