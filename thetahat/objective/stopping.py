@@ -56,7 +56,7 @@ def tolerance_for(risk: Any, method: Method, tolerance: float) -> float:
 def _sizes(risk: Any) -> tuple[float, float, float]:
     """rms of the largest column, and of the slopes at the best constant and at 0 or there."""
     block = _some_rows(risk.source)
-    weight = np.ones(block.n_rows) if block.weight is None else np.asarray(block.weight)
+    weight = np.asarray(block.row_weights)
     total = float(weight.sum())
     if not total > 0:
         return 0.0, 0.0, 0.0

@@ -16,7 +16,7 @@ from sklearn.base import RegressorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from thetahat.data.source import Source
+from thetahat.data.source import Source, row_weights
 from thetahat.data.validation import is_sparse
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.parameters import Range, none, one_of
@@ -378,7 +378,7 @@ def _grouped(values: Array, weight: Array | None) -> tuple[Array, Array]:
     The groups are equally wide in log(p/(1 − p)), p the share of what lies below: a group holds a
     fixed share of all that lies further out, so that the outermost values stay alone.
     """
-    counted = np.ones(len(values)) if weight is None else weight
+    counted = row_weights(weight, len(values))
     values, place = np.unique(values[counted > 0], return_inverse=True)  # a row twice is one of 2
     share = np.bincount(place, counted[counted > 0]) / counted.sum()
     if len(values) <= MOST_RESIDUALS:

@@ -259,7 +259,7 @@ def _spread(source: Source) -> _Spread:
 def _summarise_spread(block: Block, centre: Array, unit: Array) -> _Spread:
     # One memory order, so that the bits do not depend on that of X.
     u = np.subtract(block.X, centre, order="C") / unit
-    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    weight = block.row_weights
     return _Spread(
         centre, unit, float(weight.sum()), weight @ u, np.einsum("i,ij,ij->j", weight, u, u)
     )

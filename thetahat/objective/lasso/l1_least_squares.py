@@ -124,7 +124,7 @@ class L1Rows:
 
     def _from_rows(self, source: InMemory) -> None:
         assert source.y is not None
-        weight = np.ones(source.n_rows) if source.weight is None else source.weight
+        weight = source.row_weights
         d = source.n_features
         if self.intercept:
             from thetahat.data.summaries.moments import means

@@ -23,6 +23,7 @@ from thetahat.foundation.randomness import RandomState
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg.least_squares import LinearFit
 from thetahat.mathematics.losses.residual.squared import Squared
+from thetahat.mathematics.optimizers.joined import worst
 from thetahat.mathematics.optimizers.loop import Method, minimise
 from thetahat.mathematics.optimizers.smooth.gradient_descent import GradientDescent
 from thetahat.mathematics.optimizers.solution import Solution
@@ -85,8 +86,8 @@ def iterative(
             )
         found.append(replace(solution, theta=column(rows.back(solution.theta))))
     theta = np.hstack([solution.theta for solution in found])
-    worst = max(found, key=lambda solution: (not solution.outcome.success, solution.gap))
-    return _fit(theta, worst.solver, about), replace(worst, theta=theta)
+    solution = replace(worst(found), theta=theta)
+    return _fit(theta, solution.solver, about), solution
 
 
 def _spreads(about: Moments, target: int, *, uniform: bool) -> tuple[Array, Array]:

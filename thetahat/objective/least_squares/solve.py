@@ -35,6 +35,7 @@ from thetahat.mathematics.linalg.condition import digits_lost
 from thetahat.mathematics.linalg.least_squares import EPSILON, LinearFit
 from thetahat.mathematics.linalg.lsqr import lsqr
 from thetahat.mathematics.linalg.refinement import refined
+from thetahat.mathematics.optimizers.joined import worst
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.objective.conditioning import watch_through
 from thetahat.objective.least_squares.iterative import ITERATIVE, iterative
@@ -338,14 +339,18 @@ def _by_lsqr(
         condition=float("nan"),
         residual=np.array([solution.value for solution in found]),
     )
-    worst = max(found, key=lambda solution: (not solution.outcome.success, solution.steps))
-    theta = np.vstack([coef, fit.intercept])
-    value = float(fit.residual.sum())
-    return LeastSquares(fit, replace(worst, theta=theta, reason=choice.reason, value=value))
+    solution = replace(
+        worst(found),
+        theta=np.vstack([coef, fit.intercept]),
+        reason=choice.reason,
+        steps=max(one.steps for one in found),
+        value=float(fit.residual.sum()),
+    )
+    return LeastSquares(fit, solution)
 
 
 def _root(block: Block) -> Array:
-    return np.ones(block.n_rows) if block.weight is None else np.sqrt(block.weight)
+    return np.sqrt(block.row_weights)
 
 
 def _columns(block: Block) -> Array:

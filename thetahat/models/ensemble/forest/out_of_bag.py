@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.source import row_weights
 from thetahat.foundation.caller_warning import warn
 from thetahat.models.ensemble.forest.growing import ForestPlan
 from thetahat.models.ensemble.forest.grown_forest import GrownForest
@@ -56,7 +57,7 @@ def share_interval(right: Array, weight: Array | None, level: float = 0.95) -> t
     """Wilson's interval for the chance of being right; weights count rows."""
     from scipy.stats import norm
 
-    w = np.ones(right.shape[0]) if weight is None else weight
+    w = row_weights(weight, right.shape[0])
     n, share = float(w.sum()), float(np.average(right, weights=w))
     z = float(norm.ppf(0.5 + level / 2))
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
@@ -73,7 +74,7 @@ def r2_interval(
     """
     from scipy.stats import norm
 
-    w = np.ones(y.shape[0]) if weight is None else weight
+    w = row_weights(weight, y.shape[0])
     w = w / w.sum()
     u, v = (y - prediction) ** 2, (y - w @ y) ** 2
     ratio = (w @ u) / np.where(w @ v > 0, w @ v, np.nan)

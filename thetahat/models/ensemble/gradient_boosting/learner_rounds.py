@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from thetahat.data.source import row_weights
 from thetahat.models.ensemble.adaboost.weak_learners import reseeded, takes_weights
 from thetahat.models.ensemble.combination.base import require_weighable
 from thetahat.models.ensemble.gradient_boosting.leaf_values import (
@@ -65,7 +66,7 @@ class LearnerRounds:
         """α of the rows drawn: the minimum of the loss, or where the loss bends steadily a Newton
         step, cut short where it would climb again.
         """
-        weight = np.ones((len(rows.y), 1)) if rows.weight is None else rows.weight[:, None]
+        weight = row_weights(rows.weight, len(rows.y))[:, None]
         raw = now.before[chosen]
 
         def slope(alpha: Array) -> Array:

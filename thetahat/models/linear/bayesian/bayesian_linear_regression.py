@@ -203,7 +203,7 @@ class BayesianLinearRegression(Credible, LinearRegressor):
             return sigma[block.start : block.start + block.n_rows] ** -2.0
 
         def counted(block: Block) -> _Counted:
-            weight = np.ones(block.n_rows) if block.weight is None else block.weight
+            weight = block.row_weights
             part = sigma[block.start : block.start + block.n_rows]
             return _Counted(float(weight.sum()), float(weight @ np.log(part**2)))
 

@@ -16,15 +16,12 @@ from thetahat.mathematics.losses.likelihood import Poisson
 from thetahat.mathematics.losses.targets import check_targets
 from thetahat.mathematics.penalties.norms import L2, NoPenalty
 from thetahat.models.linear.inference.likelihood_inference import LikelihoodInference
+from thetahat.models.linear.solver_names import GENERALIZED
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import Sums
 
 Array = Any
-
-SERVED_BY = {"newton-cholesky": "newton", "lbfgs": "auto"}
-"""scikit-learn's names of solvers. All end at the same optimum, so that its default, which columns
-of different size lead astray, stands for the method that suits the size of the problem."""
 
 
 class PoissonRegressor(LikelihoodInference, LinearRegressor):
@@ -119,7 +116,7 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
             EmpiricalRisk(predictor, Poisson(), penalty, source),
             X,
             y,
-            solver=SERVED_BY.get(self.solver, self.solver),
+            solver=GENERALIZED.get(self.solver, self.solver),
             tolerance=self.tol * min(1.0, mean or 1.0),
             max_steps=self.max_iter,
             start=self._start(mean, source, predictor),
@@ -176,7 +173,7 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
         assert family is not None
 
         def summarise(block: Block) -> Sums:
-            weight = np.ones(block.n_rows) if block.weight is None else block.weight
+            weight = block.row_weights
             y = np.asarray(block.y, dtype=np.float64)
             losses = loss.value(y, np.asarray(self._raw_block(block), dtype=np.float64))
             parts = (weight @ losses, weight @ family.saturated(y), weight @ y)
@@ -192,5 +189,5 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
 def _target_sums(block: Block) -> Sums:
     """Σ wy."""
     y = np.asarray(block.y, dtype=np.float64)
-    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    weight = block.row_weights
     return Sums(float(weight.sum()), (np.asarray(weight @ y),))

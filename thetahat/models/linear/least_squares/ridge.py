@@ -26,25 +26,12 @@ from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg.norm_bound import ridge_with_norm
+from thetahat.models.linear.solver_names import LEAST_SQUARES, least_squares_solver
 from thetahat.objective.conditioning import Conditioning
 from thetahat.objective.least_squares.solve import SOLVERS, LeastSquares, least_squares
 from thetahat.objective.predictor import LinearPredictor
 
 Array = Any
-
-SERVED_BY = {
-    "augmented": "qr",
-    "sparse_cg": "lsqr",
-    "sag": "lsqr",
-    "saga": "lsqr",
-    "lbfgs": "lsqr",
-}
-"""Names of scikit-learn's (and the lecture's) solvers, and what reaches the same optimum here."""
-
-
-def served_by(solver: str, positive: bool) -> str:
-    """The solver that a name stands for; scikit-learn's "lbfgs" is the one that takes β ≥ 0."""
-    return "auto" if positive and solver == "lbfgs" else SERVED_BY.get(solver, solver)
 
 
 class Ridge(Watched, LinearRegressor):
@@ -95,7 +82,7 @@ class Ridge(Watched, LinearRegressor):
         "fit_intercept": boolean,
         "max_iter": whole(1) | none,
         "tol": at_least(0),
-        "solver": one_of("auto", *SOLVERS, *SERVED_BY),
+        "solver": one_of("auto", *SOLVERS, *LEAST_SQUARES),
         "positive": boolean,
         "standardize": boolean,
         "norm_bound": more_than(0) | none,
@@ -171,7 +158,7 @@ class Ridge(Watched, LinearRegressor):
     def _solve(self, source: Source, watch: Watch | None) -> tuple[LeastSquares, Any]:
         """The fit and the penalty that was applied: one for all targets, or one each."""
         options = dict(
-            solver=served_by(self.solver, self.positive),
+            solver=least_squares_solver(self.solver, positive=self.positive),
             intercept=self.fit_intercept,
             positive=self.positive,
             tolerance=self.tol,

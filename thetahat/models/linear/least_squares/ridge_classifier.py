@@ -19,7 +19,8 @@ from thetahat.estimator.parameters import (
     whole,
 )
 from thetahat.estimator.watching import Watched
-from thetahat.models.linear.least_squares.ridge import SERVED_BY, served_by, solve_ridge
+from thetahat.models.linear.least_squares.ridge import solve_ridge
+from thetahat.models.linear.solver_names import LEAST_SQUARES, least_squares_solver
 from thetahat.objective.least_squares.solve import SOLVERS
 
 Array = Any
@@ -73,7 +74,7 @@ class RidgeClassifier(Watched, LinearClassifier):
         "fit_intercept": boolean,
         "max_iter": whole(1) | none,
         "tol": at_least(0),
-        "solver": one_of("auto", *SOLVERS, *SERVED_BY),
+        "solver": one_of("auto", *SOLVERS, *LEAST_SQUARES),
         "positive": boolean,
     }
 
@@ -136,7 +137,7 @@ class RidgeClassifier(Watched, LinearClassifier):
                 signs,
                 self.alpha,
                 who=type(self).__name__,
-                solver=served_by(self.solver, self.positive),
+                solver=least_squares_solver(self.solver, positive=self.positive),
                 intercept=self.fit_intercept,
                 positive=self.positive,
                 tolerance=self.tol,

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.source import row_weights
 from thetahat.foundation.errors import DataError, MemoryBudgetError
 from thetahat.foundation.threads import one_blas_thread
 
@@ -209,7 +210,7 @@ def _checked(X: Array, y: Array, sample_weight: Array | None) -> tuple[Array, Ar
             f"best_halfspace: y must be −1 or +1; row {row} is {signs[row]:g}. Write 2·y − 1 for "
             "labels 0 and 1, or use th.data.LabelEncoding."
         )
-    cost = np.ones(len(signs)) if sample_weight is None else np.asarray(sample_weight, float)
+    cost = np.asarray(row_weights(sample_weight, len(signs)), float)
     if cost.shape != signs.shape or not (np.isfinite(cost).all() and (cost >= 0).all()):
         raise DataError("best_halfspace: sample_weight must be one finite number ≥ 0 per row.")
     if not cost.sum() > 0:

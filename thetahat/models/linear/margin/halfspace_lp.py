@@ -155,8 +155,8 @@ class HalfspaceLP(LinearClassifier):
 
     def _halfspace(self, source: InMemory) -> tuple[Array, float]:
         """(w, −θ) and the least total violation."""
-        counts = np.ones(source.n_rows, bool) if source.weight is None else source.weight > 0
-        cost = np.ones(source.n_rows) if source.weight is None else np.asarray(source.weight, float)
+        counts = source.row_weights > 0
+        cost = np.asarray(source.row_weights, float)
         frame = Frame.of(source.X[counts], centred=self.fit_intercept and not source.is_sparse)
         signed = _signed_rows(source, counts, self.fit_intercept, frame)
         theta, violation = least_violation(signed, cost[counts])
@@ -181,7 +181,7 @@ class HalfspaceLP(LinearClassifier):
     def _judge(self, source: InMemory, halves: list[Any]) -> None:
         z = source.map_rows(self._raw_block)
         signs = np.column_stack([half.y for half in halves])
-        counts = np.ones(source.n_rows, bool) if source.weight is None else source.weight > 0
+        counts = source.row_weights > 0
         margins = (z * signs)[counts]
         self.margin_ = margins.min(axis=0)
         # A negative example may lie on the plane; a positive one may not.

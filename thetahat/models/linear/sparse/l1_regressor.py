@@ -16,6 +16,7 @@ from thetahat.estimator.watching import Watched
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.coordinate.gram_descent import Terms
 from thetahat.mathematics.optimizers.coordinate.working_sets import WorkingSets
+from thetahat.mathematics.optimizers.joined import worst
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.objective.lasso.l1_least_squares import L1Rows
@@ -154,8 +155,8 @@ class L1Regressor(Watched, SparseCoefficients):
         for row, solution in zip(thetas, solutions, strict=True):
             row[: len(solution.theta)] = solution.theta
         self.__dict__.update(self._l1_attributes(thetas, source))
-        worst = max(solutions, key=lambda solution: (not solution.outcome.success, solution.gap))
-        self.solution_ = replace(worst, theta=thetas.T if len(thetas) > 1 else worst.theta)
+        found = worst(solutions)
+        self.solution_ = replace(found, theta=thetas.T if len(thetas) > 1 else found.theta)
         gaps = np.array([solution.gap for solution in solutions], dtype=source.dtype)
         steps = [max(1, solution.steps) for solution in solutions]
         self.dual_gap_ = gaps[0] if len(gaps) == 1 else gaps
