@@ -20,6 +20,7 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block
+from thetahat.foundation.precision import SUM_ROUNDING
 from thetahat.mathematics.losses.base import Subdifferentiable, Targets
 from thetahat.mathematics.optimizers.coordinate.coordinate_descent import CoordinateDescent
 from thetahat.mathematics.optimizers.loop import Method
@@ -31,8 +32,6 @@ Array = Any
 
 ORDINARY = 0.1
 """Gradients of this size and more are measured as they are."""
-ROUNDING = 1e-14
-"""What the rounding of a mean of gradients may be, as a share of them."""
 EXACT = 1e-12
 """A constant that leaves less than this share of the slopes fits every row."""
 ROWS = 1000
@@ -45,7 +44,7 @@ def tolerance_for(risk: Any, method: Method, tolerance: float) -> float:
     if method.gap_kind not in IN_GRADIENTS or not isinstance(risk.loss, Subdifferentiable):
         return tolerance
     column, slope, steepest = _sizes(risk)
-    rounding = ROUNDING * column * steepest
+    rounding = SUM_ROUNDING * column * steepest
     if not math.isfinite(rounding) or not column > 0:
         return tolerance
     if slope <= EXACT * steepest:

@@ -15,8 +15,8 @@ from thetahat.data.source import Source
 from thetahat.data.summaries.moments import moments
 from thetahat.data.validation import as_source
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread
-from thetahat.mathematics.linalg.least_squares import EPSILON
 from thetahat.mathematics.linalg.triangular_factor import triangular_factor
 
 Array = Any

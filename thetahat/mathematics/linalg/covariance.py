@@ -13,7 +13,7 @@ import numpy as np
 from thetahat.data.summaries.moments import Moments, moments
 from thetahat.data.validation import as_source
 from thetahat.foundation.errors import DataError
-from thetahat.mathematics.linalg.least_squares import EPSILON
+from thetahat.foundation.precision import EPSILON
 
 Array = Any
 

@@ -24,11 +24,11 @@ import numpy as np
 
 from thetahat.data.source import Source, row_weights
 from thetahat.data.summaries.moments import Moments, require_squares
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.mathematics.linalg.triangular_factor import TriangularFactor, triangular_factor
 
 Array = Any
-EPSILON = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)

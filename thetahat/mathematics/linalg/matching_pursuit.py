@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import ordered_map, scipy_linalg
 
 Array = Any
 
-EPSILON = np.finfo(np.float64).eps
 UNCORRELATED = 64 * EPSILON
 """|xⱼᵀr| up to this share of ‖xⱼ‖‖y‖ is rounding."""
 DEPENDENT = 1e-13

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.summaries.moments import Moments
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread
-from thetahat.mathematics.linalg.least_squares import EPSILON
 
 Array = Any
 WEAKEST = 80.0

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread
 
 Array = Any
-EPSILON = float(np.finfo(np.float64).eps)
 FARTHEST = 700.0
 """Log-odds between which σ²/S² is looked for."""
 LEAST_PART_IN_Y = 1e-9

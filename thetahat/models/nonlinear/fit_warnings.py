@@ -23,7 +23,7 @@ Array = Any
 
 SURELY_STUCK = 1e-4
 """A relative offset above which a run that can go no further has not arrived."""
-ROUNDING = 1e-10
+CONSTANT_ROUNDING = 1e-10
 """The share of y below which residuals of a constant are rounding."""
 
 
@@ -59,7 +59,7 @@ def _stuck(solution: Solution) -> list[str]:
 def _worse_than_a_constant(fit: CurveFit, solution: Solution) -> list[str]:
     constant = np.asarray(fit.loss.best_constant(fit.y, fit.weight), dtype=np.float64)
     found, flat = solution.value, half_square(fit.signed_roots(np.full(len(fit.y), constant)))
-    least = half_square(fit.signed_roots(fit.y * (1 + ROUNDING)))
+    least = half_square(fit.signed_roots(fit.y * (1 + CONSTANT_ROUNDING)))
     if found <= flat * (1 + 1e-6) + least:
         return []
     return [

@@ -17,7 +17,7 @@ from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import provisional_frame
 from thetahat.estimator.parameters import Range, none, one_of
 from thetahat.foundation.errors import DataError, ParameterError
-from thetahat.mathematics.linalg.least_squares import EPSILON
+from thetahat.foundation.precision import EPSILON
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
 from thetahat.objective.conditioning import in_data_units
 

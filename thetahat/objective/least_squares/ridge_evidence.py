@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.source import Source
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.objective.least_squares.residual_squares import FEW_DIGITS, residual_squares
@@ -28,7 +29,6 @@ from thetahat.objective.least_squares.ridge_path import RidgePath
 
 Array = Any
 
-EPSILON = float(np.finfo(float).eps)
 SMALLEST_SQUARE = 1e-60
 """Sums of squares count as no smaller, so that exact data have a large precision, not ∞."""
 

@@ -28,11 +28,12 @@ from thetahat.data.summaries.moments import Moments, means, moments
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, IllConditionedWarning
 from thetahat.foundation.memory import require_memory
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.randomness import RandomState
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg import least_squares as direct
 from thetahat.mathematics.linalg.condition import digits_lost
-from thetahat.mathematics.linalg.least_squares import EPSILON, LinearFit
+from thetahat.mathematics.linalg.least_squares import LinearFit
 from thetahat.mathematics.linalg.lsqr import lsqr
 from thetahat.mathematics.linalg.refinement import refined
 from thetahat.mathematics.optimizers.joined import worst

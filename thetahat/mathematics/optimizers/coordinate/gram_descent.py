@@ -38,7 +38,7 @@ RESTING = 1e-9
 """The share of its l1 by which a column in use may miss its slope and still be at rest."""
 WRONG = 1e-6
 """The share of an aim that a step may miss before its inverse is made anew."""
-ROUNDING = 1e-13
+VALUE_ROUNDING = 1e-13
 """The share of F that is no more than rounding."""
 TINY = float(np.finfo(np.float64).tiny)
 """The smallest number to divide by."""
@@ -227,7 +227,7 @@ def _exchange(point: GramPoint, face: ActiveSet, outside: Array, signs: Array) -
     for which, found, *_ in parts:
         point.beta[which] = found
     point.slopes = point.fresh_slopes()
-    gained, rounding = before - point.value(), ROUNDING * abs(before)
+    gained, rounding = before - point.value(), VALUE_ROUNDING * abs(before)
     if gained > rounding or (gained >= -rounding and np.count_nonzero(point.beta) < in_use):
         return True
     point.beta[:], point.slopes = beta, slopes

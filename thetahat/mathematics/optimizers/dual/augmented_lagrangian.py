@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.precision import SUM_ROUNDING
 from thetahat.mathematics.optimizers.gap import largest_entry
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.optimizers.smooth.newton import newton_direction
@@ -113,8 +114,6 @@ ENOUGH = 0.05
 """A round ends when what is left to gain in it is this share of how far it has come."""
 FLAT = 0.1
 """A step along a direction ends where the slope is this share of the slope at its start."""
-ROUNDING = 1e-14
-"""Of F: differences below this share of it mean nothing."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +136,7 @@ def _newton_step(this: _Round, here: Touch) -> Touch | None:
         return None
     direction = newton_direction(here.hessian, here.gradient)
     promised = -float(np.sum(direction * here.gradient)) / 2
-    rounding = ROUNDING * abs(here.primal)
+    rounding = SUM_ROUNDING * abs(here.primal)
     if promised <= ENOUGH * here.travel and here.travel > rounding:
         return None
     if promised <= rounding:

@@ -18,7 +18,7 @@ Array = Any
 
 INDEPENDENT = 1e-10
 """Share of its own length below which what is left of a row depends on the rows before it."""
-ROUNDING = 1e-12
+NEGLIGIBLE = 1e-12
 """Distances below this share of their unit count as zero."""
 
 
@@ -56,17 +56,17 @@ def nearest_vertex(
             # Fewer equations than parameters leave some of θ free: it stays as near as they allow.
             theta = theta + np.linalg.lstsq(rows, kink - rows @ theta, rcond=None)[0]
             s = lines.distances(theta)
-            resting = _at_rest(lines, s, slopes, abs(s) <= ROUNDING * unit, terms)
+            resting = _at_rest(lines, s, slopes, abs(s) <= NEGLIGIBLE * unit, terms)
             found = np.linalg.lstsq(rows.T, -lines.pull_back(resting), rcond=None)[0] / weight
     low, high = lines.term_below[terms], lines.term_above[terms]
     slack = 1e-9 * (high - low)
     if not (np.all(found >= low - slack) and np.all(found <= high + slack)):
         return None
     resting[terms] = np.clip(found, low, high)
-    at_zero = held[lines.kinks.size :] & (abs(theta) <= ROUNDING * np.max(abs(theta)))
+    at_zero = held[lines.kinks.size :] & (abs(theta) <= NEGLIGIBLE * np.max(abs(theta)))
     # What moves no distance further than rounding is rounding itself.
     reach = np.max(abs(rows), axis=0, initial=0.0)
-    theta[at_zero | ((reach > 0) & (abs(theta) * reach <= ROUNDING * unit))] = 0.0
+    theta[at_zero | ((reach > 0) & (abs(theta) * reach <= NEGLIGIBLE * unit))] = 0.0
     return theta, resting
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
+from thetahat.foundation.precision import ROUNDING
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.mathematics.optimizers.coordinate.coordinate_descent import violation
 from thetahat.mathematics.optimizers.gap import inner
@@ -39,7 +40,6 @@ HALVINGS = 12
 """Halvings of a step before the model is given up for a more cautious one."""
 FLAT = 1e-13
 """Bends below this share of the largest are none."""
-_ROUNDING = 8 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ def _search(problem: Any, state: State, terms: _Terms, model: _Model) -> tuple[S
     nonsmooth = problem.nonsmooth_value(state.theta)
     promised = inner(state.memory["gradient"], move)
     promised += problem.nonsmooth_value(target) - nonsmooth
-    rounding = _ROUNDING * abs(state.value)
+    rounding = ROUNDING * abs(state.value)
     if not promised < rounding:
         return None, 0.0
     step = 1.0

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread
 
 Array = Any
 
-EPSILON = float(np.finfo(np.float64).eps)
 FLOOR = 1e-4
 """A parameter counts as at least this share of ‖Dθ‖ when a step is compared with it."""
 NEARLY_THERE = 1e-4

@@ -26,7 +26,7 @@ from thetahat.models.ensemble.adaboost.rounds import Judgement
 
 Array = Any
 
-ROUNDING = 1e-9
+NO_EDGE = 1e-9
 """An edge over guessing that is smaller than this is none."""
 
 
@@ -46,7 +46,7 @@ class Votes:
         right = self.right(answer)
         error = float((weight * (1.0 - right)).sum() / weight.sum())
         perfect = bool(right.min() >= 1.0)
-        useless = not perfect and error >= 1.0 - self.chance - ROUNDING
+        useless = not perfect and error >= 1.0 - self.chance - NO_EDGE
         return Judgement(error, self._vote(error), perfect, useless)
 
     def gain(self, answer: Array, vote: float) -> Array:
@@ -78,7 +78,7 @@ class HalfLogOdds:
         wrong = answer.argmax(axis=1) != self.codes
         error = float((weight * wrong).sum() / weight.sum())
         sure = answer[np.arange(answer.shape[0]), self.codes] >= 1.0 - self.floor
-        undecided = np.ptp(answer, axis=1) <= ROUNDING
+        undecided = np.ptp(answer, axis=1) <= NO_EDGE
         return Judgement(error, self.learning_rate, bool(sure.all()), bool(undecided.all()))
 
     def gain(self, answer: Array, vote: float) -> Array:

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.precision import EPSILON, ROUNDING
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.mathematics.linalg.scaled_cholesky import inverse_factor
 from thetahat.models.linear.bayesian.gaussian_prior import GaussianPrior
@@ -33,9 +34,6 @@ GRID = 400
 """Noise levels tried before the best is refined: the evidence may have two peaks."""
 SMALLEST_SQUARE = 4 * float(np.finfo(float).tiny)
 """The least variance, for targets that are all zero."""
-EPSILON = float(np.finfo(float).eps)
-ROUNDING = 8 * EPSILON
-"""Eigenvalues below this share of the largest, times their number, count as zero."""
 
 
 @dataclass(frozen=True)

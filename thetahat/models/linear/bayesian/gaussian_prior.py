@@ -18,7 +18,7 @@ from thetahat.foundation.threads import one_blas_thread
 
 Array = Any
 
-ROUNDING = 1e-10
+NEGATIVE_ROUNDING = 1e-10
 """Negative eigenvalues smaller than this share of the largest are rounding."""
 
 
@@ -81,7 +81,7 @@ class GaussianPrior:
             )
         with one_blas_thread():
             values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
-        if values[0] < -ROUNDING * max(abs(values[-1]), abs(values[0])):
+        if values[0] < -NEGATIVE_ROUNDING * max(abs(values[-1]), abs(values[0])):
             raise ParameterError(
                 f"{who}: prior_covariance has the eigenvalue {values[0]:.3g}; a covariance is "
                 "positive semidefinite. Check its signs, or raise its diagonal."

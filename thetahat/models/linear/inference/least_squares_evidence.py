@@ -17,11 +17,11 @@ import numpy as np
 from thetahat.estimator.coefficient_table import Coefficient, CoefficientTable, p_sign
 from thetahat.foundation.arguments import require_level
 from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import scipy_linalg
 from thetahat.objective.least_squares.solve import LeastSquares
 
 Array = Any
-EPSILON = float(np.finfo(float).eps)
 EXACT = "the fit is exact: σ̂ = 0, so that tests against it are certain (F and t infinite)"
 CONSTANT = "y is constant: there is nothing to explain, and R² and F are not defined"
 
