@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.callback import with_callbacks
 
-from thetahat.estimator.parameters import Range, one_of
+from thetahat.estimator.parameters import between, one_of
 from thetahat.foundation.errors import ParameterError
 from thetahat.models.ensemble.adaboost.base import RANGES, Record, counted_rows
 from thetahat.models.ensemble.adaboost.classifier import WeightBoostedClassifier
@@ -27,8 +27,6 @@ from thetahat.models.tree.classification import DecisionTreeClassifier
 from thetahat.models.tree.structure import Tree
 
 Array = Any
-
-_half = Range(lambda value: isinstance(value, float) and 0 < value < 0.5, "a number in (0, ½)")
 
 
 class AdaBoostClassifier(WeightBoostedClassifier):
@@ -117,7 +115,7 @@ class AdaBoostClassifier(WeightBoostedClassifier):
     _ranges = {  # noqa: RUF012
         **RANGES,
         "algorithm": one_of("discrete", "real", "adaptive_beta", "fixed_beta"),
-        "gamma": _half,
+        "gamma": between(0, 0.5),
     }
 
     n_classes_: int
