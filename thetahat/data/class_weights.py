@@ -16,8 +16,7 @@ from thetahat.data.source import Block, Source
 from thetahat.data.summaries.counts import counts
 from thetahat.data.views import reweighted
 from thetahat.foundation.errors import ParameterError
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 def class_weighted(source: Source, classes: Array, class_weight: Any, who: str) -> Source:

@@ -18,8 +18,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.counts import counts
 from thetahat.data.summaries.moments import dense_rows
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True, kw_only=True)

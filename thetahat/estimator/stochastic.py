@@ -33,6 +33,7 @@ from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named
 from thetahat.mathematics.losses.base import Loss, Subdifferentiable
 from thetahat.mathematics.losses.residual.squared import Huber
@@ -45,8 +46,6 @@ from thetahat.mathematics.optimizers.stochastic.learning_rates import (
 )
 from thetahat.objective.stochastic.descent import StochasticDescent, stacked
 from thetahat.objective.stochastic.steps import Steps, Walk
-
-Array = Any
 
 RANGES: dict[str, Range] = {
     "penalty": one_of("l2", "l1", "elasticnet") | none,

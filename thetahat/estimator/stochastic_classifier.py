@@ -19,11 +19,10 @@ from thetahat.data.views import relabelled
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.stochastic import Stochastic
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Subdifferentiable, Targets
 from thetahat.mathematics.losses.likelihood import Logistic
 from thetahat.mathematics.losses.margin import SignLogistic
-
-Array = Any
 
 
 class StochasticClassifier(Stochastic, LinearClassifier):

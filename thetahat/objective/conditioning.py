@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -23,11 +22,10 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import provisional_frame
 from thetahat.data.views import in_target_units, rescaled, shifted
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.objective.predictor import LinearPredictor
-
-Array = Any
 
 FAR = 100.0
 """A column whose middle is more than so many times its extent away from 0 is far."""

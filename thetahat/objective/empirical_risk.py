@@ -21,6 +21,7 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import moments
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved, Loss, PiecewiseLinear, Reweightable
 from thetahat.mathematics.losses.box_dual import BoxDual
 from thetahat.mathematics.losses.residual.squared import Squared
@@ -56,8 +57,6 @@ from thetahat.objective.sums import (
     value_sums,
     weight_sums,
 )
-
-Array = Any
 
 
 @dataclass(frozen=True)

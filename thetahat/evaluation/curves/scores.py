@@ -10,8 +10,7 @@ import numpy as np
 from thetahat.data.column_targets import one_column
 from thetahat.data.source import row_weights
 from thetahat.foundation.errors import DataError
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ import numpy as np
 
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.precision import ROUNDING
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from thetahat.data.validation import as_source
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.triangular_factor import triangular_factor
 
-Array = Any
 _POWERS = {"cholesky": 2, "pseudo_inverse": 2, "dual": 2, "qr": 1, "svd": 1}
 """The power of κ by which a solver of least squares multiplies rounding errors."""
 

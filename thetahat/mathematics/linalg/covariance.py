@@ -14,8 +14,7 @@ from thetahat.data.summaries.moments import Moments, moments
 from thetahat.data.validation import as_source
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.precision import EPSILON
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 def scatter(X: Any, weight: Any = None) -> Array:

@@ -18,7 +18,6 @@ The intercept is never penalised: it comes from centring.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -26,9 +25,8 @@ from thetahat.data.source import Source, row_weights
 from thetahat.data.summaries.moments import Moments, require_squares
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
+from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.triangular_factor import TriangularFactor, triangular_factor
-
-Array = Any
 
 
 @dataclass(frozen=True)

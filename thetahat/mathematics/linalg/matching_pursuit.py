@@ -15,15 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import ordered_map, scipy_linalg
-
-Array = Any
+from thetahat.foundation.types import Array
 
 UNCORRELATED = 64 * EPSILON
 """|xⱼᵀr| up to this share of ‖xⱼ‖‖y‖ is rounding."""

@@ -14,9 +14,8 @@ import numpy as np
 
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.precision import EPSILON
+from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.square import as_square
-
-Array = Any
 
 
 def quadratic_form(A: Any, x: Any) -> Array:

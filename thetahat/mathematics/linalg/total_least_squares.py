@@ -13,15 +13,13 @@ shortest correction turns that direction of X into nothing, and y is still not e
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 
-Array = Any
 FARTHEST = 700.0
 """Log-odds between which σ²/S² is looked for."""
 LEAST_PART_IN_Y = 1e-9

@@ -17,9 +17,9 @@ from thetahat.data.validation import as_features, as_source
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
+from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.square import as_symmetric
 
-Array = Any
 METHODS = ("cholesky", "symmetric")
 
 

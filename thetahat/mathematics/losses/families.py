@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Loss
 from thetahat.mathematics.losses.likelihood import Logistic, Poisson
 from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
 from thetahat.mathematics.losses.multiclass.reference_softmax import ReferenceSoftmax
 from thetahat.mathematics.losses.residual.squared import Squared
-
-Array = Any
 
 
 def _none(y: Array) -> Array:

@@ -7,18 +7,16 @@ Poisson A = e^z. So the gradient is mean − y, and both are convex.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.threads import n_threads
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import aligned, in_floats, is_compiled
 from thetahat.mathematics.losses.base import Curved, Targets
 from thetahat.mathematics.losses.constants import weighted_mean
 from thetahat.mathematics.losses.links import Link, capped_exponential, link, odds
-
-Array = Any
 
 
 @dataclass(frozen=True)

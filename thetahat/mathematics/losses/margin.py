@@ -21,8 +21,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import floating, margins
 from thetahat.mathematics.losses.base import (
     Curved,
@@ -41,8 +41,6 @@ from thetahat.mathematics.losses.links import (
     sigmoid,
     softplus,
 )
-
-Array = Any
 
 
 @dataclass(frozen=True)

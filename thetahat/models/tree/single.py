@@ -24,6 +24,7 @@ from thetahat.estimator.parameters import (
 )
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
+from thetahat.foundation.types import Array
 from thetahat.models.tree.growth.constraints import directions, require_one_number
 from thetahat.models.tree.growth.directions import Directions
 from thetahat.models.tree.growth.growing import grow_tree, sorted_columns
@@ -31,8 +32,6 @@ from thetahat.models.tree.growth.limits import columns_to_draw, rows_meant
 from thetahat.models.tree.learner import TreeLearner
 from thetahat.models.tree.pruning import parents, weakest_links
 from thetahat.models.tree.structure import Tree
-
-Array = Any
 
 
 class SingleTree(TreeLearner, ABC):

@@ -10,7 +10,6 @@ all columns, and the result is transformed back.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from thetahat.data.summaries.moments import Moments, moments
 from thetahat.data.views import one_target
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.randomness import RandomState
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg.least_squares import LinearFit
 from thetahat.mathematics.losses.residual.squared import Squared
@@ -33,7 +33,6 @@ from thetahat.objective.conditioning import Conditioning, watch_through
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 
-Array = Any
 ITERATIVE = ("gradient_descent", "sgd", "mini_batch")
 MINI_BATCH = 64
 

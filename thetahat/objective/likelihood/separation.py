@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
 
 import numpy as np
 
 from thetahat.data.source import Block
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.likelihood import Logistic, Poisson
 from thetahat.mathematics.losses.margin import SignLogistic
 from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
@@ -30,8 +30,6 @@ from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
 from thetahat.objective.choose import method_for
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.sums import Sums
-
-Array = Any
 
 ROUGH = 1e-6
 """The gap at which a direction is judged: nearer the end, curvatures are lost to rounding."""

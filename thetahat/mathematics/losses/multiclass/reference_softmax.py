@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved, Targets
 from thetahat.mathematics.losses.links import Link
 from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
 
-Array = Any
 _SOFTMAX = SoftmaxCrossEntropy()
 
 

@@ -7,14 +7,12 @@ residuals is RSS = 2·Σ ℓ.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import floating, residuals
 from thetahat.mathematics.losses.base import Curved, Reweightable
 from thetahat.mathematics.losses.constants import convex_constant, weighted_mean
 from thetahat.mathematics.parts import require_number
-
-Array = Any
 
 
 @dataclass(frozen=True)

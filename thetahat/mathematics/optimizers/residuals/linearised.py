@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread
-
-Array = Any
+from thetahat.foundation.types import Array
 
 FLOOR = 1e-4
 """A parameter counts as at least this share of ‖Dθ‖ when a step is compared with it."""

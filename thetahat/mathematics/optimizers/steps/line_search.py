@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from thetahat.foundation.precision import ROUNDING
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.gap import inner, largest_entry
-
-Array = Any
 
 SHARE = 1e-4
 """c: the share of the promised decrease that is enough."""

@@ -24,6 +24,7 @@ from thetahat.estimator.parameters import (
     whole,
 )
 from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.likelihood import Logistic
 from thetahat.mathematics.losses.links import Link, link
 from thetahat.mathematics.losses.residual.squared import Squared
@@ -36,8 +37,6 @@ from thetahat.models.ensemble.gradient_boosting.rounds import Boosting, Learn, P
 from thetahat.models.tree.growth.directions import Directions
 from thetahat.models.tree.regression import DecisionTreeRegressor
 from thetahat.models.tree.structure import Tree
-
-Array = Any
 
 NO_DIRECTIONS = Directions(np.empty((0, 2), dtype=np.int64), np.empty((0, 2)))
 

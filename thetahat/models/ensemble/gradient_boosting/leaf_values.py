@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved, Loss, Subdifferentiable
 from thetahat.mathematics.losses.likelihood import Logistic, Poisson
 from thetahat.mathematics.losses.margin import Exponential, SignLogistic
@@ -22,8 +23,6 @@ from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntr
 from thetahat.mathematics.losses.residual.pinball import Absolute, Quantile
 from thetahat.mathematics.losses.residual.squared import Huber, Squared
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import Leaves
-
-Array = Any
 
 STEADY = (Squared, Logistic, SignLogistic, Poisson, Exponential, SoftmaxCrossEntropy)
 DOUBLINGS = 60

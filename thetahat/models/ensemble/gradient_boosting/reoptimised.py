@@ -16,10 +16,9 @@ import numpy as np
 
 from thetahat.data.source import row_weights
 from thetahat.foundation.memory import require_memory
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.gradient_boosting.members import Member, outputs_of, times
 from thetahat.models.ensemble.gradient_boosting.rounds import Boosting, scores_of
-
-Array = Any
 
 PULL = 1e-6
 

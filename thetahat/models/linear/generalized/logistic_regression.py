@@ -16,6 +16,7 @@ from thetahat.estimator.parameters import (
     one_of,
     whole,
 )
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.multiclass.reference_softmax import ReferenceSoftmax
 from thetahat.models.linear.generalized.logistic_classifier import LogisticClassifier
 from thetahat.models.linear.generalized.logistic_objective import (
@@ -26,8 +27,6 @@ from thetahat.models.linear.generalized.logistic_objective import (
 )
 from thetahat.models.linear.inference.likelihood_inference import LikelihoodInference
 from thetahat.objective.empirical_risk import EmpiricalRisk
-
-Array = Any
 
 
 class LogisticRegression(LikelihoodInference, LogisticClassifier):

@@ -11,6 +11,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, one_of, whole
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.families import family_of
 from thetahat.mathematics.losses.likelihood import Poisson
 from thetahat.mathematics.losses.targets import check_targets
@@ -20,8 +21,6 @@ from thetahat.models.linear.solver_names import GENERALIZED
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import Sums
-
-Array = Any
 
 
 class PoissonRegressor(LikelihoodInference, LinearRegressor):

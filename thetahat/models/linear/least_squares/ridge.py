@@ -31,8 +31,6 @@ from thetahat.objective.conditioning import Conditioning
 from thetahat.objective.least_squares.solve import SOLVERS, LeastSquares, least_squares
 from thetahat.objective.predictor import LinearPredictor
 
-Array = Any
-
 
 class Ridge(Watched, LinearRegressor):
     """Least squares with an L2 penalty, in every form of the course.

@@ -19,11 +19,10 @@ from thetahat.estimator.parameters import (
     whole,
 )
 from thetahat.estimator.watching import Watched
+from thetahat.foundation.types import Array
 from thetahat.models.linear.least_squares.ridge import solve_ridge
 from thetahat.models.linear.solver_names import LEAST_SQUARES, least_squares_solver
 from thetahat.objective.least_squares.solve import SOLVERS
-
-Array = Any
 
 
 class RidgeClassifier(Watched, LinearClassifier):

@@ -16,6 +16,7 @@ from thetahat.data.source import Block, Source
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, whole
 from thetahat.estimator.watching import Watched
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.residual.pinball import Absolute
 from thetahat.mathematics.optimizers.loop import minimise
@@ -27,8 +28,6 @@ from thetahat.objective.conditioning import Conditioning, watch_through
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.robust.huber_scale import HuberWithScale
-
-Array = Any
 
 TRIAL = 30
 """Steps after which a scale that has not settled may be on its way to 0."""
