@@ -7,16 +7,14 @@ all classes have the same total weight. Row weights are included in W_c.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.arrays import to_host
-from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.counts import counts
-from thetahat.data.views.reweighted import Reweighted
+from thetahat.data.views import reweighted
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 
@@ -30,11 +28,7 @@ def class_weighted(source: Source, classes: Array, class_weight: Any, who: str) 
     def factor(block: Block) -> Array:
         return of_class[to_host(block.y).astype(np.intp)]
 
-    if isinstance(source, InMemory):
-        weight = of_class[np.asarray(source.y).astype(np.intp)]
-        weight = weight if source.weight is None else source.weight * weight
-        return replace(source, weight=weight, has_weight=True)
-    return Reweighted.of(source, factor)
+    return reweighted(source, factor)
 
 
 def weights_of_classes(source: Source, classes: Array, class_weight: Any, who: str) -> Array:

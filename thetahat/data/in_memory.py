@@ -11,7 +11,7 @@ import numpy as np
 
 from thetahat.data.memory_map import release_rows
 from thetahat.data.resampling import take_rows
-from thetahat.data.source import Block, S, Source, rows_per_block
+from thetahat.data.source import Block, S, Source, row_weights, rows_per_block
 from thetahat.foundation.threads import blocks_in_flight, one_blas_thread
 from thetahat.foundation.types import Array
 
@@ -35,6 +35,11 @@ class InMemory(Source):
     @property
     def is_sparse(self) -> bool:
         return not isinstance(self.X, np.ndarray)
+
+    @property
+    def row_weights(self) -> Array:
+        """One weight per row: ones where all count alike."""
+        return row_weights(self.weight, self.n_rows)
 
     def take(self, rows: Array) -> InMemory:
         """Some of the rows, in the order given."""

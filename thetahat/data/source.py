@@ -43,6 +43,11 @@ class Summary(Protocol):
 S = TypeVar("S", bound=Summary)
 
 
+def row_weights(weight: Array | None, n_rows: int) -> Array:
+    """The weights of the rows: ones where there are none."""
+    return np.ones(n_rows) if weight is None else weight
+
+
 @dataclass(frozen=True)
 class Block:
     """Some consecutive rows.
@@ -64,7 +69,7 @@ class Block:
     @property
     def row_weights(self) -> Array:
         """One weight per row; ones if there are no weights."""
-        return np.ones(self.n_rows) if self.weight is None else self.weight
+        return row_weights(self.weight, self.n_rows)
 
 
 @dataclass(frozen=True, kw_only=True)

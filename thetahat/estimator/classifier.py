@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from thetahat.data.class_weights import class_weighted
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.source import Source
-from thetahat.data.views.relabelled import relabelled
+from thetahat.data.views import relabelled
 from thetahat.estimator.base import Estimator
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array

@@ -57,9 +57,22 @@ def between(low: float, high: float) -> Range:
     )
 
 
-def whole(low: int) -> Range:
-    """A whole number ≥ low."""
-    return Range(lambda value: _is_whole(value) and value >= low, f"a whole number ≥ {low}")
+def from_to(low: float, high: float) -> Range:
+    """A real number between two, or one of them."""
+    return Range(
+        lambda value: _is_real(value) and low <= value <= high,
+        f"a number from {low:g} to {high:g}",
+    )
+
+
+def whole(low: int, high: int | None = None) -> Range:
+    """A whole number ≥ low, and ≤ high where that is given."""
+    if high is None:
+        return Range(lambda value: _is_whole(value) and value >= low, f"a whole number ≥ {low}")
+    return Range(
+        lambda value: _is_whole(value) and low <= value <= high,
+        f"a whole number from {low} to {high}",
+    )
 
 
 def one_of(*names: str) -> Range:
@@ -98,6 +111,16 @@ how_many_or_which = Range(
     "a whole number ≥ 1 or an array of penalties",
 )
 real = Range(_is_real, "a number")
+fraction = from_to(0, 1)
+inner_fraction = between(0, 1)
+positive_fraction = Range(
+    lambda value: _is_real(value) and 0 < value <= 1, "a number > 0 and at most 1"
+)
+share_of_all = Range(
+    lambda value: isinstance(value, float | np.floating) and bool(0 < value <= 1),
+    "a share of the whole, more than 0 and at most 1",
+)
+"""Among rows or columns, of which a whole number says how many."""
 boolean = Range(lambda value: isinstance(value, bool | np.bool_), "True or False")
 none = Range(lambda value: value is None, "None")
 non_negative_array = Range(

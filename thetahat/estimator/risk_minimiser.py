@@ -13,7 +13,6 @@ import numpy as np
 
 from thetahat.data.arrays import namespace
 from thetahat.data.in_memory import InMemory
-from thetahat.data.views.shifted import shifted_to_middle
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, SeparationWarning
@@ -21,10 +20,10 @@ from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, minimise
 from thetahat.objective.choose import method_for
+from thetahat.objective.conditioning import Conditioning
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.likelihood.separation import Separation, separation
 from thetahat.objective.stopping import tolerance_for
-from thetahat.objective.units import watch_in_units
 
 FEW = 1 << 16
 """Entries of X up to which BLAS is limited to one thread for the whole fit."""
@@ -55,26 +54,22 @@ class RiskMinimiser(Watched):
         max_steps: int | None = None,
         start: Array | None = None,
     ) -> None:
-        predictor = risk.predictor
-        # Columns far from zero (years, timestamps) are shifted; only the intercept changes.
-        source, origin = shifted_to_middle(risk.source, fit_intercept=predictor.fit_intercept)
-        near = replace(risk, source=source) if origin.any() else risk
+        conditioning = Conditioning.near(risk.source, risk.predictor)
+        source = conditioning.source
+        near = risk if conditioning.is_identity else replace(risk, source=source)
         method, reason = method_for(near, solver)
         attributes = partial(self._attributes, risk=risk)
-        back = partial(predictor.from_origin, origin=origin)
-        if start is not None:
-            start = predictor.from_origin(start, -origin)
         # For small X the BLAS threads are limited once instead of in every pass.
         few = isinstance(source, InMemory) and source.n_rows * source.n_features <= FEW
         with (
             one_blas_thread() if few else nullcontext(),
             self._watching(max_steps, attributes, X, y) as watch,
-            watch_in_units(watch, back) as inner,
+            conditioning.watch(watch) as inner,
         ):
             found = minimise(
                 near,
                 method,
-                start,
+                None if start is None else conditioning.to(start),
                 tolerance=tolerance_for(near, method, tolerance),
                 max_steps=max_steps,
                 watch=inner,
@@ -82,7 +77,7 @@ class RiskMinimiser(Watched):
             )
         if math.isnan(found.value) and found.steps == 0:
             _refuse_undefined(near, found.theta, type(self).__name__)
-        self.solution_ = replace(found, theta=back(found.theta))
+        self.solution_ = conditioning.solution(found)
         self.__dict__.update(attributes(self.solution_.theta))
         self.n_iter_ = max(1, self.solution_.steps)
         self._warn_unless_converged()

@@ -20,6 +20,8 @@ from thetahat.estimator.parameters import (
     at_least,
     boolean,
     check_ranges,
+    fraction,
+    inner_fraction,
     more_than,
     none,
     one_of,
@@ -45,22 +47,17 @@ from thetahat.mathematics.optimizers.stochastic.learning_rates import (
 from thetahat.objective.stochastic.descent import StochasticDescent, stacked
 from thetahat.objective.stochastic.steps import Steps, Walk
 
-_between = Range(lambda value: at_least(0).holds(value) and value <= 1, "a number from 0 to 1")
-_inside = Range(
-    lambda value: more_than(0).holds(value) and value < 1, "a number strictly between 0 and 1"
-)
-
 RANGES: dict[str, Range] = {
     "penalty": one_of("l2", "l1", "elasticnet") | none,
     "alpha": at_least(0),
-    "l1_ratio": _between | none,
+    "l1_ratio": fraction | none,
     "fit_intercept": boolean,
     "max_iter": whole(1),
     "tol": at_least(0) | none,
     "shuffle": boolean,
     "eta0": more_than(0),
     "early_stopping": boolean,
-    "validation_fraction": _inside,
+    "validation_fraction": inner_fraction,
     "n_iter_no_change": whole(1),
     "warm_start": boolean,
 }

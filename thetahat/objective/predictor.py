@@ -83,14 +83,6 @@ class LinearPredictor:
             theta[size:] = intercept
         return theta
 
-    def from_origin(self, theta: Array, origin: Array) -> Array:
-        """θ learned on the rows x − origin, as θ of the rows x themselves."""
-        if not origin.any():
-            return theta
-        coef, level = self.split(theta)
-        moved = (origin * coef.T).sum(axis=-1)
-        return self.pack(coef, level - moved)
-
     def raw(self, X: Array, theta: Array) -> Array:
         """z = Xβ + b, shape (n,) or (n, k)."""
         coef, intercept = self.split(theta)

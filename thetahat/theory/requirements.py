@@ -6,11 +6,15 @@ from math import inf
 from sys import float_info
 from typing import Any
 
-from thetahat.estimator.parameters import Range, at_least, between, check_value, more_than
+from thetahat.estimator.parameters import (
+    at_least,
+    check_value,
+    fraction,
+    inner_fraction,
+    more_than,
+)
 from thetahat.estimator.parameters import whole as at_least_whole
 from thetahat.foundation.errors import ParameterError
-
-_CLOSED = Range(lambda p: at_least(0).holds(p) and p <= 1, "a number between 0 and 1")
 
 
 def positive(value: Any, name: str, who: str) -> None:
@@ -20,7 +24,7 @@ def positive(value: Any, name: str, who: str) -> None:
 
 def probability(value: Any, name: str, who: str, *, closed: bool = False) -> None:
     """Require a number strictly between 0 and 1; with `closed`, 0 and 1 are allowed."""
-    check_value(value, _CLOSED if closed else between(0, 1), name, who)
+    check_value(value, fraction if closed else inner_fraction, name, who)
 
 
 def whole(value: Any, name: str, who: str, *, low: int) -> None:

@@ -42,6 +42,6 @@ def counts(source: Source) -> Counts:
 def _summarise(block: Block) -> Counts:
     assert block.y is not None
     y = to_host(block.y)
-    weight = np.ones(len(y)) if block.weight is None else to_host(block.weight)
+    weight = to_host(block.row_weights)
     values, places = np.unique(y[weight > 0], return_inverse=True)
     return Counts(values, np.bincount(places, weights=weight[weight > 0], minlength=len(values)))

@@ -202,7 +202,7 @@ def means(source: Source) -> Means:
 
 
 def _summarise_means(block: Block) -> Means:
-    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    weight = block.row_weights
     total = float(weight.sum())
     share = weight / total if total > 0 else weight
     y = np.empty((block.n_rows, 0)) if block.y is None else _as_columns(block.y)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.column_targets import one_column
+from thetahat.data.source import row_weights
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 
@@ -60,8 +61,8 @@ def two_classes(y: Any, scores: Any, positive: Any = None) -> tuple[Array, Array
 
 
 def rank(is_positive: Array, scores: Array, weight: Array | None = None) -> Ranked:
-    """Count both classes at every distinct score; rows of equal score move together."""
-    w = np.ones(scores.size) if weight is None else np.asarray(weight, dtype=float)
+    """Count both classes at every distinct score: rows of equal score move together."""
+    w = np.asarray(row_weights(weight, scores.size), dtype=float)
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     last = np.append(np.flatnonzero(np.diff(ranked)), ranked.size - 1)

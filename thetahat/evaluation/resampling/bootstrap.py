@@ -13,9 +13,9 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
 from thetahat.data.resampling import bootstrap_indices, take_rows, weighted_indices
-from thetahat.data.source import Source
+from thetahat.data.source import Block, Source
 from thetahat.data.validation import as_weight
-from thetahat.data.views.reweighted import Reweighted
+from thetahat.data.views import reweighted
 from thetahat.evaluation.resampling.bootstrap_result import BootstrapResult
 from thetahat.evaluation.statistics_of_models import statistic_of
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
@@ -269,7 +269,10 @@ class _Data:
 
 
 def _reweighted(source: Source, weight: Array) -> Source:
-    return Reweighted.of(source, lambda block: weight[block.start : block.start + block.X.shape[0]])
+    def of_rows(block: Block) -> Array:
+        return weight[block.start : block.start + block.n_rows]
+
+    return reweighted(source, of_rows, lazy=True)
 
 
 def _like(estimate: Array, value: Array) -> Array:

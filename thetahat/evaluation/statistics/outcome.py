@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.precision import ROUNDING
 from thetahat.foundation.types import Array
-
-ROUNDING = 16 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -155,7 +154,7 @@ def require_level(level: float, name: str = "level") -> None:
 def are_alike(values: Array, scale: float | None = None) -> bool:
     """Whether numbers are equal up to rounding, relative to their size or to `scale`."""
     size = float(np.abs(values).max()) if scale is None else scale
-    return bool(np.ptp(values) <= ROUNDING * size)
+    return bool(np.ptp(values) <= 2 * ROUNDING * size)
 
 
 def sample(values: Any, role: str, at_least: int = 1) -> Array:

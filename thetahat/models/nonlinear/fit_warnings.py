@@ -21,8 +21,8 @@ from thetahat.objective.curves.curve_fit import CurveFit
 
 SURELY_STUCK = 1e-4
 """Relative offset above which a run that cannot continue counts as not converged."""
-ROUNDING = 1e-10
-"""Residuals below this fraction of y count as rounding errors."""
+CONSTANT_ROUNDING = 1e-10
+"""Residuals of a constant below this fraction of y count as rounding errors."""
 
 
 def warn_of_poor_fit(fit: CurveFit, solution: Solution, evidence: CurveEvidence) -> None:
@@ -57,7 +57,7 @@ def _stuck(solution: Solution) -> list[str]:
 def _worse_than_a_constant(fit: CurveFit, solution: Solution) -> list[str]:
     constant = np.asarray(fit.loss.best_constant(fit.y, fit.weight), dtype=np.float64)
     found, flat = solution.value, half_square(fit.signed_roots(np.full(len(fit.y), constant)))
-    least = half_square(fit.signed_roots(fit.y * (1 + ROUNDING)))
+    least = half_square(fit.signed_roots(fit.y * (1 + CONSTANT_ROUNDING)))
     if found <= flat * (1 + 1e-6) + least:
         return []
     return [

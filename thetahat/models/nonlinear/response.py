@@ -14,7 +14,7 @@ from sklearn.base import RegressorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from thetahat.data.source import Source
+from thetahat.data.source import Source, row_weights
 from thetahat.data.validation import is_sparse
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.parameters import Range, none, one_of
@@ -230,7 +230,7 @@ def _grouped(values: Array, weight: Array | None) -> tuple[Array, Array]:
     The groups are equally wide in log(p/(1 − p)), with p the fraction of smaller values. A group
     then holds a fixed fraction of all values further out, so the outermost values stay separate.
     """
-    counted = np.ones(len(values)) if weight is None else weight
+    counted = row_weights(weight, len(values))
     values, place = np.unique(values[counted > 0], return_inverse=True)  # equal values are merged
     share = np.bincount(place, counted[counted > 0]) / counted.sum()
     if len(values) <= MOST_RESIDUALS:

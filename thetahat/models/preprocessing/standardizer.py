@@ -15,12 +15,12 @@ import numpy as np
 
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import provisional_frame
-from thetahat.data.views.rescaled import in_data_units
 from thetahat.estimator.parameters import Range, none, one_of
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.types import Array
-from thetahat.mathematics.linalg.least_squares import EPSILON
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
+from thetahat.objective.conditioning import in_data_units
 
 _numbers = Range(
     lambda value: np.ndim(value) <= 1 and np.asarray(value).dtype.kind in "iuf",
@@ -276,7 +276,7 @@ def _spread(source: Source) -> _Spread:
 def _summarise_spread(block: Block, centre: Array, unit: Array) -> _Spread:
     # A fixed memory order, so that results do not depend on that of X.
     u = np.subtract(block.X, centre, order="C") / unit
-    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    weight = block.row_weights
     return _Spread(
         centre, unit, float(weight.sum()), weight @ u, np.einsum("i,ij,ij->j", weight, u, u)
     )

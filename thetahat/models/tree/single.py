@@ -13,7 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
-from thetahat.estimator.parameters import Range, at_least, none, one_of, whole
+from thetahat.estimator.parameters import (
+    Range,
+    at_least,
+    from_to,
+    none,
+    one_of,
+    share_of_all,
+    whole,
+)
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
@@ -25,11 +33,6 @@ from thetahat.models.tree.learner import TreeLearner
 from thetahat.models.tree.pruning import parents, weakest_links
 from thetahat.models.tree.structure import Tree
 
-share = Range(
-    lambda value: isinstance(value, float) and 0.0 < value <= 1.0,
-    "a fraction greater than 0 and at most 1",
-)
-
 
 class SingleTree(TreeLearner, ABC):
     """A tree, grown greedily with exact or random splits and pruned at ``ccp_alpha``."""
@@ -38,12 +41,10 @@ class SingleTree(TreeLearner, ABC):
     _ranges: ClassVar[dict[str, Range]] = {
         "splitter": one_of("best", "random"),
         "max_depth": whole(1) | none,
-        "min_samples_split": whole(2) | share,
-        "min_samples_leaf": whole(1) | share,
-        "min_weight_fraction_leaf": Range(
-            lambda value: at_least(0).holds(value) and value <= 0.5, "a number from 0 to 0.5"
-        ),
-        "max_features": whole(1) | share | one_of("sqrt", "log2") | none,
+        "min_samples_split": whole(2) | share_of_all,
+        "min_samples_leaf": whole(1) | share_of_all,
+        "min_weight_fraction_leaf": from_to(0, 0.5),
+        "max_features": whole(1) | share_of_all | one_of("sqrt", "log2") | none,
         "max_leaf_nodes": whole(1) | none,
         "min_impurity_decrease": at_least(0),
         "ccp_alpha": at_least(0),

@@ -59,7 +59,7 @@ class TreeClassifierLearner(TreeLearner, Classifier):
                 f"{who}: class_weight={class_weight!r} with {self.n_outputs_} outputs must be "
                 "'balanced' or a list of dictionaries, one per output."
             )
-        total = np.ones(source.n_rows) if source.weight is None else source.weight
+        total = source.row_weights
         for k, classes in enumerate(self.classes_):
             of_output = class_weight if isinstance(class_weight, str) else class_weight[k]
             codes = np.asarray(source.y)[:, k]

@@ -65,7 +65,7 @@ def _shared_sums(block: Block, predictor: LinearPredictor, loss: Curved, theta: 
     """Σ wω x̃x̃ᵀ, with ω the curvature of the row's scores, spread over all but one of them."""
     z = predictor.raw(block.X, theta)
     curvature = loss.curvature(block.y, z).sum(axis=1) / max(1, z.shape[1] - 1)
-    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    weight = block.row_weights
     return Sums(float(weight.sum()), (predictor.gram(block.X, weight * curvature),))
 
 

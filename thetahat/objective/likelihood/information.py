@@ -48,7 +48,7 @@ def information(
     slopes = gradient_sums(block, predictor, loss, theta)
     (hessian,) = hessian_sums(block, predictor, loss, theta).parts
     y = np.asarray(block.y, dtype=np.float64)
-    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    weight = block.row_weights
     if predictor.n_outputs:
         n_classes = predictor.n_outputs + (not family.symmetric)
         targets = np.bincount(y.astype(np.intp), weight, n_classes)

@@ -125,7 +125,7 @@ def _level(risk: EmpiricalRisk) -> float:
 
 
 def _target_sums(block: Block) -> Sums:
-    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    weight = block.row_weights
     return Sums(float(weight.sum()), (np.asarray(weight @ np.asarray(block.y, dtype=np.float64)),))
 
 

@@ -587,7 +587,7 @@ def test_overlapping_classes_are_not_called_separated(labels):
         ({"C": 0}, "C=0 must be a number > 0"),
         ({"C": -1.0}, r"C=-1\.0 must be a number > 0"),
         ({"C": np.nan}, "C=nan must be a number > 0"),
-        ({"l1_ratio": 1.5}, r"l1_ratio=1\.5 must be a number between 0 and 1"),
+        ({"l1_ratio": 1.5}, r"l1_ratio=1\.5 must be a number from 0 to 1"),
         ({"penalty": "l3"}, "penalty='l3' must be one of"),
         ({"tol": -1.0}, "tol"),
         ({"max_iter": 1.5}, "max_iter"),

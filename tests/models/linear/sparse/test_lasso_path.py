@@ -252,7 +252,7 @@ def test_paths_refuse_what_is_no_parameter_by_their_own_name(function, arguments
 
 def test_shares_of_the_penalty_are_numbers():
     with pytest.raises(
-        th.errors.ParameterError, match="enet_path: l1_ratio=None must be a number betw"
+        th.errors.ParameterError, match="enet_path: l1_ratio=None must be a number from"
     ):
         th.enet_path([[1.0], [2.0]], [1.0, 2.0], l1_ratio=None)
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import thetahat as th
 from thetahat.data.source import Block, Source
-from thetahat.data.views.reweighted import Reweighted
+from thetahat.data.views import reweighted
 
 RANDOM = np.random.default_rng(0)
 N, D = 300, 5
@@ -563,7 +563,7 @@ def test_all_weights_zero():
     with pytest.raises(th.errors.DataError, match="all sample weights are zero"):
         th.SGDRegressor().fit(X, Y, sample_weight=np.zeros(N))
     blocks = InBlocks(rows=X, targets=Y, n_features=D)
-    weightless = Reweighted.of(blocks, lambda block: np.zeros(block.n_rows))
+    weightless = reweighted(blocks, lambda block: np.zeros(block.n_rows))
     with pytest.raises(th.errors.DataError, match="all sample weights are zero"):
         th.SGDRegressor().fit(weightless)
 

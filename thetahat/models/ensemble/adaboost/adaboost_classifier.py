@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.callback import with_callbacks
 
-from thetahat.estimator.parameters import Range, one_of
+from thetahat.estimator.parameters import between, one_of
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.adaboost.base import RANGES, Record, counted_rows
@@ -26,8 +26,6 @@ from thetahat.models.ensemble.adaboost.votes import (
 from thetahat.models.ensemble.adaboost.weak_trees import shares_columns
 from thetahat.models.tree.classification import DecisionTreeClassifier
 from thetahat.models.tree.structure import Tree
-
-_half = Range(lambda value: isinstance(value, float) and 0 < value < 0.5, "a number in (0, ½)")
 
 
 class AdaBoostClassifier(WeightBoostedClassifier):
@@ -132,7 +130,7 @@ class AdaBoostClassifier(WeightBoostedClassifier):
     _ranges = {  # noqa: RUF012
         **RANGES,
         "algorithm": one_of("discrete", "real", "adaptive_beta", "fixed_beta"),
-        "gamma": _half,
+        "gamma": between(0, 0.5),
     }
 
     n_classes_: int

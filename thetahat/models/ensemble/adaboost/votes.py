@@ -24,7 +24,7 @@ import numpy as np
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.adaboost.rounds import Judgement
 
-ROUNDING = 1e-9
+NO_EDGE = 1e-9
 """A smaller advantage over guessing counts as none."""
 
 
@@ -44,7 +44,7 @@ class Votes:
         right = self.right(answer)
         error = float((weight * (1.0 - right)).sum() / weight.sum())
         perfect = bool(right.min() >= 1.0)
-        useless = not perfect and error >= 1.0 - self.chance - ROUNDING
+        useless = not perfect and error >= 1.0 - self.chance - NO_EDGE
         return Judgement(error, self._vote(error), perfect, useless)
 
     def gain(self, answer: Array, vote: float) -> Array:
@@ -76,7 +76,7 @@ class HalfLogOdds:
         wrong = answer.argmax(axis=1) != self.codes
         error = float((weight * wrong).sum() / weight.sum())
         sure = answer[np.arange(answer.shape[0]), self.codes] >= 1.0 - self.floor
-        undecided = np.ptp(answer, axis=1) <= ROUNDING
+        undecided = np.ptp(answer, axis=1) <= NO_EDGE
         return Judgement(error, self.learning_rate, bool(sure.all()), bool(undecided.all()))
 
     def gain(self, answer: Array, vote: float) -> Array:

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from thetahat.data.resampling import take_rows
+from thetahat.data.source import row_weights
 from thetahat.estimator.parameters import check_ranges, one_of
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
@@ -62,7 +63,7 @@ class ModelAveraging(NamedMembers):
         names = self._fit_named(active, given, X, targets)
         self._fitted_names = names
         active = active[: len(names)]
-        counted = np.ones(n_rows) if weight is None else weight
+        counted = row_weights(weight, n_rows)
         self._prepare(X, targets, counted)
         found = self._known_evidence(names)
         if found is None:

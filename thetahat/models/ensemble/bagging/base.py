@@ -19,7 +19,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.resampling import take_columns, take_rows
-from thetahat.estimator.parameters import Range, boolean, check_ranges, none, whole
+from thetahat.estimator.parameters import Range, boolean, check_ranges, none, share_of_all, whole
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.many_fits import Failure, parallel_map
@@ -50,9 +50,6 @@ OF_THE_LAST_FIT = (
 )
 """Attributes to delete before a new fit."""
 
-part = Range(
-    lambda value: isinstance(value, float | np.floating) and 0 < value <= 1, "a fraction in (0, 1]"
-)
 learner = Range(
     lambda value: hasattr(value, "fit") and hasattr(value, "predict"),
     "an estimator with fit and predict",
@@ -65,8 +62,8 @@ class Bagging(Ensemble):
     _ranges = {  # noqa: RUF012
         "estimator": learner | none,
         "n_estimators": whole(1),
-        "max_samples": whole(1) | part | none,
-        "max_features": whole(1) | part,
+        "max_samples": whole(1) | share_of_all | none,
+        "max_features": whole(1) | share_of_all,
         "bootstrap": boolean,
         "bootstrap_features": boolean,
         "oob_score": boolean,

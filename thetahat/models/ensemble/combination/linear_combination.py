@@ -184,7 +184,7 @@ class _ResidualSums:
 
 def _residual_sums(block: Block, level: Array) -> _ResidualSums:
     residuals = np.asarray(block.y, dtype=np.float64)[:, None] - dense_rows(block)
-    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    weight = block.row_weights
     about = residuals - level
     return _ResidualSums(
         float(weight.sum()), weight @ residuals, about.T @ (weight[:, None] * about)

@@ -15,7 +15,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.in_memory import InMemory
-from thetahat.estimator.parameters import Range, at_least, boolean, more_than, none, one_of, whole
+from thetahat.estimator.parameters import (
+    Range,
+    at_least,
+    boolean,
+    from_to,
+    more_than,
+    none,
+    one_of,
+    share_of_all,
+    whole,
+)
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import ParameterError
@@ -31,7 +41,6 @@ from thetahat.models.tree.growth.constraints import directions, require_one_numb
 from thetahat.models.tree.growth.directions import Directions
 from thetahat.models.tree.growth.limits import columns_to_draw, rows_meant
 from thetahat.models.tree.learner import TreeLearner
-from thetahat.models.tree.single import share
 
 NO_DIRECTIONS = Directions(np.empty((0, 2), dtype=np.int64), np.empty((0, 2)))
 """Trees in forests have no oblique splits."""
@@ -39,7 +48,7 @@ NO_DIRECTIONS = Directions(np.empty((0, 2), dtype=np.int64), np.empty((0, 2)))
 WORTH_A_THREAD = 1 << 14
 """Minimum number of rows times trees for which several threads are used."""
 
-some_columns = whole(1) | share | one_of("sqrt", "log2") | none
+some_columns = whole(1) | share_of_all | one_of("sqrt", "log2") | none
 
 
 class Forest(Watched, TreeLearner):
@@ -51,11 +60,9 @@ class Forest(Watched, TreeLearner):
     _ranges: ClassVar[dict[str, Range]] = {
         "n_estimators": whole(1),
         "max_depth": whole(1) | none,
-        "min_samples_split": whole(2) | share,
-        "min_samples_leaf": whole(1) | share,
-        "min_weight_fraction_leaf": Range(
-            lambda value: at_least(0).holds(value) and value <= 0.5, "a number from 0 to 0.5"
-        ),
+        "min_samples_split": whole(2) | share_of_all,
+        "min_samples_leaf": whole(1) | share_of_all,
+        "min_weight_fraction_leaf": from_to(0, 0.5),
         "max_features": some_columns,
         "max_leaf_nodes": whole(1) | none,
         "min_impurity_decrease": at_least(0),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from thetahat.data.source import row_weights
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.forest.growing import ForestPlan
@@ -53,7 +54,7 @@ def share_interval(right: Array, weight: Array | None, level: float = 0.95) -> t
     """Wilson interval for a proportion; weights count rows."""
     from scipy.stats import norm
 
-    w = np.ones(right.shape[0]) if weight is None else weight
+    w = row_weights(weight, right.shape[0])
     n, share = float(w.sum()), float(np.average(right, weights=w))
     z = float(norm.ppf(0.5 + level / 2))
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
@@ -70,7 +71,7 @@ def r2_interval(
     """
     from scipy.stats import norm
 
-    w = np.ones(y.shape[0]) if weight is None else weight
+    w = row_weights(weight, y.shape[0])
     w = w / w.sum()
     u, v = (y - prediction) ** 2, (y - w @ y) ** 2
     ratio = (w @ u) / np.where(w @ v > 0, w @ v, np.nan)

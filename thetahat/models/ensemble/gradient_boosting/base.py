@@ -42,7 +42,6 @@ from thetahat.models.ensemble.gradient_boosting.tree_rounds import TreeRounds
 from thetahat.models.tree.learner import TreeLearner
 from thetahat.models.tree.packed import PackedTrees
 
-inside = Range(lambda value: more_than(0).holds(value) and value < 1, "a number between 0 and 1")
 a_path = Range(lambda value: isinstance(value, str) or hasattr(value, "__fspath__"), "a path")
 
 

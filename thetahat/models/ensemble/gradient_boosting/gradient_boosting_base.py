@@ -12,33 +12,40 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from thetahat.data.in_memory import InMemory
-from thetahat.estimator.parameters import Range, at_least, more_than, none, one_of, whole
+from thetahat.estimator.parameters import (
+    Range,
+    at_least,
+    from_to,
+    inner_fraction,
+    none,
+    one_of,
+    positive_fraction,
+    share_of_all,
+    whole,
+)
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.likelihood import Logistic
 from thetahat.mathematics.losses.links import Link, link
 from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.models.ensemble.combination.rows_as_given import open_as_given, rows_as_given
-from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting, inside
+from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import NO_LIMIT, TreeRules
 from thetahat.models.ensemble.gradient_boosting.learner_rounds import LearnerRounds
 from thetahat.models.ensemble.gradient_boosting.members import Member
 from thetahat.models.ensemble.gradient_boosting.rounds import Boosting, Learn, Plan, Rows
 from thetahat.models.tree.growth.directions import Directions
 from thetahat.models.tree.regression import DecisionTreeRegressor
-from thetahat.models.tree.single import share
 from thetahat.models.tree.structure import Tree
 
 NO_DIRECTIONS = Directions(np.empty((0, 2), dtype=np.int64), np.empty((0, 2)))
 
 RANGES: dict[str, Range] = {
     "n_estimators": whole(1),
-    "subsample": Range(lambda value: more_than(0).holds(value) and value <= 1, "in (0, 1]"),
-    "min_samples_split": whole(2) | share,
-    "min_samples_leaf": whole(1) | share,
-    "min_weight_fraction_leaf": Range(
-        lambda value: at_least(0).holds(value) and value <= 0.5, "a number from 0 to 0.5"
-    ),
+    "subsample": positive_fraction,
+    "min_samples_split": whole(2) | share_of_all,
+    "min_samples_leaf": whole(1) | share_of_all,
+    "min_weight_fraction_leaf": from_to(0, 0.5),
     "max_depth": whole(1) | none,
     "min_impurity_decrease": at_least(0),
     "init": one_of("zero") | none | Range(lambda value: hasattr(value, "fit"), "an estimator"),
@@ -49,11 +56,11 @@ RANGES: dict[str, Range] = {
         ),
         "a regressor with fit and predict",
     ),
-    "max_features": whole(1) | share | one_of("sqrt", "log2") | none,
+    "max_features": whole(1) | share_of_all | one_of("sqrt", "log2") | none,
     "max_leaf_nodes": whole(2) | none,
-    "validation_fraction": inside,
+    "validation_fraction": inner_fraction,
     "n_iter_no_change": whole(1) | none,
-    "max_bins": Range(lambda value: whole(2).holds(value) and value <= 255, "from 2 to 255"),
+    "max_bins": whole(2, 255),
 }
 
 

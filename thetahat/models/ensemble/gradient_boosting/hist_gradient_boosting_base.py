@@ -6,10 +6,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from thetahat.estimator.parameters import Range, at_least, none, one_of, whole
+from thetahat.estimator.parameters import (
+    Range,
+    at_least,
+    inner_fraction,
+    none,
+    one_of,
+    positive_fraction,
+    whole,
+)
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
-from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting, inside
+from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import NO_LIMIT, TreeRules
 from thetahat.models.ensemble.gradient_boosting.raw_scores import scorer_of_raw
 from thetahat.models.ensemble.gradient_boosting.rounds import Plan, Rows, Scorer
@@ -26,11 +34,11 @@ RANGES: dict[str, Range] = {
     "max_depth": whole(1) | none,
     "min_samples_leaf": whole(1),
     "l2_regularization": at_least(0),
-    "max_features": Range(lambda value: at_least(0).holds(value) and 0 < value <= 1, "in (0, 1]"),
-    "max_bins": Range(lambda value: whole(2).holds(value) and value <= 255, "from 2 to 255"),
+    "max_features": positive_fraction,
+    "max_bins": whole(2, 255),
     "early_stopping": one_of("auto")
     | Range(lambda value: isinstance(value, bool | np.bool_), "True or False"),
-    "validation_fraction": inside | whole(1) | none,
+    "validation_fraction": inner_fraction | whole(1) | none,
     "n_iter_no_change": whole(1),
 }
 

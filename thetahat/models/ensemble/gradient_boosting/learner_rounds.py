@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from thetahat.data.source import row_weights
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.adaboost.weak_learners import reseeded, takes_weights
 from thetahat.models.ensemble.combination.base import require_weighable
@@ -65,7 +66,7 @@ class LearnerRounds:
 
         Losses with stable curvature take one Newton step, unless it passes the minimum.
         """
-        weight = np.ones((len(rows.y), 1)) if rows.weight is None else rows.weight[:, None]
+        weight = row_weights(rows.weight, len(rows.y))[:, None]
         raw = now.before[chosen]
 
         def slope(alpha: Array) -> Array:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.source import row_weights
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.gradient_boosting.members import Member, outputs_of, times
@@ -41,7 +42,8 @@ def reoptimised(boosting: Boosting, start: Array) -> tuple[Array, Sequence[Membe
     scale = np.sqrt(np.mean(outputs**2, axis=0))
     scale = np.where(scale > 0, scale, 1.0)
     outputs /= scale
-    share = np.ones(n) / n if rows.weight is None else rows.weight / rows.weight.sum()
+    share = row_weights(rows.weight, n)
+    share = share / share.sum()
     first = boosting.start - start  # 0 unless ``init`` is a model
 
     def risk(theta: Array) -> tuple[float, Array]:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import Moments, dense_rows, moments
-from thetahat.data.views.reweighted import Reweighted
+from thetahat.data.views import reweighted
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import Range, boolean, more_than, none
 from thetahat.foundation.arguments import numbers
@@ -228,12 +228,12 @@ class BayesianLinearRegression(Credible, LinearRegressor):
             return sigma[block.start : block.start + block.n_rows] ** -2.0
 
         def counted(block: Block) -> _Counted:
-            weight = np.ones(block.n_rows) if block.weight is None else block.weight
+            weight = block.row_weights
             part = sigma[block.start : block.start + block.n_rows]
             return _Counted(float(weight.sum()), float(weight @ np.log(part**2)))
 
         sums = source.reduce(counted)
-        about = moments(Reweighted.of(source, precision))
+        about = moments(reweighted(source, precision, lazy=True))
         return SeenRows(about, sums.n, sums.log_noise, True)
 
     def _condition(self, source: Source, seen: SeenRows) -> BayesianLinearRegression:

@@ -22,6 +22,7 @@ from functools import cached_property
 import numpy as np
 
 from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.precision import EPSILON, ROUNDING
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.scaled_cholesky import inverse_factor
@@ -31,9 +32,6 @@ GRID = 400
 """Number of noise levels tried before the best is refined; the evidence may have two maxima."""
 SMALLEST_SQUARE = 4 * float(np.finfo(float).tiny)
 """Smallest variance, used if all targets are zero."""
-EPSILON = float(np.finfo(float).eps)
-ROUNDING = 8 * EPSILON
-"""Eigenvalues below this fraction of the largest, times their number, count as zero."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 
-ROUNDING = 1e-10
+NEGATIVE_ROUNDING = 1e-10
 """Negative eigenvalues smaller than this fraction of the largest are treated as rounding."""
 
 
@@ -81,7 +81,7 @@ class GaussianPrior:
             )
         with one_blas_thread():
             values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
-        if values[0] < -ROUNDING * max(abs(values[-1]), abs(values[0])):
+        if values[0] < -NEGATIVE_ROUNDING * max(abs(values[-1]), abs(values[0])):
             raise ParameterError(
                 f"{who}: prior_covariance must be positive semidefinite, but it has the eigenvalue "
                 f"{values[0]:.3g}. Check its signs, or increase its diagonal."

@@ -19,16 +19,13 @@ from thetahat.mathematics.optimizers.loop import Method
 from thetahat.mathematics.optimizers.stochastic.stochastic_gradient import StochasticGradient
 from thetahat.mathematics.penalties.base import Penalty
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
+from thetahat.models.linear.solver_names import GENERALIZED
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import weight_sums
 
 LARGEST_PENALTY = 1e150
 """Largest penalty that is applied. Beyond it all coefficients are 0, and squares would overflow."""
-
-CHOSEN = ("auto", "lbfgs", "newton-cg", "liblinear", "sag", "saga")
-"""Names of solvers that find the same optimum, for which the fastest method is chosen."""
-SERVED_BY = {"newton-cholesky": "newton", "irls": "newton"}
 
 
 @dataclass(frozen=True)
@@ -84,12 +81,13 @@ def loss_of(classes: Array, reference: Any = None) -> Loss:
 
 def solver_of(solver: Any, random_state: Any) -> str | Method:
     """The method for a name; "auto" for names that all find the same optimum."""
-    if isinstance(solver, str) and solver in CHOSEN:
-        return "auto"
+    ours = GENERALIZED.get(solver, solver) if isinstance(solver, str) else solver
+    if isinstance(ours, str) and ours == "auto":
+        return ours
     try:
-        method = named(SERVED_BY.get(solver, solver) if isinstance(solver, str) else solver)
+        method = named(ours)
     except ParameterError as unknown:
-        theirs = ", ".join((*CHOSEN, *SERVED_BY))
+        theirs = ", ".join(("auto", *GENERALIZED))
         raise ParameterError(f"{unknown} These names work too: {theirs}.") from None
     if isinstance(method, StochasticGradient) and method.random_state is None:
         return replace(method, random_state=random_state)

@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 from sklearn.callback import with_callbacks
 
-from thetahat.estimator.parameters import Range, at_least, boolean, more_than, none, one_of, whole
+from thetahat.estimator.parameters import (
+    at_least,
+    boolean,
+    fraction,
+    more_than,
+    none,
+    one_of,
+    whole,
+)
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.multiclass.reference_softmax import ReferenceSoftmax
 from thetahat.models.linear.generalized.logistic_classifier import LogisticClassifier
@@ -19,8 +27,6 @@ from thetahat.models.linear.generalized.logistic_objective import (
 )
 from thetahat.models.linear.inference.likelihood_inference import LikelihoodInference
 from thetahat.objective.empirical_risk import EmpiricalRisk
-
-share = Range(lambda value: at_least(0).holds(value) and value <= 1, "a number between 0 and 1")
 
 
 class LogisticRegression(LikelihoodInference, LogisticClassifier):
@@ -121,7 +127,7 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier):
     _ranges = {  # noqa: RUF012
         "penalty": one_of("deprecated", "l2", "l1", "elasticnet") | none,
         "C": more_than(0),
-        "l1_ratio": share | none,
+        "l1_ratio": fraction | none,
         "dual": boolean,
         "tol": at_least(0),
         "fit_intercept": boolean,

@@ -17,13 +17,10 @@ from thetahat.mathematics.losses.likelihood import Poisson
 from thetahat.mathematics.losses.targets import check_targets
 from thetahat.mathematics.penalties.norms import L2, NoPenalty
 from thetahat.models.linear.inference.likelihood_inference import LikelihoodInference
+from thetahat.models.linear.solver_names import GENERALIZED
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import Sums
-
-SERVED_BY = {"newton-cholesky": "newton", "lbfgs": "auto"}
-"""Solver names of scikit-learn. All find the same optimum. Its default "lbfgs", which is slow if
-the columns have different scales, means the fastest method for the size of the problem here."""
 
 
 class PoissonRegressor(LikelihoodInference, LinearRegressor):
@@ -151,7 +148,7 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
             EmpiricalRisk(predictor, Poisson(), penalty, source),
             X,
             y,
-            solver=SERVED_BY.get(self.solver, self.solver),
+            solver=GENERALIZED.get(self.solver, self.solver),
             tolerance=self.tol * min(1.0, mean or 1.0),
             max_steps=self.max_iter,
             start=self._start(mean, source, predictor),
@@ -216,7 +213,7 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
         assert family is not None
 
         def summarise(block: Block) -> Sums:
-            weight = np.ones(block.n_rows) if block.weight is None else block.weight
+            weight = block.row_weights
             y = np.asarray(block.y, dtype=np.float64)
             losses = loss.value(y, np.asarray(self._raw_block(block), dtype=np.float64))
             parts = (weight @ losses, weight @ family.saturated(y), weight @ y)
@@ -232,5 +229,5 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
 def _target_sums(block: Block) -> Sums:
     """Σ wy."""
     y = np.asarray(block.y, dtype=np.float64)
-    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    weight = block.row_weights
     return Sums(float(weight.sum()), (np.asarray(weight @ y),))

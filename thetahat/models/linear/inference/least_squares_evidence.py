@@ -17,11 +17,11 @@ import numpy as np
 from thetahat.estimator.coefficient_table import Coefficient, CoefficientTable, p_sign
 from thetahat.foundation.arguments import require_level
 from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import scipy_linalg
 from thetahat.foundation.types import Array
 from thetahat.objective.least_squares.direct import LeastSquares
 
-EPSILON = float(np.finfo(float).eps)
 EXACT = "the fit is exact: σ̂ = 0, and the F and t statistics are infinite"
 CONSTANT = "y is constant, so R² and F are not defined"
 

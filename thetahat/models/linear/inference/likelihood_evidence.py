@@ -171,7 +171,7 @@ class _Gram:
 
 
 def _plain_gram(block: Block, predictor: LinearPredictor) -> _Gram:
-    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    weight = block.row_weights
     return _Gram(predictor.gram(block.X, np.asarray(weight, dtype=np.float64)))
 
 

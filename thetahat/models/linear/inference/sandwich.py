@@ -59,7 +59,7 @@ def meat(
 
     def summarise(block: Block) -> Meat:
         rows, slope, leverage = influence(block)
-        weight = np.ones(block.n_rows) if block.weight is None else np.asarray(block.weight)
+        weight = np.asarray(block.row_weights)
         count = weight
         if weights == "precision":
             slope, leverage, count = weight * slope, weight * leverage, np.ones(block.n_rows)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.source import Block, Source
-from thetahat.data.views.reweighted import Reweighted
+from thetahat.data.views import reweighted
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import boolean, more_than, whole
 from thetahat.foundation.types import Array
@@ -92,7 +93,7 @@ class NoiseReweightedRegression(LinearRegressor):
         self.noise_floor_ = self.floor * _root_mean_square(source, found.solution.theta)
         for _ in range(self.rounds if self.noise_floor_ > 0 else 0):
             theta = found.solution.theta
-            view = Reweighted.of(source, lambda block, theta=theta: self._precision(block, theta))
+            view = reweighted(source, partial(self._precision, theta=theta), lazy=True)
             found = least_squares(view, intercept=self.fit_intercept)
         self._keep(found.solution.theta, source)
         self.solution_ = found.solution

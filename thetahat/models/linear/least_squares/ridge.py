@@ -11,8 +11,7 @@ from sklearn.callback import with_callbacks
 
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import moments
-from thetahat.data.views.one_target import OneTarget
-from thetahat.data.views.rescaled import Rescaled
+from thetahat.data.views import one_target
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import (
     at_least,
@@ -27,22 +26,11 @@ from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg.norm_bound import ridge_with_norm
+from thetahat.models.linear.solver_names import LEAST_SQUARES, least_squares_solver
+from thetahat.objective.conditioning import Conditioning
 from thetahat.objective.least_squares.direct import LeastSquares
 from thetahat.objective.least_squares.solve import SOLVERS, least_squares
-
-SERVED_BY = {
-    "augmented": "qr",
-    "sparse_cg": "lsqr",
-    "sag": "lsqr",
-    "saga": "lsqr",
-    "lbfgs": "lsqr",
-}
-"""Solver names of scikit-learn and textbooks, and the solver here that finds the same optimum."""
-
-
-def served_by(solver: str, positive: bool) -> str:
-    """Solver for a given name; with ``positive=True``, scikit-learn's "lbfgs" means "auto"."""
-    return "auto" if positive and solver == "lbfgs" else SERVED_BY.get(solver, solver)
+from thetahat.objective.predictor import LinearPredictor
 
 
 class Ridge(Watched, LinearRegressor):
@@ -123,7 +111,7 @@ class Ridge(Watched, LinearRegressor):
         "fit_intercept": boolean,
         "max_iter": whole(1) | none,
         "tol": at_least(0),
-        "solver": one_of("auto", *SOLVERS, *SERVED_BY),
+        "solver": one_of("auto", *SOLVERS, *LEAST_SQUARES),
         "positive": boolean,
         "standardize": boolean,
         "norm_bound": more_than(0) | none,
@@ -177,22 +165,31 @@ class Ridge(Watched, LinearRegressor):
             The fitted estimator.
         """
         source = self._open(X, y, sample_weight, check_finite=False)
-        view = _standardized(source) if self.standardize else source
-        with self._watching(self.max_iter, partial(self._shaped, source=source), X, y) as watch:
-            found, self.alpha_ = self._solve(view, watch)
-        theta = found.solution.theta
-        if isinstance(view, Rescaled):
-            theta = np.vstack(view.back(theta[:-1], theta[-1]))
-        self.solution_ = replace(found.solution, theta=theta)
-        self._keep(theta, source)
+        rows = self._conditioned(source)
+        with (
+            self._watching(self.max_iter, partial(self._shaped, source=source), X, y) as watch,
+            rows.watch(watch) as inner,
+        ):
+            found, self.alpha_ = self._solve(rows.source, inner)
+        self.solution_ = rows.solution(found.solution)
+        self._keep(self.solution_.theta, source)
         self.solver_, self.n_iter_ = self.solution_.solver, max(1, self.solution_.steps)
         self._warn_unless_converged()
         return self
 
-    def _solve(self, source: Source, watch: Watch) -> tuple[LeastSquares, Any]:
+    def _conditioned(self, source: Source) -> Conditioning:
+        """Columns of unit variance if asked for; constant columns keep their size."""
+        predictor = LinearPredictor(source.n_features, source.n_outputs)
+        if not self.standardize:
+            return Conditioning(source, predictor)
+        spread = np.sqrt(np.diagonal(moments(source).covariance()))[: source.n_features]
+        scale = np.where(spread > 0, spread, 1.0)
+        return Conditioning.standardised(source, predictor, scale=scale)
+
+    def _solve(self, source: Source, watch: Watch | None) -> tuple[LeastSquares, Any]:
         """The fit and the penalty that was applied (one number, or one per target)."""
         options = dict(
-            solver=served_by(self.solver, self.positive),
+            solver=least_squares_solver(self.solver, positive=self.positive),
             intercept=self.fit_intercept,
             positive=self.positive,
             tolerance=self.tol,
@@ -224,16 +221,7 @@ def solve_ridge(
             "one number, or one per target."
         )
     fits = [
-        least_squares(OneTarget.of(source, j), ridge=float(a), **options)
-        for j, a in enumerate(alpha)
+        least_squares(one_target(source, j), ridge=float(a), **options) for j, a in enumerate(alpha)
     ]
     theta = np.hstack([found.solution.theta for found in fits])
     return replace(fits[0], solution=replace(fits[0].solution, theta=theta)), alpha
-
-
-def _standardized(source: Source) -> Rescaled:
-    """The rows with columns of unit variance; constant columns keep their size."""
-    spread = np.sqrt(np.diagonal(moments(source).covariance()))[: source.n_features]
-    scale = np.where(spread > 0, spread, 1.0)
-    outputs = max(1, source.n_outputs)
-    return Rescaled.of(source, np.zeros_like(scale), scale, np.zeros(outputs), np.ones(outputs))

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.callback import with_callbacks
 
 from thetahat.data.source import Source
-from thetahat.data.views.sign_targets import with_sign_targets
+from thetahat.data.views import sign_targets
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.parameters import (
     at_least,
@@ -20,7 +20,8 @@ from thetahat.estimator.parameters import (
 )
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.types import Array
-from thetahat.models.linear.least_squares.ridge import SERVED_BY, served_by, solve_ridge
+from thetahat.models.linear.least_squares.ridge import solve_ridge
+from thetahat.models.linear.solver_names import LEAST_SQUARES, least_squares_solver
 from thetahat.objective.least_squares.solve import SOLVERS
 
 
@@ -97,7 +98,7 @@ class RidgeClassifier(Watched, LinearClassifier):
         "fit_intercept": boolean,
         "max_iter": whole(1) | none,
         "tol": at_least(0),
-        "solver": one_of("auto", *SOLVERS, *SERVED_BY),
+        "solver": one_of("auto", *SOLVERS, *LEAST_SQUARES),
         "positive": boolean,
     }
 
@@ -157,13 +158,13 @@ class RidgeClassifier(Watched, LinearClassifier):
             codes = self._open_classes(
                 X, y, sample_weight, class_weight=self.class_weight, check_finite=False
             )
-            signs = with_sign_targets(codes, len(self.classes_))
+            signs = sign_targets(codes, len(self.classes_))
         with self._watching(self.max_iter, lambda t: scores_of(t, signs), X, y) as watch:
             found, _ = solve_ridge(
                 signs,
                 self.alpha,
                 who=type(self).__name__,
-                solver=served_by(self.solver, self.positive),
+                solver=least_squares_solver(self.solver, positive=self.positive),
                 intercept=self.fit_intercept,
                 positive=self.positive,
                 tolerance=self.tol,

@@ -13,7 +13,7 @@ from sklearn.model_selection import check_cv
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
-from thetahat.data.views.sign_targets import with_sign_targets
+from thetahat.data.views import sign_targets
 from thetahat.estimator.fold_routing import RoutesToFolds
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.parameters import at_least, boolean, non_negative_array
@@ -131,7 +131,7 @@ class RidgeClassifierCV(RoutesToFolds, LinearClassifier):
         """
         for_folds = self._for_folds(params)
         codes = self._open_classes(X, y, sample_weight, class_weight=self.class_weight)
-        signs = with_sign_targets(codes, len(self.classes_))
+        signs = sign_targets(codes, len(self.classes_))
         alphas, stored = np.atleast_1d(np.asarray(self.alphas, dtype=float)), self.store_cv_results
         search = RidgeCV(alphas=alphas, fit_intercept=self.fit_intercept, store_cv_results=stored)
         if self.cv is not None or self.scoring is not None:

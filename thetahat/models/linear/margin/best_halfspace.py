@@ -17,6 +17,7 @@ from math import comb
 
 import numpy as np
 
+from thetahat.data.source import row_weights
 from thetahat.foundation.errors import DataError, MemoryBudgetError
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
@@ -220,7 +221,7 @@ def _checked(X: Array, y: Array, sample_weight: Array | None) -> tuple[Array, Ar
             f"best_halfspace: y must be −1 or +1; row {row} is {signs[row]:g}. Use 2·y − 1 for "
             "labels 0 and 1, or th.data.LabelEncoding."
         )
-    cost = np.ones(len(signs)) if sample_weight is None else np.asarray(sample_weight, float)
+    cost = np.asarray(row_weights(sample_weight, len(signs)), float)
     if cost.shape != signs.shape or not (np.isfinite(cost).all() and (cost >= 0).all()):
         raise DataError("best_halfspace: sample_weight must be one finite number ≥ 0 per row.")
     if not cost.sum() > 0:

@@ -111,9 +111,7 @@ class CostAndBias:
 
 def pull(multipliers: Array, risk: EmpiricalRisk) -> Array:
     """The contribution of each row to β = Σ pullᵢ·xᵢ: wᵢmᵢ/(λ·Σw) = C·wᵢ·mᵢ."""
-    weight = risk.source.map_rows(
-        lambda block: np.ones(block.n_rows) if block.weight is None else block.weight
-    )
+    weight = risk.source.map_rows(lambda block: block.row_weights)
     return weight * multipliers / (risk.penalty.get_params()["alpha"] * weight.sum())
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from thetahat.data.in_memory import InMemory
-from thetahat.data.views.one_against_rest import OneAgainstRest
+from thetahat.data.views import one_against_rest
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.parameters import boolean, one_of
 from thetahat.foundation.caller_warning import warn
@@ -112,7 +112,7 @@ class HalfspaceLP(LinearClassifier):
         source = self._open_classes(X, y, sample_weight)
         assert isinstance(source, InMemory)
         codes = (1,) if len(self.classes_) == 2 else range(len(self.classes_))
-        halves = [OneAgainstRest.of(source, code) for code in codes]
+        halves = [one_against_rest(source, code) for code in codes]
         work = Watch().in_time(self._halfspace)
         found = [work(half) for half in halves if isinstance(half, InMemory)]
         weights = np.array([theta for theta, _ in found])
@@ -159,8 +159,8 @@ class HalfspaceLP(LinearClassifier):
 
     def _halfspace(self, source: InMemory) -> tuple[Array, float]:
         """(w, −θ) and the smallest total violation."""
-        counts = np.ones(source.n_rows, bool) if source.weight is None else source.weight > 0
-        cost = np.ones(source.n_rows) if source.weight is None else np.asarray(source.weight, float)
+        counts = source.row_weights > 0
+        cost = np.asarray(source.row_weights, float)
         frame = Frame.of(source.X[counts], centred=self.fit_intercept and not source.is_sparse)
         signed = _signed_rows(source, counts, self.fit_intercept, frame)
         theta, violation = least_violation(signed, cost[counts])
@@ -185,7 +185,7 @@ class HalfspaceLP(LinearClassifier):
     def _judge(self, source: InMemory, halves: list[Any]) -> None:
         z = source.map_rows(self._raw_block)
         signs = np.column_stack([half.y for half in halves])
-        counts = np.ones(source.n_rows, bool) if source.weight is None else source.weight > 0
+        counts = source.row_weights > 0
         margins = (z * signs)[counts]
         self.margin_ = margins.min(axis=0)
         # Negative rows may lie on the plane; positive rows may not.

@@ -41,7 +41,7 @@ def hard_margin(
             "LinearSVC: a hard margin (C=inf) needs the rows in memory, but these are read block "
             "by block. Use a large finite C."
         )
-    weight = np.ones(source.n_rows) if source.weight is None else np.asarray(source.weight, float)
+    weight = np.asarray(source.row_weights, float)
     checked, cost = False, 1.0
     while cost <= LARGEST_COST:
         strength = 1.0 / (cost * weight.sum())
@@ -73,7 +73,7 @@ def without_slack(
     source = risk.source
     if not isinstance(source, InMemory):
         return found
-    weight = np.ones(source.n_rows) if source.weight is None else np.asarray(source.weight, float)
+    weight = np.asarray(source.row_weights, float)
     strength = float(risk.penalty.get_params()["alpha"])
     lower = 1.0 / weight.sum()
     while lower > strength:

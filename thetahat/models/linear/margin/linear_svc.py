@@ -16,7 +16,7 @@ from sklearn.callback import with_callbacks
 from thetahat.data.class_weights import class_weighted, weights_of_classes
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
-from thetahat.data.views.one_against_rest import OneAgainstRest
+from thetahat.data.views import one_against_rest
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.parameters import Range, boolean, more_than, one_of, whole
 from thetahat.estimator.sparsify import Sparsifies
@@ -286,14 +286,14 @@ class LinearSVC(Sparsifies, CostAndBias, Watched, LinearClassifier):
             # Only the difference of two scores matters, so each class has half of it.
             cost *= 2.0
         if classes == 2:
-            sources = [OneAgainstRest.of(weighted(source, class_weight=self.class_weight), 1)]
+            sources = [one_against_rest(weighted(source, class_weight=self.class_weight), 1)]
         elif self.class_weight is None:
-            sources = [OneAgainstRest.of(source, code) for code in range(classes)]
+            sources = [one_against_rest(source, code) for code in range(classes)]
         else:
             # As in scikit-learn, the weight of a class only applies in its own problem.
             own = weights_of_classes(source, self.classes_, self.class_weight, "LinearSVC")
             sources = [
-                OneAgainstRest.of(weighted(source, class_weight={label: own[code]}), code)
+                one_against_rest(weighted(source, class_weight={label: own[code]}), code)
                 for code, label in enumerate(self.classes_.tolist())
             ]
         return [self._risk(each, loss, cost, sparse=self.penalty == "l1") for each in sources]

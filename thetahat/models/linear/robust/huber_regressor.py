@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.callback import with_callbacks
 
-from thetahat.data.extremes import require_squares_of_rows, target_unit
+from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.source import Block, Source
-from thetahat.data.views.retargeted import in_target_units
-from thetahat.data.views.shifted import shifted_to_middle
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, whole
 from thetahat.estimator.watching import Watched
@@ -26,10 +24,10 @@ from thetahat.mathematics.optimizers.programs.interior_point import InteriorPoin
 from thetahat.mathematics.optimizers.smooth.newton import Newton
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.penalties.norms import L2
+from thetahat.objective.conditioning import Conditioning, watch_through
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.robust.huber_scale import HuberWithScale
-from thetahat.objective.units import watch_in_units
 
 TRIAL = 30
 """Number of steps after which a scale that still changes may be going to 0."""
@@ -150,27 +148,22 @@ class HuberRegressor(Watched, LinearRegressor):
         source = self._open(X, y, sample_weight)
         predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)
         require_squares_of_rows(source, who=type(self).__name__)
-        source, origin = shifted_to_middle(source, fit_intercept=self.fit_intercept)
-        unit = target_unit(source)
-        source = in_target_units(source, unit) if unit != 1 else source
+        rows = Conditioning.near(source, predictor).in_target_unit()
+        unit = 1.0 if rows.unit is None else rows.unit
         alpha = float(self.alpha) * unit  # scaled so that θ/unit minimises F/unit
-        problem = HuberWithScale(predictor, float(self.epsilon), alpha, source)
+        problem = HuberWithScale(predictor, float(self.epsilon), alpha, rows.source)
         attributes = partial(self._scaled_attributes, problem=problem)
-
-        def back(theta: Array) -> Array:
-            return unit * np.append(predictor.from_origin(theta[:-1], origin), theta[-1])
-
         with (
             self._watching(self.max_iter, attributes, X, y) as watch,
-            watch_in_units(watch, back) as inner,
+            rows.watch(watch) as inner,
         ):
-            start = self._last_fit(problem, origin, unit) if self.warm_start else None
+            start = self._last_fit(problem, rows) if self.warm_start else None
             start = problem.start() if start is None else start
             with _kept_if_interrupted(start):
                 found = self._solve(problem, start, inner)
-        self.solution_ = replace(found, theta=back(found.theta), value=unit * found.value)
+        self.solution_ = replace(rows.solution(found), value=unit * found.value)
         self.__dict__.update(attributes(self.solution_.theta))
-        self.outliers_ = _outliers(source, predictor, found.theta, self.epsilon)
+        self.outliers_ = _outliers(rows.source, predictor, found.theta, self.epsilon)
         self.n_iter_ = found.steps
         self._warn_unless_converged()
         return self
@@ -212,15 +205,16 @@ class HuberRegressor(Watched, LinearRegressor):
         # The fit of the absolute loss is better, but it is not proven to be optimal.
         return replace(found, theta=exact.theta, value=exact.value, steps=steps)
 
-    def _last_fit(self, problem: HuberWithScale, origin: Array, unit: float) -> Array | None:
+    def _last_fit(self, problem: HuberWithScale, rows: Conditioning) -> Array | None:
         """(β, b, σ) of the previous fit, if there is one with the same columns."""
         coef = getattr(self, "coef_", None)
         if coef is None or len(coef) != problem.predictor.n_features:
             return None
         coef = np.asarray(coef, dtype=np.float64)
         linear = problem.predictor.pack(coef, float(self.intercept_))
-        linear = problem.predictor.from_origin(linear, -origin) / unit
-        return np.append(linear, max(float(self.scale_) / unit, 2 * problem.floor))
+        start = rows.to(np.append(linear, float(self.scale_)))
+        start[-1] = max(start[-1], 2 * problem.floor)
+        return start
 
     def _scaled_attributes(self, theta: Array, problem: HuberWithScale) -> dict[str, Array]:
         coef, intercept = problem.predictor.split(theta[:-1])
@@ -255,7 +249,7 @@ def _without_scale(
     risk = EmpiricalRisk(
         problem.predictor, Absolute(), L2(problem.penalty / problem.epsilon), problem.source
     )
-    with watch_in_units(watch, lambda linear: np.append(linear, problem.floor)) as inner:
+    with watch_through(watch, lambda linear: np.append(linear, problem.floor)) as inner:
         exact = minimise(risk, InteriorPoint(), max_steps=max_steps, watch=inner)
     return replace(
         exact,

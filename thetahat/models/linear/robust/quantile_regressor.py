@@ -15,9 +15,9 @@ from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.residual.pinball import Quantile
+from thetahat.mathematics.optimizers.joined import worst
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.programs.interior_point import InteriorPoint
-from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.mathematics.penalties.norms import L1
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
@@ -157,7 +157,7 @@ class QuantileRegressor(Watched, LinearRegressor):
                     )
                 )
         self._keep_all([attributes(solution.theta) for solution in solutions])
-        self.solution_ = max(solutions, key=_badness)
+        self.solution_ = worst(solutions)
         self.n_iter_ = max(1, *(solution.steps for solution in solutions))
         self._warn_unless_converged()
         return self
@@ -187,10 +187,6 @@ class QuantileRegressor(Watched, LinearRegressor):
             return z
         rank = np.argsort(np.argsort(np.asarray(self.quantile, dtype=float), kind="stable"))
         return np.sort(z, axis=1)[:, rank]
-
-
-def _badness(solution: Solution) -> tuple[bool, float]:
-    return not solution.outcome.success, solution.gap
 
 
 def _number(options: dict[str, Any], name: str) -> float:

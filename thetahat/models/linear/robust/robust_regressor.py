@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.callback import with_callbacks
 
-from thetahat.data.extremes import in_ordinary_units, require_squares_of_rows, target_unit
-from thetahat.data.views.retargeted import in_target_units
-from thetahat.data.views.shifted import shifted_to_middle
+from thetahat.data.extremes import require_squares_of_rows
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, more_than, none, one_of, whole
 from thetahat.estimator.watching import Watched
@@ -26,11 +24,11 @@ from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.penalties.norms import L2, NoPenalty
 from thetahat.objective.choose import method_for
+from thetahat.objective.conditioning import Conditioning
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.robust.residual_scale import SCALES, Residuals, robust_start
 from thetahat.objective.stopping import tolerance_for
-from thetahat.objective.units import watch_in_units
 
 MOST_ROUNDS = 100
 PLAIN_ROUNDS = 10
@@ -185,23 +183,18 @@ class RobustRegressor(Watched, LinearRegressor):
         self.loss_ = _residual_loss(self.loss)
         predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)
         require_squares_of_rows(source, who=type(self).__name__)
-        source, unit = in_ordinary_units(source)
-        source, origin = shifted_to_middle(source, fit_intercept=self.fit_intercept)
+        rows = Conditioning.near(source, predictor, ordinary_columns=True)
+        unit = 1.0 if rows.scale is None else rows.scale
         penalty = L2(float(self.alpha) / unit**2) if self.alpha else NoPenalty()
-        risk = EmpiricalRisk(predictor, self.loss_, penalty, source)
+        risk = EmpiricalRisk(predictor, self.loss_, penalty, rows.source)
         attributes = partial(self._attributes, risk=risk)
-
-        def back(theta: Array) -> Array:
-            coef, intercept = predictor.split(predictor.from_origin(theta, origin))
-            return predictor.pack(coef / unit, intercept)
-
         with (
             self._watching(self.max_iter, attributes, X, y) as watch,
-            watch_in_units(watch, back) as inner,
+            rows.watch(watch) as inner,
         ):
             start = self._start(risk, inner)
             found, residuals = self._alternate(risk, start, inner)
-        self.solution_ = replace(found, theta=back(found.theta))
+        self.solution_ = rows.solution(found)
         self.__dict__.update(attributes(self.solution_.theta))
         self.n_iter_ = max(1, self.solution_.steps)
         self._label(residuals)
@@ -209,18 +202,18 @@ class RobustRegressor(Watched, LinearRegressor):
         return self
 
     def _start(self, risk: EmpiricalRisk, watch: Watch) -> Array:
-        unit = target_unit(risk.source)
-        source = in_target_units(risk.source, unit) if unit != 1 else risk.source
+        rows = Conditioning(risk.source, risk.predictor).in_target_unit()
         try:
-            with watch_in_units(watch, lambda theta: unit * theta) as scaled_watch:
-                return unit * robust_start(
-                    source,
+            with rows.watch(watch) as inner:
+                start = robust_start(
+                    rows.source,
                     risk.predictor,
                     convex=self.loss_.convex,
                     sample_size=self.sample_size,
                     random_state=self.random_state,
-                    watch=scaled_watch,
+                    watch=inner,
                 )
+            return rows.back(start)
         except KeyboardInterrupt as interrupt:
             if (solution := getattr(interrupt, "solution", None)) is not None:
                 residuals = Residuals.of(risk.source, risk.predictor, solution.theta)
@@ -261,20 +254,20 @@ class RobustRegressor(Watched, LinearRegressor):
 
     def _minimise_in_units(self, risk: EmpiricalRisk, theta: Array, watch: Watch) -> Solution:
         """The optimum for this scale, computed with y and θ divided by it."""
-        unit = self.scale_
-        view = replace(risk, source=in_target_units(risk.source, unit))
+        rows = Conditioning(risk.source, risk.predictor).in_target_unit(self.scale_)
+        view = replace(risk, source=rows.source)
         method, reason = method_for(view, self.solver)
-        with watch_in_units(watch, lambda inner: inner * unit) as scaled_watch:
+        with rows.watch(watch) as inner:
             found = minimise(
                 view,
                 method,
-                theta / unit,
+                rows.to(theta),
                 tolerance=tolerance_for(view, method, self.tol),
                 max_steps=self.max_iter,
-                watch=scaled_watch,
+                watch=inner,
                 reason=reason,
             )
-        return replace(found, theta=found.theta * unit)
+        return rows.solution(found)
 
     def _scale_of(self, residuals: Residuals) -> float:
         if isinstance(self.scale, str):

@@ -6,11 +6,9 @@ from typing import Any
 
 from sklearn.callback import with_callbacks
 
-from thetahat.estimator.parameters import Range, at_least, boolean
+from thetahat.estimator.parameters import at_least, boolean, fraction
 from thetahat.models.linear.sparse.l1_regressor import SOLVER_RANGES, L1Regressor
 from thetahat.models.linear.sparse.lasso_path import enet_path
-
-share = Range(lambda value: at_least(0).holds(value) and value <= 1, "a number between 0 and 1")
 
 
 class ElasticNet(L1Regressor):
@@ -87,7 +85,7 @@ class ElasticNet(L1Regressor):
     """
 
     path = staticmethod(enet_path)
-    _ranges = SOLVER_RANGES | {"alpha": at_least(0), "l1_ratio": share, "warm_start": boolean}
+    _ranges = SOLVER_RANGES | {"alpha": at_least(0), "l1_ratio": fraction, "warm_start": boolean}
 
     def __init__(
         self,

@@ -7,17 +7,16 @@ from typing import Any
 import numpy as np
 from sklearn.callback import with_callbacks
 
-from thetahat.estimator.parameters import Range
-from thetahat.models.linear.sparse.elastic_net import share
+from thetahat.estimator.parameters import Range, fraction
 from thetahat.models.linear.sparse.l1_cv import CV_RANGES, L1RegressorCV
 from thetahat.models.linear.sparse.lasso_path import enet_path
 
-shares = share | Range(
+shares = fraction | Range(
     lambda value: (
         isinstance(value, list | tuple | np.ndarray)
         and np.ndim(value) == 1
         and len(value) > 0
-        and all(share.holds(each) for each in value)
+        and all(fraction.holds(each) for each in value)
     ),
     "a list of such numbers",
 )

@@ -9,7 +9,7 @@ import numpy as np
 
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import means
-from thetahat.data.views.one_target import OneTarget
+from thetahat.data.views import one_target
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import Range, at_least, boolean, one_of, whole
 from thetahat.estimator.watching import Watched
@@ -18,6 +18,7 @@ from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.optimizers.coordinate.gram_descent import Terms
 from thetahat.mathematics.optimizers.coordinate.working_sets import WorkingSets
+from thetahat.mathematics.optimizers.joined import worst
 from thetahat.mathematics.optimizers.loop import Method, minimise
 from thetahat.mathematics.optimizers.residuals.direct_least_squares import DirectLeastSquares
 from thetahat.mathematics.optimizers.solution import Solution
@@ -135,7 +136,7 @@ class L1Regressor(Watched, SparseCoefficients):
         solutions = []
         for k in range(max(1, source.n_outputs)):
             found = least_squares(
-                OneTarget.of(source, k) if source.n_outputs else source,
+                one_target(source, k) if source.n_outputs else source,
                 ridge=alpha * weight,
                 intercept=self.fit_intercept,
                 positive=self.positive,
@@ -171,8 +172,8 @@ class L1Regressor(Watched, SparseCoefficients):
         for row, solution in zip(thetas, solutions, strict=True):
             row[: len(solution.theta)] = solution.theta
         self.__dict__.update(self._l1_attributes(thetas, source))
-        worst = max(solutions, key=lambda solution: (not solution.outcome.success, solution.gap))
-        self.solution_ = replace(worst, theta=thetas.T if len(thetas) > 1 else worst.theta)
+        found = worst(solutions)
+        self.solution_ = replace(found, theta=thetas.T if len(thetas) > 1 else found.theta)
         gaps = np.array([solution.gap for solution in solutions], dtype=source.dtype)
         steps = [max(1, solution.steps) for solution in solutions]
         self.dual_gap_ = gaps[0] if len(gaps) == 1 else gaps

@@ -10,10 +10,10 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import as_source
 from thetahat.estimator.parameters import (
-    Range,
     at_least,
     boolean,
     check_value,
+    fraction,
     how_many_or_which,
     more_than,
     one_of,
@@ -29,9 +29,7 @@ from thetahat.objective.lasso.l1_path import alpha_grid, alpha_max, given_alphas
 
 SOLVER_OPTIONS = {"tol": 1e-4, "max_iter": 1000, "random_state": None, "selection": "cyclic"}
 RANGES = {
-    "l1_ratio": Range(
-        lambda value: at_least(0).holds(value) and value <= 1, "a number between 0 and 1"
-    ),
+    "l1_ratio": fraction,
     "eps": more_than(0),
     "alphas": how_many_or_which,
     "positive": boolean,

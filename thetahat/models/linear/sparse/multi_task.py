@@ -9,11 +9,10 @@ from sklearn.callback import with_callbacks
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
-from thetahat.estimator.parameters import at_least, boolean
+from thetahat.estimator.parameters import at_least, boolean, fraction
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
-from thetahat.models.linear.sparse.elastic_net import share
 from thetahat.models.linear.sparse.l1_regressor import SOLVER_RANGES, SparseCoefficients
 from thetahat.objective.lasso.task_path import solve_tasks, task_problem
 
@@ -147,7 +146,7 @@ class MultiTaskElasticNet(TaskRegressor):
     [[0.4564, 0.4564], [0.4564, 0.4564]]
     """
 
-    _ranges = _RANGES | {"l1_ratio": share}
+    _ranges = _RANGES | {"l1_ratio": fraction}
 
     def __init__(
         self,
