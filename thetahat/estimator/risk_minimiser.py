@@ -58,7 +58,7 @@ class RiskMinimiser(Watched):
     ) -> None:
         predictor = risk.predictor
         # Columns of years or timestamps are seen from near; only the intercept knows of it.
-        source, origin = shifted_to_middle(risk.source, fit_intercept=predictor.fit_intercept)
+        source, origin = shifted_to_middle(risk.source, fit_intercept=predictor.absorbs_shifts)
         near = replace(risk, source=source) if origin.any() else risk
         method, reason = method_for(near, solver)
         attributes = partial(self._attributes, risk=risk)

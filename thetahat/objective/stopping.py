@@ -25,6 +25,7 @@ from thetahat.mathematics.optimizers.coordinate.coordinate_descent import Coordi
 from thetahat.mathematics.optimizers.loop import Method
 from thetahat.mathematics.optimizers.proximal.proximal_newton import ProximalNewton
 from thetahat.mathematics.optimizers.smooth.irls import IRLS
+from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import quiet
 
 Array = Any
@@ -44,6 +45,8 @@ def tolerance_for(risk: Any, method: Method, tolerance: float) -> float:
     """The gap at which a run of `method` on the risk ends. Cost: O(d) for each of 1000 rows."""
     if method.gap_kind not in IN_GRADIENTS or not isinstance(risk.loss, Subdifferentiable):
         return tolerance
+    if not isinstance(risk.predictor, LinearPredictor):
+        return tolerance  # only a linear predictor's gradients are as large as its columns
     column, slope, steepest = _sizes(risk)
     rounding = ROUNDING * column * steepest
     if not math.isfinite(rounding) or not column > 0:

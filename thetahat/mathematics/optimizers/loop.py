@@ -77,6 +77,9 @@ class Objective(Protocol):
     def sample_gradient(self, theta: Array, rows: Array) -> Array:
         """∇F from these terms only; over uniform rows its mean is ∇F(θ)."""
 
+    def term_blocks(self) -> Any:
+        """Blocks of terms, each with `n_terms` and `sample_gradient`; only for rows in files."""
+
     def compiled_epoch(self, theta: Array, rows: Array, rates: Array) -> tuple[Array, Array]:
         """θ after a step −η·∇F from each term in turn, and the mean of the iterates; optional."""
 

@@ -29,6 +29,7 @@ from thetahat.mathematics.penalties.base import SmoothPenalty
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
 from thetahat.objective.choose import method_for
 from thetahat.objective.empirical_risk import EmpiricalRisk
+from thetahat.objective.predictor import LinearInParameters, LinearPredictor
 from thetahat.objective.sums import Sums
 
 Array = Any
@@ -82,9 +83,11 @@ def separation(risk: EmpiricalRisk, theta: Array, gap: float) -> Separation | No
     """
     if not isinstance(risk.loss, LIKELIHOODS):
         return None
+    if not isinstance(risk.predictor, LinearInParameters):
+        return None  # a multiple of θ is no multiple of z
     counts = isinstance(risk.loss, Poisson)
     level = _level(risk) if counts else 1.0
-    if level == 0 and risk.predictor.fit_intercept:
+    if level == 0 and isinstance(risk.predictor, LinearPredictor) and risk.predictor.fit_intercept:
         return Separation.NO_COUNTS
     if _is_held(risk, theta, gap):
         return None
@@ -112,11 +115,11 @@ def _is_held(risk: EmpiricalRisk, theta: Array, gap: float) -> bool:
         return False
     if not isinstance(penalty, L1 | L2 | ElasticNet):
         return True
-    if penalty.alpha * risk._total_weight > NEGLIGIBLE:
+    if penalty.alpha * risk.total_weight > NEGLIGIBLE:
         return True
     # The pull of the penalty balances that of the losses where it stands clear of what is left.
     is_smooth = isinstance(penalty, SmoothPenalty)
-    pull = largest_entry(risk._penalty_slope(theta)) if is_smooth else penalty.alpha
+    pull = largest_entry(risk.penalty_slope(theta)) if is_smooth else penalty.alpha
     return bool(pull > gap)
 
 

@@ -15,7 +15,7 @@ from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.constants import weighted_quantile
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
-from thetahat.objective.predictor import LinearPredictor
+from thetahat.objective.predictor import LinearInParameters, Predictor
 from thetahat.objective.robust.s_estimate import (
     least_absolute,
     least_squares,
@@ -43,7 +43,7 @@ class Residuals:
     """The mean distance of y from its median: what a scale is small against."""
 
     @classmethod
-    def of(cls, source: Source, predictor: LinearPredictor, theta: Array) -> Residuals:
+    def of(cls, source: Source, predictor: Predictor, theta: Array) -> Residuals:
         """One pass over the rows."""
 
         def row(block: Block) -> Array:
@@ -78,7 +78,7 @@ class Residuals:
 
 def robust_start(
     source: Source,
-    predictor: LinearPredictor,
+    predictor: LinearInParameters,
     *,
     convex: bool,
     sample_size: int,

@@ -31,8 +31,9 @@ class StochasticGradient(Method):
 
     Cost per epoch: one gradient of every term in n/|B| pieces, plus one value and gradient of F to
     measure the gap; O(d) memory. Single terms of a linear model with a standard loss and a plain
-    step size run compiled; other batches cost a call of Python each. With a constant step θ keeps a
-    noise of order η; with τ₀/t it converges.
+    step size run compiled; other batches cost a call of Python each. Rows of a file are read in
+    order, once per epoch, and shuffled within each block. With a constant step θ keeps a noise of
+    order η; with τ₀/t it converges.
 
     Parameters
     ----------
@@ -97,11 +98,18 @@ class StochasticGradient(Method):
         return State(theta, value, gap, memory)
 
     def advance(self, problem: Any, state: State) -> State:
-        memory = state.memory | self._epoch(problem, state.memory)
+        memory = self._epoch(problem, state.memory)
         reported = memory["average"] if self.averaging else memory["iterate"]
         return State(reported, *value_and_gap(problem, reported), memory)
 
     def _epoch(self, problem: Any, memory: dict[str, Any]) -> dict[str, Any]:
+        """The memory after a visit of n terms, those of one block after another in a file."""
+        blocks = problem.term_blocks() if hasattr(problem, "term_blocks") else (problem,)
+        for block in blocks:
+            memory = memory | self._visit(block, memory)
+        return memory
+
+    def _visit(self, problem: Any, memory: dict[str, Any]) -> dict[str, Any]:
         """The iterate, the average of all, t and the rule's memory after a visit of n terms."""
         theta, average, t = memory["iterate"], memory["average"], memory["t"]
         rule, kept, n = as_rule(self.step), memory["rule"], problem.n_terms

@@ -174,7 +174,7 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier):
     def _warm(self, risk: EmpiricalRisk) -> Array | None:
         """θ of the last fit, where it has the same shape."""
         rows = len(self.classes_) if risk.predictor.n_outputs else 1
-        if getattr(self, "coef_", np.empty(0)).shape != (rows, risk.predictor.n_features):
+        if getattr(self, "coef_", np.empty(0)).shape != (rows, risk.source.n_features):
             return None
         coef, intercept = self.coef_, self.intercept_
         if isinstance(risk.loss, ReferenceSoftmax):

@@ -74,6 +74,7 @@ class LikelihoodInference(RiskMinimiser):
     def _minimise(self, risk: EmpiricalRisk, X: Any, y: Any, **options: Any) -> None:
         self._likelihood = None
         super()._minimise(risk, X, y, **options)
+        assert isinstance(risk.predictor, LinearPredictor)
         self._fitted = FittedParts(risk.predictor, risk.loss, risk.penalty)
         formed = self.solution_.solver == Newton.name
         small = risk.predictor.n_parameters <= CHEAP_HESSIAN

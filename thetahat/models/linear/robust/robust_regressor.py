@@ -182,6 +182,7 @@ class RobustRegressor(Watched, LinearRegressor):
         return self
 
     def _start(self, risk: EmpiricalRisk, watch: Watch) -> Array:
+        assert isinstance(risk.predictor, LinearPredictor)
         unit = target_unit(risk.source)
         source = in_target_units(risk.source, unit) if unit != 1 else risk.source
         try:
