@@ -20,8 +20,6 @@ from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.stochastic import Stochastic
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.mathematics.losses.base import Subdifferentiable, Targets
-from thetahat.mathematics.losses.likelihood import Logistic
-from thetahat.mathematics.losses.margin import SignLogistic
 
 Array = Any
 
@@ -164,7 +162,9 @@ class StochasticClassifier(Stochastic, LinearClassifier):
     def _parts(self) -> tuple[Subdifferentiable, float]:
         loss, multiplier = super()._parts()
         # The same numbers for labels ±1, as all walks here have them.
-        return (SignLogistic() if isinstance(loss, Logistic) else loss), multiplier
+        signed = loss.with_signs()
+        assert isinstance(signed, Subdifferentiable)
+        return signed, multiplier
 
     def _target(self, number: int, codes: Array) -> Array:
         """The targets of a walk: +1 for its class, −1 (or 0, as the loss wants) for the others."""

@@ -2,7 +2,8 @@
 
 Where φ is 1 the loss is the likelihood itself, but for a constant that no fit needs; the squared
 loss leaves the variance φ to be estimated. The deviance is 2Σw(ℓ(y, z) − ℓ(y, best z)), with the
-best z that of a model with a parameter for each row.
+best z that of a model with a parameter for each row. A loss declares its family by its class
+attribute ``family``; unless φ is estimated, such a loss is linear in y.
 """
 
 from __future__ import annotations
@@ -12,12 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
-from thetahat.mathematics.losses.base import Loss
-from thetahat.mathematics.losses.likelihood import Logistic, Poisson
-from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
-from thetahat.mathematics.losses.multiclass.reference_softmax import ReferenceSoftmax
-from thetahat.mathematics.losses.residual.squared import Squared
 
 Array = Any
 
@@ -53,15 +48,16 @@ class Family:
     """Whether there is a score for every class, so that only their differences count."""
 
 
-FAMILIES: dict[type[Loss], Family] = {
-    Logistic: Family("Bernoulli"),
-    ReferenceSoftmax: Family("categorical"),
-    SoftmaxCrossEntropy: Family("categorical", symmetric=True),
-    Poisson: Family("Poisson", _log_factorial, _saturated_poisson),
-    Squared: Family("normal", dispersed=True),
-}
+NORMAL = Family("normal", dispersed=True)
+BERNOULLI = Family("Bernoulli")
+CATEGORICAL = Family("categorical")
+CLASS_SCORES = Family("categorical", symmetric=True)
+POISSON = Family("Poisson", _log_factorial, _saturated_poisson)
 
 
-def family_of(loss: Loss) -> Family | None:
-    """The family whose likelihood the loss is; None for losses that are no likelihood."""
-    return FAMILIES.get(type(loss))
+def family_of(loss: Any) -> Family | None:
+    """The family that the class of a loss itself declares; None for losses that are no likelihood.
+
+    A class derived from it may have other formulas, so what it inherits does not count.
+    """
+    return loss.family if "family" in vars(type(loss)) else None

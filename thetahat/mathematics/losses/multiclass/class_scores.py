@@ -15,15 +15,21 @@ from array_api_compat import device
 from thetahat import _native
 from thetahat.foundation.threads import n_threads
 from thetahat.mathematics.losses.alignment import aligned, floating, in_floats, is_compiled
-from thetahat.mathematics.losses.base import Curved, Subdifferentiable, Targets
+from thetahat.mathematics.losses.base import (
+    Curved,
+    Subdifferentiable,
+    Targets,
+    UnboundedLikelihood,
+)
 from thetahat.mathematics.losses.constants import class_shares
+from thetahat.mathematics.losses.families import CLASS_SCORES
 from thetahat.mathematics.losses.links import Link, link, log_sum_exp, row_sums, softmax
 
 Array = Any
 
 
 @dataclass(frozen=True)
-class SoftmaxCrossEntropy(Curved):
+class SoftmaxCrossEntropy(Curved, UnboundedLikelihood):
     """The multinomial negative log-likelihood ℓ(y, z) = log Σ_c e^{z_c} − z_y.
 
     With p = softmax(z), the gradient is p − onehot(y) and the Hessian diag(p) − p·pᵀ, which
@@ -44,6 +50,8 @@ class SoftmaxCrossEntropy(Curved):
     targets = Targets.CLASSES
     link = Link.SOFTMAX
     columns = "per class"
+    family = CLASS_SCORES
+    steady_curvature = True
 
     def value(self, y: Array, z: Array) -> Array:
         xp, right, z = _right_class(y, z)
@@ -81,6 +89,11 @@ class SoftmaxCrossEntropy(Curved):
     ) -> Array:
         """Log shares of the classes, centred; `n_classes` when the last may be absent from y."""
         return link(Link.SOFTMAX, class_shares(y, weight, n_classes))
+
+    def margins(self, y: Array, z: Array) -> Array:
+        """z_y − z_c for every class c but y."""
+        xp, right, z = _right_class(y, z)
+        return (_right_score(xp, right, z) - z)[~right].reshape(z.shape[0], -1)
 
 
 @dataclass(frozen=True)

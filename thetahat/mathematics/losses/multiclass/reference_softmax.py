@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.mathematics.losses.base import Curved, Targets
+from thetahat.mathematics.losses.base import Curved, Targets, UnboundedLikelihood
+from thetahat.mathematics.losses.families import CATEGORICAL
 from thetahat.mathematics.losses.links import Link
 from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
 
@@ -16,7 +17,7 @@ _SOFTMAX = SoftmaxCrossEntropy()
 
 
 @dataclass(frozen=True)
-class ReferenceSoftmax(Curved):
+class ReferenceSoftmax(Curved, UnboundedLikelihood):
     """ℓ(y, z) = log(1 + Σ_{c≠r} e^{z_c}) − z_y with z_r = 0, and z of C − 1 columns without r's.
 
     p_c = e^{z_c}/(1 + Σ e^z) for the others, 1/(1 + Σ e^z) for the reference r. No constant added
@@ -35,10 +36,21 @@ class ReferenceSoftmax(Curved):
     targets = Targets.CLASSES
     link = Link.SOFTMAX
     columns = "per class"
+    family = CATEGORICAL
+
+    def n_scores(self, n_classes: int) -> int:
+        return n_classes - 1
 
     def all_scores(self, z: Array) -> Array:
         """z with the reference's column of zeros in its place."""
         return np.insert(np.asarray(z), self.reference, 0.0, axis=-1)
+
+    def free_scores(self, z: Array) -> Array:
+        """The scores of the other classes, less the reference's."""
+        return self._without(z - z[..., self.reference, None])
+
+    def margins(self, y: Array, z: Array) -> Array:
+        return _SOFTMAX.margins(y, self.all_scores(z))
 
     def value(self, y: Array, z: Array) -> Array:
         return _SOFTMAX.value(y, self.all_scores(z))

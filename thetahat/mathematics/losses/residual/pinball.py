@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from thetahat.mathematics.losses.alignment import floating, residuals
-from thetahat.mathematics.losses.base import Bend, PiecewiseLinear, Reweightable
+from thetahat.mathematics.losses.base import (
+    Bend,
+    BestShift,
+    Compiled,
+    PiecewiseLinear,
+    Reweightable,
+)
 from thetahat.mathematics.losses.constants import weighted_quantile
 from thetahat.mathematics.parts import require_number
 
@@ -31,6 +37,7 @@ class Absolute(Reweightable, PiecewiseLinear):
 
     name = "absolute"
     aliases = ("absolute_error", "least_absolute_deviations", "mae")
+    compiled_as = Compiled(7)
 
     def value(self, y: Array, z: Array) -> Array:
         xp, r = residuals(y, z)
@@ -46,6 +53,10 @@ class Absolute(Reweightable, PiecewiseLinear):
 
     def best_constant(self, y: Array, weight: Array | None = None) -> Array:
         return weighted_quantile(y, weight)
+
+    @property
+    def best_shift(self) -> BestShift:
+        return BestShift("quantile", 0.5)
 
     def kinks(self, y: Array) -> tuple[Array, ...]:
         return (floating(y)[1],)
@@ -93,6 +104,10 @@ class Quantile(PiecewiseLinear):
 
     def best_constant(self, y: Array, weight: Array | None = None) -> Array:
         return weighted_quantile(y, weight, self.level)
+
+    @property
+    def best_shift(self) -> BestShift:
+        return BestShift("quantile", self.level)
 
     def kinks(self, y: Array) -> tuple[Array, ...]:
         return (floating(y)[1],)

@@ -14,9 +14,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.parameters import Range, at_least, more_than, none, one_of, whole
 from thetahat.foundation.errors import CapabilityError, ParameterError
-from thetahat.mathematics.losses.likelihood import Logistic
 from thetahat.mathematics.losses.links import Link, link
-from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.models.ensemble.combination.rows_as_given import open_as_given, rows_as_given
 from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting, inside
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import NO_LIMIT, TreeRules
@@ -272,7 +270,7 @@ class BaseGradientBoosting(BaseBoosting):
         return np.asarray(link(self.loss_.link, said))
 
     def _note(self, boosting: Boosting, out_of_bag: Array | None) -> None:
-        factor = 2.0 if isinstance(self.loss_, Squared | Logistic) else 1.0
+        factor = self.loss_.deviance_factor
         self._scores.setdefault("fitted", []).append(factor * boosting.mean_loss())
         if boosting.out_of_bag_losses is not None:
             losses = self._scores.setdefault("out of bag", [])

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.callback import with_callbacks
 
 from thetahat.estimator.parameters import Range, at_least, boolean, more_than, none, one_of, whole
-from thetahat.mathematics.losses.multiclass.reference_softmax import ReferenceSoftmax
 from thetahat.models.linear.generalized.logistic_classifier import LogisticClassifier
 from thetahat.models.linear.generalized.logistic_objective import (
     LogisticObjective,
@@ -176,9 +175,6 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier):
         rows = len(self.classes_) if risk.predictor.n_outputs else 1
         if getattr(self, "coef_", np.empty(0)).shape != (rows, risk.source.n_features):
             return None
-        coef, intercept = self.coef_, self.intercept_
-        if isinstance(risk.loss, ReferenceSoftmax):
-            at = risk.loss.reference
-            coef = np.delete(coef - coef[at], at, axis=0)
-            intercept = np.delete(intercept - intercept[at], at)
-        return risk.predictor.pack(np.ascontiguousarray(coef.T, dtype=float), intercept)
+        free = risk.loss.free_scores
+        coef = np.ascontiguousarray(free(self.coef_.T), dtype=float)
+        return risk.predictor.pack(coef, free(self.intercept_))
