@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-Array = Any
+from thetahat.foundation.types import Array
 
 
 def namespace(values: Array) -> Any:

@@ -20,8 +20,7 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.summaries.quantiles import QuantileSummary, Weighted, distinct
 from thetahat.foundation.threads import n_threads, ordered_map
-
-Array = Any
+from thetahat.foundation.types import Array
 
 MAX_BINS = 255
 SAMPLE_ROWS = 1 << 16

@@ -18,8 +18,7 @@ from thetahat.data.source import Block, Source
 from thetahat.data.summaries.counts import counts
 from thetahat.data.views.reweighted import Reweighted
 from thetahat.foundation.errors import ParameterError
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 def class_weighted(source: Source, classes: Array, class_weight: Any, who: str) -> Source:

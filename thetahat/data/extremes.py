@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.foundation.errors import DataError
-
-Array = Any
 
 EXTREME = 1e50
 """Targets larger than this, or smaller than its inverse, are seen in a unit of their own."""

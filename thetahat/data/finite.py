@@ -9,8 +9,7 @@ import numpy as np
 from thetahat.data.arrays import is_device_array, to_host
 from thetahat.data.columns.schema import Schema
 from thetahat.foundation.errors import DataError
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 def describe_non_finite(value: float, dtype: Any) -> str:

@@ -13,8 +13,7 @@ from thetahat.data.memory_map import release_rows
 from thetahat.data.resampling import take_rows
 from thetahat.data.source import Block, S, Source, rows_per_block
 from thetahat.foundation.threads import blocks_in_flight, one_blas_thread
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True, kw_only=True)

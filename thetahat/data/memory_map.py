@@ -8,11 +8,10 @@ nothing is lost, for the pages of a shared map are the file's own.
 from __future__ import annotations
 
 import mmap
-from typing import Any
 
 import numpy as np
 
-Array = Any
+from thetahat.foundation.types import Array
 
 
 def release_rows(X: Array, start: int, stop: int) -> None:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from thetahat.data.source import Block, Source
+from thetahat.foundation.types import Array
 
-Array = Any
 BLOCK_BYTES = 1 << 30
 """Large blocks: a device is fast when it is busy, and its memory is its own."""
 

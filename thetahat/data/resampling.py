@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import RandomState, generator
+from thetahat.foundation.types import Array
 
-Array = Any
 Indices = NDArray[np.intp]
 Draw = TypeVar("Draw")
 

@@ -24,8 +24,7 @@ import numpy as np
 from thetahat.data.columns.schema import Schema
 from thetahat.data.finite import require_finite_block
 from thetahat.foundation.threads import ordered_map
-
-Array = Any
+from thetahat.foundation.types import Array
 
 BLOCK_BYTES = 4 << 20
 """Target size of a block of rows: large enough for BLAS, small enough for a core's cache."""

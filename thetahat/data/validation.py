@@ -18,11 +18,10 @@ from thetahat.data.finite import describe_non_finite
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.types import Array
 
 if TYPE_CHECKING:
     from thetahat.data.on_device import OnDevice
-
-Array = Any
 
 
 def as_source(

@@ -18,8 +18,6 @@ from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.mathematics.parts import Part
 
-Array = Any
-
 
 class Estimator(BaseEstimator):
     """Parameters with declared ranges; data through one door."""

@@ -13,8 +13,7 @@ from thetahat.data.source import Source
 from thetahat.data.views.relabelled import relabelled
 from thetahat.estimator.base import Estimator
 from thetahat.foundation.errors import DataError, ParameterError
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 class Classifier(ClassifierMixin, Estimator):

@@ -15,8 +15,7 @@ from thetahat.data.validation import as_weight
 from thetahat.estimator.base import Estimator
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import RandomState
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 class DensityModel(DensityMixin, Estimator, ABC):

@@ -12,9 +12,9 @@ from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Block, Source
 from thetahat.estimator.base import Estimator
 from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.types import Array
 from thetahat.objective.empirical_risk import EmpiricalRisk
 
-Array = Any
 DIRECT_SIZE = 8192
 """Entries up to which BLAS works on one thread anyway, so that the bits cannot differ."""
 

@@ -15,9 +15,8 @@ from thetahat.data.source import Source
 from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.linear import Linear
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.types import Array
 from thetahat.objective.empirical_risk import EmpiricalRisk
-
-Array = Any
 
 
 class LinearClassifier(Classifier, Linear):

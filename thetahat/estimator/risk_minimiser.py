@@ -18,14 +18,13 @@ from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, SeparationWarning
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, minimise
 from thetahat.objective.choose import method_for
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.likelihood.separation import Separation, separation
 from thetahat.objective.stopping import tolerance_for
 from thetahat.objective.units import watch_in_units
-
-Array = Any
 
 FEW = 1 << 16
 """Entries of X up to which BLAS works on one thread from the first step to the last."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-Array = Any
+from thetahat.foundation.types import Array
 
 
 class Sparsifies:

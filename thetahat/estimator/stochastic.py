@@ -31,6 +31,7 @@ from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named
 from thetahat.mathematics.losses.base import Loss, Subdifferentiable
 from thetahat.mathematics.losses.residual.squared import Huber
@@ -43,8 +44,6 @@ from thetahat.mathematics.optimizers.stochastic.learning_rates import (
 )
 from thetahat.objective.stochastic.descent import StochasticDescent, stacked
 from thetahat.objective.stochastic.steps import Steps, Walk
-
-Array = Any
 
 _between = Range(lambda value: at_least(0).holds(value) and value <= 1, "a number from 0 to 1")
 _inside = Range(lambda value: more_than(0).holds(value) and value < 1, "a number between 0 and 1")

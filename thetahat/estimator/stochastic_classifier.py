@@ -19,9 +19,8 @@ from thetahat.data.views.relabelled import relabelled
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.stochastic import Stochastic
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Subdifferentiable, Targets
-
-Array = Any
 
 
 class StochasticClassifier(Stochastic, LinearClassifier):

@@ -13,8 +13,7 @@ import numpy as np
 
 from thetahat.data.source import Block
 from thetahat.estimator.classifier import Classifier
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 class TwoClassLearner(Classifier):

@@ -21,8 +21,8 @@ from thetahat.evaluation.folds import Fold
 from thetahat.evaluation.parallel.scheduling import run_as_available
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.many_fits import Failure
+from thetahat.foundation.types import Array
 
-Array = Any
 Scorer = Callable[..., Any]
 Progress = Callable[[int, int, str], None]
 

@@ -15,8 +15,7 @@ from thetahat.data.resampling import subset_rows, take_rows
 from thetahat.evaluation.statistics.outcome import require_level
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.optional import optional_import
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

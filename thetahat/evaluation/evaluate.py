@@ -28,8 +28,7 @@ from thetahat.evaluation.score_intervals import score_interval
 from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.optional import optional_import
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

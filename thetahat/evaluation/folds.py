@@ -11,8 +11,8 @@ from thetahat.data.column_targets import one_column
 from thetahat.data.resampling import bootstrap_indices
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import generator
+from thetahat.foundation.types import Array
 
-Array = Any
 Fold = tuple[Array, Array]
 
 RESAMPLES = 25

@@ -33,8 +33,8 @@ from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError, ReuseWarning
 from thetahat.foundation.randomness import generator
+from thetahat.foundation.types import Array
 
-Array = Any
 SUREST = float(np.nextafter(1.0, 0.0))
 """The highest level that can be written; those of late answers lie above it."""
 

@@ -16,8 +16,7 @@ from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.many_fits import Failure, parallel_map
 from thetahat.foundation.optional import optional_import
 from thetahat.foundation.randomness import generator
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

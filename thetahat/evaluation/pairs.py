@@ -26,8 +26,8 @@ from thetahat.evaluation.statistics.paired import (
 )
 from thetahat.evaluation.statistics.ranks import wilcoxon
 from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.types import Array
 
-Array = Any
 TESTS = ("auto", "corrected_t", "paired_t", "wilcoxon", "mcnemar", "5x2cv")
 POWER = 0.8
 """The probability with which the rows that the sentence asks for would tell two models apart."""

@@ -34,8 +34,8 @@ from thetahat.evaluation.statistics.outcome import Interval, are_alike
 from thetahat.evaluation.statistics.ranking_quality import interval_of_areas, placements
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.randomness import generator
+from thetahat.foundation.types import Array
 
-Array = Any
 KINDS = ("auto", "corrected_t", "t", "bootstrap", "wilson", "clopper_pearson", "delong")
 DRAWS = 5000
 

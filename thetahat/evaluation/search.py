@@ -16,8 +16,8 @@ from thetahat.evaluation.evaluate import Evaluation, evaluate_all
 from thetahat.evaluation.pairs import Pair, judged_pairs
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.optional import optional_import
+from thetahat.foundation.types import Array
 
-Array = Any
 Setting = dict[str, Any]
 CHOICES = ("best", "one_standard_error")
 

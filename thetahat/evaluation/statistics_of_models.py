@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
+from thetahat.foundation.types import Array
 
-Array = Any
 Measure = Callable[[Any], tuple[Array, tuple[str, ...]]]
 
 

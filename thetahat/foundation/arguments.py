@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.errors import ParameterError
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 def numbers(value: Any, name: str, who: str, *, finite: bool = True) -> Array:

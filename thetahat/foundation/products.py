@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-Array = Any
+from thetahat.foundation.types import Array
 
 
 def product(left: Array, right: Array) -> Array:

@@ -14,8 +14,8 @@ from thetahat.evaluation.dependence import PartialDependence, partial_dependence
 from thetahat.evaluation.importance import Importances, importances
 from thetahat.evaluation.statistics.outcome import Interval
 from thetahat.foundation.many_fits import Failure, parallel_map
+from thetahat.foundation.types import Array
 
-Array = Any
 Unseen = tuple[Any, Any, Array]
 """A fitted model, rows it has not seen, and their targets."""
 

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.interfaces.tables.columns import (
     ColumnFinding,
     find_columns,
@@ -19,8 +20,6 @@ from thetahat.interfaces.tables.columns import (
     require_columns,
     typed,
 )
-
-Array = Any
 
 TASKS = ("auto", "classification", "regression")
 FEW_NUMBERS = 10

@@ -8,15 +8,13 @@ shrunk. The column is never formed.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from thetahat.data.arrays import namespace
 from thetahat.foundation.products import product
+from thetahat.foundation.types import Array
 from thetahat.objective.predictor import LinearPredictor, in_double
-
-Array = Any
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.views.chosen_rows import chosen_rows
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved, Loss, PiecewiseLinear, Reweightable
 from thetahat.mathematics.losses.box_dual import BoxDual
 from thetahat.mathematics.losses.residual.squared import Squared
@@ -58,8 +59,6 @@ from thetahat.objective.sums import (
     value_sums,
     weight_sums,
 )
-
-Array = Any
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,7 @@ from array_api_compat import array_namespace, is_array_api_obj
 from thetahat import _native
 from thetahat.data.arrays import namespace
 from thetahat.foundation.products import product
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 class Predictor(ABC):

@@ -6,18 +6,15 @@ X read once and the interpreter free for other threads meanwhile.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from thetahat import _native
 from thetahat.data.source import Block
 from thetahat.foundation.products import product
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Loss
 from thetahat.mathematics.losses.compiled import compiled
 from thetahat.objective.predictor import LinearPredictor, Predictor
-
-Array = Any
 
 FEW = 40
 """Entries of θ up to which one compiled pass takes less time than rows written out for BLAS."""

@@ -20,6 +20,7 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Subdifferentiable, Targets
 from thetahat.mathematics.optimizers.coordinate.coordinate_descent import CoordinateDescent
 from thetahat.mathematics.optimizers.loop import Method
@@ -27,8 +28,6 @@ from thetahat.mathematics.optimizers.proximal.proximal_newton import ProximalNew
 from thetahat.mathematics.optimizers.smooth.irls import IRLS
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import quiet
-
-Array = Any
 
 ORDINARY = 0.1
 """Gradients of this size and more are measured as they are."""

@@ -7,15 +7,13 @@ its optimum lies within sampling error of theirs. From there Newton's method nee
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, minimise
 from thetahat.objective.empirical_risk import EmpiricalRisk
-
-Array = Any
 
 EVERY = 8
 ROWS_PER_PARAMETER = 30

@@ -13,11 +13,10 @@ import numpy as np
 
 from thetahat.data.source import Block
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved, Loss, Reweightable
 from thetahat.objective.predictor import LinearInParameters, Predictor, Restrictable
 from thetahat.objective.row_losses import curved_gram, loss_and_slope
-
-Array = Any
 
 
 @dataclass(frozen=True)

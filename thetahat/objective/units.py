@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
-
-Array = Any
 
 
 @contextmanager

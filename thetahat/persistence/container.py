@@ -21,8 +21,7 @@ import numpy as np
 
 from thetahat.foundation.atomic_file import atomic_file
 from thetahat.foundation.errors import DataError
-
-Array = Any
+from thetahat.foundation.types import Array
 
 FORMAT = "thetahat"
 VERSION = 1

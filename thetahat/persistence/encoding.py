@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.errors import CapabilityError, DataError
+from thetahat.foundation.types import Array
 from thetahat.persistence.classes import class_named, function_name, function_named, name_of
 
-Array = Any
 Plain = Any
 """What JSON can say."""
 

@@ -19,10 +19,9 @@ from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.randomness import generator
+from thetahat.foundation.types import Array
 from thetahat.theory.requirements import probability
 from thetahat.theory.sample_size import amplification_rounds, holdout_size
-
-Array = Any
 
 
 @dataclass(frozen=True)

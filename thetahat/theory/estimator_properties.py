@@ -20,9 +20,8 @@ from thetahat.evaluation.statistics.means import mean_interval
 from thetahat.evaluation.statistics.outcome import Interval
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
+from thetahat.foundation.types import Array
 from thetahat.theory.requirements import positive, probability, whole
-
-Array = Any
 
 
 @dataclass(frozen=True)

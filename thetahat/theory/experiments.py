@@ -19,9 +19,9 @@ from thetahat.evaluation.statistics.outcome import Interval
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.optional import optional_import
 from thetahat.foundation.randomness import generator
+from thetahat.foundation.types import Array
 from thetahat.theory.requirements import probability, whole
 
-Array = Any
 Draw = Callable[[int, np.random.Generator], tuple[Array, Array]]
 
 DRAWS = 1000

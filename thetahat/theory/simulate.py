@@ -23,10 +23,9 @@ from thetahat.evaluation.statistics.outcome import Interval
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.optional import optional_import
 from thetahat.foundation.randomness import generator
+from thetahat.foundation.types import Array
 from thetahat.theory.inequalities import chebyshev, hoeffding, markov, union_bound
 from thetahat.theory.requirements import positive, probability, whole
-
-Array = Any
 
 VALUES_AT_ONCE = 2**20
 """Values drawn at a time, so that memory does not grow with the repetitions."""

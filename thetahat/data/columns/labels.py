@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from thetahat.data.columns.variables import is_missing
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.types import Array
 
-Array = Any
 Form = Literal["codes", "indices", "one_hot", "binary", "signs"]
 _TWO_CLASSES = ("binary", "signs")
 

@@ -12,8 +12,7 @@ from thetahat.data.columns.variables import Variable, variables
 from thetahat.data.validation import is_sparse
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import generator
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ import numpy as np
 
 from thetahat.data.resampling import take_rows
 from thetahat.foundation.errors import DataError
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 def column_labels(X: Any) -> list[Any]:

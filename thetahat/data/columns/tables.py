@@ -12,8 +12,7 @@ import numpy as np
 from thetahat.data.columns.schema import Schema
 from thetahat.data.columns.variables import is_lone_column, variables
 from thetahat.foundation.errors import DataError
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 def infer_schema(table: Any) -> Schema:

@@ -17,8 +17,7 @@ import numpy as np
 from thetahat.data.columns.schema import Column, Kind
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.optional import optional_import
-
-Array = Any
+from thetahat.foundation.types import Array
 
 _KIND_OF_CODE = {
     "f": Kind.NUMERIC,

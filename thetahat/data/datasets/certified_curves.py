@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from thetahat.data.datasets.dataset import FOLDER, read_columns
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
 
-Array = Any
 Model = Callable[[Array, Array], Array]
 
 

@@ -20,8 +20,7 @@ from thetahat.data.on_disk.parquet import open_parquet
 from thetahat.data.on_disk.reader import Reader
 from thetahat.data.source import Source
 from thetahat.foundation.errors import DataError, ParameterError
-
-Array = Any
+from thetahat.foundation.types import Array
 
 _FORMATS = {
     ".npy": "npy",

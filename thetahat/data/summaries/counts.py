@@ -7,14 +7,12 @@ Cost: O(n log n) time per block, memory of the distinct values.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thetahat.data.arrays import to_host
 from thetahat.data.source import Block, Source
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ Cost of a reduction: O(n d²) in BLAS (one symmetric product per block), O(d²) 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -25,8 +24,8 @@ from thetahat.data.source import Block, Source
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.products import product
 from thetahat.foundation.threads import scipy_linalg
+from thetahat.foundation.types import Array
 
-Array = Any
 _NO_WEIGHT = np.empty(0)
 SMALLEST_ROOT = float(np.sqrt(np.finfo(np.float64).tiny))
 LARGEST_ROOT = float(np.sqrt(np.finfo(np.float64).max)) / 2

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from thetahat.data.source import Block
-
-Array = Any
+from thetahat.foundation.types import Array
 
 CAPACITY = 1 << 14
 

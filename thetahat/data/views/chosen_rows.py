@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import dense_rows
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 def chosen_rows(source: Source, numbers: Array) -> Block:

@@ -10,8 +10,7 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True, kw_only=True)

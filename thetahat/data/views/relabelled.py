@@ -12,8 +12,7 @@ from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.counts import counts
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True, kw_only=True)

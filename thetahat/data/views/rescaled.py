@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 import numpy as np
 
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import dense_rows
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import dense_rows, provisional_frame
-
-Array = Any
+from thetahat.foundation.types import Array
 
 FAR = 100.0
 """A column whose middle is more than so many times its extent away from 0 is far."""

@@ -9,11 +9,10 @@ classes exchanged the same bounds tell the false alarms at a given recall.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-Array = Any
+from thetahat.foundation.types import Array
+
 MOST_PLACES = 40
 """Places of the threshold among the others that are told apart; more change no third digit."""
 HALVINGS = 16

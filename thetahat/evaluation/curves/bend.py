@@ -11,8 +11,7 @@ import numpy as np
 from thetahat.evaluation.statistics.outcome import require_level, sample
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.optional import optional_import
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,7 @@ from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.optional import optional_import
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

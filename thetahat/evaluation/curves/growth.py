@@ -24,8 +24,7 @@ from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.optional import optional_import
 from thetahat.foundation.randomness import generator
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

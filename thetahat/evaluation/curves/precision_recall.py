@@ -12,8 +12,8 @@ from thetahat.evaluation.curves.scores import Ranked, rank, two_classes
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.foundation.optional import optional_import
+from thetahat.foundation.types import Array
 
-Array = Any
 GRID = np.linspace(0.01, 1.0, 100)
 
 

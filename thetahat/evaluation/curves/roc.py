@@ -14,8 +14,8 @@ from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.evaluation.statistics.ranking_quality import auc_interval
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.optional import optional_import
+from thetahat.foundation.types import Array
 
-Array = Any
 GRID = np.linspace(0.0, 1.0, 101)
 
 

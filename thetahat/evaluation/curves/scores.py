@@ -9,8 +9,7 @@ import numpy as np
 
 from thetahat.data.column_targets import one_column
 from thetahat.foundation.errors import DataError
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

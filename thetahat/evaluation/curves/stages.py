@@ -16,8 +16,8 @@ from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.optional import optional_import
+from thetahat.foundation.types import Array
 
-Array = Any
 Score = Callable[[Array, Array], float]
 GROUPS = 20
 """Groups of rows that are left out in turn to see how much a score depends on them."""

@@ -10,8 +10,6 @@ from typing import Any
 from thetahat.evaluation.curves.scores import rank, two_classes
 from thetahat.foundation.errors import ParameterError
 
-Array = Any
-
 
 @dataclass(frozen=True)
 class Threshold:

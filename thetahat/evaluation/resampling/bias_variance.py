@@ -16,8 +16,7 @@ from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.many_fits import Failure, parallel_map
 from thetahat.foundation.randomness import RandomState, generator
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True, eq=False)

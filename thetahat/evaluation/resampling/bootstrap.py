@@ -21,8 +21,7 @@ from thetahat.evaluation.statistics_of_models import statistic_of
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.many_fits import Failure, parallel_map
 from thetahat.foundation.randomness import RandomState, generator
-
-Array = Any
+from thetahat.foundation.types import Array
 
 KINDS = ("percentile", "basic", "normal", "bca")
 RESAMPLES = ("rows", "residuals")

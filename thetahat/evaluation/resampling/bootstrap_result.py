@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,8 +24,7 @@ from thetahat.evaluation.folds import rows_in
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.many_fits import Failure, parallel_map
 from thetahat.foundation.randomness import RandomState, generator
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from thetahat.evaluation.statistics.outcome import (
     sample,
 )
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.types import Array
 
-Array = Any
 SMALLEST_EXPECTED = 5.0
 """Expected counts below which the χ² distribution is a rough guide."""
 

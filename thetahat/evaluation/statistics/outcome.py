@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.types import Array
 
-Array = Any
 ROUNDING = 16 * float(np.finfo(np.float64).eps)
 
 

@@ -25,8 +25,8 @@ from thetahat.evaluation.statistics.outcome import (
     require_level,
 )
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.types import Array
 
-Array = Any
 NO_DIFFERENCE = "both are equally good"
 NO_SPREAD = "broken: all differences are the same, so their spread is unknown"
 

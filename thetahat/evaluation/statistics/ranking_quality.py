@@ -27,8 +27,8 @@ import numpy as np
 
 from thetahat.evaluation.statistics.outcome import HypothesisTest, Interval, require_level, sample
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.types import Array
 
-Array = Any
 NO_SPREAD = 1e-12
 """Squares of distances from the area below which all placements are the same, but for rounding."""
 

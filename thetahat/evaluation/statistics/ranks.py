@@ -14,8 +14,7 @@ from thetahat.evaluation.statistics.outcome import (
 )
 from thetahat.evaluation.statistics.paired import NO_DIFFERENCE
 from thetahat.foundation.errors import DataError
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 def wilcoxon(a: Any, b: Any, *, significance: float = 0.05) -> HypothesisTest:

@@ -14,6 +14,7 @@ from thetahat.evaluation.folds import Fold, folds_of, rows_in
 from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.evaluation.tree_pruning.pruning import Pruning
 from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.models.tree.description import node_bits
 from thetahat.models.tree.pruning import (
     PruningSequence,
@@ -24,7 +25,6 @@ from thetahat.models.tree.pruning import (
     weakest_links,
 )
 
-Array = Any
 LEAST_LOG = float(np.log(np.finfo(np.float64).tiny))
 """The log density of an empty cell, for errors that stay finite."""
 METHODS = ("weakest_link", "impact", "complexity", "mdl")

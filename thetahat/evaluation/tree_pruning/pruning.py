@@ -10,9 +10,9 @@ import numpy as np
 
 from thetahat.evaluation.statistics.outcome import Interval
 from thetahat.foundation.optional import optional_import
+from thetahat.foundation.types import Array
 from thetahat.models.tree.pruning import PruningSequence
 
-Array = Any
 MOST_LINES = 12
 
 LEVEL_NAMES = {

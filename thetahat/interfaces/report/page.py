@@ -7,7 +7,6 @@ import warnings
 from html import escape
 from importlib.resources import files
 from math import isfinite
-from typing import Any
 
 import numpy as np
 
@@ -16,14 +15,13 @@ from thetahat.evaluation.curves.calibration import calibration_curve
 from thetahat.evaluation.curves.roc import roc_curve
 from thetahat.evaluation.evaluate import Evaluation, evaluate
 from thetahat.foundation.atomic_file import atomic_file
+from thetahat.foundation.types import Array
 from thetahat.interfaces.console import Console
 from thetahat.interfaces.explanation import Explanation, explain
 from thetahat.interfaces.report import pictures
 from thetahat.interfaces.report.svg import interval_row, sparkline
 from thetahat.interfaces.trial import UNITS, Trial
 from thetahat.persistence.model_file import versions
-
-Array = Any
 
 MOST_COLUMNS = 200
 MOST_CLASSES = 12

@@ -9,9 +9,8 @@ import numpy as np
 from thetahat.evaluation.curves.calibration import CalibrationCurve
 from thetahat.evaluation.curves.roc import RocCurve
 from thetahat.evaluation.dependence import PartialDependence
+from thetahat.foundation.types import Array
 from thetahat.interfaces.report.svg import Frame
-
-Array = Any
 
 MOST_POINTS = 600
 BINS = 24

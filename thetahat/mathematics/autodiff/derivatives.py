@@ -15,13 +15,12 @@ from array_api_compat import device as device_of
 
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.memory import require_memory
+from thetahat.foundation.types import Array
 from thetahat.mathematics.autodiff.forward import jvp
 from thetahat.mathematics.autodiff.primitives import op, zeros_like
 from thetahat.mathematics.autodiff.reverse import gradient, vjp
 from thetahat.mathematics.autodiff.trace import plain
 from thetahat.mathematics.autodiff.tree import flatten, real_arrays
-
-Array = Any
 
 
 def jacobian(f: Callable[[Any], Array], x: Any, mode: str = "auto") -> Any:

@@ -10,11 +10,9 @@ import math
 import operator
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.autodiff.primitives import define, elementwise, indicator, library, op
-
-Array = Any
 
 
 def _special(name: str) -> Callable[..., Array]:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.autodiff.primitives import op, zeros_like
 from thetahat.mathematics.autodiff.trace import Primitive, Trace, Traced, bare, belongs, constant
 from thetahat.mathematics.autodiff.tree import flatten, real_arrays, real_arrays_like
-
-Array = Any
 
 
 class Forward(Trace):

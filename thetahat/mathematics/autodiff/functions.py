@@ -17,10 +17,10 @@ from array_api_compat import device as device_of
 import thetahat.mathematics.autodiff.elementwise
 import thetahat.mathematics.autodiff.structural  # noqa: F401  # both fill the table
 from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.autodiff.primitives import PRIMITIVES, kept, op, zeros_like
 from thetahat.mathematics.autodiff.trace import FUNCTIONS, constant, plain
 
-Array = Any
 Axis = int | tuple[int, ...] | None
 
 

@@ -20,9 +20,8 @@ from typing import Any
 from array_api_compat import array_namespace, is_numpy_array
 from array_api_compat import device as device_of
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.autodiff.trace import FUNCTIONS, Primitive, plain
-
-Array = Any
 
 PRIMITIVES: dict[str, Primitive] = {}
 

@@ -17,11 +17,10 @@ from functools import partial
 from typing import Any
 
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.autodiff.primitives import op, sum_to, zeros_like
 from thetahat.mathematics.autodiff.trace import Primitive, Trace, Traced, bare, belongs, constant
 from thetahat.mathematics.autodiff.tree import flatten, real_arrays, real_arrays_like
-
-Array = Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import numpy as np
 from array_api_compat import array_namespace, is_jax_array, is_numpy_array, is_torch_array
 from array_api_compat import device as device_of
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.autodiff.primitives import (
     define,
     indicator,
@@ -24,8 +25,6 @@ from thetahat.mathematics.autodiff.primitives import (
     sum_to,
     zeros_like,
 )
-
-Array = Any
 
 # Shape.
 

@@ -26,8 +26,7 @@ from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
 from thetahat.foundation.errors import CapabilityError
-
-Array = Any
+from thetahat.foundation.types import Array
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
 """Everything that can be differentiated, by its NumPy and array-API names."""

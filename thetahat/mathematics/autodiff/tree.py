@@ -14,9 +14,9 @@ from array_api_compat import array_namespace, is_array_api_obj
 from array_api_compat import device as device_of
 
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.autodiff.trace import FUNCTIONS, Traced, plain
 
-Array = Any
 Rebuild = Callable[[list[Any]], Any]
 
 

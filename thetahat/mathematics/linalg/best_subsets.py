@@ -11,14 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import comb
-from typing import Any
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
-
-Array = Any
+from thetahat.foundation.types import Array
 
 NODES_AT_ONCE = 200_000
 """Nodes between two looks at the clock: well under a second."""

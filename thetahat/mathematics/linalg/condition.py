@@ -16,10 +16,10 @@ from thetahat.data.summaries.moments import moments
 from thetahat.data.validation import as_source
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.least_squares import EPSILON
 from thetahat.mathematics.linalg.triangular_factor import triangular_factor
 
-Array = Any
 _POWERS = {"cholesky": 2, "pseudo_inverse": 2, "dual": 2, "qr": 1, "svd": 1}
 """The power of κ by which a solver of least squares multiplies rounding errors."""
 

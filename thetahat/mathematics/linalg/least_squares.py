@@ -18,16 +18,15 @@ The intercept is never penalised: it comes from centring.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import Moments, require_squares
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
+from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.triangular_factor import TriangularFactor, triangular_factor
 
-Array = Any
 EPSILON = float(np.finfo(np.float64).eps)
 
 

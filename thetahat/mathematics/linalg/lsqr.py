@@ -20,11 +20,10 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.loop import Method, State, minimise
 from thetahat.mathematics.optimizers.solution import Solution
-
-Array = Any
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.threads import ordered_map, scipy_linalg
-
-Array = Any
+from thetahat.foundation.types import Array
 
 EPSILON = np.finfo(np.float64).eps
 UNCORRELATED = 64 * EPSILON

@@ -8,15 +8,14 @@ that τ is the root of one function. With λ, c the spectrum of the normal equat
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from thetahat.data.summaries.moments import Moments
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.least_squares import EPSILON
 
-Array = Any
 WEAKEST = 80.0
 """The weakest penalty that is looked at is exp of this below the largest eigenvalue."""
 

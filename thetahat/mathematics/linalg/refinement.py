@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -23,9 +22,9 @@ from thetahat.data.arrays import to_host
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import Frame, Moments, dense_rows
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
+from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.least_squares import EPSILON, LinearFit
 
-Array = Any
 MAX_ROUNDS = 8
 
 

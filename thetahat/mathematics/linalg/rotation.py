@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from thetahat.foundation.errors import ParameterError
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 def rotation_matrix(angle: float, *, clockwise: bool = False) -> Array:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-Array = Any
+from thetahat.foundation.types import Array
 
 SINGULAR = 1e-13
 """Smallest squared pivot of a unit-diagonal matrix that is told from zero."""

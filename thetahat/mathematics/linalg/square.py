@@ -8,8 +8,8 @@ import numpy as np
 
 from thetahat.data.validation import as_features
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.types import Array
 
-Array = Any
 _ASYMMETRY = 1e-8
 """Largest difference |A_ij − A_ji|, relative to the largest entry, that counts as rounding."""
 

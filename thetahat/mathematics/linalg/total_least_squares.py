@@ -13,14 +13,12 @@ shortest correction turns that direction of X into nothing, and y is still not e
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 
-Array = Any
 EPSILON = float(np.finfo(np.float64).eps)
 FARTHEST = 700.0
 """Log-odds between which σ²/S² is looked for."""

@@ -11,15 +11,13 @@ Cost: O(n d²) time, about twice the normal equations; O(d²) memory per thread.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thetahat.data.arrays import is_device_array, to_host
 from thetahat.data.source import Block, Source, rows_per_block
 from thetahat.data.summaries.moments import Frame, Moments, packed_block
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from thetahat.data.source import Block
 from thetahat.data.validation import as_features, as_source
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
+from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.least_squares import EPSILON
 from thetahat.mathematics.linalg.square import as_symmetric
 
-Array = Any
 METHODS = ("cholesky", "symmetric")
 
 

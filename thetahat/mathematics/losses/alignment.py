@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device, is_array_api_obj
 
-Array = Any
+from thetahat.foundation.types import Array
+
 _NUMPY = array_namespace(np.empty(0))
 
 

@@ -38,14 +38,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from enum import Enum
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import aligned
 from thetahat.mathematics.losses.families import Family
 from thetahat.mathematics.losses.links import Link, inverse_link
 from thetahat.mathematics.parts import Part
-
-Array = Any
 
 
 class Targets(Enum):

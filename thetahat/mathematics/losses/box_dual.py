@@ -19,11 +19,10 @@ SquaredEpsilonInsensitive    all numbers          ε     1
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Subdifferentiable
-
-Array = Any
 
 
 class DualBox(NamedTuple):

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from array_api_compat import device
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import floating
 from thetahat.mathematics.losses.base import Curved, Subdifferentiable
 from thetahat.mathematics.losses.constants import weights_or_ones
-
-Array = Any
 
 N_LEVELS = 33
 """How many quantiles of y are tried."""

@@ -10,10 +10,9 @@ from typing import Any
 
 from array_api_compat import device
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import floating
 from thetahat.mathematics.losses.base import Curved, Reweightable
-
-Array = Any
 
 TIE = 1e-12
 """Cumulative weights closer than this share of the total are equal but for rounding."""

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from array_api_compat import array_namespace
 
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.autodiff import jvp, vjp
 from thetahat.mathematics.autodiff.trace import constant
 from thetahat.mathematics.losses.alignment import aligned
@@ -36,7 +37,6 @@ from thetahat.mathematics.losses.examination import (
 )
 from thetahat.mathematics.losses.links import Link
 
-Array = Any
 Function = Callable[[Array, Array], Array]
 E = TypeVar("E", bound=Enum)
 

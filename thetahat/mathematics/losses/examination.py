@@ -6,16 +6,16 @@ All on a small sample of targets from the domain of the loss and of raw predicti
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from array_api_compat import array_namespace, device
 
 from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Loss, Subdifferentiable, Targets
 from thetahat.mathematics.optimizers.checks.finite_differences import Estimate, numeric_jacobian
 
-Array = Any
 Function = Callable[[Array, Array], Array]
 
 SAMPLE_TARGETS = {

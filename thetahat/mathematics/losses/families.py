@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-Array = Any
+from thetahat.foundation.types import Array
 
 
 def _none(y: Array) -> Array:

@@ -7,12 +7,12 @@ Poisson A = e^z. So the gradient is mean − y, and both are convex.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.threads import n_threads
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import aligned, in_floats, is_compiled
 from thetahat.mathematics.losses.base import Compiled, Curved, Loss, Targets, UnboundedLikelihood
 from thetahat.mathematics.losses.constants import weighted_mean
@@ -20,8 +20,6 @@ from thetahat.mathematics.losses.families import BERNOULLI, POISSON
 from thetahat.mathematics.losses.links import Link, capped_exponential, link, odds
 from thetahat.mathematics.losses.margin import SignLogistic
 from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
-
-Array = Any
 
 
 @dataclass(frozen=True)

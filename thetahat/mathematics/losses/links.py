@@ -24,9 +24,8 @@ import numpy as np
 from array_api_compat import device
 
 from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import floating
-
-Array = Any
 
 
 class Link(Enum):

@@ -21,8 +21,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import floating, margins
 from thetahat.mathematics.losses.base import (
     Compiled,
@@ -44,8 +44,6 @@ from thetahat.mathematics.losses.links import (
     softplus,
 )
 from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
-
-Array = Any
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,8 @@ import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj
 
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Loss, Targets
-
-Array = Any
 
 
 class Rule(NamedTuple):

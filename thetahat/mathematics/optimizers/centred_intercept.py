@@ -8,11 +8,9 @@ are free of each other:
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-Array = Any
+from thetahat.foundation.types import Array
 
 
 class CentredIntercept:

@@ -11,8 +11,7 @@ import math
 from typing import Any
 
 from thetahat.data.arrays import namespace
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 def largest_entry(gradient: Array) -> float:

@@ -17,12 +17,11 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.optimizers.stuck import is_stuck
 from thetahat.mathematics.parts import Part
-
-Array = Any
 
 
 class Objective(Protocol):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
 
-Array = Any
+from thetahat.foundation.types import Array
 
 
 class Outcome(Enum):

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-Array = Any
+from thetahat.foundation.types import Array
 
 LOWER = 1e-8
 """Of F: a fall by this share of it is no rounding."""

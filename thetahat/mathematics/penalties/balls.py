@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from array_api_compat import array_namespace, device
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.parts import require_number
 from thetahat.mathematics.penalties.base import Proximable
-
-Array = Any
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,11 @@ Results have the namespace, device and dtype of θ, and cost O(size of θ).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.parts import Part
-
-Array = Any
 
 
 class Penalty(Part, ABC):

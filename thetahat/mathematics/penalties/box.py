@@ -13,8 +13,6 @@ import numpy as np
 from thetahat.foundation.errors import ParameterError
 from thetahat.mathematics.penalties.coordinatewise import CoordinateTerms, Coordinatewise
 
-Array = Any
-
 
 @dataclass(frozen=True)
 class NonNegative(Coordinatewise):

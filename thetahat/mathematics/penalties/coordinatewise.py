@@ -19,9 +19,8 @@ import numpy as np
 from array_api_compat import array_namespace, device
 
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.penalties.base import Penalty, Separable, no_exact_sum
-
-Array = Any
 
 
 class CoordinateTerms(NamedTuple):

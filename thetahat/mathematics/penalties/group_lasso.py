@@ -15,10 +15,9 @@ import numpy as np
 from array_api_compat import array_namespace, device
 
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.parts import require_number
 from thetahat.mathematics.penalties.base import Proximable
-
-Array = Any
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from array_api_compat import array_namespace
 
 from thetahat.data.arrays import namespace
+from thetahat.foundation.types import Array
 from thetahat.mathematics.parts import require_number
 from thetahat.mathematics.penalties.base import SmoothPenalty
 from thetahat.mathematics.penalties.coordinatewise import CoordinateTerms, Coordinatewise
-
-Array = Any
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thetahat.foundation.errors import ParameterError
 from thetahat.mathematics.parts import require_number
 from thetahat.mathematics.penalties.coordinatewise import CoordinateTerms, Coordinatewise
-
-Array = Any
 
 
 @dataclass(frozen=True)

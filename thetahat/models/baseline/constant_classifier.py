@@ -8,8 +8,7 @@ import numpy as np
 
 from thetahat.data.summaries.counts import counts
 from thetahat.estimator.classifier import Classifier
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 class ConstantClassifier(Classifier):

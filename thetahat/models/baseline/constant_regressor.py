@@ -8,10 +8,9 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from thetahat.estimator.base import Estimator
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named
 from thetahat.mathematics.losses.targets import check_targets
-
-Array = Any
 
 
 class ConstantRegressor(RegressorMixin, Estimator):

@@ -14,6 +14,7 @@ from thetahat.data.source import Block
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.models.decomposition.sparse_coding import ALGORITHMS, Coder
 from thetahat.models.decomposition.sparse_factorisation import (
@@ -22,8 +23,6 @@ from thetahat.models.decomposition.sparse_factorisation import (
     principal_directions,
 )
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
-
-Array = Any
 
 _array = Range(lambda value: isinstance(value, np.ndarray), "an array")
 _function = Range(callable, "a function")

@@ -7,7 +7,6 @@ itself, so that pieces can run side by side.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -15,9 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from thetahat import _native
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.matching_pursuit import pursue_piece
-
-Array = Any
 
 TIGHT = 1e-10
 """Violation of the optimality conditions, in units of max |Dx|, at which a lasso code is done."""

@@ -12,10 +12,9 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.summaries.moments import moments
 from thetahat.foundation.threads import one_blas_thread, ordered_map
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.models.decomposition.sparse_coding import Coder
-
-Array = Any
 
 ROWS_AT_ONCE = 256
 """Rows in one piece of work, so that the pieces depend on the data alone."""

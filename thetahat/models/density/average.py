@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.types import Array
 from thetahat.models.density.gaussian_cells import GaussianCells, log_sum
 from thetahat.models.density.growing import CellDensity
 from thetahat.models.tree.packed import PackedTrees
-
-Array = Any
 
 BLOCK_ROWS = 1 << 16
 """Rows whose leaves in all trees are held at once."""

@@ -9,8 +9,7 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.foundation.errors import DataError, ParameterError
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,8 @@ from thetahat.estimator.density import DensityModel
 from thetahat.estimator.parameters import Range, at_least, more_than, none, one_of, whole
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import RandomState, generator
+from thetahat.foundation.types import Array
 from thetahat.models.density.growing import CRITERIA, UNBOUNDED, Plan, default_leaves
-
-Array = Any
 
 
 class CellModel(DensityModel):

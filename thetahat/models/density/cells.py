@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thetahat.data.source import rows_per_block
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.models.density.box import Box
 from thetahat.models.tree.structure import Tree
-
-Array = Any
 
 
 @dataclass(frozen=True)

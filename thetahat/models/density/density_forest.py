@@ -14,13 +14,12 @@ from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.threads import ordered_map
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict
 from thetahat.models.density.average import AverageDensity
 from thetahat.models.density.box import Box, box_around
 from thetahat.models.density.cell_model import CellModel
 from thetahat.models.density.growing import CellDensity, Plan, answer, grow_cells
-
-Array = Any
 
 
 class DensityForest(Watched, CellModel):

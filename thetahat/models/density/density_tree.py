@@ -9,13 +9,12 @@ import numpy as np
 from thetahat.estimator.parameters import Range, none, one_of, whole
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.randomness import RandomState, generator
+from thetahat.foundation.types import Array
 from thetahat.models.density.box import box_around
 from thetahat.models.density.cell_model import CellModel, parts_of
 from thetahat.models.density.growing import CellDensity, answer, grow_cells
 from thetahat.models.density.pruning import choose_leaves, merging, with_leaves
 from thetahat.models.tree.structure import Tree
-
-Array = Any
 
 
 class DensityTree(CellModel):

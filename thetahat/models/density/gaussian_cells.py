@@ -10,16 +10,14 @@ boxes, and the share of simulated rows that stay in the cell where splits are ob
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.threads import n_threads, one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.models.density.cells import Cells
 from thetahat.models.density.truncated_gaussian import draw_in_box, log_box_masses
-
-Array = Any
 
 SIMULATED = 4096
 """Rows drawn for the mass of an oblique cell: an error of (1 − Z)/√(4096·Z) of it."""

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.threads import n_threads
+from thetahat.foundation.types import Array
 from thetahat.models.density.box import Box
 from thetahat.models.density.cells import Cells, Directions
 from thetahat.models.density.gaussian_cells import respond
 from thetahat.models.density.uniform_cells import UniformCells
 from thetahat.models.tree.structure import Tree
-
-Array = Any
 
 CRITERIA = ("ise", "uniformity", "entropy")
 UNBOUNDED = np.iinfo(np.int64).max

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.types import Array
 from thetahat.models.density.box import Box
 from thetahat.models.density.cells import Cells
 from thetahat.models.density.growing import Plan, answer, grow_cells
 from thetahat.models.tree.pruning import PruningSequence, least_impact
 from thetahat.models.tree.structure import Tree
-
-Array = Any
 
 MOST_COUNTS = 24
 """Leaf counts that cross-validation compares."""

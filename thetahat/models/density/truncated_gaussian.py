@@ -13,11 +13,10 @@ pᵢ can be for an interval of its width, which makes the draws follow the trunc
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 
-Array = Any
+from thetahat.foundation.types import Array
 
 POINTS = 512
 """Quasi-random points for a mass; two to three correct digits."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.types import Array
 from thetahat.models.density.cells import Cells
-
-Array = Any
 
 
 @dataclass(frozen=True)

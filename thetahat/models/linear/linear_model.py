@@ -10,6 +10,7 @@ from sklearn.callback import with_callbacks
 from thetahat.data.source import Source
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, none, whole
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named as named_loss
 from thetahat.mathematics.losses.base import Loss, Targets
 from thetahat.mathematics.losses.targets import check_targets
@@ -17,8 +18,6 @@ from thetahat.mathematics.penalties import named as named_penalty
 from thetahat.models.linear.inference.likelihood_inference import LikelihoodInference
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
-
-Array = Any
 
 
 class LinearModel(LikelihoodInference, LinearRegressor):

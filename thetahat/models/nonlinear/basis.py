@@ -19,11 +19,10 @@ from thetahat.data.validation import is_sparse
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.parameters import Range, at_least, boolean, none, whole
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.models.linear.least_squares.linear_regression import LinearRegression
 from thetahat.models.nonlinear.parameters import read_start
 from thetahat.models.nonlinear.regression import NonlinearRegression
-
-Array = Any
 
 
 class BasisRegression(RegressorMixin, Estimator):

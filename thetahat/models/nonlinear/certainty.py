@@ -11,18 +11,16 @@ For another loss ρ the tangent gives the sandwich H⁻¹MH⁻¹·n/(n − p), H
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thetahat.estimator.coefficient_table import Coefficient, CoefficientTable
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.optimizers.residuals.linearised import Linearised, column_norms
 from thetahat.objective.curves.curve_fit import CurveFit
-
-Array = Any
 
 BEYOND = 1e140
 """A standard error, in units of σ, whose square leaves the range of numbers."""

@@ -17,12 +17,11 @@ from thetahat.estimator.parameters import at_least, none, one_of, whole
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.residuals.trust_region import TrustRegion
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
-
-Array = Any
 
 FLAT = 1e-9
 """Points whose thinnest direction is below this share of the widest lie in a plane."""

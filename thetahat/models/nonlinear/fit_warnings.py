@@ -19,8 +19,6 @@ from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.nonlinear.certainty import CurveEvidence
 from thetahat.objective.curves.curve_fit import CurveFit
 
-Array = Any
-
 SURELY_STUCK = 1e-4
 """A relative offset above which a run that can go no further has not arrived."""
 ROUNDING = 1e-10

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.errors import ParameterError
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 def read_start(start: Any, model: Any, n_features: int, who: str) -> tuple[Array, list[str]]:

@@ -18,6 +18,7 @@ from thetahat.estimator.parameters import Range, at_least, none, one_of, whole
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.randomness import generator
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses import named as named_loss
 from thetahat.mathematics.optimizers.by_name import named as named_method
@@ -33,8 +34,6 @@ from thetahat.models.nonlinear.fit_warnings import warn_of_poor_fit
 from thetahat.models.nonlinear.parameters import read_bounds, read_start
 from thetahat.objective.curves.curve import MODES, Curve, linear_function
 from thetahat.objective.curves.curve_fit import CurveFit
-
-Array = Any
 
 LONG = 30
 """Steps after which a run is tried again with care."""

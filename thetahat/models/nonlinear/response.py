@@ -21,9 +21,9 @@ from thetahat.data.validation import is_sparse
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.parameters import Range, none, one_of
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.models.linear.least_squares.linear_regression import LinearRegression
 
-Array = Any
 Function = Callable[[Array, Array], Array]
 
 ROUND_TRIP = 1e-6

@@ -10,11 +10,10 @@ hold a certain literal need not be kept: they fail only together with it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass

@@ -11,10 +11,9 @@ from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.source import Block
 from thetahat.data.summaries.moments import dense_rows
 from thetahat.estimator.two_class_learner import TwoClassLearner
+from thetahat.foundation.types import Array
 from thetahat.models.online.agreement import Agreement
 from thetahat.models.online.single_row import single_row
-
-Array = Any
 
 
 class BooleanLearner(TwoClassLearner):

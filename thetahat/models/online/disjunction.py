@@ -9,13 +9,10 @@ at most n + 1.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from thetahat.foundation.types import Array
 from thetahat.models.online.boolean_learner import BooleanLearner
-
-Array = Any
 
 
 class MonotoneDisjunction(BooleanLearner):

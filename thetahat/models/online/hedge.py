@@ -11,8 +11,7 @@ import numpy as np
 from thetahat.estimator.parameters import between, check_value, none, whole
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.optional import optional_import
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

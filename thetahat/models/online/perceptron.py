@@ -16,10 +16,9 @@ from thetahat.data.summaries.moments import dense_rows
 from thetahat.estimator.parameters import boolean, finite_vector, none, one_of, whole
 from thetahat.estimator.two_class_learner import TwoClassLearner
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.types import Array
 from thetahat.models.online.single_row import single_row
 from thetahat.models.preprocessing.monomials import MonomialExpansion
-
-Array = Any
 
 
 class OnlinePerceptron(TwoClassLearner):

@@ -16,8 +16,7 @@ import numpy as np
 
 from thetahat.estimator.parameters import check_value, none, whole
 from thetahat.foundation.errors import CapabilityError, DataError
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 class OnlineLearner(Protocol):

@@ -8,8 +8,7 @@ import numpy as np
 
 from thetahat.estimator.parameters import check_ranges
 from thetahat.foundation.errors import DataError
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 def single_row(learner: Any, x: Any) -> Array:

@@ -13,8 +13,7 @@ from thetahat.data.resampling import take_rows
 from thetahat.estimator.parameters import check_value, whole
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import generator
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from thetahat.estimator.parameters import more_than, none, whole
+from thetahat.foundation.types import Array
 from thetahat.models.online.boolean_learner import BooleanLearner
-
-Array = Any
 
 
 class Winnow(BooleanLearner):

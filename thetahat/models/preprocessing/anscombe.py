@@ -9,9 +9,8 @@ import numpy as np
 from thetahat.data.source import Block
 from thetahat.estimator.parameters import more_than, one_of, real
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.types import Array
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
-
-Array = Any
 
 
 class AnscombeTransform(RowwiseTransformer):

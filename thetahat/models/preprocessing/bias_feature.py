@@ -8,9 +8,8 @@ import numpy as np
 
 from thetahat.data.source import Block
 from thetahat.estimator.parameters import one_of
+from thetahat.foundation.types import Array
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
-
-Array = Any
 
 
 class BiasFeature(RowwiseTransformer):

@@ -11,8 +11,7 @@ from thetahat.data.columns.schema import Schema
 from thetahat.data.source import Block
 from thetahat.data.validation import as_source
 from thetahat.foundation.errors import DataError
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 def boolean_complement(X: Any) -> Array:

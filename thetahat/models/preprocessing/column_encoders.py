@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.columns.variables import Variable, sorted_distinct
-
-Array = Any
+from thetahat.foundation.types import Array
 
 MISSING = "(missing)"
 OTHER = "(other)"

@@ -11,9 +11,8 @@ import numpy as np
 from thetahat.data.source import Block
 from thetahat.estimator.parameters import Range, boolean, none
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
-
-Array = Any
 
 _mapping = Range(
     lambda value: isinstance(value, Mapping) and bool(value),

@@ -18,9 +18,8 @@ from thetahat.data.source import Block
 from thetahat.estimator.parameters import boolean, one_of, whole
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.memory import require_memory
+from thetahat.foundation.types import Array
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
-
-Array = Any
 
 
 class MonomialExpansion(RowwiseTransformer):

@@ -14,8 +14,7 @@ from thetahat.data.validation import as_source
 from thetahat.estimator.base import Estimator
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.memory import require_memory
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 class RowwiseTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator, ABC):

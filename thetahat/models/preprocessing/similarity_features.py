@@ -14,9 +14,8 @@ from thetahat.estimator.parameters import Range, none, whole
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.randomness import generator
+from thetahat.foundation.types import Array
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
-
-Array = Any
 
 
 def inner_product(X: Array, Z: Array) -> Array:

@@ -18,10 +18,9 @@ from thetahat.data.summaries.moments import provisional_frame
 from thetahat.data.views.rescaled import in_data_units
 from thetahat.estimator.parameters import Range, none, one_of
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.least_squares import EPSILON
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
-
-Array = Any
 
 _numbers = Range(
     lambda value: np.ndim(value) <= 1 and np.asarray(value).dtype.kind in "iuf",

@@ -17,6 +17,7 @@ from thetahat.estimator.base import Estimator, is_frame
 from thetahat.estimator.parameters import Range, check_ranges, none, one_of, whole
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.memory import require_memory
+from thetahat.foundation.types import Array
 from thetahat.models.preprocessing.column_encoders import (
     Codes,
     ColumnEncoder,
@@ -27,8 +28,6 @@ from thetahat.models.preprocessing.column_encoders import (
     Words,
     is_date,
 )
-
-Array = Any
 
 KINDS = ("numeric", "ordinal", "categorical", "text", "date")
 WORDS_OF_TEXT = 4

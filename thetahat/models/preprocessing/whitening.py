@@ -13,12 +13,12 @@ from thetahat.estimator.parameters import at_least, one_of
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, IllConditionedWarning
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.covariance import constant_columns
 from thetahat.mathematics.linalg.triangular_factor import TriangularFactor, triangular_factor
 from thetahat.mathematics.linalg.whitening import METHODS, whiten_and_colour
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
 
-Array = Any
 _WELL_CONDITIONED = 1e-3
 """λ_min/λ_max of the correlations above which squaring X costs no digits that matter."""
 _NAMED = 8

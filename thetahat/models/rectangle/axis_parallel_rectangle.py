@@ -11,8 +11,7 @@ from thetahat.data.arrays import to_host
 from thetahat.data.source import Block
 from thetahat.data.summaries.moments import dense_rows
 from thetahat.estimator.two_class_learner import TwoClassLearner
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

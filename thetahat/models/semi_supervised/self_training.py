@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,9 @@ from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict
 from thetahat.models.semi_supervised.self_training import Round, rounds
-
-Array = Any
 
 UNLABELLED = -1
 

@@ -8,10 +8,9 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.parameters import Range, one_of
+from thetahat.foundation.types import Array
 from thetahat.models.tree.single import SingleTree
 from thetahat.models.tree.tree_classifier import TreeClassifierLearner
-
-Array = Any
 
 
 class ClassificationTree(SingleTree, TreeClassifierLearner):

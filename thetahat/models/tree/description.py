@@ -23,9 +23,8 @@ from sklearn.utils.validation import check_is_fitted
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.validation import as_weight
 from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.types import Array
 from thetahat.models.tree.structure import Tree
-
-Array = Any
 
 
 @dataclass(frozen=True)

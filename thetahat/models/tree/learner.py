@@ -12,9 +12,8 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.base import Estimator, is_frame
 from thetahat.foundation.errors import CapabilityError, DataError
+from thetahat.foundation.types import Array
 from thetahat.models.tree.growth.columns import TreeColumns
-
-Array = Any
 
 
 class TreeLearner(Estimator):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.threads import n_threads
-
-Array = Any
+from thetahat.foundation.types import Array
 
 NODE = np.dtype([("threshold", "f8"), ("feature", "i4"), ("child", "i4")])
 """A node. Children are `child` and `child` + 1; a leaf has feature −1, and `child` is its row of

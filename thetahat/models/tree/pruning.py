@@ -18,9 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.types import Array
 from thetahat.models.tree.structure import LEAF, Tree
-
-Array = Any
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,10 @@ from sklearn.base import RegressorMixin
 
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.parameters import Range, one_of
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.likelihood import Poisson
 from thetahat.mathematics.losses.targets import check_targets
 from thetahat.models.tree.single import SingleTree
-
-Array = Any
 
 
 class RegressionTree(RegressorMixin, SingleTree):

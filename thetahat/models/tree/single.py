@@ -16,6 +16,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.estimator.parameters import Range, at_least, none, one_of, whole
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
+from thetahat.foundation.types import Array
 from thetahat.models.tree.growth.constraints import directions, require_one_number
 from thetahat.models.tree.growth.directions import Directions
 from thetahat.models.tree.growth.growing import grow_tree, sorted_columns
@@ -23,9 +24,6 @@ from thetahat.models.tree.growth.limits import columns_to_draw, rows_meant
 from thetahat.models.tree.learner import TreeLearner
 from thetahat.models.tree.pruning import parents, weakest_links
 from thetahat.models.tree.structure import Tree
-
-Array = Any
-
 
 share = Range(
     lambda value: isinstance(value, float) and 0.0 < value <= 1.0,

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.types import Array
 from thetahat.models.tree.packed import PackedTrees
-
-Array = Any
 
 LEAF = -1
 """The `feature` and the `left` child of a node that has none."""

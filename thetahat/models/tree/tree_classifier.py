@@ -15,8 +15,6 @@ from thetahat.estimator.classifier import Classifier
 from thetahat.foundation.errors import ParameterError
 from thetahat.models.tree.learner import TreeLearner
 
-Array = Any
-
 
 class TreeClassifierLearner(TreeLearner, Classifier):
     """Fitted ``classes_``, ``n_classes_``, ``n_outputs_``; lists of them for several outputs."""

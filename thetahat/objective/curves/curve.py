@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.mathematics.autodiff import jvp, vjp
 from thetahat.mathematics.optimizers.checks.finite_differences import Estimate, numeric_jacobian
 
-Array = Any
 Model = Callable[[Array, Array], Array]
 
 MODES = ("auto", "finite-differences")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved, Targets
 from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.optimizers.residuals.linearised import (
@@ -20,8 +21,6 @@ from thetahat.mathematics.optimizers.residuals.linearised import (
     relative_offset,
 )
 from thetahat.objective.curves.curve import Curve
-
-Array = Any
 
 
 @dataclass(frozen=True)

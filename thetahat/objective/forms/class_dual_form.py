@@ -8,17 +8,15 @@ times smaller in the mean that is minimised here.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.foundation.memory import require_memory
+from thetahat.foundation.types import Array
 from thetahat.objective.bias_column import BiasColumn
 from thetahat.objective.forms.dual_form import kernel_rows
 from thetahat.objective.predictor import LinearPredictor
-
-Array = Any
 
 
 @dataclass(frozen=True)

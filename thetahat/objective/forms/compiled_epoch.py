@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.compiled import compiled
 from thetahat.mathematics.penalties.norms import L2
 from thetahat.objective.stochastic.steps import Steps, Walk, take
-
-Array = Any
 
 
 def epoch_is_compiled(risk: Any) -> str | None:

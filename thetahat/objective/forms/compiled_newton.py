@@ -12,13 +12,12 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved
 from thetahat.mathematics.losses.compiled import compiled
 from thetahat.mathematics.optimizers.smooth.newton import SHORT, SINGULAR, NewtonRun
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.row_losses import FEW, in_rows, rows_of
-
-Array = Any
 
 
 def newton_is_compiled(risk: Any) -> str | None:

@@ -20,11 +20,10 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved
 from thetahat.objective.predictor import LinearInParameters
 from thetahat.objective.sums import Sums, hessian_sums
-
-Array = Any
 
 LARGEST_JOINT = 500
 """Parameters of several scores up to which their whole Hessian is formed."""

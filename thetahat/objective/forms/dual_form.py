@@ -12,21 +12,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.box_dual import BoxDual, DualBox
 from thetahat.mathematics.optimizers.dual.augmented_lagrangian import Touch
 from thetahat.objective.bias_column import BiasColumn
 from thetahat.objective.predictor import LinearPredictor, in_double
 from thetahat.objective.row_losses import FEW, NO_WEIGHTS, in_rows
 from thetahat.objective.sums import Sums
-
-Array = Any
 
 
 @dataclass(frozen=True)

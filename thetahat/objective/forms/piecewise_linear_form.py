@@ -6,20 +6,17 @@ one number per row and bend (the kink).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from thetahat.data.source import Block, Source
 from thetahat.data.views.chosen_rows import chosen_rows
 from thetahat.data.views.shifted import shifted_to_middle
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import PiecewiseLinear
 from thetahat.mathematics.optimizers.programs.piecewise_linear import PiecewiseLinearSum
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import Sums
-
-Array = Any
 
 
 def piecewise_linear_form(

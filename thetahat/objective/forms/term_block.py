@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from thetahat.data.source import Block
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

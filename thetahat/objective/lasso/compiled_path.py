@@ -7,11 +7,11 @@ sweeps over their columns (native/sweep_path.cpp).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from thetahat import _native
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.coordinate.column_designs import DenseDesign, GramDesign, Swept
 from thetahat.mathematics.optimizers.coordinate.gram_descent import Limits
 from thetahat.mathematics.optimizers.coordinate.working_sets import (
@@ -22,8 +22,6 @@ from thetahat.mathematics.optimizers.coordinate.working_sets import (
     sweeps_suit,
 )
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
-
-Array = Any
 
 MOST_STEPS = 50
 """Steps on a Gram matrix at one penalty after which the path ends there: it is a hard one."""

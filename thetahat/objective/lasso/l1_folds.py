@@ -20,12 +20,12 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.summaries.moments import Moments, moments, provisional_frame, summarise_moments
 from thetahat.foundation.threads import one_blas_thread, ordered_map
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.coordinate.column_designs import FEW_NUMBERS
 from thetahat.objective.lasso.l1_least_squares import WIDEST_GRAM, L1Rows
 from thetahat.objective.lasso.l1_path import Path, path
 
-Array = Any
 Fold = tuple[Array, Array]
 
 

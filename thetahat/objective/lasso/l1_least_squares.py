@@ -29,7 +29,6 @@ from thetahat.mathematics.optimizers.coordinate.working_sets import L1LeastSquar
 if TYPE_CHECKING:
     from thetahat.data.summaries.moments import Moments
 
-Array = Any
 
 WIDEST_GRAM = 500
 """Columns up to which a Gram matrix of all of them costs less than a few passes over the rows."""

@@ -9,12 +9,13 @@ zero, so the solution at one α is nearly that at the next.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.coordinate.column_designs import ResidualState
 from thetahat.mathematics.optimizers.coordinate.gram_descent import Terms
 from thetahat.mathematics.optimizers.coordinate.working_sets import L1LeastSquares, WorkingSets
@@ -28,8 +29,6 @@ from thetahat.objective.lasso.path_interpolation import (
     next_length,
     slopes_ahead,
 )
-
-Array = Any
 
 SMALLEST_ALPHA = float(np.finfo(np.float64).resolution)
 VANISHING = 1e-10

@@ -12,13 +12,12 @@ no penalty inside a leg needs a solver: each is certified by its own gap, worked
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.coordinate.column_designs import ResidualState
-
-Array = Any
 
 SHORTEST, LONGER = 2, 2.0
 """The least penalties of a leg, and how many times as many it may have as the one before."""

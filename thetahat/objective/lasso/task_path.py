@@ -11,6 +11,7 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.summaries.moments import means
 from thetahat.foundation.threads import one_blas_thread, ordered_map
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.coordinate.column_slopes import COLUMNS_PER_BLOCK
 from thetahat.mathematics.optimizers.coordinate.task_descent import TaskDescent, TaskLeastSquares
 from thetahat.mathematics.optimizers.loop import minimise
@@ -22,8 +23,6 @@ from thetahat.objective.lasso.l1_path import (
     alpha_max,
     given_alphas,
 )
-
-Array = Any
 
 
 def task_problem(source: InMemory, *, intercept: bool) -> TaskLeastSquares:

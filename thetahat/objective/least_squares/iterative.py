@@ -10,7 +10,6 @@ all columns, and the result is transformed back.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from thetahat.data.views.one_target import OneTarget
 from thetahat.data.views.rescaled import Rescaled
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.randomness import RandomState
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg.least_squares import LinearFit
 from thetahat.mathematics.losses.residual.squared import Squared
@@ -33,7 +33,6 @@ from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.units import watch_in_units
 
-Array = Any
 ITERATIVE = ("gradient_descent", "sgd", "mini_batch")
 MINI_BATCH = 64
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -27,10 +26,10 @@ from thetahat import _native
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import dense_rows
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.objective.least_squares.ridge_path import RidgePath
 from thetahat.objective.least_squares.saturated_rows import SaturatedRows
 
-Array = Any
 SMALLEST = float(np.finfo(float).eps)
 """Least 1 − h that is divided by."""
 

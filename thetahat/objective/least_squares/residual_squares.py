@@ -8,14 +8,13 @@ more pass, O(n d), gives all of them, in memory and out of core alike.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thetahat.data.arrays import to_host
 from thetahat.data.source import Block, Source
+from thetahat.foundation.types import Array
 
-Array = Any
 FEW_DIGITS = 1e-6
 """Share of the residuals in Σ w(y − ȳ)² below which the moments no longer give their digits."""
 

@@ -16,17 +16,15 @@ whatever n: the rows are read once, for their moments.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thetahat.data.source import Source
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.objective.least_squares.residual_squares import FEW_DIGITS, residual_squares
 from thetahat.objective.least_squares.ridge_path import RidgePath
-
-Array = Any
 
 EPSILON = float(np.finfo(float).eps)
 SMALLEST_SQUARE = 1e-60

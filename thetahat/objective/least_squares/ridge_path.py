@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.summaries.moments import Moments, means, require_squares
 from thetahat.foundation.threads import one_blas_thread
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

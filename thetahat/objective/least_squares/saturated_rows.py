@@ -11,16 +11,15 @@ least-norm fit to the other rows. With no more rows than columns all rows are su
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thetahat.data.source import Block
 from thetahat.data.summaries.moments import dense_rows
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.objective.least_squares.ridge_path import RidgePath
 
-Array = Any
 SUSPECT, SATURATED = 1e-4, 1e-9
 """1 − h below which a row is looked at, in double precision, and below which it is one of these."""
 

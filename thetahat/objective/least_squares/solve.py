@@ -17,7 +17,6 @@ beyond                     singular values, those at rounding dropped: the least
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, IllConditionedWarning
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.randomness import RandomState
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg import least_squares as direct
 from thetahat.mathematics.linalg.condition import digits_lost
@@ -39,8 +39,6 @@ from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.objective.least_squares.iterative import ITERATIVE, iterative
 from thetahat.objective.least_squares.residual_squares import FEW_DIGITS, residual_squares
 from thetahat.objective.units import watch_in_units
-
-Array = Any
 
 DIRECT = ("cholesky", "pseudo_inverse", "qr", "svd", "dual")
 ON_DEVICE = ("cholesky", "pseudo_inverse", "qr", "svd")

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 
 from thetahat.data.source import Block
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved
 from thetahat.mathematics.losses.families import Family
 from thetahat.objective.predictor import LinearInParameters
 from thetahat.objective.sums import gradient_sums, hessian_sums
-
-Array = Any
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
 
 import numpy as np
 
 from thetahat.data.source import Block
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Targets, UnboundedLikelihood
 from thetahat.mathematics.optimizers.gap import largest_entry
 from thetahat.mathematics.optimizers.loop import minimise
@@ -28,8 +28,6 @@ from thetahat.objective.choose import method_for
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearInParameters, LinearPredictor
 from thetahat.objective.sums import Sums
-
-Array = Any
 
 ROUGH = 1e-6
 """The gap at which a direction is judged: nearer the end, curvatures are lost to rounding."""

@@ -21,14 +21,13 @@ from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.foundation.products import product
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.constants import weighted_quantile
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.smooth.newton import Newton, newton_direction
 from thetahat.objective.predictor import LinearPredictor, in_double
 from thetahat.objective.row_losses import FEW, in_rows, rows_of
 from thetahat.objective.sums import Sums
-
-Array = Any
 
 MOST_CHANGES = 0.25
 """Share of rows that may have changed sides before the Gram matrix is formed anew."""

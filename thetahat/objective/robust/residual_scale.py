@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from thetahat.data.source import Block, Source
 from thetahat.data.views.chosen_rows import chosen_rows
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.constants import weighted_quantile
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
@@ -22,8 +22,6 @@ from thetahat.objective.robust.s_estimate import (
     median_scale,
     s_estimate,
 )
-
-Array = Any
 
 SCALES = ("mad", "huber")
 CUT = 2.5

@@ -18,11 +18,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.constants import weighted_quantile
 from thetahat.mathematics.losses.residual.redescending import Tukey
@@ -30,8 +30,6 @@ from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.programs.interior_point import InteriorPoint
 from thetahat.mathematics.optimizers.programs.piecewise_linear import PiecewiseLinearSum
 from thetahat.mathematics.optimizers.smooth.newton import newton_direction
-
-Array = Any
 
 BIWEIGHT = Tukey(1.54764)
 """The scale at which half the rows may be outliers, and normal noise has s = its deviation."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.threads import ordered_map
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.optimizers.stochastic.learning_rates import (
@@ -28,7 +28,6 @@ from thetahat.mathematics.optimizers.stochastic.learning_rates import (
 )
 from thetahat.objective.stochastic.steps import Steps, Walk, take
 
-Array = Any
 Targeted = tuple[Block, Sequence[Array]]
 """Rows and the targets of each walk, where these are worked out once; else no targets."""
 Score = Callable[[int, Array, Array], float]

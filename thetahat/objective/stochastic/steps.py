@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Subdifferentiable
 from thetahat.mathematics.losses.compiled import compiled
-
-Array = Any
 
 RULES = {"pa1": 1, "pa2": 2}
 """Numbers of the kernel's rules; 0 is the plain step."""

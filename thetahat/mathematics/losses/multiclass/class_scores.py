@@ -14,6 +14,7 @@ from array_api_compat import device
 
 from thetahat import _native
 from thetahat.foundation.threads import n_threads
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import aligned, floating, in_floats, is_compiled
 from thetahat.mathematics.losses.base import (
     Curved,
@@ -24,8 +25,6 @@ from thetahat.mathematics.losses.base import (
 from thetahat.mathematics.losses.constants import class_shares
 from thetahat.mathematics.losses.families import CLASS_SCORES
 from thetahat.mathematics.losses.links import Link, link, log_sum_exp, row_sums, softmax
-
-Array = Any
 
 
 @dataclass(frozen=True)

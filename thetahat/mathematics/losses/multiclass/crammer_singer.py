@@ -7,12 +7,11 @@ from typing import Any
 
 from array_api_compat import device
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import aligned, floating
 from thetahat.mathematics.losses.base import Subdifferentiable, Targets
 from thetahat.mathematics.losses.constants import class_shares
 from thetahat.mathematics.losses.links import Link, row_sums
-
-Array = Any
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved, Targets, UnboundedLikelihood
 from thetahat.mathematics.losses.families import CATEGORICAL
 from thetahat.mathematics.losses.links import Link
 from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
 
-Array = Any
 _SOFTMAX = SoftmaxCrossEntropy()
 
 

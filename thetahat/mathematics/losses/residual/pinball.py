@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import floating, residuals
 from thetahat.mathematics.losses.base import (
     Bend,
@@ -16,8 +16,6 @@ from thetahat.mathematics.losses.base import (
 )
 from thetahat.mathematics.losses.constants import weighted_quantile
 from thetahat.mathematics.parts import require_number
-
-Array = Any
 
 
 @dataclass(frozen=True)

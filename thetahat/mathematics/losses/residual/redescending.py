@@ -18,14 +18,12 @@ where a is the scale and w = 1/(1 + u²).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import residuals
 from thetahat.mathematics.losses.base import Curved, Reweightable
 from thetahat.mathematics.losses.constants import robust_constant
 from thetahat.mathematics.parts import require_number
-
-Array = Any
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,13 @@ residuals is RSS = 2·Σ ℓ.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import floating, residuals
 from thetahat.mathematics.losses.base import BestShift, Compiled, Curved, Reweightable
 from thetahat.mathematics.losses.constants import convex_constant, weighted_mean
 from thetahat.mathematics.losses.families import NORMAL
 from thetahat.mathematics.parts import require_number
-
-Array = Any
 
 
 @dataclass(frozen=True)

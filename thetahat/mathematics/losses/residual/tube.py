@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import floating, residuals
 from thetahat.mathematics.losses.base import Bend, Compiled, Curved, PiecewiseLinear
 from thetahat.mathematics.losses.box_dual import BoxDual, DualBox
@@ -15,8 +15,6 @@ from thetahat.mathematics.losses.constants import (
     weights_or_ones,
 )
 from thetahat.mathematics.parts import require_number
-
-Array = Any
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,11 @@ import numpy as np
 
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import RandomState, generator
+from thetahat.foundation.types import Array
 from thetahat.mathematics.autodiff import value_and_gradient
 from thetahat.mathematics.optimizers.checks.derivatives import Check
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.smooth.gradient_descent import GradientDescent
-
-Array = Any
 
 
 def check_convexity(

@@ -15,13 +15,12 @@ import numpy as np
 
 from thetahat.foundation.errors import ParameterError, ThetahatError
 from thetahat.foundation.randomness import RandomState, generator
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.checks.finite_differences import (
     Estimate,
     numeric_gradient,
     numeric_jacobian,
 )
-
-Array = Any
 
 
 @dataclass(frozen=True)

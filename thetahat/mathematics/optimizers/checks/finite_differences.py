@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-Array = Any
+from thetahat.foundation.types import Array
 
 FIRST_STEP = 0.05
 """The largest step, relative to max(1, |x|)."""

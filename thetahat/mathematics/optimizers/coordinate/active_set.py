@@ -16,14 +16,11 @@ Columns that depend on members are told apart, and how they depend on them.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.threads import parallel_for
-
-Array = Any
+from thetahat.foundation.types import Array
 
 LEAST_NEW, LEAST_WITH_L2 = 1e-9, 1e-13
 """The least share of a column's square that the others must leave unexplained when it joins; where

@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, State
-
-Array = Any
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.threads import one_blas_thread, parallel_for
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.coordinate.active_set import ActiveSet
 from thetahat.mathematics.optimizers.coordinate.column_slopes import (
     COLUMNS_PER_BLOCK,
@@ -31,8 +32,6 @@ from thetahat.mathematics.optimizers.coordinate.gram_descent import (
     Terms,
     descend_on_gram,
 )
-
-Array = Any
 
 ALMOST = 0.999
 """The share of a threshold below which a slope need not be exact."""

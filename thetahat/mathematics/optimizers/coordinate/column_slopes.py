@@ -13,15 +13,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.memory import available_memory
 from thetahat.foundation.threads import parallel_for
-
-Array = Any
+from thetahat.foundation.types import Array
 
 COLUMNS_PER_BLOCK, COLUMNS_IN_CACHE = 1024, 256
 """Columns whose slopes one thread works out at a time, and those that are read twice."""

@@ -15,16 +15,15 @@ optimum), sweeps of coordinate descent find the next face.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.coordinate.active_set import ActiveSet
 from thetahat.mathematics.optimizers.coordinate.column_slopes import EXACT
-
-Array = Any
 
 SWEEPS_PER_JUMP = 5
 SWEEPS_WITHOUT_JUMPS = 100

@@ -17,11 +17,10 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.coordinate.working_sets import EPSILON, INNER_SHARE
 from thetahat.mathematics.optimizers.loop import Method, Monitor, State
 from thetahat.mathematics.parts import require_whole
-
-Array = Any
 
 
 @dataclass(frozen=True)

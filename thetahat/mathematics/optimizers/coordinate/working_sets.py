@@ -20,12 +20,11 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.coordinate.column_designs import Design, ResidualState
 from thetahat.mathematics.optimizers.coordinate.gram_descent import Limits, Terms
 from thetahat.mathematics.optimizers.loop import Method, Monitor, State
 from thetahat.mathematics.parts import require_whole
-
-Array = Any
 
 INNER_SHARE = 0.3
 """The gap of a working set, as a share of what the whole problem may have."""

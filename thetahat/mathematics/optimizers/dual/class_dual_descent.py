@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.parts import require_whole
-
-Array = Any
 
 
 @dataclass(frozen=True)

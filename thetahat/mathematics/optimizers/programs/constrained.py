@@ -22,8 +22,7 @@ import numpy as np
 
 from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import ParameterError
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,10 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.optimizers.programs.piecewise_linear import PiecewiseLinearSum
 from thetahat.mathematics.optimizers.programs.vertex import nearest_vertex
-
-Array = Any
 
 SHORT_OF_THE_BOUNDARY = 0.9995
 """The share of the way to the nearest bound that a step may go."""

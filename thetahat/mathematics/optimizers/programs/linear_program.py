@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thetahat.foundation.config import settings
 from thetahat.foundation.errors import ParameterError, ThetahatError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.programs.constrained import bound, constraints, cost_vector
-
-Array = Any
 
 
 @dataclass(frozen=True)

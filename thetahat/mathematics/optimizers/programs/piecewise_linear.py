@@ -14,13 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.centred_intercept import CentredIntercept
-
-Array = Any
 
 
 @dataclass(frozen=True)

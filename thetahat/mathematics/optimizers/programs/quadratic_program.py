@@ -6,12 +6,11 @@ whose stationary point is a linear system in x and the multipliers.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.coordinate.coordinate_descent import (
     CoordinateDescent,
     SeparableQuadratic,
@@ -20,8 +19,6 @@ from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.programs.constrained import bound
 from thetahat.mathematics.optimizers.programs.linear_program import Program, linear_program
 from thetahat.mathematics.optimizers.solution import Outcome
-
-Array = Any
 
 
 def box_quadratic_program(

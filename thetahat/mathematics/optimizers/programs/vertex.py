@@ -7,14 +7,11 @@ of the terms on their kinks. Whether that is the optimum, the duality gap tells.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.programs.piecewise_linear import PiecewiseLinearSum
-
-Array = Any
 
 INDEPENDENT = 1e-10
 """Share of its own length below which what is left of a row depends on the rows before it."""

@@ -15,10 +15,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.gap import inner
 from thetahat.mathematics.optimizers.loop import Method, State
-
-Array = Any
 
 GROWTH = 2.0
 """The factor on L when a step was too long."""

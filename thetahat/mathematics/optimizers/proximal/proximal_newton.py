@@ -21,14 +21,13 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.coordinate.coordinate_descent import violation
 from thetahat.mathematics.optimizers.gap import inner
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.optimizers.smooth.newton import SHORT, require_finite_curvature
 from thetahat.mathematics.optimizers.steps.line_search import SHARE
 from thetahat.mathematics.parts import require_whole
-
-Array = Any
 
 FAST = 0.1
 """A step that leaves at most this share of the gap shows that the Hessian is still right."""

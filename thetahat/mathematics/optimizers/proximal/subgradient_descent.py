@@ -11,11 +11,10 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.gap import inner
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.parts import require_number
-
-Array = Any
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import State
 from thetahat.mathematics.optimizers.residuals.gauss_newton import (
     half_square,
     least_norm_step,
     least_squares_state,
 )
-
-Array = Any
 
 FACTOR = math.sqrt(2.0)
 MOST_TRIALS = 200

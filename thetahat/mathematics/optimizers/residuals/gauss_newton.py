@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.gap import largest_entry
 from thetahat.mathematics.optimizers.loop import Method, State
-
-Array = Any
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.optimizers.residuals.damped_least_squares import advance_damped
 from thetahat.mathematics.optimizers.residuals.gauss_newton import least_squares_state
 from thetahat.mathematics.parts import require_number
-
-Array = Any
 
 
 @dataclass(frozen=True)

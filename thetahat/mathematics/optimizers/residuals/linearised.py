@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from thetahat.foundation.threads import one_blas_thread
-
-Array = Any
+from thetahat.foundation.types import Array
 
 EPSILON = float(np.finfo(np.float64).eps)
 FLOOR = 1e-4

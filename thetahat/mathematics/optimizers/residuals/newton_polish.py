@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.threads import one_blas_thread
-
-Array = Any
+from thetahat.foundation.types import Array
 
 PROBE = 1e-4
 """Half the width of the differences, relative to a parameter."""

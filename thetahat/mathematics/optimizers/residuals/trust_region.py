@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.optimizers.residuals.gauss_newton import half_square
 from thetahat.mathematics.optimizers.residuals.linearised import (
@@ -33,8 +34,6 @@ from thetahat.mathematics.optimizers.residuals.linearised import (
 )
 from thetahat.mathematics.optimizers.residuals.newton_polish import newton_step
 from thetahat.mathematics.parts import require_number, require_whole
-
-Array = Any
 
 ENOUGH = 1e-4
 """The gain ratio from which a step is taken."""

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.gap import inner, largest_entry
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.optimizers.steps.line_search import Point, backtrack
 from thetahat.mathematics.optimizers.steps.step_rules import StepRule, as_rule
-
-Array = Any
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.gap import largest_entry
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.optimizers.smooth.newton import newton_direction
-
-Array = Any
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.gap import inner, largest_entry
 from thetahat.mathematics.optimizers.loop import Method, Monitor, State
 from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.mathematics.parts import require_whole
-
-Array = Any
 
 NEARBY = 1e-9
 """Below this share of |F|, a difference of values of F is better taken from the gradients."""

@@ -21,11 +21,10 @@ from array_api_compat import array_namespace
 from thetahat import _native
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.gap import largest_entry
 from thetahat.mathematics.optimizers.loop import Method, Monitor, State
 from thetahat.mathematics.optimizers.steps.line_search import Point, backtrack
-
-Array = Any
 
 
 class Ending(IntEnum):

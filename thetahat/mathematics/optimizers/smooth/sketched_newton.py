@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.gap import inner, largest_entry
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.optimizers.steps.line_search import Point, backtrack
 from thetahat.mathematics.parts import require_whole
 
-Array = Any
 Solve = Callable[[Array], Array]
 Pairs = tuple[tuple[Array, Array, float], ...]
 

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.gap import inner, largest_entry
-
-Array = Any
 
 SHARE = 1e-4
 """c: the share of the promised decrease that is enough."""

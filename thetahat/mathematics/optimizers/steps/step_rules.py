@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.parts import Part, require_number
 
-Array = Any
 Memory = Any
 
 

@@ -14,13 +14,11 @@ pa1, pa2      passive-aggressive: a step just long enough for its row, at most Î
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Subdifferentiable, Targets
-
-Array = Any
 
 SCHEDULES = ("constant", "optimal", "invscaling", "adaptive", "pa1", "pa2")
 SMALLEST_ADAPTIVE = 1e-6

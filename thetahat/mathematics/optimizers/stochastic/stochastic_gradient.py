@@ -14,12 +14,11 @@ import numpy as np
 
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import RandomState, generator
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.gap import value_and_gap
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.optimizers.steps.step_rules import InverseTime, StepRule, as_rule
 from thetahat.mathematics.parts import require_whole
-
-Array = Any
 
 SAMPLING = ("reshuffle", "replacement")
 DEFAULT_STEP = InverseTime(1.0)

@@ -13,6 +13,7 @@ from sklearn.callback import with_callbacks
 
 from thetahat.estimator.parameters import Range, one_of
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.adaboost.base import RANGES, Record, counted_rows
 from thetahat.models.ensemble.adaboost.classifier import WeightBoostedClassifier
 from thetahat.models.ensemble.adaboost.rounds import Round
@@ -25,8 +26,6 @@ from thetahat.models.ensemble.adaboost.votes import (
 from thetahat.models.ensemble.adaboost.weak_trees import shares_columns
 from thetahat.models.tree.classification import DecisionTreeClassifier
 from thetahat.models.tree.structure import Tree
-
-Array = Any
 
 _half = Range(lambda value: isinstance(value, float) and 0 < value < 0.5, "a number in (0, ½)")
 

@@ -13,13 +13,12 @@ from sklearn.callback import with_callbacks
 from thetahat import _native
 from thetahat.estimator.parameters import one_of
 from thetahat.foundation.threads import n_threads
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.adaboost.base import RANGES, Record, WeightBoosting, counted_rows
 from thetahat.models.ensemble.adaboost.ranked_trees import RankedTrees
 from thetahat.models.ensemble.adaboost.votes import Votes
 from thetahat.models.tree.regression import DecisionTreeRegressor
 from thetahat.models.tree.structure import Tree
-
-Array = Any
 
 ROWS_PER_THREAD = 1024
 """Fewer rows than this are not worth a thread of their own."""

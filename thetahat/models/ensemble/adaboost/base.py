@@ -21,6 +21,7 @@ from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict
 from thetahat.models.ensemble.adaboost.rounds import Boosting, Judge, Round
 from thetahat.models.ensemble.adaboost.weak_learners import WeakLearners, takes_weights
@@ -30,7 +31,6 @@ from thetahat.models.tree.packed import PackedTrees
 from thetahat.models.tree.single import SingleTree
 from thetahat.models.tree.structure import Tree
 
-Array = Any
 Learners = Callable[[Array], tuple[Any, Array]]
 """Weights ↦ a fitted learner and its answers on the training rows."""
 

@@ -11,11 +11,10 @@ import numpy as np
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.validation import as_weight
 from thetahat.estimator.classifier import Classifier
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import softmax
 from thetahat.models.ensemble.adaboost.base import WeightBoosting
 from thetahat.models.ensemble.adaboost.rounds import Judge, pull
-
-Array = Any
 
 
 class WeightBoostedClassifier(WeightBoosting, Classifier):

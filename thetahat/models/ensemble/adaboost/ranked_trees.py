@@ -6,15 +6,13 @@ Small trees have few leaves: sorted once when the trees are put together, no row
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.threads import n_threads
+from thetahat.foundation.types import Array
 from thetahat.models.tree.packed import PackedTrees
-
-Array = Any
 
 MOST_LEAVES = 64
 """Leaves per tree up to which ranks are quicker than sorting: a bit each, a word per tree."""

@@ -18,9 +18,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import Exponential
-
-Array = Any
 
 FEWEST_BITS, MOST_BITS = 20, 45
 """Between these, weights are rounded as finely as leaves the sum of all of them exact."""

@@ -18,13 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.adaboost.rounds import Judgement
-
-Array = Any
 
 ROUNDING = 1e-9
 """An edge over guessing that is smaller than this is none."""

@@ -17,8 +17,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from thetahat.data.resampling import take_rows, weighted_indices
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

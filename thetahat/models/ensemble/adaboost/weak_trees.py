@@ -17,6 +17,7 @@ from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.parameters import check_ranges
 from thetahat.foundation.threads import n_threads
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.adaboost.weak_learners import redrawn, reseeded
 from thetahat.models.tree.classification import DecisionTreeClassifier
 from thetahat.models.tree.growth.columns import TreeColumns
@@ -24,8 +25,6 @@ from thetahat.models.tree.growth.directions import Directions
 from thetahat.models.tree.growth.growing import sorted_columns
 from thetahat.models.tree.single import SingleTree
 from thetahat.models.tree.structure import Tree
-
-Array = Any
 
 NO_DIRECTIONS = Directions(np.empty((0, 2), dtype=np.int64), np.empty((0, 2)))
 FREE = frozenset({"random_state", "categorical_features", "categorical_split"})

@@ -9,6 +9,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.averaging.model_averaging import ModelAveraging
 from thetahat.models.ensemble.averaging.model_evidence import (
     log_normal,
@@ -18,8 +19,6 @@ from thetahat.models.ensemble.averaging.model_evidence import (
 )
 from thetahat.models.ensemble.averaging.normal_mixture import mixture_quantile
 from thetahat.models.ensemble.combination.base import EnsembleRegressor, average
-
-Array = Any
 
 
 class BayesianModelAveraging(ModelAveraging, EnsembleRegressor):

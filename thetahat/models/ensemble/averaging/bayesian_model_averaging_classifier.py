@@ -9,11 +9,10 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.averaging.model_averaging import ModelAveraging
 from thetahat.models.ensemble.averaging.model_evidence import LEAST_PROBABILITY
 from thetahat.models.ensemble.combination.base import EnsembleClassifier, average
-
-Array = Any
 
 
 class BayesianModelAveragingClassifier(ModelAveraging, EnsembleClassifier):

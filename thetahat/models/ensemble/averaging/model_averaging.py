@@ -14,6 +14,7 @@ from scipy.special import logsumexp
 from thetahat.data.resampling import take_rows
 from thetahat.estimator.parameters import check_ranges, one_of
 from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.averaging.model_evidence import (
     BIC,
     CROSS_VALIDATED,
@@ -25,8 +26,6 @@ from thetahat.models.ensemble.averaging.model_evidence import (
 from thetahat.models.ensemble.combination.metadata_routing import rows_of_params
 from thetahat.models.ensemble.combination.named_members import NamedMembers, fitted_member
 from thetahat.models.ensemble.combination.out_of_fold import Fold, folds_of
-
-Array = Any
 
 
 class ModelAveraging(NamedMembers):

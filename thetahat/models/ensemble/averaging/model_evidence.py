@@ -18,10 +18,9 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.types import Array
 from thetahat.models.linear.bayesian.bayesian_linear_regression import BayesianLinearRegression
 from thetahat.models.linear.bayesian.bayesian_ridge import BayesianRidge
-
-Array = Any
 
 EXACT, FITTED, BIC, CROSS_VALIDATED = "exact", "exact at fitted hyperparameters", "bic", "cv"
 """Which evidence was taken, from the surest to the roughest."""

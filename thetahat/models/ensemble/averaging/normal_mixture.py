@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-Array = Any
+from thetahat.foundation.types import Array
 
 
 def mixture_quantile(level: float, weights: Array, means: Array, deviations: Array) -> Array:

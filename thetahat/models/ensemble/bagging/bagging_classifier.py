@@ -10,6 +10,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.bagging.base import Bagging
 from thetahat.models.ensemble.bagging.out_of_bag import (
     OutOfBagError,
@@ -18,8 +19,6 @@ from thetahat.models.ensemble.bagging.out_of_bag import (
 )
 from thetahat.models.ensemble.combination.base import EnsembleClassifier, average
 from thetahat.models.ensemble.combination.metadata_routing import routed
-
-Array = Any
 
 
 def _base_decides(bag: Any) -> bool:

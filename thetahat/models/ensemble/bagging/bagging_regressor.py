@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.bagging.base import Bagging
 from thetahat.models.ensemble.bagging.out_of_bag import (
     OutOfBagError,
@@ -19,8 +20,6 @@ from thetahat.models.ensemble.bagging.out_of_bag import (
 )
 from thetahat.models.ensemble.combination.base import EnsembleRegressor, average
 from thetahat.models.ensemble.combination.metadata_routing import routed
-
-Array = Any
 
 
 class BaggingRegressor(Bagging, EnsembleRegressor):

@@ -24,6 +24,7 @@ from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.many_fits import Failure, parallel_map
 from thetahat.foundation.randomness import generator
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.bagging.bootstrap_draws import Draws, plan_draws
 from thetahat.models.ensemble.bagging.out_of_bag import OutOfBagErrors, OutOfBagPredictions
 from thetahat.models.ensemble.combination.base import Ensemble, average, precision_of
@@ -36,8 +37,6 @@ from thetahat.models.ensemble.combination.rows_as_given import rows_as_given
 from thetahat.models.tree.growth.sorted_rows import SortedRows, packed_alike
 from thetahat.models.tree.packed import PackedTrees
 from thetahat.models.tree.single import SingleTree
-
-Array = Any
 
 FEW_ROWS = 512
 """Up to so many rows, waking threads takes longer than predicting."""

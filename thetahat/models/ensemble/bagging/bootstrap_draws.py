@@ -10,8 +10,7 @@ import numpy as np
 from thetahat.data.resampling import bootstrap_indices, weighted_indices
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, ParameterError
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

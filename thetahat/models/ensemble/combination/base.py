@@ -20,10 +20,10 @@ from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.many_fits import Failure, parallel_map
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict
 from thetahat.models.ensemble.combination.rows_as_given import require_rows
 
-Array = Any
 Task = TypeVar("Task")
 Done = TypeVar("Done")
 

@@ -11,9 +11,9 @@ from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import dense_rows
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.programs.quadratic_program import equality_quadratic_program
 
-Array = Any
 TINY = 1e-9
 """Share of the mean squared residual added to the diagonal: models that agree then share alike."""
 

@@ -10,8 +10,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from thetahat.data.resampling import take_rows
 from thetahat.foundation.errors import ParameterError
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 def routing_enabled() -> bool:

@@ -9,10 +9,10 @@ from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.combination.base import Ensemble, require_weighable
 from thetahat.models.ensemble.combination.metadata_routing import routed, routing_enabled
 
-Array = Any
 DROP = "drop"
 """In the place of an estimator: leave it out."""
 

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.model_selection import check_cv
 
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.types import Array
 
-Array = Any
 Fold = tuple[Array, Array]
 
 

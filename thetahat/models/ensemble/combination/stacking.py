@@ -24,6 +24,7 @@ from thetahat.data.columns.tables import is_table, table_to_numpy
 from thetahat.data.resampling import take_rows
 from thetahat.estimator.parameters import Range, boolean, check_ranges, none, one_of
 from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.combination.base import precision_of
 from thetahat.models.ensemble.combination.metadata_routing import (
     routed,
@@ -33,7 +34,6 @@ from thetahat.models.ensemble.combination.metadata_routing import (
 from thetahat.models.ensemble.combination.named_members import NamedMembers, fitted_member
 from thetahat.models.ensemble.combination.out_of_fold import Fold, folds_of
 
-Array = Any
 PREFIT = "prefit"
 METHODS = ("predict_proba", "decision_function", "predict")
 

@@ -8,10 +8,9 @@ import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.utils.metaestimators import available_if
 
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.combination.base import EnsembleClassifier
 from thetahat.models.ensemble.combination.stacking import Stacking, final_has
-
-Array = Any
 
 
 class StackingClassifier(Stacking, EnsembleClassifier):

@@ -10,8 +10,6 @@ from sklearn.utils.metaestimators import available_if
 from thetahat.models.ensemble.combination.base import EnsembleRegressor
 from thetahat.models.ensemble.combination.stacking import Stacking, final_has
 
-Array = Any
-
 
 class StackingRegressor(Stacking, EnsembleRegressor):
     """Models as features: a last model learns how much to trust each of the others.

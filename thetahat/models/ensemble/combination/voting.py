@@ -10,9 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from thetahat.estimator.parameters import check_ranges
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.combination.named_members import NamedMembers
-
-Array = Any
 
 
 class Voting(TransformerMixin, NamedMembers):

@@ -11,10 +11,9 @@ from sklearn.utils.metaestimators import available_if
 
 from thetahat.estimator.parameters import boolean, one_of
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.combination.base import EnsembleClassifier, average
 from thetahat.models.ensemble.combination.voting import Voting
-
-Array = Any
 
 
 def _is_soft(model: Any) -> bool:

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.callback import with_callbacks
 
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.combination.base import EnsembleRegressor, average
 from thetahat.models.ensemble.combination.voting import Voting
-
-Array = Any
 
 
 class VotingRegressor(Voting, EnsembleRegressor):

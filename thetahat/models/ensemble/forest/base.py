@@ -21,6 +21,7 @@ from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import n_threads
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.models.ensemble.forest.growing import ForestPlan, RowDraws, grow_forest
 from thetahat.models.ensemble.forest.grown_forest import GrownForest
@@ -31,8 +32,6 @@ from thetahat.models.tree.growth.directions import Directions
 from thetahat.models.tree.growth.limits import columns_to_draw, rows_meant
 from thetahat.models.tree.learner import TreeLearner
 from thetahat.models.tree.single import share
-
-Array = Any
 
 NO_DIRECTIONS = Directions(np.empty((0, 2), dtype=np.int64), np.empty((0, 2)))
 """Trees of forests have no oblique splits."""

@@ -9,12 +9,11 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.parameters import Range, one_of
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.forest.base import Forest
 from thetahat.models.ensemble.forest.growing import ForestPlan
 from thetahat.models.ensemble.forest.out_of_bag import out_of_bag_predictions, share_interval
 from thetahat.models.tree.tree_classifier import TreeClassifierLearner
-
-Array = Any
 
 
 class ForestClassifier(Forest, TreeClassifierLearner):

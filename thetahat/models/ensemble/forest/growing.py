@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.ensemble.forest.grown_forest import OF_CLASSES, GrownForest
 from thetahat.models.tree.growth.growing import UNBOUNDED, grow_tree, sorted_columns
 from thetahat.models.tree.pruning import weakest_links
-
-Array = Any
 
 BATCH_SECONDS = 0.25
 """About how long the trees of a batch take: so often the watch is asked, and Ctrl-C noticed."""

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.types import Array
 from thetahat.models.tree.packed import CATEGORICAL, MISSING_LEFT, NODE, PackedTrees
 from thetahat.models.tree.structure import LEAF, Tree
-
-Array = Any
 
 OF_CLASSES = ("gini", "entropy", "log_loss", "error")
 """The criteria of classification."""

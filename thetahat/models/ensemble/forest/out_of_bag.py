@@ -6,15 +6,12 @@ not draw a row judges the forest without a test set.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from thetahat.foundation.caller_warning import warn
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.forest.growing import ForestPlan
 from thetahat.models.ensemble.forest.grown_forest import GrownForest
-
-Array = Any
 
 AT_ONCE = 1 << 25
 """Entries (trees × rows) of which it is known at once which were drawn."""

@@ -10,13 +10,12 @@ from sklearn.base import RegressorMixin
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.parameters import Range, one_of
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.likelihood import Poisson
 from thetahat.mathematics.losses.targets import check_targets
 from thetahat.models.ensemble.forest.base import Forest
 from thetahat.models.ensemble.forest.growing import ForestPlan
 from thetahat.models.ensemble.forest.out_of_bag import out_of_bag_predictions, r2_interval
-
-Array = Any
 
 ANSWERS_AT_ONCE = 1 << 22
 """Answers of single trees (trees × rows × outputs) that are held at once."""

@@ -21,6 +21,7 @@ from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.losses.base import Subdifferentiable
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
@@ -40,8 +41,6 @@ from thetahat.models.ensemble.gradient_boosting.rounds import (
 from thetahat.models.ensemble.gradient_boosting.tree_rounds import TreeRounds
 from thetahat.models.tree.learner import TreeLearner
 from thetahat.models.tree.packed import PackedTrees
-
-Array = Any
 
 inside = Range(lambda value: more_than(0).holds(value) and value < 1, "a number between 0 and 1")
 a_path = Range(lambda value: isinstance(value, str) or hasattr(value, "__fspath__"), "a path")

@@ -19,10 +19,10 @@ import numpy as np
 
 from thetahat.foundation.atomic_file import atomic_file
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.gradient_boosting.rounds import Rows
 from thetahat.models.tree.structure import Tree
 
-Array = Any
 Scores = dict[str, list[float]]
 
 SECONDS_BETWEEN = 5.0

@@ -10,13 +10,12 @@ from sklearn.utils.metaestimators import available_if
 
 from thetahat.estimator.classifier import Classifier
 from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named
 from thetahat.mathematics.losses.base import Subdifferentiable, Targets
 from thetahat.mathematics.losses.links import Link, link, sigmoid
 from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting
 from thetahat.models.ensemble.gradient_boosting.rounds import Rows
-
-Array = Any
 
 
 def loss_of_labels(given: Any, n_classes: int, who: str) -> Subdifferentiable:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named
 from thetahat.mathematics.losses.base import Loss
 from thetahat.mathematics.losses.residual.pinball import Quantile
 from thetahat.models.ensemble.gradient_boosting.classifier import BaseBoostingClassifier
 from thetahat.models.ensemble.gradient_boosting.gradient_boosting_base import BaseGradientBoosting
 from thetahat.models.ensemble.gradient_boosting.regressor import BaseBoostingRegressor
-
-Array = Any
 
 
 class GradientBoostingClassifier(BaseGradientBoosting, BaseBoostingClassifier):

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.parameters import Range, at_least, more_than, none, one_of, whole
 from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.links import Link, link
 from thetahat.models.ensemble.combination.rows_as_given import open_as_given, rows_as_given
 from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting, inside
@@ -25,8 +26,6 @@ from thetahat.models.tree.growth.directions import Directions
 from thetahat.models.tree.regression import DecisionTreeRegressor
 from thetahat.models.tree.single import share
 from thetahat.models.tree.structure import Tree
-
-Array = Any
 
 NO_DIRECTIONS = Directions(np.empty((0, 2), dtype=np.int64), np.empty((0, 2)))
 

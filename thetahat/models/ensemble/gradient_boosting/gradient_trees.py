@@ -6,16 +6,14 @@ gain = G_L²/(H_L + λ) + G_R²/(H_R + λ) − G²/(H + λ),    value of a leaf 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from thetahat import _native
 from thetahat.data.bins import Bins, Codes
 from thetahat.foundation.threads import n_threads
+from thetahat.foundation.types import Array
 from thetahat.models.tree.structure import Tree
-
-Array = Any
 
 NO_ROWS = np.empty(0, dtype=np.uint32)
 NO_NUMBERS = np.empty(0)

@@ -8,6 +8,7 @@ import numpy as np
 
 from thetahat.estimator.parameters import Range, at_least, none, one_of, whole
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named
 from thetahat.mathematics.losses.base import Loss
 from thetahat.mathematics.losses.residual.pinball import Quantile
@@ -18,8 +19,6 @@ from thetahat.models.ensemble.gradient_boosting.raw_scores import scorer_of_raw
 from thetahat.models.ensemble.gradient_boosting.regressor import BaseBoostingRegressor
 from thetahat.models.ensemble.gradient_boosting.rounds import Plan, Rows, Scorer
 from thetahat.models.tree.growth.constraints import directions, meeting_groups
-
-Array = Any
 
 MANY_ROWS = 10_000
 """With more, ``early_stopping="auto"`` stops early."""

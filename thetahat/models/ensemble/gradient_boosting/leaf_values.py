@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import BestShift, Curved, Loss, Subdifferentiable
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import Leaves
-
-Array = Any
 
 DOUBLINGS = 60
 HALVINGS = 60

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.adaboost.weak_learners import reseeded, takes_weights
 from thetahat.models.ensemble.combination.base import require_weighable
 from thetahat.models.ensemble.gradient_boosting.leaf_values import (
@@ -22,8 +23,6 @@ from thetahat.models.ensemble.gradient_boosting.leaf_values import (
 )
 from thetahat.models.ensemble.gradient_boosting.members import ScaledLearner, answers_of
 from thetahat.models.ensemble.gradient_boosting.rounds import Plan, Round, Rows, scores_of
-
-Array = Any
 
 FLAT = 1e-9
 """Part of the first slope that counts as none."""

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.types import Array
 from thetahat.models.tree.packed import PackedTrees
 from thetahat.models.tree.structure import Tree
-
-Array = Any
 
 
 @dataclass(frozen=True)

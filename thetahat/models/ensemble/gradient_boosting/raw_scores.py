@@ -9,9 +9,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import check_scoring
 from sklearn.utils.validation import has_fit_parameter
 
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.gradient_boosting.rounds import Rows, Scorer
-
-Array = Any
 
 
 class _Answers(BaseEstimator):

@@ -10,13 +10,12 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named
 from thetahat.mathematics.losses.base import Loss, Subdifferentiable
 from thetahat.mathematics.losses.targets import check_targets
 from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting
 from thetahat.models.ensemble.gradient_boosting.rounds import Rows
-
-Array = Any
 
 
 def loss_of_numbers(given: Any, who: str) -> Subdifferentiable:

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.memory import require_memory
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.gradient_boosting.members import Member, outputs_of, times
 from thetahat.models.ensemble.gradient_boosting.rounds import Boosting, scores_of
-
-Array = Any
 
 PULL = 1e-6
 

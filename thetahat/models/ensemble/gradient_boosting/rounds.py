@@ -17,13 +17,12 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.resampling import take_rows
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved, Subdifferentiable
 from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import NO_ROWS, Leaves
 from thetahat.models.ensemble.gradient_boosting.leaf_values import takes_newton_steps
 from thetahat.models.ensemble.gradient_boosting.members import Member, together
-
-Array = Any
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ for the loss. Raw predictions are updated from the rows of the leaves, in the or
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thetahat.data.bins import Bins, Codes
+from thetahat.foundation.types import Array
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import (
     Leaves,
     TreeRules,
@@ -27,8 +27,6 @@ from thetahat.models.ensemble.gradient_boosting.leaf_values import (
 from thetahat.models.ensemble.gradient_boosting.rounds import Plan, Round, Rows
 from thetahat.models.tree.pruning import weakest_links
 from thetahat.models.tree.structure import Tree
-
-Array = Any
 
 
 @dataclass(frozen=True)

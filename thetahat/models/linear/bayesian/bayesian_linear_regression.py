@@ -16,13 +16,12 @@ from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import Range, boolean, more_than, none
 from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.linear.bayesian.conjugate_update import Conjugate
 from thetahat.models.linear.bayesian.credible_intervals import Credible
 from thetahat.models.linear.bayesian.gaussian_prior import GaussianPrior
 from thetahat.models.linear.bayesian.posterior import LinearPosterior, spread_of
-
-Array = Any
 
 LEAST_NOISE = (
     "the evidence is largest at σ → 0, or at a σ that rounding hides: noise_ is the least that is "

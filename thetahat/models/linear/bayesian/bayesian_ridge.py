@@ -15,6 +15,7 @@ from thetahat.estimator.linear import DIRECT_SIZE, LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, more_than, none, whole
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.memory import require_memory
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.models.linear.bayesian.credible_intervals import Credible
 from thetahat.models.linear.bayesian.posterior import LinearPosterior
@@ -25,7 +26,6 @@ from thetahat.objective.least_squares.ridge_evidence import (
 )
 from thetahat.objective.least_squares.ridge_path import RidgePath
 
-Array = Any
 NO_PENALTIES = np.empty(0)
 
 

@@ -18,16 +18,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.scaled_cholesky import inverse_factor
 from thetahat.models.linear.bayesian.gaussian_prior import GaussianPrior
-
-Array = Any
 
 GRID = 400
 """Noise levels tried before the best is refined: the evidence may have two peaks."""

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
+from thetahat.foundation.types import Array
 from thetahat.models.linear.bayesian.posterior import (
     LinearPosterior,
     PosteriorSummary,
@@ -17,8 +18,6 @@ from thetahat.models.linear.bayesian.posterior import (
     spread_of,
     summarise_posterior,
 )
-
-Array = Any
 
 
 class Credible:

@@ -15,8 +15,7 @@ import numpy as np
 from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.threads import one_blas_thread
-
-Array = Any
+from thetahat.foundation.types import Array
 
 ROUNDING = 1e-10
 """Negative eigenvalues smaller than this share of the largest are rounding."""

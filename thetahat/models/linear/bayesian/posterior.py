@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,8 +11,7 @@ from thetahat.data.summaries.moments import dense_rows
 from thetahat.estimator.coefficient_table import CoefficientTable
 from thetahat.foundation.arguments import require_level
 from thetahat.foundation.threads import one_blas_thread
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.metrics import check_scoring, make_scorer
 
-Array = Any
+from thetahat.foundation.types import Array
 
 
 def class_scorer(model: Any, scoring: Any, classes: Array) -> Any:

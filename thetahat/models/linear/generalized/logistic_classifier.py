@@ -11,13 +11,12 @@ from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.risk_minimiser import RiskMinimiser
 from thetahat.estimator.sparsify import Sparsifies
 from thetahat.foundation.randomness import RandomState, generator
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.families import family_of
 from thetahat.mathematics.losses.links import log_sum_exp, odds, softmax, softplus
 from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.mathematics.penalties.norms import NoPenalty
 from thetahat.objective.empirical_risk import EmpiricalRisk
-
-Array = Any
 
 CLOSER, CLOSE = 0.01, 0.1
 """The share of ``tol`` that the solver aims for: with one score its last steps gain two digits

@@ -9,6 +9,7 @@ import numpy as np
 
 from thetahat.data.source import Source
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Loss
 from thetahat.mathematics.losses.likelihood import Logistic
 from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
@@ -21,8 +22,6 @@ from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import weight_sums
-
-Array = Any
 
 LARGEST_PENALTY = 1e150
 """Beyond it the coefficients are 0 in any case, and their squares must not overflow."""

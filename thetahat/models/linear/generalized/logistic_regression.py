@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.callback import with_callbacks
 
 from thetahat.estimator.parameters import Range, at_least, boolean, more_than, none, one_of, whole
+from thetahat.foundation.types import Array
 from thetahat.models.linear.generalized.logistic_classifier import LogisticClassifier
 from thetahat.models.linear.generalized.logistic_objective import (
     LogisticObjective,
@@ -17,8 +18,6 @@ from thetahat.models.linear.generalized.logistic_objective import (
 )
 from thetahat.models.linear.inference.likelihood_inference import LikelihoodInference
 from thetahat.objective.empirical_risk import EmpiricalRisk
-
-Array = Any
 
 share = Range(lambda value: at_least(0).holds(value) and value <= 1, "a number between 0 and 1")
 

@@ -19,6 +19,7 @@ from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.config import config, settings
 from thetahat.foundation.products import product
 from thetahat.foundation.threads import ordered_map
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.solution import Outcome
@@ -33,8 +34,6 @@ from thetahat.models.linear.generalized.logistic_objective import (
 from thetahat.models.linear.generalized.logistic_regression import LogisticRegression
 from thetahat.objective.choose import method_for
 from thetahat.objective.predictor import in_double
-
-Array = Any
 
 DEFAULT = "warn"
 """What scikit-learn's parameters hold whose default is about to change; the old one is meant."""

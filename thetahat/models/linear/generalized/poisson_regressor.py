@@ -11,6 +11,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, one_of, whole
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.families import family_of
 from thetahat.mathematics.losses.likelihood import Poisson
 from thetahat.mathematics.losses.targets import check_targets
@@ -19,8 +20,6 @@ from thetahat.models.linear.inference.likelihood_inference import LikelihoodInfe
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import Sums
-
-Array = Any
 
 SERVED_BY = {"newton-cholesky": "newton", "lbfgs": "auto"}
 """scikit-learn's names of solvers. All end at the same optimum, so that its default, which columns

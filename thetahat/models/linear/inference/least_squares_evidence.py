@@ -10,7 +10,6 @@ and with normal errors (β̂ⱼ − β*ⱼ)/se(β̂ⱼ) follows Student's t with
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -18,9 +17,9 @@ from thetahat.estimator.coefficient_table import Coefficient, CoefficientTable, 
 from thetahat.foundation.arguments import require_level
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.threads import scipy_linalg
+from thetahat.foundation.types import Array
 from thetahat.objective.least_squares.solve import LeastSquares
 
-Array = Any
 EPSILON = float(np.finfo(float).eps)
 EXACT = "the fit is exact: σ̂ = 0, so that tests against it are certain (F and t infinite)"
 CONSTANT = "y is constant: there is nothing to explain, and R² and F are not defined"

@@ -12,6 +12,7 @@ from thetahat.data.arrays import to_host
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import dense_rows
 from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.types import Array
 from thetahat.models.linear.inference.least_squares_evidence import (
     Evidence,
     LinearSummary,
@@ -25,8 +26,6 @@ from thetahat.models.linear.inference.sandwich import (
     require_rows,
     require_same_rows,
 )
-
-Array = Any
 
 
 class Certain:

@@ -15,12 +15,11 @@ import numpy as np
 
 from thetahat.data.source import Block, Source
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.scaled_cholesky import inverse_factor
 from thetahat.mathematics.losses.families import Family
 from thetahat.objective.likelihood.information import Information, information
 from thetahat.objective.predictor import LinearPredictor
-
-Array = Any
 
 FAR = 0.1
 """A Newton step that moves a z this far is not that of a maximum."""

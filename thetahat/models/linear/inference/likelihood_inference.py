@@ -13,6 +13,7 @@ from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import dense_rows
 from thetahat.estimator.risk_minimiser import RiskMinimiser
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.families import Family, family_of
 from thetahat.mathematics.optimizers.smooth.newton import Newton
 from thetahat.mathematics.optimizers.solution import Outcome
@@ -35,8 +36,6 @@ from thetahat.models.linear.inference.sandwich import (
 )
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
-
-Array = Any
 
 CHEAP_HESSIAN = 64
 """Parameters up to which a Hessian costs little more than a gradient, whatever the solver."""

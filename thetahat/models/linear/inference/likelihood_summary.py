@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,9 +12,8 @@ from thetahat.estimator.coefficient_table import (
     p_sign,
 )
 from thetahat.foundation.arguments import require_level
+from thetahat.foundation.types import Array
 from thetahat.models.linear.inference.likelihood_evidence import LikelihoodEvidence
-
-Array = Any
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ import numpy as np
 
 from thetahat.data.source import Block, Source
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
+from thetahat.foundation.types import Array
 
-Array = Any
 Influence = Callable[[Block], tuple[Array, Array, Array]]
 """Of a block: the rows v, the slopes g and the leverages h."""
 

@@ -13,11 +13,10 @@ from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import boolean, one_of
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.threads import scipy_linalg
+from thetahat.foundation.types import Array
 from thetahat.models.linear.inference.least_squares_evidence import Evidence
 from thetahat.models.linear.inference.least_squares_inference import Certain
 from thetahat.objective.least_squares.solve import DIRECT, LeastSquares, least_squares
-
-Array = Any
 
 
 class GeneralizedLeastSquares(Certain, LinearRegressor):

@@ -10,9 +10,8 @@ from thetahat.data.source import Block, Source
 from thetahat.data.views.reweighted import Reweighted
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import boolean, more_than, whole
+from thetahat.foundation.types import Array
 from thetahat.objective.least_squares.solve import least_squares
-
-Array = Any
 
 
 class NoiseReweightedRegression(LinearRegressor):

@@ -29,8 +29,6 @@ from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg.norm_bound import ridge_with_norm
 from thetahat.objective.least_squares.solve import SOLVERS, LeastSquares, least_squares
 
-Array = Any
-
 SERVED_BY = {
     "augmented": "qr",
     "sparse_cg": "lsqr",

@@ -19,10 +19,9 @@ from thetahat.estimator.parameters import (
     whole,
 )
 from thetahat.estimator.watching import Watched
+from thetahat.foundation.types import Array
 from thetahat.models.linear.least_squares.ridge import SERVED_BY, served_by, solve_ridge
 from thetahat.objective.least_squares.solve import SOLVERS
-
-Array = Any
 
 
 class RidgeClassifier(Watched, LinearClassifier):

@@ -18,10 +18,9 @@ from thetahat.estimator.fold_routing import RoutesToFolds
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.parameters import at_least, boolean, non_negative_array
 from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.models.linear.least_squares.ridge_classifier import RidgeClassifier, scores_of
 from thetahat.models.linear.least_squares.ridge_cv import RidgeCV
-
-Array = Any
 
 
 class RidgeClassifierCV(RoutesToFolds, LinearClassifier):

@@ -17,12 +17,11 @@ from thetahat.estimator.fold_routing import RoutesToFolds
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, non_negative_array, none, one_of
 from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.linear.least_squares.ridge import Ridge
 from thetahat.objective.least_squares.leave_one_out import LeaveOneOut
 from thetahat.objective.least_squares.ridge_path import RidgePath
-
-Array = Any
 
 
 class RidgeCV(RoutesToFolds, LinearRegressor):

@@ -10,12 +10,11 @@ from thetahat.data.summaries.moments import moments
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import boolean
 from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.least_squares import EPSILON
 from thetahat.mathematics.linalg.total_least_squares import nearest_plane
 from thetahat.mathematics.linalg.triangular_factor import triangular_factor
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
-
-Array = Any
 
 
 class TotalLeastSquares(LinearRegressor):

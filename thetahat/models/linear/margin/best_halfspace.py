@@ -14,14 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations, islice
 from math import comb
-from typing import Any
 
 import numpy as np
 
 from thetahat.foundation.errors import DataError, MemoryBudgetError
 from thetahat.foundation.threads import one_blas_thread
-
-Array = Any
+from thetahat.foundation.types import Array
 
 MOST_PLANES = 2_000_000
 """Planes through d rows that are tried at most."""

@@ -15,6 +15,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.randomness import generator
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Loss
 from thetahat.mathematics.optimizers.dual.class_dual_descent import ClassDualDescent
 from thetahat.mathematics.optimizers.dual.dual_coordinate_descent import (
@@ -30,8 +31,6 @@ from thetahat.objective.choose import SMALL_HESSIAN, method_for
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import weight_sums
-
-Array = Any
 
 SWEEPS = 10
 """Sweeps of a coordinate method in the first step of its loop."""

@@ -22,10 +22,9 @@ from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.parameters import boolean, one_of
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.programs.linear_program import linear_program
-
-Array = Any
 
 CONSISTENT = 1e-7
 """Total violation, in units of the margin, that is left by rounding alone."""

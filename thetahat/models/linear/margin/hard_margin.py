@@ -8,12 +8,12 @@ told from those with a narrow margin by a linear program.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.foundation.errors import CapabilityError, DataError
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.dual.augmented_lagrangian import AugmentedLagrangian
 from thetahat.mathematics.optimizers.dual.dual_coordinate_descent import DualCoordinateDescent
@@ -23,8 +23,6 @@ from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.penalties.norms import L2
 from thetahat.objective.choose import LARGEST_MULTIPLIER_HESSIAN
 from thetahat.objective.empirical_risk import EmpiricalRisk
-
-Array = Any
 
 SLACK = 1e-7
 """What is left of a margin of 1 by rounding."""

@@ -22,6 +22,7 @@ from thetahat.estimator.parameters import Range, boolean, more_than, one_of, who
 from thetahat.estimator.sparsify import Sparsifies
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.base import Loss, Targets
 from thetahat.mathematics.losses.margin import Hinge, SquaredHinge
@@ -40,8 +41,6 @@ from thetahat.models.linear.margin.cost_and_bias import (
 from thetahat.models.linear.margin.hard_margin import hard_margin, without_slack
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.subsampled_start import subsampled_start
-
-Array = Any
 
 LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
 PATIENT = 1000

@@ -13,6 +13,7 @@ from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import Range, at_least, boolean, more_than, one_of, whole
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Loss, Targets
 from thetahat.mathematics.losses.residual.tube import EpsilonInsensitive, SquaredEpsilonInsensitive
 from thetahat.mathematics.losses.targets import check_targets
@@ -24,8 +25,6 @@ from thetahat.models.linear.margin.cost_and_bias import (
     support_rows,
 )
 from thetahat.objective.empirical_risk import EmpiricalRisk
-
-Array = Any
 
 
 class LinearSVR(CostAndBias, Watched, LinearRegressor):

@@ -18,6 +18,7 @@ from thetahat.data.views.shifted import shifted_to_middle
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, whole
 from thetahat.estimator.watching import Watched
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.residual.pinball import Absolute
 from thetahat.mathematics.optimizers.loop import minimise
@@ -29,8 +30,6 @@ from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.robust.huber_scale import HuberWithScale
 from thetahat.objective.units import watch_in_units
-
-Array = Any
 
 TRIAL = 30
 """Steps after which a scale that has not settled may be on its way to 0."""

@@ -13,6 +13,7 @@ from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.residual.pinball import Quantile
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.programs.interior_point import InteriorPoint
@@ -20,8 +21,6 @@ from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.mathematics.penalties.norms import L1
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
-
-Array = Any
 
 SOLVERS = ("highs", "highs-ds", "highs-ipm", "interior-point", "revised simplex", "interior_point")
 """scikit-learn's names of linear-programming solvers; one serves all: the optimum is the same."""

@@ -18,6 +18,7 @@ from thetahat.estimator.parameters import at_least, boolean, more_than, none, on
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import RandomState
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses import named as named_loss
 from thetahat.mathematics.losses.base import Curved, Loss, Reweightable, Targets
@@ -30,8 +31,6 @@ from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.robust.residual_scale import SCALES, Residuals, robust_start
 from thetahat.objective.stopping import tolerance_for
 from thetahat.objective.units import watch_in_units
-
-Array = Any
 
 MOST_ROUNDS = 100
 PLAIN_ROUNDS = 10

@@ -16,12 +16,11 @@ from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, none, one_of, whole
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.linalg.best_subsets import BestSubsets, best_subsets, n_subsets
 from thetahat.mathematics.linalg.least_squares import cholesky, pseudo_inverse
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
-
-Array = Any
 
 CRITERIA = ("rss", "aic", "bic", "cv")
 

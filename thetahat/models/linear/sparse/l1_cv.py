@@ -13,14 +13,13 @@ from thetahat.data.in_memory import InMemory
 from thetahat.estimator.fold_routing import RoutesToFolds
 from thetahat.estimator.parameters import Range, boolean, how_many_or_which, more_than, whole
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.models.linear.sparse.l1_regressor import SOLVER_RANGES, L1Regressor
 from thetahat.objective.lasso.l1_folds import FoldErrors
 from thetahat.objective.lasso.l1_least_squares import L1Rows
 from thetahat.objective.lasso.l1_path import alpha_grid, alpha_max, given_alphas
-
-Array = Any
 
 CV_RANGES = SOLVER_RANGES | {
     "eps": more_than(0),

@@ -13,6 +13,7 @@ from thetahat.data.views.one_target import OneTarget
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import Range, at_least, boolean, one_of, whole
 from thetahat.estimator.watching import Watched
+from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.coordinate.gram_descent import Terms
 from thetahat.mathematics.optimizers.coordinate.working_sets import WorkingSets
@@ -21,8 +22,6 @@ from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.objective.lasso.l1_least_squares import L1Rows
 from thetahat.objective.lasso.l1_path import elastic_net_terms, tolerance_of
 from thetahat.objective.least_squares.solve import least_squares
-
-Array = Any
 
 gram_choice = Range(
     lambda value: (

@@ -22,11 +22,10 @@ from thetahat.estimator.parameters import (
 from thetahat.foundation.arguments import numbers
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.objective.lasso.l1_least_squares import L1Rows
 from thetahat.objective.lasso.l1_path import alpha_grid, alpha_max, given_alphas, path
-
-Array = Any
 
 SOLVER_OPTIONS = {"tol": 1e-4, "max_iter": 1000, "random_state": None, "selection": "cyclic"}
 RANGES = {

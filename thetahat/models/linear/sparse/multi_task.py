@@ -12,11 +12,10 @@ from thetahat.data.source import Source
 from thetahat.estimator.parameters import at_least, boolean
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.types import Array
 from thetahat.models.linear.sparse.elastic_net import share
 from thetahat.models.linear.sparse.l1_regressor import SOLVER_RANGES, SparseCoefficients
 from thetahat.objective.lasso.task_path import solve_tasks, task_problem
-
-Array = Any
 
 _SHARED = ("fit_intercept", "copy_X", "max_iter", "tol", "selection")
 _RANGES = {name: SOLVER_RANGES[name] for name in _SHARED} | {

@@ -15,10 +15,9 @@ from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.memory import require_memory
+from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.matching_pursuit import Pursuit, pursue, pursue_rows
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
-
-Array = Any
 
 LARGEST_GRAM = 5000
 """Columns up to which the Gram matrix is formed."""

@@ -11,12 +11,11 @@ from thetahat.data.in_memory import InMemory
 from thetahat.estimator.fold_routing import RoutesToFolds
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import boolean, none, whole
+from thetahat.foundation.types import Array
 from thetahat.models.linear.sparse.orthogonal_matching_pursuit import (
     OrthogonalMatchingPursuit,
     pursuit_of,
 )
-
-Array = Any
 
 
 class OrthogonalMatchingPursuitCV(RoutesToFolds, LinearRegressor):

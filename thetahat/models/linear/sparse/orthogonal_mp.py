@@ -9,10 +9,9 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import as_source
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.matching_pursuit import Pursuit, pursue
 from thetahat.models.linear.sparse.orthogonal_matching_pursuit import pursuit_of, steps_allowed
-
-Array = Any
 
 
 def orthogonal_mp(

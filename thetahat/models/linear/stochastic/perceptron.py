@@ -9,8 +9,6 @@ import numpy as np
 from thetahat.estimator.stochastic import RANGES
 from thetahat.estimator.stochastic_classifier import StochasticClassifier
 
-Array = Any
-
 
 class Perceptron(StochasticClassifier):
     """Rosenblatt's perceptron: the classifier that learns from its mistakes alone.

@@ -9,9 +9,8 @@ from sklearn.utils.metaestimators import available_if
 
 from thetahat.estimator.stochastic import RANGES, SCHEDULE_RANGES
 from thetahat.estimator.stochastic_classifier import StochasticClassifier
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.links import Link
-
-Array = Any
 
 
 def _says_probabilities(model: SGDClassifier) -> bool:

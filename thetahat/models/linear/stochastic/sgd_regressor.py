@@ -12,11 +12,10 @@ from thetahat.data.source import Source
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.stochastic import RANGES, SCHEDULE_RANGES, Stochastic
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Targets
 from thetahat.mathematics.losses.links import Link
 from thetahat.mathematics.losses.targets import check_targets
-
-Array = Any
 
 
 class SGDRegressor(Stochastic, LinearRegressor):

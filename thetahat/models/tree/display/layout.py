@@ -7,13 +7,10 @@ up and one down.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from thetahat.foundation.types import Array
 from thetahat.models.tree.structure import Tree
-
-Array = Any
 
 
 def tidy_places(tree: Tree) -> tuple[Array, Array]:

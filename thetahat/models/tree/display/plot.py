@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.optional import optional_import
+from thetahat.foundation.types import Array
 from thetahat.models.tree.display.layout import tidy_places
 from thetahat.models.tree.display.words import Words
 from thetahat.models.tree.pruning import pruned
 
-Array = Any
 LARGEST_FONT = 11.0
 FILL = 0.86
 """Share of the distance between two neighbours that their boxes may take."""

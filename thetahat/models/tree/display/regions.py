@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.errors import CapabilityError, DataError
+from thetahat.foundation.types import Array
 from thetahat.models.tree.display.words import Words
 from thetahat.models.tree.pruning import parents
-
-Array = Any
 
 
 @dataclass(frozen=True)

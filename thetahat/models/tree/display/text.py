@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
 from thetahat.models.tree.display.words import Words
-
-Array = Any
 
 
 def export_text(

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.models.tree.structure import Tree
 
-Array = Any
 MOST_CATEGORIES = 6
 """A question lists no more of them."""
 

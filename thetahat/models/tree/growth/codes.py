@@ -7,16 +7,13 @@ last stands for missing values. Random thresholds need no order: they are drawn 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from thetahat import _native
 from thetahat.data.bins import MAX_BINS, Bins
 from thetahat.foundation.threads import n_threads
+from thetahat.foundation.types import Array
 from thetahat.models.tree.growth.columns import TreeColumns
-
-Array = Any
 
 EXACT_ROWS = 65_535
 """Rows of a node up to which it is split exactly unless asked otherwise: ranks of two bytes."""

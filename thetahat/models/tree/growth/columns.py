@@ -19,8 +19,7 @@ from thetahat.data.columns.variables import ArrayVariable, Variable, variables
 from thetahat.data.validation import as_features, is_sparse, require_matrix
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.memory import require_memory
-
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

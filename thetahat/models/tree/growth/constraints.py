@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
 from thetahat.models.tree.growth.columns import TreeColumns
-
-Array = Any
 
 
 def directions(monotonic_cst: Any, columns: TreeColumns, who: str) -> Array | None:

@@ -8,11 +8,10 @@ measurement is preferred.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-Array = Any
+from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)

@@ -6,16 +6,13 @@ reads them as they are (`grow_tree`). Cost of an exact tree: O(n·d) for each le
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.threads import n_threads
+from thetahat.foundation.types import Array
 from thetahat.models.tree.structure import Tree
-
-Array = Any
 
 BYTES_PER_CELL = 24
 """What sorted columns and the tree that is grown on them take."""

@@ -11,11 +11,10 @@ from sklearn.base import clone
 
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
+from thetahat.foundation.types import Array
 from thetahat.models.tree.growth.growing import sorted_columns
 from thetahat.models.tree.packed import PackedTrees
 from thetahat.models.tree.single import SingleTree
-
-Array = Any
 
 
 @dataclass(frozen=True)
