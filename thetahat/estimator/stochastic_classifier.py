@@ -21,8 +21,6 @@ from thetahat.estimator.stochastic import Stochastic
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Subdifferentiable, Targets
-from thetahat.mathematics.losses.likelihood import Logistic
-from thetahat.mathematics.losses.margin import SignLogistic
 
 
 class StochasticClassifier(Stochastic, LinearClassifier):
@@ -173,8 +171,10 @@ class StochasticClassifier(Stochastic, LinearClassifier):
 
     def _parts(self) -> tuple[Subdifferentiable, float]:
         loss, multiplier = super()._parts()
-        # The logistic loss for labels ±1, which all walks use.
-        return (SignLogistic() if isinstance(loss, Logistic) else loss), multiplier
+        # The same numbers for labels ±1, as all walks here have them.
+        signed = loss.with_signs()
+        assert isinstance(signed, Subdifferentiable)
+        return signed, multiplier
 
     def _target(self, number: int, codes: Array) -> Array:
         """The targets of a walk: +1 for its class, −1 (0 for some losses) for the others."""

@@ -25,7 +25,7 @@ from thetahat.data.views import in_target_units, rescaled, shifted
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.solution import Solution
-from thetahat.objective.predictor import LinearPredictor
+from thetahat.objective.predictor import Predictor
 
 FAR = 100.0
 """A column whose middle is more than so many times its extent away from 0 is far."""
@@ -40,7 +40,7 @@ class Conditioning:
     """
 
     source: Source
-    predictor: LinearPredictor
+    predictor: Predictor
     centre: Array | None = None
     scale: Array | float | None = None
     level: Array | None = None
@@ -48,7 +48,7 @@ class Conditioning:
 
     @classmethod
     def near(
-        cls, source: Source, predictor: LinearPredictor, *, ordinary_columns: bool = False
+        cls, source: Source, predictor: Predictor, *, ordinary_columns: bool = False
     ) -> Conditioning:
         """Columns that are far from 0 are centred, where the intercept can take that up.
 
@@ -58,7 +58,7 @@ class Conditioning:
         """
         source, unit = in_ordinary_units(source) if ordinary_columns else (source, 1.0)
         scale = None if unit == 1 else unit
-        centre = _centre_of_far_columns(source) if predictor.fit_intercept else None
+        centre = _centre_of_far_columns(source) if predictor.absorbs_shifts else None
         if centre is None:
             return cls(source, predictor, scale=scale)
         # The unit is a power of two, so that no digit is lost here.
@@ -68,7 +68,7 @@ class Conditioning:
     def standardised(
         cls,
         source: Source,
-        predictor: LinearPredictor,
+        predictor: Predictor,
         *,
         centre: Array | None = None,
         scale: Array | None = None,

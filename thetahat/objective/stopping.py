@@ -28,6 +28,7 @@ from thetahat.mathematics.optimizers.coordinate.working_sets import WorkingSets
 from thetahat.mathematics.optimizers.loop import Method
 from thetahat.mathematics.optimizers.proximal.proximal_newton import ProximalNewton
 from thetahat.mathematics.optimizers.smooth.irls import IRLS
+from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import quiet
 
 ORDINARY = 0.1
@@ -48,6 +49,8 @@ def tolerance_for(risk: Any, method: Method, tolerance: float) -> float:
         return max(tolerance**2, ROUNDING_OF_GAPS) * slope**2 or tolerance
     if method.gap_kind not in IN_GRADIENTS or not isinstance(risk.loss, Subdifferentiable):
         return tolerance
+    if not isinstance(risk.predictor, LinearPredictor):
+        return tolerance  # only a linear predictor's gradients are as large as its columns
     column, slope, steepest = _sizes(risk)
     rounding = SUM_ROUNDING * column * steepest
     if not math.isfinite(rounding) or not column > 0:

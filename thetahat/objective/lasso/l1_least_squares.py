@@ -25,6 +25,8 @@ from thetahat.mathematics.optimizers.coordinate.column_designs import (
 )
 from thetahat.mathematics.optimizers.coordinate.gram_descent import Terms
 from thetahat.mathematics.optimizers.coordinate.working_sets import L1LeastSquares
+from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
+from thetahat.objective.predictor import LinearPredictor
 
 if TYPE_CHECKING:
     from thetahat.data.summaries.moments import Moments
@@ -186,6 +188,15 @@ class L1Rows:
             self._design_of_rows.aim(np.ascontiguousarray(self._targets[:, target]))
         design: Design = self._design_of_rows
         return design
+
+
+def l1_problem(
+    predictor: LinearPredictor, penalty: Coordinatewise, source: Source
+) -> L1LeastSquares:
+    """The problem of one target under a penalty of |β| and β², with β ≥ 0 at most."""
+    l1, l2, lower, _ = penalty.kernel_terms(predictor.n_features)
+    rows = L1Rows(source, intercept=predictor.fit_intercept, many=False)
+    return rows.problem().with_terms(Terms(l1, l2, lower))
 
 
 def _within_memory(source: Source) -> Source:

@@ -10,7 +10,7 @@ from thetahat.data.source import Block
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved
 from thetahat.mathematics.losses.families import Family
-from thetahat.objective.predictor import LinearPredictor
+from thetahat.objective.predictor import LinearInParameters
 from thetahat.objective.sums import gradient_sums, hessian_sums
 
 
@@ -42,7 +42,7 @@ class Information:
 
 
 def information(
-    block: Block, predictor: LinearPredictor, loss: Curved, family: Family, theta: Array
+    block: Block, predictor: LinearInParameters, loss: Curved, family: Family, theta: Array
 ) -> Information:
     """The information in the rows of one block."""
     slopes = gradient_sums(block, predictor, loss, theta)

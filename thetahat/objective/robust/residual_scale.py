@@ -14,7 +14,7 @@ from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
-from thetahat.objective.predictor import LinearPredictor
+from thetahat.objective.predictor import LinearInParameters, Predictor
 from thetahat.objective.robust.s_estimate import (
     least_absolute,
     least_squares,
@@ -41,7 +41,7 @@ class Residuals:
     """The scale that is not told from 0."""
 
     @classmethod
-    def of(cls, source: Source, predictor: LinearPredictor, theta: Array) -> Residuals:
+    def of(cls, source: Source, predictor: Predictor, theta: Array) -> Residuals:
         """One pass over the rows."""
 
         def row(block: Block) -> Array:
@@ -74,7 +74,7 @@ class Residuals:
 
 def robust_start(
     source: Source,
-    predictor: LinearPredictor,
+    predictor: LinearInParameters,
     *,
     convex: bool,
     sample_size: int,

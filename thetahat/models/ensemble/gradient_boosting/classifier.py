@@ -13,10 +13,7 @@ from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named
 from thetahat.mathematics.losses.base import Subdifferentiable, Targets
-from thetahat.mathematics.losses.likelihood import Logistic
 from thetahat.mathematics.losses.links import Link, link, sigmoid
-from thetahat.mathematics.losses.margin import Exponential, SignLogistic
-from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
 from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting
 from thetahat.models.ensemble.gradient_boosting.rounds import Rows
 
@@ -29,8 +26,8 @@ def loss_of_labels(given: Any, n_classes: int, who: str) -> Subdifferentiable:
             f"{who}: gradient boosting needs the slopes (gradients) of the loss, and "
             f"{type(loss).__name__} loss has none. Use 'log_loss', or 'hinge' for margins."
         )
-    if n_classes > 2 and isinstance(loss, Logistic | SignLogistic):
-        return SoftmaxCrossEntropy()
+    if n_classes > 2 and isinstance(several := loss.multiclass(), Subdifferentiable):
+        return several
     if n_classes > 2 and loss.columns == "one":
         raise CapabilityError(
             f"{who}: y has {n_classes} classes, but {type(loss).__name__} loss is suited for 2 "
@@ -43,7 +40,7 @@ def _has_probabilities(self: Any) -> bool:
     loss = getattr(self, "loss_", None)
     if loss is None:
         return True
-    return isinstance(loss, Exponential) or loss.link in (Link.LOGIT, Link.SOFTMAX)
+    return loss.half_logit or loss.link in (Link.LOGIT, Link.SOFTMAX)
 
 
 class BaseBoostingClassifier(BaseBoosting, Classifier):
@@ -188,8 +185,7 @@ class BaseBoostingClassifier(BaseBoosting, Classifier):
     def _probable(self, raw: Array) -> Array:
         if raw.shape[1] > 1:
             return np.asarray(self.loss_.mean(raw))
-        # The score that minimises the exponential loss is half the log-odds.
-        z = 2.0 * raw[:, 0] if isinstance(self.loss_, Exponential) else raw[:, 0]
+        z = 2.0 * raw[:, 0] if self.loss_.half_logit else raw[:, 0]
         return np.column_stack([sigmoid(-z), sigmoid(z)])
 
     def _raw_from_probabilities(self, shares: Array) -> Array:
@@ -199,4 +195,4 @@ class BaseBoostingClassifier(BaseBoosting, Classifier):
         if self.n_trees_per_iteration_ > 1:
             return np.asarray(link(Link.SOFTMAX, shares))
         odds = np.asarray(link(Link.LOGIT, shares[:, 1:]))
-        return odds / 2 if isinstance(self.loss_, Exponential) else odds
+        return odds / 2 if self.loss_.half_logit else odds

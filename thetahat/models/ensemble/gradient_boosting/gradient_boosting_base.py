@@ -25,9 +25,7 @@ from thetahat.estimator.parameters import (
 )
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
-from thetahat.mathematics.losses.likelihood import Logistic
 from thetahat.mathematics.losses.links import Link, link
-from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.models.ensemble.combination.rows_as_given import open_as_given, rows_as_given
 from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import NO_LIMIT, TreeRules
@@ -281,7 +279,7 @@ class BaseGradientBoosting(BaseBoosting):
         return np.asarray(link(self.loss_.link, predicted))
 
     def _record(self, boosting: Boosting, out_of_bag: Array | None) -> None:
-        factor = 2.0 if isinstance(self.loss_, Squared | Logistic) else 1.0
+        factor = self.loss_.deviance_factor
         self._scores.setdefault("fitted", []).append(factor * boosting.mean_loss())
         if boosting.out_of_bag_losses is not None:
             losses = self._scores.setdefault("out of bag", [])

@@ -8,7 +8,6 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named
 from thetahat.mathematics.losses.base import Loss
 from thetahat.mathematics.losses.residual.pinball import Quantile
-from thetahat.mathematics.losses.residual.squared import Huber
 from thetahat.models.ensemble.gradient_boosting.gradient_boosting_base import BaseGradientBoosting
 from thetahat.models.ensemble.gradient_boosting.regressor import BaseBoostingRegressor
 
@@ -225,5 +224,4 @@ class GradientBoostingRegressor(BaseGradientBoosting, BaseBoostingRegressor):
 
     @property
     def _huber_level(self) -> float | None:
-        by_name = isinstance(self.loss, str) and isinstance(self.loss_, Huber)
-        return float(self.alpha) if by_name else None
+        return float(self.alpha) if self.loss == "huber" else None

@@ -3,10 +3,10 @@
 ``newton``       one Newton step from c = 0, −Σw·ℓ′/(Σw·ℓ″ + λ); splits use ℓ″ too
 ``line_search``  the minimum itself; splits use the slopes only
 
-Losses with positive and stable curvature (squared, logistic, softmax, Poisson, exponential) take
-Newton steps. For all others, such as losses with kinks, flat parts or negative curvature, the
-minimum is searched: by selecting the quantile for the absolute and the quantile loss, by Newton
-steps from the median for the Huber loss, and by bracketing the root of the slope for the rest.
+Losses that declare a steady curvature (squared, logistic, softmax, Poisson, exponential) take
+Newton steps. All others, with kinks, flat parts or negative curvature among them, are searched:
+those that declare their best shift by that statistic (absolute and quantile loss by selecting the
+quantile, Huber's by Newton steps from the median), the rest by bracketing the root of the slope.
 """
 
 from __future__ import annotations
@@ -16,24 +16,17 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.types import Array
-from thetahat.mathematics.losses.base import Curved, Loss, Subdifferentiable
-from thetahat.mathematics.losses.likelihood import Logistic, Poisson
-from thetahat.mathematics.losses.margin import Exponential, SignLogistic
-from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
-from thetahat.mathematics.losses.residual.pinball import Absolute, Quantile
-from thetahat.mathematics.losses.residual.squared import Huber, Squared
+from thetahat.mathematics.losses.base import BestShift, Curved, Loss, Subdifferentiable
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import Leaves
 
-STEADY = (Squared, Logistic, SignLogistic, Poisson, Exponential, SoftmaxCrossEntropy)
 DOUBLINGS = 60
 HALVINGS = 60
 
 
 def takes_newton_steps(loss: Loss, leaf_update: str) -> bool:
     """Whether leaves and splits use the curvature of the loss."""
-    if leaf_update == "auto":
-        return isinstance(loss, STEADY)
-    return leaf_update == "newton" and isinstance(loss, Curved)
+    wanted = loss.steady_curvature if leaf_update == "auto" else leaf_update == "newton"
+    return wanted and isinstance(loss, Curved)
 
 
 def newton_values(leaves: Leaves, slope: Array, curvature: Array, weight: Array | None) -> Array:
@@ -53,12 +46,12 @@ def searched_values(
     column: int,
     weight: Array | None,
 ) -> Array:
-    """Constant with the smallest loss in every leaf. Cost: O(n), per step for most losses."""
-    if isinstance(loss, Absolute | Quantile):
-        level = loss.level if isinstance(loss, Quantile) else 0.5
-        return leaves.quantiles(y - raw[:, 0], weight, level)
-    if isinstance(loss, Huber):
-        return leaves.huber_constants(y - raw[:, 0], weight, loss.delta)
+    """The best constant of every leaf. Cost: O(n) for quantiles, O(n) a step for the others."""
+    match loss.best_shift:
+        case BestShift("quantile", level):
+            return leaves.quantiles(y - raw[:, 0], weight, level)
+        case BestShift("huber", delta):
+            return leaves.huber_constants(y - raw[:, 0], weight, delta)
     rows, of_rows = leaves.order, leaves.of_rows
     y, raw = y[rows], raw[rows]
     w = None if weight is None else weight[rows]

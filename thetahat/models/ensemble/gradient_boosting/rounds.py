@@ -11,7 +11,7 @@ summed later. A continued fit therefore gives the same bits as an uninterrupted 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ import numpy as np
 from thetahat.data.resampling import take_rows
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved, Subdifferentiable
-from thetahat.mathematics.losses.residual.squared import Huber, Squared
+from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import NO_ROWS, Leaves
 from thetahat.models.ensemble.gradient_boosting.leaf_values import takes_newton_steps
 from thetahat.models.ensemble.gradient_boosting.members import Member, together
@@ -152,14 +152,14 @@ class Boosting:
         return slope.reshape(shape), curvature.reshape(shape)
 
     def _loss_of_round(self) -> Subdifferentiable:
-        if self.plan.huber_level is None or not isinstance(self.loss, Huber):
+        if self.plan.huber_level is None:
             return self.loss
         residual = np.abs(self.rows.y - self.raw[:, 0])
         all_rows = Leaves(
             np.arange(len(residual), dtype=np.uint32), np.zeros(1), np.array([0, len(residual)])
         )
         delta = float(all_rows.quantiles(residual, self.rows.weight, self.plan.huber_level)[0])
-        return replace(self.loss, delta=delta) if delta > 0 else self.loss
+        return self.loss.set_params(delta=delta) if delta > 0 else self.loss
 
     def _draw(self, random: np.random.Generator) -> Array:
         """Rows drawn for this iteration; an empty array stands for all rows."""

@@ -12,9 +12,8 @@ from thetahat.estimator.risk_minimiser import RiskMinimiser
 from thetahat.estimator.sparsify import Sparsifies
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.types import Array
+from thetahat.mathematics.losses.families import family_of
 from thetahat.mathematics.losses.links import log_sum_exp, odds, softmax, softplus
-from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
-from thetahat.mathematics.losses.multiclass.reference_softmax import ReferenceSoftmax
 from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.mathematics.penalties.norms import NoPenalty
 from thetahat.objective.empirical_risk import EmpiricalRisk
@@ -92,12 +91,13 @@ class LogisticClassifier(Sparsifies, RiskMinimiser, LinearClassifier):
         return self.classes_[(drawn[:, None] >= below).sum(axis=1)]
 
     def _attributes(self, theta: Array, risk: EmpiricalRisk) -> dict[str, Array]:
-        found = super()._attributes(theta, risk)
-        if isinstance(risk.loss, ReferenceSoftmax):
-            at = risk.loss.reference
-            return {name: np.insert(part, at, 0.0, axis=0) for name, part in found.items()}
-        if isinstance(risk.loss, SoftmaxCrossEntropy):
-            # A constant added to all scores of a row has no effect, so the mean is removed.
+        found = {
+            name: np.asarray(risk.loss.all_scores(part.T).T, order="C")
+            for name, part in super()._attributes(theta, risk).items()
+        }
+        family = family_of(risk.loss)
+        if family is not None and family.symmetric:
+            # A constant added to all scores of a row changes nothing: the one without it.
             free = found if isinstance(risk.penalty, NoPenalty) else ("intercept_",)
             return found | {name: found[name] - found[name].mean(axis=0) for name in free}
         return found

@@ -39,8 +39,7 @@ class LogisticObjective:
 
     @property
     def predictor(self) -> LinearPredictor:
-        scores = self.n_classes - isinstance(self.loss, ReferenceSoftmax)
-        outputs = 0 if self.n_classes == 2 else scores
+        outputs = self.loss.n_scores(self.n_classes)
         return LinearPredictor(self.source.n_features, outputs, self.fit_intercept)
 
     def risk(self, C: float, l1_ratio: float) -> EmpiricalRisk:

@@ -17,7 +17,6 @@ from thetahat.estimator.parameters import (
     whole,
 )
 from thetahat.foundation.types import Array
-from thetahat.mathematics.losses.multiclass.reference_softmax import ReferenceSoftmax
 from thetahat.models.linear.generalized.logistic_classifier import LogisticClassifier
 from thetahat.models.linear.generalized.logistic_objective import (
     LogisticObjective,
@@ -209,11 +208,8 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier):
     def _warm(self, risk: EmpiricalRisk) -> Array | None:
         """θ of the previous fit if it has the same shape."""
         rows = len(self.classes_) if risk.predictor.n_outputs else 1
-        if getattr(self, "coef_", np.empty(0)).shape != (rows, risk.predictor.n_features):
+        if getattr(self, "coef_", np.empty(0)).shape != (rows, risk.source.n_features):
             return None
-        coef, intercept = self.coef_, self.intercept_
-        if isinstance(risk.loss, ReferenceSoftmax):
-            at = risk.loss.reference
-            coef = np.delete(coef - coef[at], at, axis=0)
-            intercept = np.delete(intercept - intercept[at], at)
-        return risk.predictor.pack(np.ascontiguousarray(coef.T, dtype=float), intercept)
+        free = risk.loss.free_scores
+        coef = np.ascontiguousarray(free(self.coef_.T), dtype=float)
+        return risk.predictor.pack(coef, free(self.intercept_))

@@ -73,6 +73,7 @@ class LikelihoodInference(RiskMinimiser):
     def _minimise(self, risk: EmpiricalRisk, X: Any, y: Any, **options: Any) -> None:
         self._likelihood = None
         super()._minimise(risk, X, y, **options)
+        assert isinstance(risk.predictor, LinearPredictor)
         self._fitted = FittedParts(risk.predictor, risk.loss, risk.penalty)
         solution = self.solution_
         formed = solution.solver == Newton.name or solution.outcome is Outcome.EXACT

@@ -11,12 +11,11 @@ from thetahat.estimator.stochastic import RANGES, SCHEDULE_RANGES
 from thetahat.estimator.stochastic_classifier import StochasticClassifier
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.links import Link
-from thetahat.mathematics.losses.margin import ClassHuber
 
 
 def _has_probabilities(model: SGDClassifier) -> bool:
     loss = model._parts()[0]
-    if loss.link in (Link.LOGIT, Link.SOFTMAX) or isinstance(loss, ClassHuber):
+    if loss.link in (Link.LOGIT, Link.SOFTMAX) or loss.linear_probability:
         return True
     raise AttributeError(
         f"probability estimates are not available for loss={model.loss!r}. Use loss='log_loss' or "
@@ -223,7 +222,7 @@ class SGDClassifier(StochasticClassifier):
         z = self._raw(X)
         if self.loss_.link is Link.SOFTMAX:
             return self.loss_.mean(z)
-        if isinstance(self.loss_, ClassHuber):
+        if self.loss_.linear_probability:
             share = (np.clip(z, -1, 1) + 1) / 2
         else:
             share = self.loss_.mean(z)
