@@ -13,7 +13,7 @@ def test_the_example_runs(capsys):
     printed = capsys.readouterr().out
     assert "(intercept)" in printed
     assert "newton because smooth" in printed
-    assert "is better than" in printed or "cannot be told apart" in printed
+    assert "is better than" in printed or "cannot be distinguished" in printed
     assert len(names["low"]) == 5
 
 

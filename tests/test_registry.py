@@ -109,7 +109,7 @@ def test_served_means_names_and_tests_and_nothing_missing():
 def test_report_counts_what_it_lists():
     chosen = [row for row in registry.rows() if row.area in "QV"]
     lines = registry.report(chosen).splitlines()
-    assert lines[-1] == f"{sum(row in registry.served() for row in chosen)} of 11 rows served"
+    assert lines[-1] == f"{sum(row in registry.served() for row in chosen)} of 11 methods served"
     assert [line.split()[1] for line in lines if line.startswith("  ")] == [r.id for r in chosen]
     assert "\033" not in "".join(lines)
     assert "\033" in registry.report(chosen, color=True)

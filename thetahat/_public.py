@@ -60,12 +60,16 @@ _BY_MODULE = {
         "BayesianModelAveragingClassifier",
     ),
     "thetahat.models.ensemble.forest.extra_trees": ("ExtraTreesClassifier", "ExtraTreesRegressor"),
-    "thetahat.models.ensemble.gradient_boosting.gradient_boosting": (
+    "thetahat.models.ensemble.gradient_boosting.gradient_boosting_classifier": (
         "GradientBoostingClassifier",
+    ),
+    "thetahat.models.ensemble.gradient_boosting.gradient_boosting_regressor": (
         "GradientBoostingRegressor",
     ),
-    "thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting": (
+    "thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_classifier": (
         "HistGradientBoostingClassifier",
+    ),
+    "thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_regressor": (
         "HistGradientBoostingRegressor",
     ),
     "thetahat.models.ensemble.combination.linear_combination": ("LinearCombination",),
@@ -116,7 +120,8 @@ _BY_MODULE = {
     "thetahat.models.nonlinear.basis": ("BasisRegression",),
     "thetahat.models.nonlinear.circle": ("CircleFit",),
     "thetahat.models.nonlinear.regression": ("NonlinearRegression",),
-    "thetahat.models.nonlinear.response": ("ResponseTransform", "TransformedResponseRegressor"),
+    "thetahat.models.nonlinear.response": ("TransformedResponseRegressor",),
+    "thetahat.models.nonlinear.response_transform": ("ResponseTransform",),
     "thetahat.models.preprocessing.anscombe": ("AnscombeTransform",),
     "thetahat.models.preprocessing.bias_feature": ("BiasFeature",),
     "thetahat.models.preprocessing.boolean_complement": ("boolean_complement",),
@@ -128,11 +133,12 @@ _BY_MODULE = {
     "thetahat.models.preprocessing.whitening": ("Whitening",),
     "thetahat.models.rectangle.axis_parallel_rectangle": ("AxisParallelRectangle",),
     "thetahat.models.semi_supervised.self_training_classifier": ("SelfTrainingClassifier",),
-    "thetahat.models.tree.classification": ("DecisionTreeClassifier", "ExtraTreeClassifier"),
+    "thetahat.models.tree.classification": ("DecisionTreeClassifier",),
     "thetahat.models.tree.description": ("description_length",),
     "thetahat.models.tree.display.plot": ("plot_tree",),
     "thetahat.models.tree.display.regions": ("tree_regions",),
-    "thetahat.models.tree.regression": ("DecisionTreeRegressor", "ExtraTreeRegressor"),
+    "thetahat.models.tree.extra_tree": ("ExtraTreeClassifier", "ExtraTreeRegressor"),
+    "thetahat.models.tree.regression": ("DecisionTreeRegressor",),
     "thetahat.models.tree.display.text": ("export_text",),
     "thetahat.persistence.description": ("describe_file",),
     "thetahat.persistence.model_file": ("load", "save"),

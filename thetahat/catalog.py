@@ -1,7 +1,7 @@
-"""Everything the library offers, found rather than listed.
+"""All public estimators, losses, penalties and solvers, found by inspection.
 
-`estimators`, `losses`, `penalties` and `solvers` walk the public names; `solver_table` asks the
-choice itself which solver serves which loss under which penalty.
+`estimators`, `losses`, `penalties` and `solvers` inspect the public names; `solver_table` asks the
+automatic choice which solver it takes for each loss and penalty.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from thetahat.foundation.errors import CapabilityError
 
 
 def estimators() -> dict[str, type]:
-    """Every public estimator by name.
+    """List every public estimator by name.
 
-    Formula: {name: class} for each th.name that is a scikit-learn estimator. Cost: imports all.
+    Formula: {name: class} for each th.name that is a scikit-learn estimator. Cost: imports the
+    modules of all estimators.
 
     Examples
     --------
@@ -58,7 +59,7 @@ def solvers() -> dict[str, type]:
 
 
 def solver_table(n_rows: int = 1000, n_features: int = 20) -> dict[tuple[str, str], str]:
-    """Which solver ``auto`` takes for each loss and penalty; "—" where none can."""
+    """The solver that ``auto`` takes for each loss and penalty; "—" if none can."""
     from thetahat.objective.choose import choose_solver
 
     table = {}

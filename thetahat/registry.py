@@ -1,8 +1,8 @@
-"""The methods thetahat sets out to serve: which public names serve each, which tests prove it.
+"""The methods that thetahat covers: which public names serve each, and which tests verify it.
 
-``methods.toml`` is the record; this module reads it and prints it. A row is served when it has
-public names, has tests, and nothing of it is missing. The documentation's method index and the
-command ``thetahat methods`` are made from here.
+The record is ``methods.toml``; this module reads and prints it. A method is served if it has public
+names, has tests, and nothing is missing. The method index of the documentation and the command
+``thetahat methods`` are generated from it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 
 class State(Enum):
-    """How far a row is served; the value is its mark in a printed list."""
+    """How far a method is served; the value is its mark in a printed list."""
 
     SERVED = "✓"
     PARTIAL = "~"
@@ -26,20 +26,20 @@ class State(Enum):
 
 @dataclass(frozen=True)
 class Row:
-    """One method: what it is called, and what serves and proves it."""
+    """One method: its title, and the names and tests that serve it."""
 
     id: str
     title: str
     area: str
-    """The letter of its area; `areas` has the titles."""
+    """The letter of its area; `areas` gives the titles."""
     worked: str
-    """"course" where the course works it out, "mentioned" where it only names it."""
+    """"course" if the course teaches it, "mentioned" if the course only names it."""
     names: tuple[str, ...] = ()
     """Public names below ``thetahat``: "Ridge", "losses.Huber"."""
     tests: tuple[str, ...] = ()
     """Test ids: "tests/path/test_file.py::test_name"."""
     partial: str = ""
-    """What is still missing, where the names serve only a part of the row."""
+    """What is still missing, if the names serve only a part of the method."""
 
     @property
     def state(self) -> State:
@@ -54,12 +54,12 @@ def _record() -> Mapping[str, Any]:
 
 
 def areas() -> Mapping[str, str]:
-    """Letter → title of every area, in order."""
+    """Letter and title of every area, in order."""
     return dict(_record()["areas"])
 
 
 def rows() -> tuple[Row, ...]:
-    """Every row, in order."""
+    """Every method, in order."""
     return tuple(
         Row(**{**entry, "id": id, "names": tuple(entry["names"]), "tests": tuple(entry["tests"])})
         for id, entry in _record()["rows"].items()
@@ -67,12 +67,12 @@ def rows() -> tuple[Row, ...]:
 
 
 def served() -> tuple[Row, ...]:
-    """The rows that are served in full."""
+    """The methods that are served in full."""
     return tuple(row for row in rows() if row.state is State.SERVED)
 
 
 def as_data(selection: Iterable[Row]) -> dict[str, Any]:
-    """The rows as plain data, for JSON."""
+    """The methods as plain data, for JSON."""
     chosen = list(selection)
     return {
         "served": _count(chosen),
@@ -85,7 +85,7 @@ def as_data(selection: Iterable[Row]) -> dict[str, Any]:
 
 
 def report(selection: Iterable[Row], *, color: bool = False) -> str:
-    """The rows by area, one line each, and the count at the end."""
+    """The methods by area, one line each, and the count at the end."""
     chosen = list(selection)
     id_width = max((len(row.id) for row in chosen), default=0)
     title_width = max((len(row.title) for row in chosen), default=0)
@@ -102,7 +102,7 @@ def report(selection: Iterable[Row], *, color: bool = False) -> str:
             line = f"  {row.state.value} {row.id:<{id_width}}  {row.title:<{title_width}}  {note}"
             lines.append(_paint(line.rstrip(), _COLORS[row.state], color))
         lines.append("")
-    lines.append(f"{_count(chosen)} of {len(chosen)} rows served")
+    lines.append(f"{_count(chosen)} of {len(chosen)} methods served")
     return "\n".join(lines)
 
 

@@ -173,10 +173,18 @@ def test_same_seed_same_draws():
     [
         (lambda: resampling.shuffle(), ParameterError, "No array"),
         (lambda: resampling.shuffle(X, [1, 2]), DataError, "10, 2 rows"),
-        (lambda: resampling.subset_rows(X, size=11), ParameterError, "10 rows"),
+        (
+            lambda: resampling.subset_rows(X, size=11),
+            ParameterError,
+            "between 1 and 10, the number of rows",
+        ),
         (lambda: resampling.subset_rows(X, size=0), ParameterError, "size=0"),
         (lambda: resampling.subset_rows(X, size=1.5), ParameterError, r"\(0, 1\]"),
-        (lambda: resampling.subset_features(X, size=4), ParameterError, "3 features"),
+        (
+            lambda: resampling.subset_features(X, size=4),
+            ParameterError,
+            "between 1 and 3, the number of features",
+        ),
         (lambda: resampling.bootstrap_indices(0), ParameterError, "n_rows=0"),
         (lambda: resampling.bootstrap_indices(3, size=0), ParameterError, "size=0"),
         (lambda: resampling.weighted_indices([1.0, -1.0]), DataError, "row 1: -1"),

@@ -95,7 +95,7 @@ def test_bad_shapes_and_types():
 def test_a_source_brings_its_own_targets():
     source = as_source(X, Y)
     assert as_source(source) is source
-    refused("come with the source", source, Y)
+    refused("a source holds its own", source, Y)
 
 
 def test_sums_that_overflow_are_not_infinite_values():
@@ -106,11 +106,11 @@ def test_sums_that_overflow_are_not_infinite_values():
 def test_remedies_suit_the_offender():
     x = np.ones((3, 1))
     infinite = np.array([[1.0], [np.inf], [2.0]])
-    with pytest.raises(th.errors.DataError, match="clip them, or drop those rows"):
+    with pytest.raises(th.errors.DataError, match="replace them, or drop those rows"):
         th.HuberRegressor().fit(infinite, np.arange(3.0))
     with pytest.raises(th.errors.DataError, match="SimpleImputer"):
         th.HuberRegressor().fit(np.where(np.isinf(infinite), np.nan, infinite), np.arange(3.0))
-    with pytest.raises(th.errors.DataError, match=r"y holds 'a' .* for labels use a classifier"):
+    with pytest.raises(th.errors.DataError, match=r"y holds 'a' .* use a classifier for labels"):
         th.HuberRegressor().fit(x, ["a", "b", "c"])
     with pytest.raises(th.errors.DataError, match=r"sample_weight holds 'a' .* one number ≥ 0"):
         th.HuberRegressor().fit(x, np.arange(3.0), sample_weight=["a", "b", "c"])

@@ -31,6 +31,7 @@ def test_groups_reach_the_splitter(name):
 def test_groups_without_routing_are_refused(name):
     y = Y > 0 if "Classifier" in name else Y
     with pytest.raises(
-        th.errors.ParameterError, match=r"groups is for the splitter.*enable_metadata"
+        th.errors.ParameterError,
+        match=r"groups can only be passed on to the splitter.*enable_metadata",
     ):
         getattr(th, name)(cv=GroupKFold(3)).fit(X, y, groups=GROUPS)

@@ -170,10 +170,10 @@ def test_equal_models_are_not_told_apart_and_rows_are_asked_for():
     (pair,) = found.pairs
     assert not pair.test.rejects
     assert pair.rows_needed > 0
-    assert "cannot be told apart with this much data" in pair.sentence
+    assert "cannot be distinguished with this much data" in pair.sentence
     same = th.compare({"one": th.Ridge(), "two": th.Ridge()}, X, Y).pairs[0]
     assert same.test.p == 1.0
-    assert "no number of rows in reach" in same.sentence
+    assert "no realistic number of rows" in same.sentence
 
 
 @pytest.mark.parametrize("test", ["corrected_t", "paired_t", "wilcoxon", "mcnemar", "5x2cv"])
@@ -277,14 +277,14 @@ def test_type_one_error_of_comparisons():
     ("call", "message"),
     [
         (lambda: th.evaluate(th.Ridge(), X[:3], Y[:3], cv=5), "cv=5 folds of 3 rows"),
-        (lambda: th.evaluate(th.Ridge(), X, Y[:-1]), "X has 240 rows and y 239"),
+        (lambda: th.evaluate(th.Ridge(), X, Y[:-1]), "X has 240 rows, but y has 239"),
         (lambda: th.evaluate(th.Ridge(), X, Y, level=0.0), "level=0.0"),
         (lambda: th.evaluate(th.Ridge(), X, Y, interval="wald"), "interval='wald' must be one of"),
-        (lambda: th.evaluate(th.Ridge(), X, Y, interval="wilson"), "is for accuracy"),
-        (lambda: th.evaluate(th.Ridge(), X, Y, interval="delong"), "is for roc_auc"),
+        (lambda: th.evaluate(th.Ridge(), X, Y, interval="wilson"), "needs accuracy"),
+        (lambda: th.evaluate(th.Ridge(), X, Y, interval="delong"), "needs roc_auc"),
         (
             lambda: th.evaluate(GaussianNB(), X[:10], ["a"] * 9 + ["b"], cv=10),
-            "would train on a single class, 'a'",
+            "have a single class, 'a'",
         ),
         (
             lambda: th.evaluate(
@@ -301,7 +301,7 @@ def test_type_one_error_of_comparisons():
         (lambda: th.compare({"a": th.Ridge(), "b": th.Ridge()}, X, Y, test="z"), "test='z'"),
         (
             lambda: th.compare({"a": th.Ridge(), "b": th.Ridge()}, X, Y, test="mcnemar"),
-            "needs classifiers",
+            "needs the accuracy of classifiers",
         ),
         (
             lambda: th.compare(

@@ -205,7 +205,7 @@ X_FEW, Y_FEW = np.arange(40.0)[:, None], np.arange(40) % 2
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: th.HoldOut([[1.0]], [1], share=0.25), "one side empty"),
+        (lambda: th.HoldOut([[1.0]], [1], share=0.25), "no training rows or no held-out rows"),
         (lambda: th.HoldOut([[1.0]], [1], share=0.0), "share=0.0"),
         (lambda: hold_out().confidence_left(0.0), "accuracy=0.0"),
         (lambda: hold_out(planned=2.5), "planned=2.5 must be None or a whole number"),
@@ -213,11 +213,11 @@ X_FEW, Y_FEW = np.arange(40.0)[:, None], np.arange(40) % 2
         (lambda: hold_out(planned=0), "planned=0"),
         (lambda: hold_out(chosen="never"), "chosen='never'"),
         (lambda: hold_out(step=0), "step=0"),
-        (lambda: th.HoldOut(X_FEW, X_FEW / 3), "0.333333 at row 1, a quantity"),
+        (lambda: th.HoldOut(X_FEW, X_FEW / 3), "0.333333 at row 1, which is not a class label"),
         (lambda: th.HoldOut(X_FEW, np.where(Y_FEW, np.nan, 1.0)), "labels are missing"),
         (
             lambda: th.HoldOut(X_FEW, Y_FEW).error(th.Ridge().fit(X_FEW, Y_FEW)),
-            "Ridge predicts quantities",
+            "Ridge is a regressor",
         ),
         (lambda: th.HoldOut(X_FEW, Y_FEW).error(Says(Y_FEW)), r"shape \(40,\) for 10 rows"),
     ],

@@ -109,7 +109,7 @@ def test_where_rows_cannot_help_nothing_is_claimed():
     assert pair.test.p == 1.0
     assert pair.test.effect_size is None
     assert (pair.difference.low, pair.difference.high) == (-np.inf, np.inf)
-    assert "do not tell its spread" in pair.sentence
+    assert "do not show its spread" in pair.sentence
 
 
 # One split.
@@ -130,7 +130,7 @@ def test_one_split_without_classes_is_left_open():
     models = {"one": th.Ridge(), "two": th.Ridge(alpha=9.0)}
     (pair,) = th.compare(models, X, X[:, 1] + X[:, 2], cv=SPLIT).pairs
     assert not pair.test.rejects
-    assert "do not tell its spread" in pair.sentence
+    assert "do not show its spread" in pair.sentence
     found = th.search(th.Ridge(), {"alpha": [1.0, 9.0]}, X, X[:, 1], cv=SPLIT)
     assert found.best == {"alpha": 1.0}
     with pytest.raises(th.errors.ThetahatError, match="needs the scores of at least 2 folds"):
@@ -174,9 +174,9 @@ def test_every_test_tells_the_size_of_the_effect(test):
 
 def test_names_may_be_numbers():
     found = th.compare(dict(enumerate(MODELS.values())), X, LABELS)
-    assert "0 and 1 cannot be told apart" in str(found)
+    assert "0 and 1 cannot be distinguished" in str(found)
 
 
 def test_a_list_of_models_is_refused():
-    with pytest.raises(th.errors.ThetahatError, match="models is a list; give a dict"):
+    with pytest.raises(th.errors.ThetahatError, match=r"models is a list\. Give a dict"):
         th.compare(list(MODELS.values()), X, LABELS)

@@ -310,11 +310,11 @@ def test_folds_by_masks_are_folds_by_numbers():
         ({"cv": True}, "cv=True must be a number of folds"),
         ({"cv": 5.0}, "cv=5.0 must be a number of folds"),
         ({"cv": [(HALF[:40], ~HALF)]}, "Fold 0 of cv holds 40 rows as bool"),
-        ({"cv": [(range(50), [N])]}, "asks for row 100"),
+        ({"cv": [(range(50), [N])]}, "contains row 100"),
         ({"cv": [(range(50), [])]}, "Fold 0 of cv holds 0 rows"),
-        ({"scoring": []}, "names no metric"),
-        ({"scoring": {}}, "names no metric"),
-        ({"scoring": [lambda *_: 1.0, lambda *_: 2.0]}, "called alike"),
+        ({"scoring": []}, "is empty"),
+        ({"scoring": {}}, "is empty"),
+        ({"scoring": [lambda *_: 1.0, lambda *_: 2.0]}, "have the same name"),
     ],
 )
 def test_refusals_say_what_to_do(options, message):

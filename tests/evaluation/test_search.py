@@ -44,8 +44,8 @@ def test_one_standard_error_takes_the_first_that_is_close():
 def test_what_cannot_be_told_apart_is_said():
     found = th.search(th.Ridge(), {"alpha": [1.0, 1.0001, 1e5]}, X, Y)
     assert sorted(each["alpha"] for each in [found.best, *found.not_worse]) == [1.0, 1.0001]
-    assert "cannot be told apart with this much data" in found.sentence
-    assert "Of 2 other settings, 1 cannot be told" in found.sentence
+    assert "cannot be distinguished with this much data" in found.sentence
+    assert "Of 2 other settings, 1 cannot be distinguished" in found.sentence
     sure = th.search(th.Ridge(), {"alpha": [1.0, 1e5]}, X, Y)
     assert sure.not_worse == []
     assert "alpha=1.0 is better than alpha=100000.0 by" in sure.sentence

@@ -57,7 +57,7 @@ def test_numbers_with_some_words_among_them():
     result = found(pl.Series([str(k / 7) for k in range(98)] + ["abc", "def"]))
     assert result.kind == "numeric"
     assert result.n_missing == 2
-    assert "2 of 100 values are no numbers (first 'abc' in row 99)" in result.warnings[0]
+    assert "2 of 100 values are not numbers (first 'abc' in row 99)" in result.warnings[0]
 
 
 def test_kinds_can_be_asked_for():
@@ -103,7 +103,7 @@ class TestProblems:
         )
         problem = pose(leaky, "sold")
         assert "was_sold" not in problem.kinds
-        assert any("was_sold is sold under another name" in note for note in problem.notes)
+        assert any("was_sold is a copy of sold" in note for note in problem.notes)
         assert "was_sold" in pose(leaky, "sold", keep=("was_sold",)).kinds
 
     def test_rows_without_a_target_are_left_out_and_said(self, houses):
@@ -112,7 +112,7 @@ class TestProblems:
         )
         problem = pose(holes, "price")
         assert problem.n_rows == len(problem.y) == houses.height - 7
-        assert any("7 rows without a price" in note for note in problem.notes)
+        assert any("7 rows without a value of price" in note for note in problem.notes)
 
     def test_classes_of_one_row_are_left_out_and_said(self, houses):
         odd = houses.with_columns(

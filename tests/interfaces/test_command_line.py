@@ -15,7 +15,7 @@ from thetahat.interfaces.command_line import CLOSED_PIPE, main
 def test_methods_lists_every_row_by_area(capsys):
     assert main(["methods"]) == 0
     out = capsys.readouterr().out
-    assert f"{len(registry.served())} of 202 rows served" in out.splitlines()[-1]
+    assert f"{len(registry.served())} of 202 methods served" in out.splitlines()[-1]
     for row in registry.rows():
         assert f" {row.id} " in out
     assert "\033" not in out
@@ -25,7 +25,7 @@ def test_methods_lists_every_row_by_area(capsys):
 def test_methods_of_one_area(capsys, name):
     assert main(["methods", "--area", name]) == 0
     out = capsys.readouterr().out
-    assert out.splitlines()[-1].endswith("of 5 rows served")
+    assert out.splitlines()[-1].endswith("of 5 methods served")
     assert "man.isomap" in out
     assert "ols.qr" not in out
 
@@ -91,4 +91,4 @@ def test_terminal_without_unicode():
         env=os.environ | {"PYTHONIOENCODING": "ascii"},
     )
     assert run.stdout.isascii()
-    assert b"of 202 rows served" in run.stdout
+    assert b"of 202 methods served" in run.stdout

@@ -81,11 +81,11 @@ REFUSED = {
     "empty": (b"", "is empty"),
     "blank": (b"\n\n", "is empty"),
     "names only": (b"x,y\n", "no row"),
-    "twice": (b"x,y,x\n1,2,3\n", r"2 columns called 'x' \(columns 1, 3\)"),
+    "twice": (b"x,y,x\n1,2,3\n", r"2 columns named 'x' \(columns 1, 3\)"),
     "nameless": (b"x,,z\n1,2,3\n", "Column 2 .* has no name"),
-    "ragged": (b"x,y\n1,2\n1,2,3\n", "line 3 has 3 fields where 2 are expected"),
-    "latin-1": ("x,y\n1,café\n".encode("latin-1"), "no utf-8 text.*--encoding latin-1"),
-    "binary": (b"PK\x03\x04\x00\x00" * 50, "is no text"),
+    "ragged": (b"x,y\n1,2\n1,2,3\n", "line 3 has 3 fields, but 2 are expected"),
+    "latin-1": ("x,y\n1,café\n".encode("latin-1"), "not utf-8 text.*--encoding latin-1"),
+    "binary": (b"PK\x03\x04\x00\x00" * 50, "is not a text file"),
 }
 
 
@@ -108,7 +108,7 @@ def test_non_utf8_far_into_the_file(tmp_path):
 
 def test_files_that_are_not_there(tmp_path):
     (tmp_path / "other.csv").write_text("x\n1\n")
-    with pytest.raises(th.errors.DataError, match=r"There is no file .*There are: other\.csv"):
+    with pytest.raises(th.errors.DataError, match=r"There is no file .*Existing files: other\.csv"):
         read_table(str(tmp_path / "absent.csv"))
     with pytest.raises(th.errors.DataError, match="is a directory"):
         read_table(str(tmp_path))
@@ -116,7 +116,7 @@ def test_files_that_are_not_there(tmp_path):
     with pytest.raises(th.errors.DataError, match=r"fake\.parquet cannot be read"):
         read_table(str(tmp_path / "fake.parquet"))
     (tmp_path / "fake.xlsx").write_text("no workbook")
-    with pytest.raises(th.errors.DataError, match="is no Excel file"):
+    with pytest.raises(th.errors.DataError, match="is not an Excel file"):
         read_table(str(tmp_path / "fake.xlsx"))
 
 

@@ -325,8 +325,8 @@ def test_a_refusal_names_the_part_at_fault_and_a_way_out():
     )
     data = draw(losses.Squared())
     risk = risk_of(losses.Squared(), source=Chunks.of(*data, [30, 30]))
-    assert refusal(risk, opt.StochasticGradient()).startswith(
-        "StochasticGradient needs rows in any order; Chunks gives them one after another. Use"
+    assert refusal(risk, opt.SketchedNewton()).startswith(
+        "SketchedNewton needs rows in any order; Chunks gives them one after another. Use"
     )
     assert "LevenbergMarquardt needs residuals alone, without a penalty; L2 is one." in refusal(
         risk, opt.LevenbergMarquardt()

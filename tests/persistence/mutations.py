@@ -61,8 +61,10 @@ NAMES = (
     "numpy:load",
     "numpy:save",
     "pickle:loads",
-    "thetahat.models.linear.least_squares.ridge:Ridge",
+    "Ridge",
+    "thetahat.models.linear.ridge:Ridge",
     "../../etc:passwd",
+    "Tree",
     "thetahat.models.tree.structure:Tree",
     "thetahat.data.in_memory:InMemory",
 )

@@ -230,11 +230,11 @@ def test_vc_bound_shrinks_with_rows_and_says_nothing_for_few():
         (lambda: theory.cover_hart(1.5), r"bayes_error=1.5"),
         (lambda: theory.cover_hart(0.9), r"bayes_error=0.9 must be at most 1 − 1/C = 0.5"),
         (lambda: theory.cover_hart(0.7, classes=3), r"bayes_error=0.7 must be at most"),
-        (lambda: theory.union_bound(1.5), r"probabilities=1.5 must be a number between 0 and 1"),
+        (lambda: theory.union_bound(1.5), r"probabilities=1.5 must be a number from 0 to 1"),
         (lambda: theory.union_bound([0.1], events=2), r"events=2"),
         (lambda: theory.pac_sample_size(0.5, 0.1, 0.1), r"class_size=0.5 must be a number ≥ 1"),
         (lambda: theory.pac_failure(math.inf, 0.1, 5), r"class_size=inf must be finite"),
-        (lambda: theory.log_growth(3, 10**400), r"n must be at most 1.8e\+308"),
+        (lambda: theory.log_growth(3, 10**400), r"n is too large; the limit is 1.8e\+308"),
         (lambda: theory.vc_bound(0, 5), r"vc_dimension=0"),
     ],
 )

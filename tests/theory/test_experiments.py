@@ -115,7 +115,7 @@ def test_problems_that_cannot_be_learned_from_are_refused():
         theory.consistency(learner, coin_problem, [10, 1])
     with pytest.raises(th.errors.ParameterError, match="at least one size"):
         theory.consistency(learner, coin_problem, [])
-    with pytest.raises(th.errors.DataError, match="draws of 5 rows held one class only"):
+    with pytest.raises(th.errors.DataError, match="draws of 5 rows had one class only"):
         theory.consistency(learner, one_class, [5])
 
 
@@ -193,7 +193,7 @@ def test_error_by_size_draws_itself():
         bayes_error=0.0,
         random_state=0,
     )
-    assert found.plot().get_xlabel() == "rows learned"
+    assert found.plot().get_xlabel() == "training rows"
     plt.close("all")
 
 

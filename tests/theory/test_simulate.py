@@ -76,7 +76,7 @@ def test_a_bound_that_is_none_is_found_out(monkeypatch):
     monkeypatch.setattr(module, "hoeffding", lambda n, deviation: np.exp(-n * deviation))
     found = theory.simulate("hoeffding", [0.02], n=400, distribution=COIN, random_state=0)
     assert not found.holds
-    assert str(found).endswith("the bound is broken")
+    assert str(found).endswith("the bound is exceeded")
 
 
 def test_the_same_seed_gives_the_same_and_many_values_come_in_parts(monkeypatch):
@@ -106,7 +106,7 @@ def test_a_simulation_draws_itself():
     ("call", "message"),
     [
         (lambda: theory.simulate("hoefding", [0.1]), "Did you mean 'hoeffding'"),
-        (lambda: theory.simulate("markov", []), "at least one place"),
+        (lambda: theory.simulate("markov", []), "at least one argument"),
         (lambda: theory.simulate("markov", [-1.0]), "at=-1.0 must be a number > 0"),
         (lambda: theory.simulate("union", [1.5]), "at=1.5 must be a number strictly between"),
         (lambda: theory.simulate("markov", [2], n=0), "n=0"),
@@ -115,11 +115,11 @@ def test_a_simulation_draws_itself():
         (lambda: theory.simulate("markov", [2], distribution=3), "frozen distribution"),
         (
             lambda: theory.simulate("markov", [2], distribution=stats.norm()),
-            "values from -inf to inf; markov",
+            "between -inf and inf, but markov",
         ),
         (
             lambda: theory.simulate("hoeffding", [0.1], distribution=stats.expon()),
-            "values from 0 to inf; hoeffding",
+            "between 0 and inf, but hoeffding",
         ),
         (
             lambda: theory.simulate("chebyshev", [2], distribution=stats.t(2)),

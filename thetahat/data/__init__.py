@@ -1,4 +1,4 @@
-"""Where the rows are, what their columns hold, and one way to run over them."""
+"""Rows in memory, in files and on devices, what their columns hold, and passes over them."""
 
 from thetahat._lazy import lazy as _lazy
 

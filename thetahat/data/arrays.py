@@ -1,4 +1,4 @@
-"""Arrays of other libraries and devices: recognised, brought to the host, sent back."""
+"""Arrays of other libraries and devices: detection, and conversion from and to NumPy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from thetahat.foundation.types import Array
 
 
 def namespace(values: Array) -> Any:
-    """The functions for these values; NumPy's own, found at once, for NumPy's arrays."""
+    """The array functions of the library of these values."""
     if type(values) is np.ndarray:
         return np
     from array_api_compat import array_namespace
@@ -19,7 +19,7 @@ def namespace(values: Array) -> Any:
 
 
 def is_device_array(X: Any) -> bool:
-    """Whether X is an array of torch or CuPy, whatever device it is on."""
+    """Whether X is an array of torch or CuPy, on any device."""
     if type(X).__module__.partition(".")[0] not in ("torch", "cupy"):
         return False
     from array_api_compat import is_cupy_array, is_torch_array
@@ -36,7 +36,7 @@ def to_host(values: Array) -> Array:
 
 
 def like(values: Array, model: Array, dtype: Any = None) -> Array:
-    """NumPy values in the library, on the device and in the type of `model`."""
+    """NumPy values in the library, on the device and with the dtype of `model`."""
     from array_api_compat import array_namespace, device
 
     xp = array_namespace(model)

@@ -1,11 +1,11 @@
-"""Bins: every value as a code of one byte, the same order in fewer numbers.
+"""Bins: every value of a column as a code of one byte that keeps the order.
 
     code(x) = number of cut points < x,   so that  x ≤ cut[c]  ⇔  code(x) ≤ c
 
-A column has at most 255 bins, and one more code for missing values. Cut points are quantiles of the
-weighted values, so bins hold about the same weight; a column of at most as many distinct values as
-bins keeps each apart. A category has a bin of its own; of more categories than bins the rarest
-share the last one.
+A column has at most 255 bins, and one more code for missing values. Cut points are weighted
+quantiles, so bins have about the same weight; if a column has at most as many distinct values as
+bins, each value has its own bin. Each category has its own bin; if there are more categories than
+bins, the rarest share the last one.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ from thetahat.foundation.types import Array
 
 MAX_BINS = 255
 SAMPLE_ROWS = 1 << 16
-"""Cut points are learned from so many rows at most, taken at even distances."""
+"""Largest number of rows from which cut points are computed, taken at even distances."""
 ROW_ALIGNMENT = 8
-"""Bytes: the codes of a row begin at multiples of it, so that fewer rows straddle cache lines."""
+"""Bytes: rows of codes begin at multiples of this, so that fewer of them cross cache lines."""
 
 
 @dataclass(frozen=True)
 class Codes:
-    """Rows as codes, laid out row by row or column by column; a layout not asked for is empty."""
+    """Rows as codes, stored by row and by column; a layout that was not requested is empty."""
 
     by_row: Array
-    """(n, at least d) (uint8); places past the last column hold 0."""
+    """(n, at least d) (uint8); entries after the last column are 0."""
     by_column: Array
     """(d, n) (uint8)."""
 
 
 @dataclass(frozen=True)
 class Bins:
-    """How values become codes; learned once, then applied to any rows."""
+    """How values become codes; computed once, then applied to any rows."""
 
     cuts: tuple[Array, ...]
-    """Of each column the cut points in ascending order (float64); none for categories."""
+    """For each column, the cut points in ascending order (float64); none for categories."""
     categories: dict[int, Array] = field(default_factory=dict)
-    """Of a categorical column the bin of every category 0, …, K−1 (uint8)."""
+    """For each categorical column, the bin of every category 0, …, K−1 (uint8)."""
 
     @classmethod
     def learn(
@@ -74,7 +74,7 @@ class Bins:
         kinds = set(categorical)
 
         def learned(j: int) -> Array:
-            if j in kinds:  # the rare ones count, so no sample
+            if j in kinds:  # rare categories matter, so use all rows
                 n_categories = int(np.nanmax(X[:, j], initial=-1.0)) + 1
                 return bins_of_categories(distinct(columns[j], weight), n_categories, max_bins)
             return _cuts_of_column(columns[j], weight, max_bins)
@@ -89,7 +89,7 @@ class Bins:
         max_bins: int = MAX_BINS,
         categorical: Sequence[int] = (),
     ) -> Bins:
-        """Bins from one pass over rows, wherever they are."""
+        """Bins from one pass over the rows of any source."""
         kinds = set(categorical)
 
         def learned(j: int) -> Array:
@@ -112,7 +112,7 @@ class Bins:
 
     @cached_property
     def n_bins(self) -> Array:
-        """Bins of each column, the one for missing values not counted: its code is this number."""
+        """Number of bins of each column, without missing values, whose code is this number."""
         counts = np.array([len(cuts) + 1 for cuts in self.cuts], dtype=np.int64)
         for j, lookup in self.categories.items():
             counts[j] = 1 + int(lookup.max(initial=0))
@@ -120,7 +120,7 @@ class Bins:
 
     @cached_property
     def flat_cuts(self) -> tuple[Array, Array]:
-        """All cut points one after the other, and where each column's begin (int64, d + 1)."""
+        """The cut points of all columns, and where each column's begin (int64, d + 1)."""
         return _flat(self.cuts, np.float64)
 
     @cached_property
@@ -130,7 +130,7 @@ class Bins:
         return _flat([self.categories.get(j, none) for j in range(self.n_features)], np.uint8)
 
     def codes(self, X: Array, *, by_row: bool = True, by_column: bool = True) -> Codes:
-        """Rows of any float matrix as codes. Cost: O(n·d log bins) time, n·d bytes a layout."""
+        """Rows of any float matrix as codes. Cost: O(n·d log bins) time, n·d bytes per layout."""
         n, d = X.shape
         width = -(-d // ROW_ALIGNMENT) * ROW_ALIGNMENT
         codes = Codes(
@@ -151,8 +151,8 @@ class Bins:
 def bins_of_categories(found: Weighted, n_categories: int, max_bins: int) -> Array:
     """The bin of each category code (uint8).
 
-    The heaviest `max_bins` − 1 have one each, in the order of their codes, and all others share
-    the last, where there are more categories than bins.
+    If there are more categories than bins, the heaviest `max_bins` − 1 have their own bin, in the
+    order of their codes, and all others share the last.
     """
     if n_categories <= max_bins:
         return np.arange(n_categories, dtype=np.uint8)

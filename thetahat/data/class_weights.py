@@ -1,28 +1,26 @@
-"""Weights of classes: each row counts as much as its class says.
+"""Class weights: the weight of each row is multiplied by the weight of its class.
 
-"balanced" gives class c the weight W / (C·W_c), with W_c the weight of its rows, so that every
-class counts the same in all. Weights of rows count rows, here too.
+"balanced" gives class c the weight W / (C·W_c), where W_c is the total weight of its rows, so that
+all classes have the same total weight. Row weights are included in W_c.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.arrays import to_host
-from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.counts import counts
-from thetahat.data.views.reweighted import Reweighted
+from thetahat.data.views import reweighted
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 
 
 def class_weighted(source: Source, classes: Array, class_weight: Any, who: str) -> Source:
-    """Rows whose targets are codes of `classes`, their weights times those of their classes."""
+    """A source whose row weights are multiplied by the weights of their classes."""
     if class_weight is None:
         return source
     of_class = weights_of_classes(source, classes, class_weight, who)
@@ -30,11 +28,7 @@ def class_weighted(source: Source, classes: Array, class_weight: Any, who: str) 
     def factor(block: Block) -> Array:
         return of_class[to_host(block.y).astype(np.intp)]
 
-    if isinstance(source, InMemory):
-        weight = of_class[np.asarray(source.y).astype(np.intp)]
-        weight = weight if source.weight is None else source.weight * weight
-        return replace(source, weight=weight, has_weight=True)
-    return Reweighted.of(source, factor)
+    return reweighted(source, factor)
 
 
 def weights_of_classes(source: Source, classes: Array, class_weight: Any, who: str) -> Array:
@@ -47,15 +41,15 @@ def weights_of_classes(source: Source, classes: Array, class_weight: Any, who: s
         return weights
     if not isinstance(class_weight, Mapping):
         raise ParameterError(
-            f"{who}: class_weight={class_weight!r} must be None, 'balanced', or a dictionary from "
+            f"{who}: class_weight={class_weight!r} must be None, 'balanced', or a dictionary of "
             "labels to weights ≥ 0."
         )
     known = classes.tolist()
     for label, weight in class_weight.items():
         if label not in known:
             raise ParameterError(
-                f"{who}: class_weight names {label!r}, which is no class of y: "
-                f"{', '.join(map(repr, known[:10]))}. Drop it, or give rows of that class."
+                f"{who}: class_weight contains {label!r}, which is not a class of y: "
+                f"{', '.join(map(repr, known[:10]))}. Remove it, or give rows of that class."
             )
         if not weight >= 0:
             raise ParameterError(f"{who}: class_weight[{label!r}]={weight!r} must be ≥ 0.")

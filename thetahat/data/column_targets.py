@@ -1,4 +1,4 @@
-"""Targets that come as a column, (n, 1), instead of as (n,): the same n values."""
+"""Targets of shape (n, 1), converted to shape (n,)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 
 
 def one_column(y: Any) -> Any:
-    """Targets as they are, save that a single column, also that of a table, becomes (n,).
+    """The targets unchanged, except that a single column (also of a table) becomes (n,).
 
-    Compared with predictions of shape (n,), a column would spread to (n, n) without a word.
+    Compared with predictions of shape (n,), a column would be broadcast to (n, n) silently.
     """
     shape = np.shape(y)
     return np.asarray(y).ravel() if len(shape) == 2 and shape[1] == 1 else y

@@ -1,7 +1,7 @@
-"""Numbers whose squares leave the range of floating point: columns refused, targets in their unit.
+"""Values whose squares overflow or underflow: invalid columns, and rescaled targets.
 
-Methods that form products of columns lose a column beyond 1e154 to infinity and one below 1e-162 to
-0. A linear fit can be told in another unit of y at no loss, by a power of two.
+Methods that form products of columns turn a column beyond 1e154 into infinity and one below 1e-162
+into 0. A linear fit can rescale y by a power of two without loss.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from thetahat.data.source import Source
 from thetahat.foundation.errors import DataError
 
 EXTREME = 1e50
-"""Targets larger than this, or smaller than its inverse, are seen in a unit of their own."""
+"""Targets with a larger maximum than this, or a smaller one than its inverse, are rescaled."""
 FAR_OFF = 1e4
-"""Columns of larger size than this, or smaller than its inverse, are in another unit."""
+"""Columns with a larger maximum than this, or a smaller one than its inverse, are rescaled."""
 SMALLEST = 1e-290
-"""Sums of squares below this have lost their digits."""
+"""Sums of squares below this have lost digits."""
 
 
 def require_squares_of_rows(source: Source, *, who: str) -> None:
-    """Refuse columns whose squares overflow or vanish. Cost: one pass, O(n d)."""
+    """Raise an error for columns whose squares overflow or underflow. Cost: one pass, O(n d)."""
     total, largest = 0.0, 0.0
     for block in source.blocks():
         with np.errstate(over="ignore", under="ignore"):
@@ -35,23 +35,23 @@ def require_squares_of_rows(source: Source, *, who: str) -> None:
             column = int(np.argmax(np.max(abs(dense), axis=0)))
             raise DataError(
                 f"{who}: Column {source.schema.label(column)} is so large that its squares "
-                f"overflow (up to {np.max(abs(dense[:, column])):.2g}). Divide it by its size."
+                f"overflow (up to {np.max(abs(dense[:, column])):.2g}). Rescale the column."
             )
         total += square
         if total < SMALLEST:
             largest = max(largest, float(np.max(abs(entries), initial=0.0)))
     if total < SMALLEST and largest > 0:
         raise DataError(
-            f"{who}: the columns of X are so small that their squares vanish (up to "
-            f"{largest:.2g}). Divide them by their size."
+            f"{who}: the columns of X are so small that their squares underflow (up to "
+            f"{largest:.2g}). Rescale the columns."
         )
 
 
 def in_ordinary_units(source: Source) -> tuple[Source, float]:
-    """Rows with X/unit for X, and the unit: a power of two, and 1 unless all columns are far off.
+    """Rows with X/unit for X, and the unit: a power of two, or 1 unless X is far from 1.
 
-    For methods that step along gradients, to which columns in millions and an intercept of ones are
-    a narrow valley. Rows in files stay as they are. Cost: one pass, O(n d).
+    For gradient methods, for which very large columns beside an intercept of ones are badly
+    conditioned. Rows in files stay unchanged. Cost: one pass, O(n d).
     """
     if not isinstance(source, InMemory):
         return source, 1.0
@@ -65,7 +65,7 @@ def in_ordinary_units(source: Source) -> tuple[Source, float]:
 
 
 def target_unit(source: Source) -> float:
-    """1, or the power of two next to the largest |y| where that is extreme. Cost: O(n)."""
+    """1, or the power of two next to the largest |y| if that is extreme. Cost: O(n)."""
     largest = max(
         (float(np.max(abs(np.asarray(block.y)), initial=0.0)) for block in source.blocks()),
         default=0.0,

@@ -1,4 +1,4 @@
-"""The rule that every number is finite, and the error that names the one that is not."""
+"""The check that every number is finite, and its error message."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from thetahat.foundation.types import Array
 
 
 def describe_non_finite(value: float, dtype: Any) -> str:
-    """ "NaN", or scikit-learn's words for infinity, which its users search for."""
+    """ "NaN", or scikit-learn's words for infinity, which users search for."""
     if np.isnan(value):
         return "NaN"
     return f"infinity or a value too large for dtype({np.dtype(dtype).name!r})"
@@ -22,13 +22,13 @@ def describe_non_finite(value: float, dtype: Any) -> str:
 def require_finite_block(
     X: Array, start: int, schema: Schema, origin: str = "", *, role: str = "X"
 ) -> None:
-    """Refuse NaN and infinity in some rows of X, naming column, row, value and remedy."""
+    """Raise an error for NaN and infinity in rows of X, with column, row, value and remedy."""
     if is_device_array(X):
         if bool((X - X == 0).all()):
             return
         X = to_host(X)
     values = X if isinstance(X, np.ndarray) else X.data
-    # One sum is finite unless an entry is not, or the sum overflows: look closer only then.
+    # The sum is finite unless an entry is not, or the sum overflows; look closer only then.
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():
             return
@@ -43,11 +43,11 @@ def require_finite_block(
         f"{schema.label(column)}{place} holds {count} such value{'s' if count > 1 else ''} "
         f"(first at row {start + row})"
         + (f", and {others} other column{'s' if others > 1 else ''} too" if others else "")
-        + f". This model has no rule for them: {_remedy(dense[row, column])}, or drop those rows."
+        + f". This model does not accept them: {_remedy(dense[row, column])}, or drop those rows."
     )
 
 
 def _remedy(value: float) -> str:
     if np.isnan(value):
         return "impute first, for example with sklearn.impute.SimpleImputer"
-    return "look where they come from (a division by 0, a logarithm of 0), clip them"
+    return "find their cause (such as a division by 0 or a logarithm of 0) and replace them"

@@ -1,4 +1,4 @@
-"""Rows that are arrays in this process: dense (memory-mapped ones included) or sparse."""
+"""Rows in arrays of this process: dense (also memory-mapped) or sparse."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import numpy as np
 
 from thetahat.data.memory_map import release_rows
 from thetahat.data.resampling import take_rows
-from thetahat.data.source import Block, S, Source, rows_per_block
+from thetahat.data.source import Block, S, Source, row_weights, rows_per_block
 from thetahat.foundation.threads import blocks_in_flight, one_blas_thread
 from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True, kw_only=True)
 class InMemory(Source):
-    """A 2-D NumPy array (any memory order, a memory map too) or CSR array, read in place.
+    """A 2-D NumPy array (in any memory order, or memory-mapped) or CSR array, read in place.
 
-    A memory-mapped array is sliced block by block, and the pages of blocks that are done with are
-    let go, so no more than a few blocks are ever resident.
+    A memory-mapped array is read block by block, and the pages of finished blocks are released, so
+    only a few blocks are resident.
     """
 
     X: Array
@@ -36,6 +36,11 @@ class InMemory(Source):
     def is_sparse(self) -> bool:
         return not isinstance(self.X, np.ndarray)
 
+    @property
+    def row_weights(self) -> Array:
+        """One weight per row: ones where all count alike."""
+        return row_weights(self.weight, self.n_rows)
+
     def take(self, rows: Array) -> InMemory:
         """Some of the rows, in the order given."""
         return replace(
@@ -46,7 +51,7 @@ class InMemory(Source):
         )
 
     def reduce(self, summarise: Callable[..., S], *params: Any) -> S:
-        """As `Source.reduce`; rows of a single block cost no more than `summarise` itself."""
+        """As `Source.reduce`; a single block costs no more than `summarise` itself."""
         if self.n_rows > self.block_rows:
             return super().reduce(summarise, *params)
         with one_blas_thread():
@@ -74,7 +79,7 @@ class InMemory(Source):
 
     @property
     def block_rows(self) -> int:
-        """Rows per block; sparse rows are counted by what they hold, not by their width."""
+        """Rows per block; for sparse rows by their stored entries, not by their width."""
         if not self.is_sparse:
             return rows_per_block(self.n_features)
         held = int(self.X.nnz) // max(1, self.n_rows)

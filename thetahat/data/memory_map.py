@@ -1,8 +1,8 @@
-"""Letting go of the pages of a memory-mapped array once its rows are summarised.
+"""Release the pages of a memory-mapped array once its rows have been used.
 
-Pages of a mapped file stay resident until the system wants them back, so a pass over a large map
-looks as if it loaded the file. Telling the system that they are done with keeps the process small;
-nothing is lost, for the pages of a shared map are the file's own.
+Pages of a mapped file stay resident until the system needs the memory, so a pass over a large map
+looks as if it had loaded the file. Releasing them keeps the process small; nothing is lost, because
+the pages are backed by the file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def release_rows(X: Array, start: int, stop: int) -> None:
     base = np.frombuffer(mapping, dtype=np.uint8).ctypes.data
     offset = X.ctypes.data - base
     page = mmap.PAGESIZE
-    # Whole pages only: the rows on either side may still be in use.
+    # Whole pages only, because the rows on either side may still be in use.
     first = -(-(offset + start * X.strides[0]) // page) * page
     last = (offset + stop * X.strides[0]) // page * page
     if last > first:

@@ -1,7 +1,7 @@
-"""Rows that live on an accelerator (or in another array library): torch and CuPy arrays.
+"""Rows on an accelerator or in another array library: torch and CuPy arrays.
 
-The rows stay where they are. What a summary makes of a block, a d × d matrix or a triangle, comes
-to the host, and what was learned goes back to the rows' device.
+The rows stay where they are. Summaries of blocks, such as d × d matrices, are copied to the host,
+and the fitted parameters are copied back to the device of the rows.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from thetahat.data.source import Block, Source
 from thetahat.foundation.types import Array
 
 BLOCK_BYTES = 1 << 30
-"""Large blocks: a device is fast when it is busy, and its memory is its own."""
+"""Blocks are large, because a device needs much work at once to be fast."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OnDevice(Source):
-    """A 2-D array of torch or CuPy; y and weights are on the same device."""
+    """A 2-D array of torch or CuPy, with y and weights on the same device."""
 
     X: Array
     y: Array | None = None

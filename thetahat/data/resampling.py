@@ -1,10 +1,10 @@
-"""Drawing rows at random: shuffles, subsets, the bootstrap, weighted and rejection sampling.
+"""Draw rows at random: shuffles, subsets, the bootstrap, weighted and rejection sampling.
 
-The bootstrap draws n of n rows with replacement. A row is missed by all draws with probability
+The bootstrap draws n of n rows with replacement. A row is in none of the draws with probability
 
     (1 − 1/n)ⁿ → e⁻¹ ≈ 0.368,
 
-so about a third of the rows are left over to test on ("out of bag").
+so about a third of the rows are not drawn and can be used for testing ("out of bag").
 """
 
 from __future__ import annotations
@@ -34,9 +34,16 @@ __all__ = [
 
 
 class Bootstrap(NamedTuple):
-    """The rows that were drawn, some of them repeatedly, and those that were not.
+    """Row numbers of a bootstrap sample: the drawn rows, with repetitions, and the others.
 
     Formula: drawn ∪ out_of_bag = {0, ..., n − 1}, disjoint. Cost: O(n) memory.
+
+    Attributes
+    ----------
+    drawn : ndarray of int
+        Numbers of the drawn rows. A row may be drawn several times.
+    out_of_bag : ndarray of int
+        Numbers of the rows that were not drawn, in ascending order.
 
     Examples
     --------
@@ -53,18 +60,18 @@ class Bootstrap(NamedTuple):
 def shuffle(*arrays: Any, random_state: RandomState = None) -> Any:
     """Put the rows of one or several arrays into the same random order.
 
-    All n! orders are equally likely, so P(row i at place j) = 1/n. Cost: O(n·d), a copy.
+    Formula: all n! orders are equally likely, so P(row i at place j) = 1/n. Cost: O(n·d), a copy.
 
     Parameters
     ----------
     *arrays : arrays, sparse arrays, tables or lists with the same number of rows
-        X, y, weights...
+        The arrays to shuffle, such as X, y and the weights.
     random_state : int, Generator or None
-        Same seed, same order.
+        Seed or generator for the order. The same seed gives the same result.
 
     Returns
     -------
-    The array, or a tuple of them when several were given.
+    The shuffled array, or a tuple of arrays if several were given.
 
     Examples
     --------
@@ -79,22 +86,22 @@ def shuffle(*arrays: Any, random_state: RandomState = None) -> Any:
 
 
 def subset_rows(*arrays: Any, size: int | float, random_state: RandomState = None) -> Any:
-    """Draw some rows without replacement, the same of every array, in their original order.
+    """Draw some rows without replacement, the same from every array, in their original order.
 
-    Each row is kept with probability size/n. Cost: O(n + size·d).
+    Formula: each row is kept with probability size/n. Cost: O(n + size·d).
 
     Parameters
     ----------
     *arrays : arrays, sparse arrays, tables or lists with the same number of rows
-        X, y, weights...
+        The arrays to draw from, such as X, y and the weights.
     size : int, or float in (0, 1]
-        How many rows, or which part of them (rounded to the nearest number, at least one).
+        The number of rows, or as a float the share of the rows (rounded, but at least one row).
     random_state : int, Generator or None
-        Same seed, same rows.
+        Seed or generator for the draw. The same seed gives the same rows.
 
     Returns
     -------
-    The subset, or a tuple of them when several arrays were given.
+    The subset, or a tuple of subsets if several arrays were given.
 
     Examples
     --------
@@ -112,23 +119,24 @@ def subset_features(
 ) -> tuple[Array, Indices]:
     """Draw some columns without replacement, in their original order.
 
-    Each column is kept with probability size/d. Cost: O(d + n·size).
+    Formula: each column is kept with probability size/d. Cost: O(d + n·size).
 
     Parameters
     ----------
     X : array, sparse array or pandas DataFrame of shape (n, d)
-        The rows.
+        The rows to take columns from.
     size : int, or float in (0, 1]
-        How many columns, or which part of them (rounded to the nearest number, at least one).
+        The number of columns, or as a float the share of the columns (rounded, but at least one
+        column).
     random_state : int, Generator or None
-        Same seed, same columns.
+        Seed or generator for the draw. The same seed gives the same columns.
 
     Returns
     -------
     subset : of shape (n, size)
         The chosen columns.
     columns : ndarray of int
-        Which they are, to choose the same ones when predicting.
+        The numbers of the chosen columns, to choose the same ones for prediction.
 
     Examples
     --------
@@ -146,18 +154,19 @@ def subset_features(
 def bootstrap_indices(
     n_rows: int, *, size: int | None = None, random_state: RandomState = None
 ) -> Bootstrap:
-    """Draw rows with replacement, n of n unless `size` says otherwise.
+    """Draw row numbers with replacement, by default as many as there are rows.
 
-    A row is out of bag with probability (1 − 1/n)^size, for size = n about e⁻¹. Cost: O(n + size).
+    Formula: a row is out of bag with probability (1 − 1/n)^size, for size = n about e⁻¹. Cost:
+    O(n + size).
 
     Parameters
     ----------
     n_rows : int
-        n, the number of rows to draw from.
+        The number of rows to draw from (n).
     size : int, optional
-        How many draws; n by default.
+        The number of draws. By default n_rows.
     random_state : int, Generator or None
-        Same seed, same rows.
+        Seed or generator for the draw. The same seed gives the same rows.
 
     Returns
     -------
@@ -172,9 +181,9 @@ def bootstrap_indices(
     0.37
     """
     if n_rows < 1:
-        raise ParameterError(f"bootstrap_indices(n_rows={n_rows!r}): needs at least one row.")
+        raise ParameterError(f"bootstrap_indices: n_rows={n_rows!r} must be at least 1.")
     if size is not None and size < 1:
-        raise ParameterError(f"bootstrap_indices(size={size!r}): needs at least one draw.")
+        raise ParameterError(f"bootstrap_indices: size={size!r} must be at least 1.")
     drawn = generator(random_state).integers(n_rows, size=size or n_rows, dtype=np.intp)
     missed = np.ones(n_rows, dtype=bool)
     missed[drawn] = False
@@ -188,23 +197,25 @@ def weighted_indices(
     systematic: bool = False,
     random_state: RandomState = None,
 ) -> Indices:
-    """Draw rows with replacement in proportion to their weights.
+    """Draw row numbers with replacement, with probabilities proportional to weights.
 
-    P(row i) = wᵢ / Σw at each draw: fitting the drawn rows stands in for fitting weighted ones, for
-    learners that take no weights. With ``systematic`` one random offset places equally spaced
-    points on the cumulated weights: row i then comes size·wᵢ/Σw times, rounded up or down, which
-    has the same mean and less noise. Cost: O(n + size·log n).
+    Fitting the drawn rows replaces a weighted fit for models that do not accept row weights.
+
+    Formula: P(row i) = wᵢ / Σw at each draw. With ``systematic``, one random offset places equally
+    spaced points on the cumulated weights: row i is then drawn size·wᵢ/Σw times, rounded up or
+    down, which has the same mean and a smaller variance. Cost: O(n + size·log n).
 
     Parameters
     ----------
     weight : array of shape (n,)
-        Non-negative, not all zero.
+        Row weights, finite and ≥ 0, not all zero.
     size : int, optional
-        How many draws; n by default.
-    systematic : bool
-        Equally spaced instead of independent draws; the indices then come in ascending order.
+        The number of draws. By default the number of rows.
+    systematic : bool, default=False
+        Whether draws are equally spaced instead of independent. The row numbers are then in
+        ascending order.
     random_state : int, Generator or None
-        Same seed, same rows.
+        Seed or generator for the draw. The same seed gives the same rows.
 
     Returns
     -------
@@ -219,12 +230,12 @@ def weighted_indices(
     weight = _checked_weight(weight)
     draws = weight.size if size is None else size
     if draws < 1:
-        raise ParameterError(f"weighted_indices(size={size!r}): needs at least one draw.")
+        raise ParameterError(f"weighted_indices: size={size!r} must be at least 1.")
     rng = generator(random_state)
     cumulated = np.cumsum(weight / weight.max())
     place = (np.arange(draws) + rng.random()) / draws if systematic else rng.random(draws)
     found = np.searchsorted(cumulated, place * cumulated[-1], side="right")
-    # Rounding may lift the last point to the very end; the last row that counts is meant.
+    # Rounding may move the last point past the end; use the last row of positive weight.
     rows: Indices = np.minimum(found, np.flatnonzero(weight)[-1])
     return rows
 
@@ -236,21 +247,21 @@ def draw_until(
     max_draws: int = 10_000,
     random_state: RandomState = None,
 ) -> Draw:
-    """Draw again and again until a draw is accepted (rejection sampling).
+    """Draw candidates until one is accepted (rejection sampling).
 
-    If draws follow q, the result follows q given acceptance: p(x) ∝ q(x)·1[accept(x)].
-    Cost: 1/P(accept) draws on average; for P = 0 the cap turns an endless loop into an error.
+    Formula: if candidates follow q, the result follows p(x) ∝ q(x)·1[accept(x)]. Cost: 1/P(accept)
+    draws on average. If nothing is accepted, an error is raised after ``max_draws``.
 
     Parameters
     ----------
     draw : callable
-        ``draw(rng)`` gives one candidate.
+        A function ``draw(rng)`` that returns one candidate.
     accept : callable
-        ``accept(candidate)`` says whether to keep it.
-    max_draws : int
-        After so many refusals, give up.
+        A function ``accept(candidate)`` that returns whether to keep it.
+    max_draws : int, default=10_000
+        The number of rejected draws after which an error is raised.
     random_state : int, Generator or None
-        Same seed, same draws.
+        Seed or generator for the draws. The same seed gives the same result.
 
     Returns
     -------
@@ -268,7 +279,7 @@ def draw_until(
     True
     """
     if max_draws < 1:
-        raise ParameterError(f"draw_until(max_draws={max_draws!r}): needs at least one draw.")
+        raise ParameterError(f"draw_until: max_draws={max_draws!r} must be at least 1.")
     rng = generator(random_state)
     for _ in range(max_draws):
         candidate = draw(rng)
@@ -277,17 +288,19 @@ def draw_until(
     # The rule of three: with no success in m trials, P < 3/m at 95 % confidence.
     raise ParameterError(
         f"draw_until: none of {max_draws} draws was accepted, so P(accept) < {3 / max_draws:.2g} "
-        "with 95 % confidence. Draw closer to what is accepted, loosen accept, or raise max_draws."
+        "with 95 % confidence. Use a draw closer to what is accepted, a less strict accept, or a "
+        "larger max_draws."
     )
 
 
 def _common_rows(arrays: tuple[Any, ...]) -> int:
     if not arrays:
-        raise ParameterError("No array was given; pass at least one, such as X.")
+        raise ParameterError("No array was given. Give at least one, such as X.")
     rows = [array.shape[0] if hasattr(array, "shape") else len(array) for array in arrays]
     if len(set(rows)) > 1:
         raise DataError(
-            f"The arrays have {', '.join(map(str, rows))} rows; give arrays of the same rows."
+            f"The arrays have {', '.join(map(str, rows))} rows. Give arrays with the same number "
+            "of rows."
         )
     return int(rows[0])
 
@@ -298,7 +311,7 @@ def _take_all(arrays: tuple[Any, ...], rows: Indices) -> Any:
 
 
 def take_rows(array: Any, rows: Indices) -> Any:
-    """Some rows of an array, sparse array, table or list, by their numbers."""
+    """Rows of an array, sparse array, table or list, given by number."""
     if isinstance(array, list | tuple):
         return [array[row] for row in rows]
     if hasattr(array, "iloc"):
@@ -306,12 +319,12 @@ def take_rows(array: Any, rows: Indices) -> Any:
     if type(array).__module__.startswith("pyarrow"):
         return array.take(rows)
     if type(array) is np.ndarray and getattr(rows, "dtype", np.dtype(bool)).kind in "iu":
-        return array.take(rows, axis=0)  # the same rows, in a third of the time
+        return array.take(rows, axis=0)  # three times as fast as indexing
     return array[rows]
 
 
 def take_columns(X: Any, columns: Indices) -> Any:
-    """Some columns of an array, sparse array or table, by their numbers."""
+    """Columns of an array, sparse array or table, given by number."""
     if hasattr(X, "iloc"):
         return X.iloc[:, columns]
     if hasattr(X, "column_names"):  # an Arrow table
@@ -322,10 +335,10 @@ def take_columns(X: Any, columns: Indices) -> Any:
 def _subset(n: int, size: int | float, what: str, random_state: RandomState) -> Indices:
     if isinstance(size, float | np.floating):
         if not 0 < size <= 1:
-            raise ParameterError(f"size={size!r}: a part of the {what} lies in (0, 1].")
+            raise ParameterError(f"size={size!r}: a share of the {what} must lie in (0, 1].")
         size = max(1, round(size * n))
     if not 1 <= size <= n:
-        raise ParameterError(f"size={size!r}: there are {n} {what} to choose from.")
+        raise ParameterError(f"size={size!r} must lie between 1 and {n}, the number of {what}.")
     chosen = generator(random_state).choice(n, size=int(size), replace=False, shuffle=False)
     return np.sort(chosen).astype(np.intp, copy=False)
 
@@ -333,7 +346,7 @@ def _subset(n: int, size: int | float, what: str, random_state: RandomState) -> 
 def _checked_weight(weight: Array) -> NDArray[np.float64]:
     values = np.asarray(weight, dtype=np.float64)
     if values.ndim != 1 or values.size == 0:
-        raise DataError(f"Weights have shape {values.shape}; give one number per row, (n,).")
+        raise DataError(f"Weights have shape {values.shape}. Give one number per row, (n,).")
     bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
     if bad.size:
         raise DataError(
@@ -341,5 +354,5 @@ def _checked_weight(weight: Array) -> NDArray[np.float64]:
             f"{bad[0]}: {values[bad[0]]:g}); weights must be finite and ≥ 0. Drop those rows."
         )
     if not values.any():
-        raise DataError("All weights are zero, so no row can be drawn. Give one a positive weight.")
+        raise DataError("All weights are zero, so no row can be drawn. Give a positive weight.")
     return values

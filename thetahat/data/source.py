@@ -1,13 +1,13 @@
-"""Rows, wherever they live, and the one way to run over them.
+"""Rows in memory, in a file or on a device, and passes over them.
 
-A `Source` hands out `Block`s of rows in a fixed order; ``source.reduce(summarise, *params)`` maps a
-function over the blocks and merges what it returns. It is the only code that knows where rows live,
-and every fit that is a sum over rows runs through it: in memory, from a file, on one thread or
-many, with the same result.
+A `Source` yields `Block`s of rows in a fixed order; ``source.reduce(summarise, *params)`` applies a
+function to the blocks and merges the results. Only sources know where rows are stored, and every
+fit that is a sum over rows uses `reduce`: in memory, from a file, on one thread or many, with the
+same result.
 
 A summary is any object with ``merge(other) -> summary``. Merging is associative up to rounding,
-and the blocks and their order depend on the data alone, so the bits do not depend on the number of
-threads.
+and the blocks and their order depend on the data alone, so results are the same bit for bit for any
+number of threads.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from thetahat.foundation.threads import ordered_map
 from thetahat.foundation.types import Array
 
 BLOCK_BYTES = 4 << 20
-"""Target size of a block of rows: large enough for BLAS, small enough for a core's cache."""
+"""Target size of a block of rows: large enough for BLAS, small enough for the cache of a core."""
 WIDE_BLOCK_BYTES = 1 << 26
 """Largest block of rows too wide for the cache."""
 MAX_BLOCK_ROWS = 1 << 14
@@ -35,12 +35,17 @@ MIN_BLOCK_ROWS = 256
 
 
 class Summary(Protocol):
-    """What `Source.reduce` can merge."""
+    """A summary that `Source.reduce` can merge."""
 
     def merge(self, other: Any) -> Any: ...
 
 
 S = TypeVar("S", bound=Summary)
+
+
+def row_weights(weight: Array | None, n_rows: int) -> Array:
+    """The weights of the rows: ones where there are none."""
+    return np.ones(n_rows) if weight is None else weight
 
 
 @dataclass(frozen=True)
@@ -63,19 +68,19 @@ class Block:
 
     @property
     def row_weights(self) -> Array:
-        """One weight per row: ones where all count alike."""
-        return np.ones(self.n_rows) if self.weight is None else self.weight
+        """One weight per row; ones if there are no weights."""
+        return row_weights(self.weight, self.n_rows)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source(ABC):
-    """Rows (x, y, w) and what is known about them before any is read."""
+    """Rows (x, y, w) and their properties that are known before any row is read."""
 
     n_features: int
     n_outputs: int = 0
-    """Columns of y; 0 when y is 1-D or absent."""
+    """Number of columns of y; 0 if y is 1-D or absent."""
     dtype: Any = np.float64
-    """float32 or float64: the precision of X, and of what is learned from it."""
+    """float32 or float64: the precision of X, and of the fitted parameters."""
     schema: Schema = field(default_factory=Schema)
     has_target: bool = False
     has_weight: bool = False
@@ -83,17 +88,17 @@ class Source(ABC):
     @property
     @abstractmethod
     def n_rows(self) -> int:
-        """How many rows there are (a file may have to be counted first)."""
+        """The number of rows (the rows of a file may have to be counted first)."""
 
     @abstractmethod
     def blocks(self) -> Iterator[Block]:
-        """The rows in order, the same blocks at every call."""
+        """The rows in order; every call yields the same blocks."""
 
     def reduce(self, summarise: Callable[..., S], *params: Any) -> S:
         """Merge ``summarise(block, *params)`` over all blocks, in order.
 
-        A summary of many numbers may offer ``absorb``: a merge that may reuse its own memory, for
-        a whole that nobody else holds.
+        A large summary may have a method ``absorb``: a merge that may reuse its own memory, called
+        only when the summary is not used elsewhere.
         """
         return fold(
             lambda whole, part: getattr(whole, "absorb", whole.merge)(part),
@@ -115,9 +120,9 @@ class Source(ABC):
 
 @cache
 def rows_per_block(n_features: int) -> int:
-    """Rows in a block of about `BLOCK_BYTES` as float64: a function of the width alone.
+    """Rows in a block of about `BLOCK_BYTES` as float64; depends on the width alone.
 
-    Wide rows come in taller blocks, so that a d × d summary is worth its merge.
+    Blocks of wide rows have more rows than fit, so that merging d × d summaries pays off.
     """
     width = max(1, n_features)
     rows = max(BLOCK_BYTES // (8 * width), min(2 * width, WIDE_BLOCK_BYTES // (8 * width)))

@@ -1,8 +1,8 @@
-"""The one door through which data enter: `as_source`.
+"""Validation of X, y and sample_weight: `as_source`.
 
-Whatever comes (lists, NumPy, pandas, polars, Arrow, SciPy sparse, a memory map, a `Source`) leaves
-as a `Source` of floating-point rows, read in place where that is possible, or as an error that
-names the rule, the column or row, the value and the remedy.
+Lists and data from NumPy, pandas, polars, Arrow, SciPy sparse, a memory map or a `Source` become a
+`Source` of floating-point rows, read in place where possible, or raise an error with the rule, the
+column or row, the value and a remedy.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ def as_source(
     accept_device: bool = False,
     check_finite: bool = True,
 ) -> Source:
-    """Rows ready to be reduced, or a `DataError`.
+    """The data as a source of rows; raises a `DataError` if they are invalid.
 
-    `check_finite=False` leaves the search for NaN and infinity in X to a caller that notices them
-    in its own summary (``Source.require_finite`` then names the offender), which saves a pass.
+    With `check_finite=False`, NaN and infinity in X are left to a caller that detects them in its
+    own summary (``Source.require_finite`` then names the value), which saves a pass.
     """
     if isinstance(X, Source):
         if y is not None or sample_weight is not None:
             raise DataError(
-                f"{who}: y and sample_weight come with the source. Name them when it is opened: "
+                f"{who}: a source holds its own y and sample_weight. Name them when it is opened: "
                 "th.scan(path, target=..., weight=...)."
             )
         return X
@@ -90,7 +90,7 @@ def _on_device(X: Any, y: Any, sample_weight: Any, who: str, multi_output: bool)
 
 
 def as_device_features(X: Any, who: str) -> Array:
-    """X as a 2-D float32 or float64 array, where it is."""
+    """X as a 2-D float32 or float64 array, on its device."""
     from array_api_compat import array_namespace
 
     xp = array_namespace(X)
@@ -104,18 +104,18 @@ def as_device_features(X: Any, who: str) -> Array:
 
 
 def as_features(X: Any, *, who: str, accept_sparse: bool = True) -> tuple[Array, Schema]:
-    """X as a 2-D float32 or float64 array (or CSR), with what is known of its columns."""
+    """X as a 2-D float32 or float64 array (or CSR), with the schema of its columns."""
     schema = Schema()
     if is_device_array(X):
         if "cpu" not in str(X.device):
             raise DataError(
-                f"{who} runs on the CPU, and X is on {X.device}. Copy it first: X.cpu().numpy()."
+                f"{who} runs on the CPU, but X is on {X.device}. Copy it first: X.cpu().numpy()."
             )
         X = to_host(X)
     if is_sparse(X):
         if not accept_sparse:
             raise TypeError(
-                f"{who} does not take sparse input. Use X.toarray() if it fits in memory."
+                f"{who} does not accept sparse input. Use X.toarray() if it fits in memory."
             )
         return _as_csr(X, who), schema
     if is_table(X):
@@ -126,7 +126,7 @@ def as_features(X: Any, *, who: str, accept_sparse: bool = True) -> tuple[Array,
 
 
 def require_matrix(shape: tuple[int, ...], who: str) -> None:
-    """Refuse what is no matrix of at least one row and one column."""
+    """Require a matrix with at least one row and one column."""
     if len(shape) != 2:
         found = {0: "scalar array", 1: "1D array"}.get(len(shape), f"{len(shape)}D array")
         raise DataError(
@@ -143,26 +143,25 @@ def as_weight(sample_weight: Any, n: int, who: str) -> Array:
         weight = np.full(n, float(weight))
     if weight.ndim != 1 or weight.shape[0] != n:
         raise DataError(
-            f"{who}: sample_weight has shape {weight.shape}; it needs one number per row, ({n},)."
+            f"{who}: sample_weight has shape {weight.shape}. Give one number per row, ({n},)."
         )
     _require_finite_vector(weight, "sample_weight", who)
     negative = np.flatnonzero(weight < 0)
     if negative.size:
         raise DataError(
             f"{who}: {negative.size} of {n} sample weights are negative (first at row "
-            f"{negative[0]}: {weight[negative[0]]:g}); weights count rows and "
-            "must be ≥ 0. Drop those rows instead."
+            f"{negative[0]}: {weight[negative[0]]:g}); weights must be ≥ 0. "
+            "Drop those rows instead."
         )
     if not weight.any():
         raise DataError(
-            f"{who}: all sample weights are zero, so no row counts. "
-            "Give at least one a positive weight."
+            f"{who}: all sample weights are zero. Give at least one row a positive weight."
         )
     return weight
 
 
 def as_target(y: Any, n: int, dtype: Any, who: str, multi_output: bool) -> Array:
-    """Targets as floating point of shape (n,), or (n, k) where a model has several: finite."""
+    """Finite targets as floating point of shape (n,), or (n, k) for several outputs."""
     if is_table(y):
         y, _ = table_to_numpy(y)
     y = _as_float(y, "y", who)
@@ -202,11 +201,11 @@ def _as_float(values: Any, role: str, who: str) -> Array:
         return array.astype(np.float64)
     if array.dtype.kind in "USOT":
         return _parse_numbers(array, role, who)
-    raise DataError(f"{who}: {role} has dtype {array.dtype}; numbers are needed.")
+    raise DataError(f"{who}: {role} has dtype {array.dtype}, but it must hold numbers.")
 
 
 def _parse_numbers(array: Array, role: str, who: str) -> Array:
-    """Objects and strings that are numbers; names the first that is not."""
+    """Convert objects and strings to numbers; the error names the first that is not a number."""
     try:
         return array.astype(np.float64)
     except (ValueError, TypeError) as failure:
@@ -221,21 +220,21 @@ def _parse_numbers(array: Array, role: str, who: str) -> Array:
                 kind = TypeError if not isinstance(entry, str) else DataError
                 raise kind(
                     f"{who}: {role} holds {entry!r} at {where}: float() argument must be a string "
-                    f"or a real number, and it must read as one. {_number_remedy(role)}"
+                    f"or a real number. {_number_remedy(role)}"
                 ) from failure
         raise
 
 
 def _number_remedy(role: str) -> str:
     if role == "y":
-        return "Give numbers as targets; for labels use a classifier."
+        return "Give numbers as targets, or use a classifier for labels."
     if role == "sample_weight":
         return "Give one number ≥ 0 for each row."
     return "Encode categories first, for example with sklearn.preprocessing.OneHotEncoder."
 
 
 def is_sparse(X: Any) -> bool:
-    """Whether X is SciPy sparse, without importing SciPy for those who never use it."""
+    """Whether X is SciPy sparse, without importing SciPy."""
     return type(X).__module__.startswith("scipy.sparse")
 
 
@@ -249,7 +248,7 @@ def _as_csr(X: Any, who: str) -> Array:
         raise DataError(f"{who}: Complex data not supported: X is {X.dtype}.")
     if X.dtype not in (np.float64, np.float32):
         X = X.astype(np.float64)
-    # A new array would forget that the user's has been found canonical before.
+    # A new array would lose the flag that the user's array is in canonical format.
     csr = X if isinstance(X, scipy.sparse.csr_array) else scipy.sparse.csr_array(X)
     if not csr.has_canonical_format:
         csr = csr.copy()

@@ -1,1 +1,1 @@
-"""The scikit-learn face of the library: base classes shared by every model."""
+"""Base classes of all models, compatible with scikit-learn."""

@@ -1,4 +1,4 @@
-"""Base classes: how every estimator opens its data and keeps scikit-learn's promises."""
+"""Base classes: how every estimator reads its data and follows scikit-learn's conventions."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from thetahat.mathematics.parts import Part
 
 
 class Estimator(BaseEstimator):
-    """Parameters with declared ranges; data through one door."""
+    """An estimator with declared parameter ranges and one place for data validation."""
 
     _ranges: ClassVar[dict[str, Range]] = {}
     _accepts_sparse: ClassVar[bool] = False
     _multi_output: ClassVar[bool] = False
     _accepts_devices: ClassVar[bool] = False
-    """Whether rows of torch or CuPy are fitted where they are."""
+    """Whether torch and CuPy arrays are fitted on their own device."""
     _streams: ClassVar[bool] = True
-    """Whether rows are fitted that a `Source` brings block by block."""
+    """Whether a `Source` that reads its rows block by block can be fitted."""
     _visits_rows_in_order: ClassVar[bool] = False
-    """Whether the fit depends on the order of the rows, as that of stochastic methods does."""
+    """Whether the fit depends on the order of the rows, as in stochastic methods."""
     _splits_rows: ClassVar[bool] = False
-    """Whether the fit cuts the rows into folds by their number, so that order and repeats count."""
+    """Whether the fit splits the rows into folds, so that it depends on order and repetition."""
     _draws_rows: ClassVar[bool] = False
-    """Whether the fit draws rows at random, so that other rows give other draws."""
+    """Whether the fit samples rows at random, so that other rows give other samples."""
     _grows_by_steps: ClassVar[bool] = False
-    """Whether ``max_iter`` is the size of the model, and no limit to a solver's patience."""
+    """Whether ``max_iter`` is the size of the model instead of a limit for a solver."""
 
     _everyday: ClassVar[str | None] = None
-    """What it goes by among the models to try first on an unknown table; None: not among them."""
+    """Short name among the models that are tried first on a new table; None if not among them."""
 
     @classmethod
     def _example(cls) -> Any:
-        """An instance to try; classes whose parameters have no defaults name some."""
+        """An instance for tests; classes with required parameters override it."""
         return cls()
 
     def __sklearn_tags__(self) -> Any:
@@ -53,9 +53,21 @@ class Estimator(BaseEstimator):
         return tags
 
     def set_params(self, **params: Any) -> Any:
-        """Set parameters; ``loss__delta=2.0`` replaces the loss by one with that delta.
+        """Set the parameters of this estimator.
 
-        Parts (losses, penalties) are values, so a nested parameter makes a new part.
+        Losses and penalties are values, so a nested parameter replaces them: ``loss__delta=2.0``
+        replaces the loss by a copy with that delta. Cost: O(number of parameters).
+
+        Parameters
+        ----------
+        **params : dict
+            Names and new values of parameters. ``<part>__<name>`` sets a parameter of a nested
+            loss, penalty or estimator.
+
+        Returns
+        -------
+        self : object
+            This estimator.
         """
         whole = {name: value for name, value in params.items() if "__" not in name}
         if whole:
@@ -80,12 +92,12 @@ class Estimator(BaseEstimator):
         supervised: bool = True,
         check_finite: bool = True,
     ) -> Source:
-        """Check parameters and data, remember the schema, and give the rows as a source."""
+        """Check parameters and data, store the column names, and return the rows as a source."""
         check_ranges(self)
         who = type(self).__name__
         if supervised and y is None and not isinstance(X, Source):
             raise DataError(
-                f"{who} requires y to be passed, but the target y is None. Give one target per row."
+                f"{who} requires y to be passed, but the target y is None. Pass one target per row."
             )
         source = as_source(
             X,
@@ -99,13 +111,13 @@ class Estimator(BaseEstimator):
         )
         if supervised and not source.has_target:
             raise DataError(
-                f"{who} learns from targets, and the source names none. Open it with "
+                f"{who} needs a target, but the source has none. Open it with "
                 "th.scan(path, target=...)."
             )
         if not self._streams and not isinstance(source, InMemory | OnDevice):
             raise CapabilityError(
-                f"{who} needs its rows in memory, and these are read block by block. Load them "
-                "first, or use a model that streams, such as LinearModel."
+                f"{who} needs its rows in memory, but these are read block by block. Load them "
+                "into memory, or use a model that reads blocks, such as LinearModel."
             )
         self._warn_column_vector(y)
         if is_frame(X):
@@ -115,7 +127,7 @@ class Estimator(BaseEstimator):
         return source
 
     def _warn_column_vector(self, y: Any) -> None:
-        """A column of targets for a one-output model is taken, with scikit-learn's warning."""
+        """Warn as scikit-learn does if y is a column vector and the model has one output."""
         if not self._multi_output and getattr(y, "ndim", 1) == 2:
             from sklearn.exceptions import DataConversionWarning
 
@@ -132,7 +144,7 @@ class Estimator(BaseEstimator):
             del self.feature_names_in_
 
     def _open_again(self, X: Any) -> Source:
-        """Rows for a fitted estimator, their schema checked against the one of `fit`."""
+        """Rows for a fitted estimator, with their columns checked against those of `fit`."""
         check_is_fitted(self)
         if isinstance(X, Source):
             self._require_same_columns(X)
@@ -171,5 +183,5 @@ class Estimator(BaseEstimator):
 
 
 def is_frame(X: Any) -> bool:
-    """Whether X has columns whose names scikit-learn knows how to read and to compare."""
+    """Whether X has column names that scikit-learn can read and compare."""
     return hasattr(X, "columns") or hasattr(X, "column_names")

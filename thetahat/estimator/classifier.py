@@ -1,4 +1,4 @@
-"""What all classifiers share: labels of any kind, encoded as the codes 0, 1, …, C−1."""
+"""Shared by all classifiers: labels of any kind, coded internally as 0, 1, …, C−1."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from thetahat.data.class_weights import class_weighted
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.source import Source
-from thetahat.data.views.relabelled import relabelled
+from thetahat.data.views import relabelled
 from thetahat.estimator.base import Estimator
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
@@ -36,7 +36,7 @@ class LabelledEstimator(Estimator):
         least: int = 2,
         most: int | None = None,
     ) -> Source:
-        """As `_open`, with targets 0, …, C−1; keeps ``classes_`` and weighs them as asked."""
+        """As `_open`, with targets 0, …, C−1; sets ``classes_`` and applies the class weights."""
         if isinstance(X, Source) or y is None:
             source, encoding = relabelled(self._open(X, y, sample_weight))
         else:
@@ -47,12 +47,13 @@ class LabelledEstimator(Estimator):
             )
         if encoding.n_classes < least:
             raise DataError(
-                f"{type(self).__name__}: y holds one class only, {encoding.classes.tolist()[0]!r}; "
-                "telling classes apart takes at least two. Give rows of another class too."
+                f"{type(self).__name__}: y contains one class only, "
+                f"{encoding.classes.tolist()[0]!r}, but at least two classes are needed. Add rows "
+                "of another class."
             )
         if most is not None and encoding.n_classes > most:
             raise DataError(
-                f"{type(self).__name__}: y holds {encoding.n_classes} classes. Only binary "
+                f"{type(self).__name__}: y contains {encoding.n_classes} classes. Only binary "
                 "classification is supported: keep two of them, or fit one model per class."
             )
         self.classes_ = encoding.classes
@@ -67,13 +68,13 @@ class LabelledEstimator(Estimator):
         if fresh:
             if classes is None:
                 raise ParameterError(
-                    f"{who}.partial_fit: the first call needs classes=[...], all labels, for a "
-                    "batch may not hold every one."
+                    f"{who}.partial_fit: the first call needs classes=[...] with all labels, "
+                    "because a batch may not contain all of them."
                 )
             encoding = LabelEncoding.of(np.asarray(classes))
             if encoding.n_classes < 2 or (most is not None and encoding.n_classes > most):
                 raise DataError(
-                    f"{who}: classes holds {encoding.n_classes} labels; "
+                    f"{who}: the number of labels in classes is {encoding.n_classes}; "
                     + ("give two." if most == 2 else "give at least two.")
                 )
         else:
@@ -82,14 +83,14 @@ class LabelledEstimator(Estimator):
             if width and width != self.n_features_in_:
                 raise DataError(
                     f"X has {width} features, but {who} is expecting {self.n_features_in_} "
-                    "features as input. Every batch has the columns of the first."
+                    "features as input. Every batch must have the columns of the first one."
                 )
         source = self._open(X, encoding.encode(self._labels(y)))
         self.classes_ = encoding.classes
         return source, fresh
 
     def _labels(self, y: Any) -> Array:
-        """y as a 1-D array of labels; numbers that are no labels are refused."""
+        """y as a 1-D array of labels; continuous numbers are refused."""
         from sklearn.utils.multiclass import check_classification_targets
         from sklearn.utils.validation import column_or_1d
 
@@ -99,11 +100,11 @@ class LabelledEstimator(Estimator):
             kind = "NaN" if np.isnan(labels[row]) else "infinity"
             raise DataError(
                 f"Input y contains {kind} (first at row {row}); {type(self).__name__} needs a "
-                "label for every row. Drop those rows, or name a class for them."
+                "label for every row. Drop those rows, or give them a label."
             )
         if labels.dtype.kind == "O":
-            LabelEncoding.of(labels)  # missing or mixed ones are refused with their names
-        if labels.dtype.kind not in "iub":  # whole numbers are labels, whatever they are
+            LabelEncoding.of(labels)  # raises an error that names missing or mixed labels
+        if labels.dtype.kind not in "iub":  # whole numbers are always accepted as labels
             check_classification_targets(labels)
         return labels
 

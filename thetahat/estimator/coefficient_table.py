@@ -1,4 +1,4 @@
-"""Estimates with their certainty as a table: for the terminal, and for a notebook."""
+"""Tables of estimates with their standard errors, for the terminal and for notebooks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Coefficient:
-    """One line of a summary."""
+    """One line of a summary: an estimate with its standard error, test and interval."""
 
     name: str
     estimate: float
@@ -24,21 +24,21 @@ class Coefficient:
 
 
 class CoefficientTable(ABC):
-    """A summary that prints as a table: one line for each coefficient, then the quality.
+    """A summary that prints as a table: one line per coefficient, then the quality of the fit.
 
-    The columns here are those of t tests; a summary of other columns overrides them.
+    The columns are those of t tests; summaries with other columns override `_header` and `_rows`.
     """
 
     coefficients: tuple[Any, ...]
     level: float
 
     def _header(self) -> tuple[str, ...]:
-        """The names of the columns; the first, over the names of the coefficients, is empty."""
+        """The names of the columns; the first one, above the coefficient names, is empty."""
         percent = f"{100 * self.level:g}%"
         return ("", "estimate", "std. error", "t", "p", f"{percent} from", "to")
 
     def _rows(self) -> list[tuple[str, ...]]:
-        """A line for each coefficient."""
+        """One line for each coefficient."""
         return [
             (
                 c.name,
@@ -89,11 +89,11 @@ class CoefficientTable(ABC):
 
 
 def p_value(p: float) -> str:
-    """A p-value in three digits, or a bound where it is too small to be read as a number."""
+    """A p-value with three digits, or "<1e-16" if it is smaller."""
     return "nan" if np.isnan(p) else "<1e-16" if p < 1e-16 else f"{p:.3g}"
 
 
 def p_sign(p: float) -> str:
-    """The same after the letter p: "= 0.02" or "< 1e-16"."""
+    """A p-value with its relation, to follow the letter p: "= 0.02" or "< 1e-16"."""
     shown = p_value(p)
     return f"< {shown[1:]}" if shown.startswith("<") else f"= {shown}"

@@ -1,4 +1,4 @@
-"""Models of p(x): how likely a row is, new rows like the old ones, and how new a row is.
+"""Models of a probability density p(x): log-density, samples and novelty of rows.
 
 log p(x),   x ~ p,   score = Σ wᵢ log p(xᵢ) / Σ wᵢ,   novelty(x) = −log p(x)
 """
@@ -19,57 +19,58 @@ from thetahat.foundation.types import Array
 
 
 class DensityModel(DensityMixin, Estimator, ABC):
-    """What every model of a density answers; a subclass fits, gives log p(x), and samples.
+    """Base class of density models; a subclass defines `fit`, `log_density` and `sample`.
 
-    The names of scikit-learn's density models work as well: ``score_samples`` is ``log_density``.
-    ``score`` is the mean, as that of GaussianMixture (KernelDensity's is the sum), so that it can
-    be compared between sets of rows.
+    The method names of scikit-learn's density models work too: ``score_samples`` is
+    ``log_density``. ``score`` is the mean log-likelihood as in GaussianMixture (KernelDensity
+    returns the sum), so that sets of rows of different size can be compared.
     """
 
     _streams = False
 
     @abstractmethod
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Learn p from rows; y is ignored."""
+        """Estimate the density from rows; y is ignored."""
 
     @abstractmethod
     def log_density(self, X: Any) -> Array:
-        """The natural logarithm of p(x) for every row; −inf where p is 0."""
+        """Compute the natural logarithm of p(x) for every row; −inf where p is 0."""
 
     @abstractmethod
     def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Array:
-        """Draw independent rows from p."""
+        """Draw independent rows from the fitted density."""
 
     def score_samples(self, X: Any) -> Array:
-        """The same as `log_density`, under scikit-learn's name.
+        """Compute the log-density of every row; the same as `log_density`.
 
         Parameters
         ----------
-        X : array of shape (n, d)
-            The rows.
+        X : array-like of shape (n, d)
+            Rows to evaluate, with the same columns as in `fit`.
 
         Returns
         -------
-        ndarray of shape (n,)
-            log p(x).
+        log_density : array of shape (n,)
+            Natural logarithm of p(x) for every row.
         """
         return self.log_density(X)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The mean log-likelihood of a row: Σ wᵢ log p(xᵢ) / Σ wᵢ.
+        """Compute the mean log-likelihood per row: Σ wᵢ log p(xᵢ) / Σ wᵢ.
 
         Parameters
         ----------
-        X : array of shape (n, d)
-            The rows.
+        X : array-like of shape (n, d)
+            Rows to evaluate, with the same columns as in `fit`.
         y : ignored
-        sample_weight : array of shape (n,), optional
-            How often each row counts.
+            Has no effect. Accepted for compatibility with scikit-learn.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
-        float
-            −inf if any row that counts has density 0.
+        score : float
+            The mean log-likelihood; −inf if a row of positive weight has density 0.
         """
         logs = np.asarray(self.log_density(X), dtype=np.float64)
         if sample_weight is None:
@@ -79,49 +80,51 @@ class DensityModel(DensityMixin, Estimator, ABC):
         return float(np.average(logs[counted], weights=weight[counted]))
 
     def novelty(self, X: Any) -> Array:
-        """How surprising each row is: −log p(x), in nats; +inf where p is 0.
+        """Compute how unlikely each row is: −log p(x), in nats.
 
         Parameters
         ----------
-        X : array of shape (n, d)
-            The rows.
+        X : array-like of shape (n, d)
+            Rows to evaluate, with the same columns as in `fit`.
 
         Returns
         -------
-        ndarray of shape (n,)
+        novelty : array of shape (n,)
+            The novelty of every row; +inf where p is 0.
         """
         return -self.log_density(X)
 
     def novelty_threshold(self, X: Any, share: float = 0.01, sample_weight: Any = None) -> float:
-        """The novelty that only `share` of these rows exceed: ``novelty(x) > threshold`` is new.
+        """Compute a threshold for the novelty that at most a given share of rows exceeds.
 
-        Rows that were not used by `fit` give an honest threshold; on the rows of `fit` a flexible
-        model is too sure of itself, and the threshold comes out low.
+        Rows with ``novelty(x) > threshold`` can then be treated as new. Use rows that were not used
+        by `fit`: on the training rows a flexible model overestimates the density, and the threshold
+        becomes too low.
 
         Parameters
         ----------
-        X : array of shape (n, d)
-            Rows of the usual kind.
-        share : float in [0, 1)
-            How many of them, at most, may count as new.
-        sample_weight : array of shape (n,), optional
-            How often each row counts.
+        X : array-like of shape (n, d)
+            Rows that are known to be normal.
+        share : float, default=0.01
+            Largest share of these rows that may exceed the threshold; in [0, 1).
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
-        float
+        threshold : float
             The smallest novelty t among the rows with Σ wᵢ 1[novelty(xᵢ) > t] ≤ share·Σ wᵢ.
         """
         if not 0.0 <= share < 1.0:
             raise ParameterError(
-                f"{type(self).__name__}.novelty_threshold(share={share!r}): a share of the rows "
-                "lies in [0, 1)."
+                f"{type(self).__name__}.novelty_threshold: share={share!r} must be a number in "
+                "[0, 1)."
             )
         novelty = np.asarray(self.novelty(X), dtype=np.float64)
         n = novelty.shape[0]
         weight = np.ones(n) if sample_weight is None else as_weight(sample_weight, n, "novelty")
         order = np.argsort(novelty, kind="stable")
         beyond = weight.sum() - np.cumsum(weight[order])
-        # Rounding of the sums must not cost a row.
+        # A small margin, so that rounding of the sums does not exclude a row.
         enough = beyond <= share * weight.sum() * (1.0 + 1e-12)
         return float(novelty[order[np.argmax(enough)]])

@@ -1,7 +1,7 @@
 """Metadata for the folds of a cross-validated fit: ``fit(X, y, groups=...)``, as in scikit-learn.
 
-With ``sklearn.set_config(enable_metadata_routing=True)`` what `fit` is given beside its own
-parameters goes to the splitter, if the splitter asks for it.
+With ``sklearn.set_config(enable_metadata_routing=True)``, extra arguments of `fit` are passed on to
+the splitter if the splitter requests them.
 """
 
 from __future__ import annotations
@@ -15,12 +15,19 @@ from thetahat.foundation.errors import ParameterError
 
 
 class RoutesToFolds:
-    """An estimator whose parameter ``cv`` may be a splitter that consumes metadata."""
+    """An estimator whose parameter ``cv`` may be a splitter that uses metadata."""
 
     cv: Any
 
     def get_metadata_routing(self) -> Any:
-        """What `fit` hands on, and to whom: scikit-learn's ``MetadataRouter``. Cost: O(1)."""
+        """Get the metadata routing of this estimator. Cost: O(1).
+
+        Returns
+        -------
+        routing : MetadataRouter
+            scikit-learn's description of which arguments of `fit` are passed on to the splitter
+            `cv`.
+        """
         return (
             MetadataRouter(owner=self)
             .add_self_request(self)
@@ -31,12 +38,12 @@ class RoutesToFolds:
         )
 
     def _for_folds(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Of the extra parameters of `fit`, those of the splitter; none without routing."""
+        """The extra arguments of `fit` for the splitter."""
         if not params:
             return {}
         if not sklearn.get_config()["enable_metadata_routing"]:
             raise ParameterError(
-                f"{type(self).__name__}.fit: {', '.join(sorted(params))} is for the splitter cv, "
-                "and is handed on only with sklearn.set_config(enable_metadata_routing=True)."
+                f"{type(self).__name__}.fit: {', '.join(sorted(params))} can only be passed on to "
+                "the splitter cv with sklearn.set_config(enable_metadata_routing=True)."
             )
         return dict(process_routing(self, "fit", **params).splitter.split)

@@ -1,4 +1,4 @@
-"""What all linear models share: z = xᵀβ + b, fast for one row and for a whole file."""
+"""Shared by all linear models: predictions z = xᵀβ + b, for one row or a whole file."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from thetahat.foundation.types import Array
 from thetahat.objective.empirical_risk import EmpiricalRisk
 
 DIRECT_SIZE = 8192
-"""Entries up to which BLAS works on one thread anyway, so that the bits cannot differ."""
+"""Entries up to which BLAS uses one thread, so the result does not depend on the thread count."""
 
 
 class Linear(Estimator):
-    """A fitted ``coef_`` and ``intercept_``, and raw predictions from them."""
+    """A linear model with fitted ``coef_`` and ``intercept_``, and its raw predictions."""
 
     _accepts_sparse = True
 
@@ -28,14 +28,14 @@ class Linear(Estimator):
     intercept_: Array
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Labels alone, which an interrupted fit may leave, are no model."""
+        """Whether coefficients exist; an interrupted fit may leave ``classes_`` without them."""
         return hasattr(self, "coef_")
 
     def _raw(self, X: Any) -> Array:
         """z = Xβ + b: (n,), or (n, k) where ``coef_`` is (k, d)."""
         fitted = self.__dict__
-        # One small array after another is the common case in production: no validation beyond
-        # one sum. (A NaN in X need not show in z: it may meet a coefficient that is 0.)
+        # Many calls with small arrays are common in production, so they are checked by one sum
+        # only. (z cannot be checked instead: a NaN in X times a coefficient 0 may not show.)
         if (
             type(X) is np.ndarray
             and X.ndim == 2
@@ -55,7 +55,7 @@ class Linear(Estimator):
         return block.X @ (coef if coef.ndim == 1 else coef.T) + self.intercept_
 
     def _attributes(self, theta: Array, risk: EmpiricalRisk) -> dict[str, Array]:
-        """β and b of a risk's flat θ, in scikit-learn's shapes and the precision of the data."""
+        """``coef_`` and ``intercept_`` from a flat θ, in scikit-learn's shapes, as X's dtype."""
         coef, intercept = risk.predictor.split(theta)
         dtype = risk.source.dtype
         return {
@@ -65,55 +65,56 @@ class Linear(Estimator):
 
 
 def _is_finite(X: Array) -> bool:
-    """Whether no entry is NaN or infinite: one of them would be left in the sum."""
+    """Whether no entry is NaN or infinite, in which case the sum is finite too."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(X.sum()))
 
 
 class LinearRegressor(RegressorMixin, Linear):
-    """A linear model whose raw prediction is the prediction."""
+    """A linear regression: its raw prediction is the prediction."""
 
     _multi_output = True
     _why_no_errors: ClassVar[str] = (
-        "the penalty pulls the estimate by an amount that the data do not tell"
+        "the penalty biases the estimate by an amount that is not known from the data"
     )
-    """Why `summary` is refused; classes whose fit gives errors have a `summary` of their own."""
+    """Why `summary` is not available. Classes with standard errors override `summary`."""
     _flattens_one_column: ClassVar[bool] = False
     """Whether y of shape (n, 1) gives ``coef_`` of shape (d,), as it does in some of
     scikit-learn's estimators, but not in its `LinearRegression`."""
 
     def predict(self, X: Any) -> Array:
-        """ŷ = Xβ + b. Cost: O(n d); a `Source` is read block by block.
+        """Predict the target: ŷ = Xβ + b. Cost: O(n d).
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            The rows to predict.
+            Rows to predict. A `Source` is read block by block.
 
         Returns
         -------
-        array of shape (n,) or (n, n_targets)
+        y : array of shape (n,) or (n, n_targets)
+            Predicted values.
         """
         return self._raw(X)
 
     def summary(self, *rows: Any, **options: Any) -> Any:
-        """Refused: no standard errors follow from this fit. Cost: O(1).
+        """Not available: always raises `CapabilityError`. Cost: O(1).
 
-        Estimators whose likelihood or posterior gives them (`LinearRegression`, `LinearModel`
-        without a penalty, `BayesianRidge`) say them here; for all others ``th.bootstrap`` resamples
-        the rows.
+        This estimator has no formula for standard errors. `LinearRegression`, `LinearModel` without
+        a penalty and `BayesianRidge` have a summary. For other estimators, resample the rows with
+        ``th.bootstrap``.
         """
         raise CapabilityError(
-            f"{type(self).__name__}: standard errors would not mean what they say: "
+            f"{type(self).__name__}: no valid standard errors are known for this fit: "
             f"{self._why_no_errors}. Resample the rows with th.bootstrap."
         )
 
     def _keep(self, theta: Array, source: Source) -> None:
-        """Store β and b from their stack [β; b] of shape (d + 1, k)."""
+        """Store ``coef_`` and ``intercept_`` from the stack [β; b] of shape (d + 1, k)."""
         self.__dict__.update(self._shaped(theta, source))
 
     def _shaped(self, theta: Array, source: Source) -> dict[str, Array]:
-        """β and b in scikit-learn's shapes, in the precision of the data."""
+        """``coef_`` and ``intercept_`` in scikit-learn's shapes and the dtype of X."""
         coef = np.ascontiguousarray(theta[:-1].T, dtype=source.dtype)
         intercept = np.asarray(theta[-1], dtype=source.dtype)
         if isinstance(source, OnDevice):

@@ -1,7 +1,7 @@
-"""What all linear classifiers share: scores z = xᵀβ + b, and the label with the largest.
+"""Shared by all linear classifiers: scores z = xᵀβ + b; the largest one gives the class.
 
-Two classes have one score, the second class's against the first's; more have one each. Labels may
-be text, numbers or Booleans; inside, they are the codes 0, 1, …, C−1 of ``classes_``.
+Two classes share one score, positive for the second class; more classes have one score each. Labels
+may be text, numbers or Booleans; internally they are the codes 0, 1, …, C−1 of ``classes_``.
 """
 
 from __future__ import annotations
@@ -20,40 +20,43 @@ from thetahat.objective.empirical_risk import EmpiricalRisk
 
 
 class LinearClassifier(Classifier, Linear):
-    """Fitted ``classes_``, ``coef_`` of shape (1 or C, d) and ``intercept_`` of shape (1 or C,)."""
+    """A linear classifier: ``coef_`` has shape (1 or C, d), ``intercept_`` (1 or C,)."""
 
     def _open_classes(self, *data: Any, **options: Any) -> Source:
-        """As for all classifiers; rows of weight 0 are not there, and bring no class."""
+        """As for all classifiers; classes that occur only in rows of weight 0 do not count."""
         source = super()._open_classes(*data, **options)
         require_two_weighted_classes(source, self.classes_, type(self).__name__)
         return source
 
     def decision_function(self, X: Any) -> Array:
-        """The scores z = Xβ + b. Cost: O(n d C).
+        """Compute the scores z = Xβ + b. Cost: O(n d k) for k classes.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            The rows to judge.
+            Rows to classify, with the same columns as in `fit`.
 
         Returns
         -------
-        array of shape (n,) for two classes, positive for ``classes_[1]``; else (n, C)
+        scores : array of shape (n,) or (n, n_classes)
+            For two classes, one score per row, positive for ``classes_[1]``. For more classes, one
+            score per row and class.
         """
         z = self._raw(X)
         return z[:, 0] if z.shape[1] == 1 else z
 
     def predict(self, X: Any) -> Array:
-        """The label of the largest score. Cost: O(n d C).
+        """Predict the class with the largest score. Cost: O(n d k) for k classes.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            The rows to judge.
+            Rows to classify, with the same columns as in `fit`.
 
         Returns
         -------
-        array of shape (n,), of the type of the labels given to `fit`
+        labels : array of shape (n,)
+            Predicted labels, of the type of the labels given to `fit`.
         """
         z = self._raw(X)
         codes = (z[:, 0] > 0).view(np.int8) if z.shape[1] == 1 else z.argmax(axis=1)
@@ -74,7 +77,7 @@ def require_two_weighted_classes(source: Source, classes: Array, who: str) -> No
     counted = np.asarray(source.y)[np.asarray(source.weight) > 0]
     if counted.size and (counted == counted[0]).all():
         raise DataError(
-            f"{who}: all rows of positive weight are of one class, "
-            f"{classes.tolist()[int(counted[0])]!r}; telling classes apart takes at least two. "
-            "Weigh rows of another class too."
+            f"{who}: all rows of positive weight belong to one class, "
+            f"{classes.tolist()[int(counted[0])]!r}, but at least two classes are needed. Give "
+            "rows of another class a positive weight."
         )

@@ -1,8 +1,8 @@
-"""Ranges of constructor parameters: declared beside the class, checked at `fit`.
+"""Ranges of constructor parameters: declared in the class and checked by `fit`.
 
-A class declares ``_ranges = {"alpha": at_least(0), "solver": one_of("auto", "qr")}``;
+A class declares ``_ranges = {"alpha": at_least(0), "solver": one_of("auto", "qr")}``.
 ``check_ranges(self)`` raises a `ParameterError` that names estimator, parameter, value and rule.
-``__init__`` only stores.
+``__init__`` only stores the parameters.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from thetahat.foundation.errors import ParameterError
 
 @dataclass(frozen=True)
 class Range:
-    """A rule: a test and the words for it."""
+    """A rule for a value: a test, and its description for error messages."""
 
     holds: Callable[[Any], bool]
     words: str
@@ -57,13 +57,26 @@ def between(low: float, high: float) -> Range:
     )
 
 
-def whole(low: int) -> Range:
-    """A whole number ≥ low."""
-    return Range(lambda value: _is_whole(value) and value >= low, f"a whole number ≥ {low}")
+def from_to(low: float, high: float) -> Range:
+    """A real number between two, or one of them."""
+    return Range(
+        lambda value: _is_real(value) and low <= value <= high,
+        f"a number from {low:g} to {high:g}",
+    )
+
+
+def whole(low: int, high: int | None = None) -> Range:
+    """A whole number ≥ low, and ≤ high where that is given."""
+    if high is None:
+        return Range(lambda value: _is_whole(value) and value >= low, f"a whole number ≥ {low}")
+    return Range(
+        lambda value: _is_whole(value) and low <= value <= high,
+        f"a whole number from {low} to {high}",
+    )
 
 
 def one_of(*names: str) -> Range:
-    """One of some words."""
+    """One of the given strings."""
     return Range(
         lambda value: isinstance(value, str) and value in names,
         "one of " + ", ".join(repr(name) for name in names),
@@ -98,6 +111,16 @@ how_many_or_which = Range(
     "a whole number ≥ 1 or an array of penalties",
 )
 real = Range(_is_real, "a number")
+fraction = from_to(0, 1)
+inner_fraction = between(0, 1)
+positive_fraction = Range(
+    lambda value: _is_real(value) and 0 < value <= 1, "a number > 0 and at most 1"
+)
+share_of_all = Range(
+    lambda value: isinstance(value, float | np.floating) and bool(0 < value <= 1),
+    "a share of the whole, more than 0 and at most 1",
+)
+"""Among rows or columns, of which a whole number says how many."""
 boolean = Range(lambda value: isinstance(value, bool | np.bool_), "True or False")
 none = Range(lambda value: value is None, "None")
 non_negative_array = Range(
@@ -107,13 +130,13 @@ non_negative_array = Range(
 
 
 def check_ranges(estimator: Any) -> None:
-    """Refuse parameters outside their declared ranges."""
+    """Raise an error if a parameter is outside its declared range."""
     for name, rule in estimator._ranges.items():
         check_value(getattr(estimator, name), rule, name, type(estimator).__name__)
 
 
 def check_value(value: Any, rule: Range, name: str, who: str) -> None:
-    """Refuse one value, of an estimator's parameter or a function's argument."""
+    """Raise an error if the value of a parameter or argument breaks its rule."""
     if not rule.holds(value):
         hint = ""
         if isinstance(value, str):

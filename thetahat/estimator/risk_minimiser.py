@@ -1,4 +1,4 @@
-"""How an estimator minimises its risk: the solver chosen or named, watched, and kept."""
+"""How an estimator minimises its risk: choose the solver, run it and store the solution."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import numpy as np
 
 from thetahat.data.arrays import namespace
 from thetahat.data.in_memory import InMemory
-from thetahat.data.views.shifted import shifted_to_middle
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, SeparationWarning
@@ -21,25 +20,25 @@ from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, minimise
 from thetahat.objective.choose import method_for
+from thetahat.objective.conditioning import Conditioning
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.likelihood.separation import Separation, separation
 from thetahat.objective.stopping import tolerance_for
-from thetahat.objective.units import watch_in_units
 
 FEW = 1 << 16
-"""Entries of X up to which BLAS works on one thread from the first step to the last."""
+"""Entries of X up to which BLAS is limited to one thread for the whole fit."""
 
 
 class RiskMinimiser(Watched):
     """An estimator whose ``fit`` is θ̂ = argmin of an `EmpiricalRisk`.
 
-    A face states its loss and penalty in scikit-learn's parameters, builds the risk, and calls
-    `_minimise`; it leaves ``coef_``, ``intercept_``, ``solution_`` and ``n_iter_``.
+    A subclass translates scikit-learn's parameters into a loss and a penalty, builds the risk and
+    calls `_minimise`, which sets ``coef_``, ``intercept_``, ``solution_`` and ``n_iter_``.
     """
 
     _attributes: Callable[..., dict[str, Any]]
     _against_separation: ClassVar[str] = "Add a penalty"
-    """What to do where the likelihood has no maximum."""
+    """Remedy for the warning that the likelihood has no maximum."""
     coef_: Array
     intercept_: Array
     n_iter_: Any
@@ -55,26 +54,22 @@ class RiskMinimiser(Watched):
         max_steps: int | None = None,
         start: Array | None = None,
     ) -> None:
-        predictor = risk.predictor
-        # Columns of years or timestamps are seen from near; only the intercept knows of it.
-        source, origin = shifted_to_middle(risk.source, fit_intercept=predictor.fit_intercept)
-        near = replace(risk, source=source) if origin.any() else risk
+        conditioning = Conditioning.near(risk.source, risk.predictor)
+        source = conditioning.source
+        near = risk if conditioning.is_identity else replace(risk, source=source)
         method, reason = method_for(near, solver)
         attributes = partial(self._attributes, risk=risk)
-        back = partial(predictor.from_origin, origin=origin)
-        if start is not None:
-            start = predictor.from_origin(start, -origin)
-        # For few numbers the threads of BLAS are set once, not anew in every pass.
+        # For small X the BLAS threads are limited once instead of in every pass.
         few = isinstance(source, InMemory) and source.n_rows * source.n_features <= FEW
         with (
             one_blas_thread() if few else nullcontext(),
             self._watching(max_steps, attributes, X, y) as watch,
-            watch_in_units(watch, back) as inner,
+            conditioning.watch(watch) as inner,
         ):
             found = minimise(
                 near,
                 method,
-                start,
+                None if start is None else conditioning.to(start),
                 tolerance=tolerance_for(near, method, tolerance),
                 max_steps=max_steps,
                 watch=inner,
@@ -82,19 +77,19 @@ class RiskMinimiser(Watched):
             )
         if math.isnan(found.value) and found.steps == 0:
             _refuse_undefined(near, found.theta, type(self).__name__)
-        self.solution_ = replace(found, theta=back(found.theta))
+        self.solution_ = conditioning.solution(found)
         self.__dict__.update(attributes(self.solution_.theta))
         self.n_iter_ = max(1, self.solution_.steps)
         self._warn_unless_converged()
         self._warn_if_separated(separation(near, found.theta, found.gap))
 
     def _warn_if_separated(self, found: Separation | None) -> None:
-        """No penalty, and a likelihood without maximum: θ̂ only tells where we stopped."""
+        """Warn if there is no penalty and the likelihood has no maximum."""
         if found is None:
             return
         message = (
             f"{found.value}. Without a penalty the likelihood has no maximum and coefficients grow "
-            f"without bound; the largest here, {self._largest():.3g}, only tells where the solver "
+            f"without bound; the largest here, {self._largest():.3g}, only shows where the solver "
             f"stopped. {self._against_separation}."
         )
         self.solution_ = replace(self.solution_, message=message)
@@ -105,7 +100,7 @@ class RiskMinimiser(Watched):
 
 
 def _refuse_undefined(risk: EmpiricalRisk, theta: Array, who: str) -> None:
-    """Name the first row on which the loss is NaN at θ; no step can be taken from there."""
+    """Raise an error that names the first row for which the loss is NaN at the start."""
     before = 0
     for block in risk.source.blocks():
         y: Array = block.y
@@ -118,6 +113,6 @@ def _refuse_undefined(risk: EmpiricalRisk, theta: Array, who: str) -> None:
             raise DataError(
                 f"{who}: loss {risk.loss.name!r} is NaN at the start, first in row {before + row} "
                 f"(y = {y[row]}, z = {z[row]}). A loss must be a number for every target and "
-                "any real z: extend it there, or use another."
+                "every real z: define it there, or use another loss."
             )
         before += len(y)

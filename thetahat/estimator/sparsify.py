@@ -1,4 +1,4 @@
-"""Coefficients of which most are 0, kept as a sparse matrix: less memory, faster predictions."""
+"""Sparse storage of coefficients that are mostly 0: less memory and faster predictions."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ class Sparsifies:
     intercept_: Array
 
     def sparsify(self) -> Any:
-        """Keep ``coef_`` as a sparse matrix, which pays where most of it is 0.
+        """Convert ``coef_`` to a sparse matrix.
 
-        Predictions stay the same. Call `densify` before the model learns on (``partial_fit``,
-        ``warm_start``). Cost: O(size of ``coef_``).
+        This saves memory and time if most coefficients are 0; the predictions stay the same. Call
+        `densify` before fitting the model further with ``partial_fit`` or ``warm_start``. Cost:
+        O(size of ``coef_``).
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         from scipy.sparse import csr_matrix
 
@@ -33,11 +35,12 @@ class Sparsifies:
         return self
 
     def densify(self) -> Any:
-        """Keep ``coef_`` as an array again. Cost: O(size of ``coef_``).
+        """Convert ``coef_`` back to a dense array. Cost: O(size of ``coef_``).
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         check_is_fitted(self)
         if not isinstance(self.coef_, np.ndarray):
@@ -46,7 +49,7 @@ class Sparsifies:
         return self
 
     def _has_one_output(self) -> bool:
-        """Whether ``coef_`` is a vector: the model is a regression."""
+        """Whether ``coef_`` is a vector, as it is in a regression."""
         from sklearn.base import is_regressor
 
         return bool(is_regressor(self))

@@ -1,4 +1,4 @@
-"""What linear models fitted by single-row steps share: parts, schedules, held-out rows."""
+"""Shared by linear models fitted row by row: losses, learning rates and held-out rows."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from thetahat.estimator.parameters import (
     at_least,
     boolean,
     check_ranges,
+    fraction,
+    inner_fraction,
     more_than,
     none,
     one_of,
@@ -45,38 +47,36 @@ from thetahat.mathematics.optimizers.stochastic.learning_rates import (
 from thetahat.objective.stochastic.descent import StochasticDescent, stacked
 from thetahat.objective.stochastic.steps import Steps, Walk
 
-_between = Range(lambda value: at_least(0).holds(value) and value <= 1, "a number from 0 to 1")
-_inside = Range(lambda value: more_than(0).holds(value) and value < 1, "a number between 0 and 1")
-
 RANGES: dict[str, Range] = {
     "penalty": one_of("l2", "l1", "elasticnet") | none,
     "alpha": at_least(0),
-    "l1_ratio": _between | none,
+    "l1_ratio": fraction | none,
     "fit_intercept": boolean,
     "max_iter": whole(1),
     "tol": at_least(0) | none,
     "shuffle": boolean,
     "eta0": more_than(0),
     "early_stopping": boolean,
-    "validation_fraction": _inside,
+    "validation_fraction": inner_fraction,
     "n_iter_no_change": whole(1),
     "warm_start": boolean,
 }
-"""Of the parameters that all have."""
+"""Ranges of the parameters that all these estimators have."""
 SCHEDULE_RANGES: dict[str, Range] = {
     "learning_rate": one_of(*SCHEDULES),
     "epsilon": at_least(0),
     "power_t": Range(lambda value: at_least(-math.inf).holds(value), "a number"),
     "average": boolean | whole(1),
 }
-"""Of those that come with a choice of loss and schedule."""
+"""Ranges of the parameters of estimators with a choice of loss and learning rate."""
 
 
 class Stochastic(Sparsifies, Watched, Linear):
-    """An estimator whose epochs visit one row at a time.
+    """An estimator fitted in epochs that visit one row at a time.
 
-    A face names its loss, and says how many scores there are and what each learns. The last iterate
-    is kept beside the reported one, in double precision, so that `partial_fit` goes on from it.
+    A subclass defines its loss, how many scores there are and the target of each. The last iterate
+    is kept in double precision in addition to the reported one, so that `partial_fit` continues
+    from it.
     """
 
     _visits_rows_in_order = True
@@ -108,33 +108,35 @@ class Stochastic(Sparsifies, Watched, Linear):
     # The parts.
 
     def _check_parameters(self, resuming: bool = False) -> None:
-        """Refuse parameters that are wrong by themselves or beside one another."""
+        """Raise an error for parameters that are wrong alone or in combination."""
         check_ranges(self)
         who = type(self).__name__
         if self.penalty == "elasticnet" and self.l1_ratio is None:
             raise ParameterError(
-                f"{who}: penalty='elasticnet' needs l1_ratio, a number from 0 to 1; it is None."
+                f"{who}: penalty='elasticnet' needs l1_ratio, a number from 0 to 1, but it is None."
             )
         if self.learning_rate == "optimal" and self.alpha == 0:
             raise ParameterError(
-                f"{who}: learning_rate='optimal' is 1/(alpha·t), so alpha must be > 0. Use another "
-                "schedule, or penalty=None to take alpha for the rate alone."
+                f"{who}: learning_rate='optimal' is 1/(alpha·t), so alpha must be > 0, but "
+                f"alpha={self.alpha!r}. Use another learning_rate, or penalty=None with a positive "
+                "alpha that only sets the rate."
             )
         if resuming and self.early_stopping:
             raise ParameterError(
-                f"{who}: early_stopping holds rows out of a whole fit; early_stopping should be "
-                "False with partial_fit. Judge the model on rows of your own between calls."
+                f"{who}: early_stopping should be False with partial_fit, because a batch is not "
+                "the whole training set. Score the model on held-out rows between the calls "
+                "instead."
             )
         rule, wanted = self.learning_rate, named(self._passive_aggressive_loss)
         if rule in ("pa1", "pa2") and type(self._parts()[0]) is not type(wanted):
             raise ParameterError(
-                f"{who}: learning_rate={rule!r} is worked out for "
-                f"loss={self._passive_aggressive_loss!r}; this is {self.loss!r}. Use 'constant' or "
-                "'adaptive'."
+                f"{who}: learning_rate={rule!r} is only defined for "
+                f"loss={self._passive_aggressive_loss!r}, but loss={self.loss!r}. Use 'constant' "
+                "or 'adaptive'."
             )
 
     def _parts(self) -> tuple[Subdifferentiable, float]:
-        """The loss, and what multiplies it: scikit-learn's squared tube lacks the half of ours."""
+        """The loss and its factor: scikit-learn's squared tube loss lacks the ½ of the one here."""
         loss: Loss
         multiplier = 1.0
         match self.loss:
@@ -148,8 +150,8 @@ class Stochastic(Sparsifies, Watched, Linear):
                 loss = named(self.loss)
         if not isinstance(loss, Subdifferentiable):
             raise CapabilityError(
-                f"{type(self).__name__}: {type(loss).__name__} has only a value, and no slope to "
-                "step along. Fit with a surrogate such as 'hinge' or 'log_loss'."
+                f"{type(self).__name__}: {type(loss).__name__} has no derivative, which stochastic "
+                "gradient descent needs. Use a surrogate such as 'hinge' or 'log_loss'."
             )
         return loss, multiplier
 
@@ -167,22 +169,22 @@ class Stochastic(Sparsifies, Watched, Linear):
         )
 
     def _rate(self, steps: Steps) -> LearningRate:
-        # As Python's floats: a float32 among them would pull all rates down to its precision.
+        # Python floats, because a float32 parameter would reduce the precision of all rates.
         eta0, power, alpha = float(self.eta0), float(self.power_t), float(self.alpha)
         offset = optimal_offset(steps.loss, alpha) if self.learning_rate == "optimal" else 0.0
         return LearningRate(self.learning_rate, eta0, power, alpha, offset)
 
     @property
     def _checks_finite(self) -> bool:
-        """Whether the door looks for NaN; else the first step on it shows it, a pass earlier."""
-        return self.early_stopping  # rows held out are never stepped on
+        """Whether the rows are checked for NaN first; otherwise the steps detect it."""
+        return self.early_stopping  # the steps do not visit held-out rows
 
     # The walks.
 
     def _new_walks(
         self, n_scores: int, d: int, coef: Any, intercept: Any, *, jointly: bool
     ) -> list[Walk]:
-        """Walks from 0, from the coefficients given, or with warm_start from those of before."""
+        """Walks from 0, from the given coefficients, or with warm_start from the previous ones."""
         if self.warm_start and hasattr(self, "coef_"):
             coef = self.coef_ if coef is None else coef
             intercept = self.intercept_ if intercept is None else intercept
@@ -199,7 +201,7 @@ class Stochastic(Sparsifies, Watched, Linear):
         ]
 
     def _resumed_walks(self, *, jointly: bool) -> list[Walk]:
-        """The walks where the last call left them."""
+        """The walks in the state of the last call."""
         last = self._last_iterate
         walks = self._walks(last[:, :-1], last[:, -1], jointly=jointly)
         if not self.average:
@@ -240,7 +242,7 @@ class Stochastic(Sparsifies, Watched, Linear):
         epochs: int | None = None,
         stratify: bool = False,
     ) -> None:
-        """Fit the walks to the rows; `epochs` of them without a stopping rule, when given."""
+        """Fit the walks to the rows; `epochs`, if given, replaces the stopping rule."""
         steps, random = self._steps(), generator(self.random_state)
         rows, score = source, None
         if self.early_stopping:
@@ -275,14 +277,14 @@ class Stochastic(Sparsifies, Watched, Linear):
     def _hold_out(
         self, source: Source, random: np.random.Generator, stratify: bool
     ) -> tuple[InMemory, InMemory]:
-        """The rows to learn from, and those to judge by."""
+        """Split the rows into training rows and held-out rows."""
         from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
         who = type(self).__name__
         if not isinstance(source, InMemory):
             raise CapabilityError(
-                f"{who}: early_stopping holds rows out, which takes rows in memory; these are read "
-                "block by block. Use early_stopping=False."
+                f"{who}: early_stopping=True needs the rows in memory, but these are read block by "
+                "block. Use early_stopping=False."
             )
         there = np.arange(source.n_rows) if source.weight is None else np.flatnonzero(source.weight)
         y = np.asarray(source.y)[there]
@@ -292,8 +294,8 @@ class Stochastic(Sparsifies, Watched, Linear):
             raise DataError(
                 f"{who}: early_stopping with validation_fraction={self.validation_fraction:g} "
                 f"would hold out {held} of {there.size} rows; both parts need at least "
-                f"{'one row of each class' if stratify else 'one row'}. Change the fraction, give "
-                "more rows, or set early_stopping=False."
+                f"{'one row of each class' if stratify else 'one row'}. Change "
+                "validation_fraction, add rows, or set early_stopping=False."
             )
         splitter = StratifiedShuffleSplit if stratify else ShuffleSplit
         seed = int(random.integers(np.iinfo(np.int32).max))
@@ -313,10 +315,10 @@ class Stochastic(Sparsifies, Watched, Linear):
 
     @abstractmethod
     def _score_of(self, y: Array, z: Array, weight: Array | None) -> float:
-        """How good raw predictions of rows held out are; greater is better."""
+        """Score of raw predictions on held-out rows; greater is better."""
 
     def _require_same_schema(self, X: Any) -> None:
-        """Rows of a later call have the columns of the first."""
+        """Raise an error if the columns differ from those of the first call."""
         if isinstance(X, Source):
             self._require_same_columns(X)
         else:
@@ -329,7 +331,7 @@ def _start(given: Any, shape: tuple[int, ...], name: str, who: str) -> Array:
     start = np.asarray(given, dtype=np.float64)
     if start.size != math.prod(shape) or (shape[0] > 1 and start.shape != shape):
         raise DataError(
-            f"{who}: {name} has shape {start.shape}; these rows and classes need {shape}. Leave it "
-            "out to start at 0."
+            f"{who}: {name} has shape {start.shape}, but these rows and classes need {shape}. "
+            "Leave it out to start at 0."
         )
     return start.reshape(shape)

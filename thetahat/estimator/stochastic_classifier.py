@@ -1,8 +1,8 @@
-"""Linear classifiers fitted by single-row steps: one walk per class against the rest, or jointly.
+"""Linear classifiers fitted row by row: one walk per class against the rest, or one for all.
 
-Two classes have one walk. More have one each, with labels +1 for the class and −1 for all others;
-the walks visit the rows in the same order, side by side. A loss of class scores (softmax) has one
-walk for all classes instead.
+Two classes have one walk. More classes have one walk each, with labels +1 for the class and −1 for
+all others; the walks visit the rows in the same order, in parallel. A loss of class scores
+(softmax) has one walk for all classes instead.
 """
 
 from __future__ import annotations
@@ -15,14 +15,12 @@ from sklearn.callback import with_callbacks
 from thetahat.data.class_weights import class_weighted
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.source import Source
-from thetahat.data.views.relabelled import relabelled
+from thetahat.data.views import relabelled
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.stochastic import Stochastic
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Subdifferentiable, Targets
-from thetahat.mathematics.losses.likelihood import Logistic
-from thetahat.mathematics.losses.margin import SignLogistic
 
 
 class StochasticClassifier(Stochastic, LinearClassifier):
@@ -39,22 +37,26 @@ class StochasticClassifier(Stochastic, LinearClassifier):
         intercept_init: Any = None,
         sample_weight: Any = None,
     ) -> Any:
-        """Fit by epochs.
+        """Fit the classifier by stochastic gradient descent.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Features.
+            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            target.
         y : array-like of shape (n,), optional
-            Labels: text, numbers or Booleans; None when X is a `Source`.
+            Class labels: text, numbers or Booleans. Leave it out if X is a `Source`.
         coef_init, intercept_init : array-like, optional
-            Where to begin, instead of 0: of the shapes of ``coef_`` and ``intercept_``.
+            Initial coefficients and intercepts, of the shapes of ``coef_`` and ``intercept_``. None
+            starts at 0.
         sample_weight : array-like of shape (n,), optional
-            Factors of the rows' losses; a row of weight 0 is not there.
+            Row weights: the loss of each row is multiplied by its weight. Rows of weight 0 are
+            ignored. None gives every row weight 1.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         self._check_parameters()
         known = getattr(self, "classes_", None)
@@ -63,9 +65,9 @@ class StochasticClassifier(Stochastic, LinearClassifier):
         )
         if self.warm_start and known is not None and not np.array_equal(known, self.classes_):
             raise DataError(
-                f"{type(self).__name__}: warm_start goes on with the classes {known.tolist()}, and "
-                f"y holds {self.classes_.tolist()}. Use partial_fit(classes=...), or "
-                "warm_start=False."
+                f"{type(self).__name__}: warm_start=True needs the classes of the previous fit, "
+                f"{known.tolist()}, but y contains {self.classes_.tolist()}. Use "
+                "partial_fit(classes=...), or warm_start=False."
             )
         n_scores = 1 if len(self.classes_) == 2 and not self._jointly else len(self.classes_)
         walks = self._new_walks(
@@ -79,18 +81,25 @@ class StochasticClassifier(Stochastic, LinearClassifier):
     def partial_fit(
         self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
     ) -> Any:
-        """One more epoch over these rows.
+        """Run one epoch of stochastic gradient descent on the given rows.
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in `fit`; later calls need the columns of the first.
+        X : array-like, sparse, table or Source of shape (n, d)
+            Rows to learn from, with the same columns in every call.
+        y : array-like of shape (n,), optional
+            Class labels: text, numbers or Booleans. Leave it out if X is a `Source`.
         classes : array-like, optional
-            Every label that will ever come; needed in the first call.
+            All class labels that may occur in any call. Required in the first call, and can be left
+            out in later ones.
+        sample_weight : array-like of shape (n,), optional
+            Row weights: the loss of each row is multiplied by its weight. Rows of weight 0 are
+            ignored. None gives every row weight 1.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         self._check_parameters(resuming=True)
         resuming = hasattr(self, "_last_iterate")
@@ -109,36 +118,36 @@ class StochasticClassifier(Stochastic, LinearClassifier):
         return self
 
     def _classes_to_come(self, classes: Any, resuming: bool) -> LabelEncoding:
-        """The classes, fixed by the first call."""
+        """The classes, which the first call determines."""
         who = type(self).__name__
         if self.class_weight == "balanced":
             raise ParameterError(
-                f"{who}: class_weight='balanced' is not supported for partial_fit: it needs the "
-                "counts of all rows to come. Give a dictionary of weights."
+                f"{who}: class_weight='balanced' is not supported for partial_fit, because it "
+                "needs the class counts of all batches. Give a dictionary of weights."
             )
         if not resuming:
             if classes is None:
                 raise DataError(
-                    f"{who}: classes must be passed on the first call to partial_fit, since later "
-                    "rows may hold labels that these do not. Pass classes=[...] with all of them."
+                    f"{who}: classes must be passed on the first call to partial_fit, because "
+                    "later batches may contain other labels. Pass classes=[...] with all labels."
                 )
             encoding = LabelEncoding.of(classes)
             if encoding.n_classes < 2:
                 raise DataError(
-                    f"{who}: classes={encoding.classes.tolist()} names a single class; telling "
-                    "classes apart takes at least two."
+                    f"{who}: classes={encoding.classes.tolist()} is a single class, but at least "
+                    "two are needed. Pass all labels that may occur."
                 )
             return encoding
         if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise DataError(
                 f"{who}: `classes={np.asarray(classes).tolist()}` is not the same as on last call "
-                f"to partial_fit, was: {self.classes_.tolist()}. Name all classes in the first "
+                f"to partial_fit, was: {self.classes_.tolist()}. Pass all classes in the first "
                 "call."
             )
         return LabelEncoding(self.classes_)
 
     def _open_more(self, X: Any, y: Any, sample_weight: Any, encoding: LabelEncoding) -> Source:
-        """Rows of one call, their labels as codes of classes that are known beforehand."""
+        """The rows of one call, with their labels as codes of the known classes."""
         who = type(self).__name__
         try:
             if isinstance(X, Source) or y is None:
@@ -150,7 +159,7 @@ class StochasticClassifier(Stochastic, LinearClassifier):
             if "belong to no class" not in str(failure):
                 raise
             raise DataError(
-                f"{who}.partial_fit: {failure} The first call fixes them: name all in its classes."
+                f"{who}.partial_fit: {failure} Pass all classes in the first call."
             ) from failure
         return class_weighted(source, encoding.classes, self.class_weight, who)
 
@@ -163,10 +172,12 @@ class StochasticClassifier(Stochastic, LinearClassifier):
     def _parts(self) -> tuple[Subdifferentiable, float]:
         loss, multiplier = super()._parts()
         # The same numbers for labels ±1, as all walks here have them.
-        return (SignLogistic() if isinstance(loss, Logistic) else loss), multiplier
+        signed = loss.with_signs()
+        assert isinstance(signed, Subdifferentiable)
+        return signed, multiplier
 
     def _target(self, number: int, codes: Array) -> Array:
-        """The targets of a walk: +1 for its class, −1 (or 0, as the loss wants) for the others."""
+        """The targets of a walk: +1 for its class, −1 (0 for some losses) for the others."""
         kind = self.loss_.targets
         if kind is Targets.CLASSES:
             return np.asarray(codes, dtype=np.float64)
@@ -175,6 +186,6 @@ class StochasticClassifier(Stochastic, LinearClassifier):
         return np.where(np.asarray(codes) == positive, 1.0, low)
 
     def _score_of(self, y: Array, z: Array, weight: Array | None) -> float:
-        """The share of rows on the right side."""
+        """Accuracy: the share of rows with the correct sign or class."""
         right = z.argmax(axis=1) == y if z.ndim == 2 else (z > 0) == (y > 0)
         return float(np.average(right, weights=weight))

@@ -1,7 +1,7 @@
-"""What classifiers of two classes share whose class of hypotheses is narrow: boxes, disjunctions.
+"""Shared by two-class classifiers with a narrow hypothesis class, such as boxes and disjunctions.
 
-A row is called ``classes_[1]`` where its score is positive. No accuracy is promised on rows that no
-hypothesis of the class labels.
+A row is predicted as ``classes_[1]`` if its score is positive. Accuracy is only guaranteed if some
+hypothesis of the class labels the rows correctly.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from thetahat.foundation.types import Array
 
 
 class TwoClassLearner(Classifier):
-    """A classifier given by the score of a block of rows."""
+    """A two-class classifier defined by the score of a block of rows."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -27,33 +27,35 @@ class TwoClassLearner(Classifier):
 
     @abstractmethod
     def _score_block(self, block: Block) -> Array:
-        """Positive for rows that are called ``classes_[1]``, in the precision of the rows."""
+        """Scores in the dtype of the rows, positive for rows predicted as ``classes_[1]``."""
 
     def decision_function(self, X: Any) -> Array:
-        """The score of each row, positive for ``classes_[1]``. Cost: O(n d).
+        """Compute the score of each row. Cost: O(n d).
 
         Parameters
         ----------
         X : array-like or Source of shape (n, d)
-            The rows to judge.
+            Rows to classify, with the same columns as in `fit`.
 
         Returns
         -------
-        array of shape (n,)
+        scores : array of shape (n,)
+            Scores, positive for ``classes_[1]``.
         """
         return self._open_again(X).map_rows(self._score_block)
 
     def predict(self, X: Any) -> Array:
-        """The label of each row. Cost: O(n d).
+        """Predict the class of each row. Cost: O(n d).
 
         Parameters
         ----------
         X : array-like or Source of shape (n, d)
-            The rows to judge.
+            Rows to classify, with the same columns as in `fit`.
 
         Returns
         -------
-        array of shape (n,), of the type of the labels given to `fit`
+        labels : array of shape (n,)
+            Predicted labels, of the type of the labels given to `fit`.
         """
         positive = self.decision_function(X) > 0
         return self.classes_[positive.astype(np.intp)]

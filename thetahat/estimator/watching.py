@@ -18,10 +18,10 @@ WARNED_OF = (Outcome.STEPS_EXHAUSTED, Outcome.STUCK, Outcome.DIVERGED, Outcome.O
 
 
 class Watched(CallbackSupportMixin):
-    """An estimator whose iterative fit reports each step to ``set_callbacks(...)``.
+    """An estimator whose iterative fit reports every iteration to ``set_callbacks(...)``.
 
-    ``fit`` is decorated with scikit-learn's ``with_callbacks`` and opens the watch around its
-    solver.
+    ``fit`` is decorated with scikit-learn's ``with_callbacks`` and runs its solver inside
+    `_watching`.
     """
 
     solution_: Solution
@@ -30,9 +30,9 @@ class Watched(CallbackSupportMixin):
     def _watching(
         self, max_steps: int | None, attributes: Callable[[Any], dict[str, Any]], X: Any, y: Any
     ) -> Iterator[Watch]:
-        """A `Watch` that tells the callbacks of each step; `attributes(θ)` rebuilds the model.
+        """A `Watch` that reports each step to the callbacks; `attributes(θ)` rebuilds the model.
 
-        On Ctrl-C the best parameters so far, which travel on the exception, are kept first.
+        On Ctrl-C the best parameters so far, which the exception carries, are stored first.
         """
         context = self._init_callback_context(max_subtasks=max_steps)
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
@@ -60,18 +60,19 @@ class Watched(CallbackSupportMixin):
             context.call_on_fit_task_end(estimator=self, X=X, y=y)
 
     def _warn_unless_converged(self) -> None:
-        """An iterative fit that stopped early says so, with the number and what to change."""
+        """Warn if an iterative fit stopped early, with the remaining gap and a remedy."""
         solution = self.solution_
         if solution.outcome in WARNED_OF:
             warn(
                 f"{type(self).__name__}: {solution.outcome.value} ({solution.solver}, "
-                f"{solution.steps} steps, {_told(solution)}). {_remedy(solution.outcome)}",
+                f"{solution.steps} {'step' if solution.steps == 1 else 'steps'}, "
+                f"{_gap(solution)}). {_remedy(solution.outcome)}",
                 ConvergenceWarning,
             )
 
 
-def _told(solution: Solution) -> str:
-    """The gap with its kind; in words alone where it is not known."""
+def _gap(solution: Solution) -> str:
+    """The remaining gap with its kind, for a message."""
     if math.isfinite(solution.gap):
         return f"{solution.gap_kind} {solution.gap:.2g}"
     return f"{solution.gap_kind} not known"

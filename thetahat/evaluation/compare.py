@@ -1,4 +1,4 @@
-"""Compare models on the same folds, with a proper test and an honest sentence."""
+"""Compare models on the same folds, and test whether they differ."""
 
 from __future__ import annotations
 
@@ -23,26 +23,29 @@ from thetahat.foundation.optional import optional_import
 
 @dataclass(frozen=True)
 class Comparison:
-    """Models side by side, best first, and every pair of them tested; prints as a report.
+    """A comparison of models, best first, with a test of every pair; prints as a report.
 
-    Formula: the same folds for all, so that differences are taken fold by fold. Cost: O(k²) pairs.
+    Formula: all models use the same folds, so that scores are compared fold by fold. Cost:
+    O(models²) pairs.
 
     Attributes
     ----------
     metric : str
-        What is compared.
+        The name of the metric by which the models are compared.
     evaluations : dict of str to Evaluation
-        Every model's, best first.
+        The evaluation of every model, the best mean score first.
     pairs : tuple of Pair
-        Every pair of models, tested.
+        The difference and the test of every pair of models.
     level : float
-        The confidence of intervals and tests.
+        Confidence level of the intervals. Tests reject at 1 − level.
+    best : str
+        The name of the model with the highest mean score.
     among_all : HypothesisTest or None
-        Friedman's test that all are alike, for three models or more.
+        Friedman's test that all models are equally good. None for fewer than three models.
     nemenyi : HypothesisTest or None
-        Nemenyi's test of all pairs by their ranks, for three models or more.
+        Nemenyi's test of all pairs by their mean ranks. None for fewer than three models.
     where : str
-        Whether fits ran on threads or in worker processes, and why.
+        Whether the fits ran on threads or in worker processes, and why.
 
     Examples
     --------
@@ -60,30 +63,30 @@ class Comparison:
 
     @cached_property
     def among_all(self) -> HypothesisTest | None:
-        """Friedman's test."""
+        """Friedman's test that all models are equally good; None for fewer than three models."""
         table = self._ranked
         return None if table is None else friedman(table, significance=1 - self.level)
 
     @cached_property
     def nemenyi(self) -> HypothesisTest | None:
-        """Nemenyi's test, worked out when somebody asks: its law is an integral."""
+        """Nemenyi's test of all pairs by their mean ranks; None for fewer than three models."""
         table = self._ranked
         return None if table is None else nemenyi(table, significance=1 - self.level)
 
     @property
     def _ranked(self) -> Any:
-        """A row of scores per fold, a column per model; None where ranks say nothing."""
+        """Scores, one row per fold and one column per model; None with too few for ranks."""
         table = np.column_stack([each.scores[self.metric] for each in self.evaluations.values()])
         return table if table.shape[1] > 2 and len(table) > 1 else None
 
     @property
     def where(self) -> str:
-        """Where the fits ran, and why."""
+        """Whether the fits ran on threads or in worker processes, and why."""
         return where_they_ran([fit for each in self.evaluations.values() for fit in each.fits])
 
     @property
     def best(self) -> str:
-        """The model of the highest mean score."""
+        """The name of the model with the highest mean score."""
         return next(iter(self.evaluations))
 
     def __str__(self) -> str:
@@ -100,12 +103,12 @@ class Comparison:
     __repr__ = __str__
 
     def plot(self, axes: Any = None) -> Any:
-        """Every model's mean score and interval, best first. Cost: O(models).
+        """Plot the mean score and interval of every model, best first. Cost: O(models).
 
         Parameters
         ----------
         axes : matplotlib Axes, optional
-            Where to draw.
+            The axes to draw on. By default a new figure is created.
 
         Returns
         -------
@@ -139,31 +142,53 @@ def compare(
     random_state: Any = 0,
     progress: bool | Progress = False,
 ) -> Comparison:
-    """Fit several models on the same folds, and say which is better, by how much, and how surely.
+    """Evaluate several models on the same folds, and test which differ.
 
-    Formula: t = d̄/√((1/k + n_test/n_train)·s_d²) by default; p-values of several pairs are adjusted
-    by Holm's rule. Cost: (models × folds) fits, side by side.
+    Formula: by default t = d̄/√((1/k + n_test/n_train)·s_d²), where d are the differences of the
+    scores fold by fold. The p-values of several pairs are adjusted by Holm's rule. Cost:
+    models × folds fits, run in parallel.
 
     Parameters
     ----------
     models : dict of str to estimator
-        At least two, by name.
+        At least two estimators with scikit-learn's interface, by name. Each is cloned before each
+        fit, so the objects themselves stay unfitted.
     X, y : array-like, sparse, table
-        Rows and targets in memory.
+        The rows and their targets, held in memory. A table of one column is accepted for y.
     cv : int, "bootstrap", splitter or iterable, default=5
-        Folds, the same for every model, as in `evaluate`. Ignored by "5x2cv", which has its own.
+        How the rows are split into training rows and held-out rows, the same for all models; see
+        `evaluate`. Ignored by test="5x2cv", which has its own folds.
     scoring : str or callable, optional
-        One metric, greater is better; None: the models' own ``score``.
+        One metric as in scikit-learn: a name such as "accuracy", or a callable
+        ``scorer(model, X, y)``. Greater values must be better. By default the models' own
+        ``score`` method is used.
     test : {"auto", "corrected_t", "paired_t", "wilcoxon", "mcnemar", "5x2cv"}, default="auto"
-        How two models are tested. "auto": "corrected_t", which is cautious over one partition; on a
-        single split, "mcnemar" for accuracies and nothing else. "paired_t" ignores that training
-        sets overlap, and rejects true equality too often. "mcnemar" takes the predictions of all
-        rows, each counting alike also where folds are uneven, for classifiers. "wilcoxon" cannot
-        reject at 5% with fewer than 6 folds. "5x2cv" rejects too often where the signal is weak.
+        The test for the difference of two models.
+
+        - "auto": "corrected_t". With a single split, "mcnemar" for accuracy and no test for other
+          metrics.
+        - "corrected_t": the corrected resampled t-test. It is conservative when every row is held
+          out once.
+        - "paired_t": ignores that training sets overlap, so it rejects too often when the models
+          are equally good.
+        - "wilcoxon": the signed-rank test. It cannot reject at 5% with fewer than 6 folds.
+        - "mcnemar": compares the predictions row by row; for accuracy of classifiers only. Every
+          row has the same weight, even if folds differ in size.
+        - "5x2cv": five repetitions of two folds. It rejects too often when the signal is weak.
     level : float, default=0.95
-        Confidence of intervals; tests reject at 1 − level.
-    interval, groups, sample_weight, random_state, progress
-        As in `evaluate`.
+        Confidence level of the intervals, between 0 and 1. Tests reject at 1 − level.
+    interval : str, default="auto"
+        How confidence intervals of the scores are computed; see `evaluate`.
+    groups : array-like, optional
+        The group of each row, for splitters that keep the rows of a group together, such as
+        ``GroupKFold``.
+    sample_weight : array-like, optional
+        Row weights for the fits. The scores are not weighted.
+    random_state : int, default=0
+        Seed for shuffling or drawing the rows. The same seed gives the same folds.
+    progress : bool or callable, default=False
+        Whether to report each finished fit. True prints to standard error. A callable is called
+        as ``progress(done, total, name)``.
 
     Returns
     -------
@@ -180,7 +205,7 @@ def compare(
     require_level(level)
     if not isinstance(models, Mapping):
         raise ParameterError(
-            f"compare: models is a {type(models).__name__}; give a dict of models by name, such as "
+            f"compare: models is a {type(models).__name__}. Give a dict of models by name, such as "
             '{"plain": LinearRegression(), "shrunk": Ridge()}.'
         )
     if test not in TESTS:
@@ -189,7 +214,7 @@ def compare(
         )
     if len(models) < 2:
         raise ParameterError(
-            f"compare: {len(models)} model given; two are needed for a comparison."
+            f"compare: {len(models)} model{'s' * (len(models) != 1)} given. Give at least two."
         )
     if test == "5x2cv":
         kind = RepeatedKFold

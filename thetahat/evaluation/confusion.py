@@ -1,4 +1,4 @@
-"""The confusion matrix, and the shares it gives, each with an interval."""
+"""The confusion matrix, with accuracy, precision and recall and their intervals."""
 
 from __future__ import annotations
 
@@ -17,19 +17,22 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True)
 class Confusion:
-    """How often each label was taken for each other; prints as a table with shares.
+    """A confusion matrix with accuracy, precision and recall; prints as a table.
 
     Formula: with two classes, accuracy (TP + TN)/n, precision TP/(TP + FP), recall TP/(TP + FN),
-    false positive rate FP/(FP + TN); each a proportion with Wilson's interval. Cost: O(C²) memory.
+    false positive rate FP/(FP + TN); each is a proportion with Wilson's interval. Cost: O(C²)
+    memory.
 
     Attributes
     ----------
     classes : array of shape (C,)
-        The labels; of two, the second is the positive one.
+        The labels in sorted order. With two classes, the second is the positive one.
     counts : array of shape (C, C)
-        Rows by the true label, columns by the predicted one.
+        The counts, one row per true label and one column per predicted label.
     level : float
-        The confidence of intervals.
+        Confidence level of the intervals.
+    accuracy, error : Interval
+        The share of rows that are predicted correctly, and the share of errors.
 
     Examples
     --------
@@ -47,27 +50,57 @@ class Confusion:
 
     @property
     def accuracy(self) -> Interval:
-        """The share of rows that are right."""
+        """The share of rows that are predicted correctly."""
         return self._share(np.trace(self.counts), self.counts.sum(), "accuracy")
 
     @property
     def error(self) -> Interval:
-        """The share of rows that are wrong."""
+        """The share of rows that are predicted wrongly."""
         right = np.trace(self.counts)
         return self._share(self.counts.sum() - right, self.counts.sum(), "error")
 
     def precision(self, label: Any = None) -> Interval:
-        """Of the rows called `label`, the share that are. Cost: O(C)."""
+        """The share of rows predicted as `label` whose true label it is. Cost: O(C).
+
+        Parameters
+        ----------
+        label : label, optional
+            The class to consider. By default the positive class, if there are two.
+
+        Returns
+        -------
+        Interval
+        """
         place = self._place(label)
         return self._share(self.counts[place, place], self.counts[:, place].sum(), "precision")
 
     def recall(self, label: Any = None) -> Interval:
-        """Of the rows that are `label`, the share called so. Cost: O(C)."""
+        """The share of rows with the true label `label` that are predicted so. Cost: O(C).
+
+        Parameters
+        ----------
+        label : label, optional
+            The class to consider. By default the positive class, if there are two.
+
+        Returns
+        -------
+        Interval
+        """
         place = self._place(label)
         return self._share(self.counts[place, place], self.counts[place].sum(), "recall")
 
     def false_positive_rate(self, label: Any = None) -> Interval:
-        """Of the rows that are not `label`, the share called so. Cost: O(C²)."""
+        """The share of rows of other labels that are predicted as `label`. Cost: O(C²).
+
+        Parameters
+        ----------
+        label : label, optional
+            The class to consider. By default the positive class, if there are two.
+
+        Returns
+        -------
+        Interval
+        """
         place = self._place(label)
         called = self.counts[:, place].sum() - self.counts[place, place]
         others = self.counts.sum() - self.counts[place].sum()
@@ -89,8 +122,8 @@ class Confusion:
         if label is None:
             if self.classes.size != 2:
                 raise ParameterError(
-                    f"There are {self.classes.size} classes: say which one counts as positive, for "
-                    f"example {self.classes.tolist()[0]!r}."
+                    f"There are {self.classes.size} classes. Say which one is the positive class, "
+                    f"for example {self.classes.tolist()[0]!r}."
                 )
             return 1
         return int(LabelEncoding(self.classes).encode([label])[0])
@@ -104,18 +137,18 @@ class Confusion:
 def confusion(
     y: Any, predicted: Any, *, sample_weight: Any = None, level: float = 0.95
 ) -> Confusion:
-    """Count how often each label was taken for each other.
+    """Compute the confusion matrix of true and predicted labels.
 
     Formula: counts[a, b] = Σ w·1[true = a, predicted = b]. Cost: O(n log C).
 
     Parameters
     ----------
     y, predicted : array-like of shape (n,)
-        True and predicted labels.
+        The true labels and the predicted labels.
     sample_weight : array-like of shape (n,), optional
-        Finite and ≥ 0, not all 0; a row of weight 2 counts twice.
+        Row weights, finite and ≥ 0, not all 0. A row of weight 2 counts twice.
     level : float, default=0.95
-        The confidence of intervals.
+        Confidence level of the intervals, between 0 and 1. A larger value gives wider intervals.
 
     Returns
     -------
@@ -134,7 +167,8 @@ def confusion(
     truth, called = np.asarray(one_column(y)), np.asarray(one_column(predicted))
     if truth.ndim != 1 or truth.shape != called.shape or not truth.size:
         raise DataError(
-            f"y has shape {truth.shape} and predicted {called.shape}; give one label each per row."
+            f"y has shape {truth.shape} and predicted {called.shape}. Give one true and one "
+            "predicted label per row."
         )
     encoding = LabelEncoding.of(np.concatenate([truth, called]))
     a, b = encoding.encode(truth), encoding.encode(called)
@@ -148,16 +182,16 @@ def _weights(values: Any, n: int) -> Array:
     weight = np.asarray(one_column(values), dtype=float)
     if weight.shape != (n,):
         raise DataError(
-            f"confusion: sample_weight has shape {weight.shape} for {n} rows. Give one per row."
+            f"confusion: sample_weight has shape {weight.shape} for {n} rows. Give one weight per "
+            "row."
         )
     wrong = ~(np.isfinite(weight) & (weight >= 0))
     if wrong.any():
         row = int(wrong.argmax())
         raise DataError(
             f"confusion: {int(wrong.sum())} of {n} weights are negative or not finite (first at "
-            f"row {row}: {weight[row]:g}). A weight says how often its row counts: give numbers "
-            "≥ 0."
+            f"row {row}: {weight[row]:g}). Give finite weights ≥ 0."
         )
     if not weight.any():
-        raise DataError(f"confusion: all {n} weights are 0, so no row counts. Give some above 0.")
+        raise DataError(f"confusion: all {n} weights are 0. Give at least one positive weight.")
     return weight

@@ -1,8 +1,8 @@
-"""Fit models on folds side by side: every fit on one thread, as many fits at once as threads.
+"""Fit models on folds in parallel: one thread per fit, as many fits at once as threads.
 
-Fits share no rows in writing and no random numbers, so nothing depends on how many run at once, in
-which order, or in which process; each is timed where it runs. BLAS stays on one thread meanwhile,
-so cores are used once.
+Fits neither write to shared rows nor share random numbers, so results do not depend on how many run
+at once, in which order, or in which process. Each fit is timed where it runs. BLAS uses one thread
+meanwhile, so that no core is used twice.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class FoldFit:
-    """What one model did with one fold."""
+    """The result of fitting one model on one fold."""
 
     model: str
     fold: int
     rows: Array
-    """The rows held back."""
+    """Numbers of the held-out rows."""
     predictions: Array
     certainty: Array | None
-    """Scores that rank: decision values or class probabilities, where the model has them."""
+    """Decision values or class probabilities; None where the model has neither."""
     scores: dict[str, float]
     fit_seconds: float
     predict_seconds: float
     estimator: Any = None
     by_worker: bool = False
-    """Whether it ran in a worker process."""
+    """Whether the fit ran in a worker process."""
     trained_rows: int = 0
-    """How many different rows it learned from."""
+    """The number of distinct training rows."""
 
 
 def cross_fit(
@@ -59,7 +59,7 @@ def cross_fit(
     keep: bool = False,
     progress: Progress | None = None,
 ) -> list[FoldFit]:
-    """Every model fitted on every fold, in the order of the models and the folds."""
+    """Fit every model on every fold; results in the order of the models and the folds."""
     work = _FoldWork(models, X, y, folds, scorers, sample_weight, keep)
     seconds: dict[str, float] = {}
     fits: dict[tuple[str, int], FoldFit] = {}
@@ -75,7 +75,7 @@ def cross_fit(
         if progress is not None:
             progress(len(fits), len(models) * len(folds), name)
     if failures:
-        raise failures[min(failures)]  # of those that ran at once, always the same
+        raise failures[min(failures)]  # the first fold, so that the error is always the same
     return [fits[name, number] for name in models for number in range(len(folds))]
 
 
@@ -83,16 +83,22 @@ def where_they_ran(fits: Sequence[FoldFit]) -> str:
     """One line: how many fits ran in worker processes, and why."""
     sent = sum(fit.by_worker for fit in fits)
     if not sent:
-        return f"{len(fits)} fits on threads: they waited too little to pay for starting workers."
-    return f"{sent} of {len(fits)} fits in worker processes, where none waits for another's lock."
+        return (
+            f"{len(fits)} fits on threads: they did not wait long enough for each other to make "
+            "worker processes worthwhile."
+        )
+    return (
+        f"{sent} of {len(fits)} fits in worker processes, where fits do not wait for each other's "
+        "lock."
+    )
 
 
 def _longest_first(
     names: list[str], n_folds: int, seconds: Mapping[str, float]
 ) -> Iterator[tuple[str, int]]:
-    """Every model's first fold; then what takes longest, so that the last fits to end are short.
+    """The first fold of every model, then the slowest models first, to finish with short fits.
 
-    `seconds` is filled meanwhile; a model whose first fit is not done yet seems to take long.
+    `seconds` is filled while the fits run; a model without a finished fit counts as slowest.
     """
     yield from ((name, 0) for name in names)
     following = dict.fromkeys(names, 1)
@@ -104,7 +110,7 @@ def _longest_first(
 
 @dataclass(frozen=True)
 class _FoldWork:
-    """One model on one fold, told by the model's name and the fold's number."""
+    """Fits one model on one fold, given the model's name and the fold's number."""
 
     models: Mapping[str, Any]
     X: Any
@@ -177,27 +183,27 @@ def _certainty(learner: Any, X: Any) -> Array | None:
     for method in ("decision_function", "predict_proba"):
         if hasattr(learner, method) and hasattr(learner, "classes_"):
             found = getattr(learner, method)(X)
-            # Several labels per row have a table each.
+            # With several labels per row, scikit-learn returns one table per label.
             return None if isinstance(found, list) else np.asarray(found)
     return None
 
 
 def accuracy_scorer(learner: Any, X: Any, y: Any, predictions: Array | None = None) -> float:
-    """What a classifier's own ``score`` says: the share of rows whose label is told right.
+    """Accuracy: the share of rows whose labels are all predicted correctly.
 
-    A row of several labels is right when all of them are. Labels were checked when the model
-    learned; to check them again takes longer than to predict.
+    Equal to the ``score`` method of classifiers, without its validation of the labels, which takes
+    longer than the prediction.
     """
-    told = np.asarray(learner.predict(X)) if predictions is None else predictions
-    right = rows_right(told, np.asarray(y))
+    labels = np.asarray(learner.predict(X)) if predictions is None else predictions
+    right = rows_right(labels, np.asarray(y))
     return float(learner.score(X, y)) if right is None else float(np.mean(right))
 
 
-def rows_right(told: Array, truth: Array) -> Array | None:
-    """Which rows are told right, all labels of them; None where predictions are no labels."""
-    if told.size != truth.size or len(told) != len(truth):
+def rows_right(predicted: Array, truth: Array) -> Array | None:
+    """Whether each row is predicted correctly in all its labels; None if the shapes differ."""
+    if predicted.size != truth.size or len(predicted) != len(truth):
         return None
-    same = told.reshape(truth.shape) == truth
+    same = predicted.reshape(truth.shape) == truth
     return same if same.ndim == 1 else same.all(axis=1)
 
 
@@ -215,8 +221,8 @@ def _score(
     score = float(scorer(learner, X, y, **known))
     if not np.isfinite(score):
         raise DataError(
-            f"The {metric} of {name!r} on fold {number} is {score}: it is not defined there, or "
-            "the model predicts what is not finite. Use other folds (fewer, or stratified), "
+            f"The {metric} of {name!r} on fold {number} is {score}: it is not defined on this "
+            "fold, or the predictions are not finite. Use other folds (fewer, or stratified), "
             "another metric, or scale the columns."
         )
     return score

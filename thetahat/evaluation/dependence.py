@@ -1,4 +1,4 @@
-"""What a fitted model says on average as one column changes and all others stay."""
+"""Partial dependence: the mean prediction of a fitted model as a function of one column."""
 
 from __future__ import annotations
 
@@ -20,19 +20,22 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True)
 class PartialDependence:
-    """The mean prediction at each value of a column, with a band.
+    """The mean prediction at each value of a column, with a confidence band.
 
     Formula: f_j(v) = (1/n) Σᵢ f(xᵢ with x_ij = v). Cost: O(values).
 
     Attributes
     ----------
     column : str or int
+        The name or number of the column.
     values : list
-        The values tried: quantiles of numbers, or the most frequent categories.
+        The values of the column: quantiles of numbers, or the most frequent categories.
     mean, low, high : array of shape (n_values,)
-        The mean prediction and its band.
+        The mean prediction at each value, and the lower and upper end of its band.
     response : str
         What is predicted: the target, or the probability of a class.
+    is_numeric : bool
+        Whether the values of the column are numbers.
 
     Examples
     --------
@@ -52,16 +55,16 @@ class PartialDependence:
 
     @property
     def is_numeric(self) -> bool:
-        """Whether the values are numbers, to be joined by a line."""
+        """Whether the values of the column are numbers."""
         return all(isinstance(value, int | float) for value in self.values)
 
     def plot(self, axes: Any = None) -> Any:
-        """The curve with its band, or points for categories. Cost: O(values).
+        """Plot the curve with its band, or points for categories. Cost: O(values).
 
         Parameters
         ----------
         axes : matplotlib Axes, optional
-            Where to draw.
+            The axes to draw on. By default a new figure is created.
 
         Returns
         -------
@@ -90,29 +93,33 @@ def partial_dependence(
     level: float = 0.95,
     random_state: Any = 0,
 ) -> PartialDependence:
-    """The mean prediction of a fitted model as one column takes each of some values.
+    """Compute the mean prediction of a fitted model as a function of one column.
 
     Formula: f_j(v) = (1/n) Σᵢ f(xᵢ with x_ij = v); the band is z standard errors of the mean of
-    f(xᵢ with x_ij = v) − mean over v of the same. It shows the model, not the world: where columns
-    go together, some of these rows could not be. Cost: n_values predictions of max_rows rows.
+    f(xᵢ with x_ij = v) − mean over v of the same. The curve describes the model, not a causal
+    effect: if columns are correlated, some of the rows averaged over are unrealistic. Cost:
+    n_values predictions of max_rows rows.
 
     Parameters
     ----------
     model : fitted estimator
+        A fitted model with scikit-learn's interface, or a fitted pipeline.
     X : array or table
-        Rows to average over.
+        The rows to average over.
     column : str or int
-        Of X.
+        The name or number of the column of X.
     n_values : int, default=20
-        Values tried: quantiles of a column of numbers, else its most frequent values.
+        The largest number of values: quantiles of a numeric column, or else its most frequent
+        values.
     max_rows : int, default=500
-        Rows averaged over, drawn at random if there are more.
+        The largest number of rows to average over. If X has more, they are drawn at random. More
+        rows give a narrower band and take longer.
     label : optional
-        The class whose probability is shown; by default the last one.
+        The class whose probability is computed. By default the last class.
     level : float, default=0.95
-        Confidence of the band.
-    random_state : int, Generator or None
-        Which rows are drawn.
+        Confidence level of the band, between 0 and 1. A larger value gives a wider band.
+    random_state : int, Generator or None, default=0
+        Seed or generator for drawing rows. The same seed gives the same result.
 
     Returns
     -------
@@ -144,7 +151,7 @@ def partial_dependence(
     if n > max_rows:
         few = np.sort(subset_rows(few, size=max_rows, random_state=random_state))
     answer, response = _answer(model, label)
-    # The rows averaged over, and behind them the rows that hold the values to be tried.
+    # The rows averaged over, followed by one row for each value to set.
     both = take_rows(X, np.concatenate([few, holders]))
     curves = []
     for place in range(len(values)):
@@ -166,7 +173,7 @@ def _variable(X: Any, column: Any) -> Variable:
 
 
 def _tried(column: Variable, n_values: int) -> tuple[list[Any], Array]:
-    """Values of a column, and for each a row that holds it."""
+    """Values of a column, and for each value the number of a row that has it."""
     if column.declared_kind is not None and column.kind.is_number:
         numbers = np.asarray(column.numbers(), dtype=np.float64)
         rows = np.flatnonzero(np.isfinite(numbers))

@@ -1,4 +1,4 @@
-"""Evaluate a model by cross-validation: every score with an interval."""
+"""Evaluate a model by cross-validation, with a confidence interval for every score."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a model scored on rows it had not seen, and how sure that is; prints as a table.
+    """Cross-validated scores of a model with confidence intervals; prints as a table.
 
     Formula: the mean over folds of score(model fitted without the fold, fold). Cost: O(n) memory
     for the predictions.
@@ -41,24 +41,25 @@ class Evaluation:
     Attributes
     ----------
     name : str
-        The model.
+        The name of the model.
     intervals : dict of str to Interval
-        For every metric, the mean score and its confidence interval.
+        For every metric, the mean score over the folds and its confidence interval.
     scores : dict of str to array of shape (n_folds,)
-        For every metric, the score of each fold.
+        For every metric, the score on each fold.
     predictions : array of shape (n,) or None
-        Of every row, by the model that had not seen it; None when some rows are held back several
-        times or never.
+        For every row, the prediction of the model that was fitted without this row. None unless
+        every row is held out exactly once.
     certainties : array or None
-        Decision values or class probabilities of the same kind.
+        For every row, the decision values or class probabilities of the same model. None if the
+        model has neither, or if `predictions` is None.
     fits : tuple of FoldFit
-        What happened on each fold: rows, predictions, scores, seconds.
+        For every fold, the held-out rows, the predictions, the scores and the times.
     fit_seconds, predict_seconds : array of shape (n_folds,)
-        Time taken.
+        Seconds taken by the fit and by the prediction on each fold.
     known_as : dict of str to str or None
-        For every metric, the name by which scikit-learn knows it; None for somebody's own.
+        For every metric, its name in scikit-learn. None if scikit-learn does not have the metric.
     where : str
-        Whether fits ran on threads or in worker processes, and why.
+        Whether the fits ran on threads or in worker processes, and why.
 
     Examples
     --------
@@ -79,17 +80,17 @@ class Evaluation:
 
     @property
     def fit_seconds(self) -> Array:
-        """Seconds of every fit."""
+        """Seconds taken by the fit on each fold."""
         return np.array([fit.fit_seconds for fit in self.fits])
 
     @property
     def predict_seconds(self) -> Array:
-        """Seconds of every prediction."""
+        """Seconds taken by the prediction on each fold."""
         return np.array([fit.predict_seconds for fit in self.fits])
 
     @property
     def where(self) -> str:
-        """Where the fits ran, and why."""
+        """Whether the fits ran on threads or in worker processes, and why."""
         return where_they_ran(self.fits)
 
     def __str__(self) -> str:
@@ -101,14 +102,14 @@ class Evaluation:
     __repr__ = __str__
 
     def plot(self, metric: str | None = None, axes: Any = None) -> Any:
-        """The scores of the folds, their mean and its interval. Cost: O(folds).
+        """Plot the score of each fold, the mean score and its interval. Cost: O(folds).
 
         Parameters
         ----------
         metric : str, optional
-            Which; by default the first.
+            The metric to plot. By default the first one.
         axes : matplotlib Axes, optional
-            Where to draw.
+            The axes to draw on. By default a new figure is created.
 
         Returns
         -------
@@ -143,49 +144,60 @@ def evaluate(
     keep_models: bool = False,
     progress: bool | Progress = False,
 ) -> Evaluation:
-    """Score a model on rows it has not seen, with a confidence interval for every score.
+    """Evaluate a model by cross-validation, with a confidence interval for every score.
 
-    Formula: s̄ = (1/k) Σ score(f_{−fold}, fold); the interval depends on the score: Wilson for
-    accuracy, DeLong for the area under the ROC curve, otherwise s̄ ± t·s·√(1/k + n_test/n_train),
-    corrected for overlapping training sets. Cost: k fits, side by side on the threads there are;
-    once such fits have waited for each other for seconds, in worker processes, with the same
-    results.
+    Formula: s̄ = (1/k) Σ score(f_{−fold}, fold). The interval depends on the metric: Wilson's for
+    accuracy, DeLong's for the area under the ROC curve, and otherwise
+    s̄ ± t·s·√(1/k + n_test/n_train), which is corrected for overlapping training sets. Cost: k
+    fits, run in parallel on the available threads. If these fits block each other for some
+    seconds, the rest run in worker processes, with the same results.
 
-    The interval is for the expected score of models learned from so many rows. Wilson's counts the
-    rows tested and not what learning from a sample adds: with nearest means of ten columns and a
-    weak signal it covers 91% with 60 rows and 92 to 95% with 100 to 400. DeLong's adds it: 95 to
-    97% with 60 to 400 rows of two even classes, 92% with 5 positives of 100 or 10 of 200, and up to
-    99% of models that learning hardly changes. The corrected t, and the bootstrap of folds, which
-    is stretched alike, cover 97 to 98%.
+    The interval is for the expected score of models trained on this many rows. Wilson's interval
+    accounts for the number of test rows, but not for the random choice of the training rows. In
+    simulations with nearest class means on ten columns and a weak signal, a 95% interval covered
+    the expected score in 91% of the cases with 60 rows and in 92 to 95% with 100 to 400 rows.
+    DeLong's interval accounts for both. It covered 95 to 97% with 60 to 400 rows of two balanced
+    classes, 92% with 5 positives in 100 rows or 10 in 200, and up to 99% for models that depend
+    little on the training rows. The corrected t interval and the bootstrap of folds, which has the
+    same correction, covered 97 to 98%.
 
     Parameters
     ----------
     model : estimator
-        Any of scikit-learn's kind; it is cloned, never fitted itself.
+        An estimator with scikit-learn's interface. It is cloned before each fit, so the object
+        itself stays unfitted.
     X, y : array-like, sparse, table
-        Rows and targets in memory; one column of targets is one target per row.
+        The rows and their targets, held in memory. A table of one column is accepted for y.
     cv : int, "bootstrap", splitter or iterable, default=5
-        Folds; a number means shuffled ones, stratified for classifiers. "bootstrap" trains on rows
-        drawn with replacement and scores those not drawn, about 37%, 25 times over.
+        How the rows are split into training rows and held-out rows. An integer is the number of
+        folds: the rows are shuffled, and the folds are stratified by class for classifiers.
+        "bootstrap" draws 25 training sets with replacement and scores each model on the rows that
+        were not drawn (about 37%). A splitter of scikit-learn or an iterable of (train, test) row
+        numbers is used as given.
     scoring : str, callable, or list or dict of them, optional
-        Metrics of scikit-learn's kind, greater is better; None: the model's own ``score``.
+        Metrics as in scikit-learn: names such as "accuracy", or callables
+        ``scorer(model, X, y)``. Greater values must be better. By default the model's own
+        ``score`` method is used.
     interval : str, default="auto"
-        "corrected_t", "t", "bootstrap" (of folds), "wilson", "clopper_pearson" or "delong". "auto"
-        goes by what the metric is, not by what it is called.
+        How confidence intervals are computed: "corrected_t", "t", "bootstrap" (draws folds with
+        replacement), "wilson", "clopper_pearson" or "delong". "auto" chooses by the metric, as
+        described above.
     level : float, default=0.95
-        The confidence.
+        Confidence level of the intervals, between 0 and 1. A larger value gives wider intervals.
     groups : array-like, optional
-        For splitters that keep groups together.
+        The group of each row, for splitters that keep the rows of a group together, such as
+        ``GroupKFold``.
     sample_weight : array-like, optional
-        Weights for the fits.
+        Row weights for the fits. The scores are not weighted.
     name : str, optional
-        What to call the model; its class by default.
+        The name of the model in the result. By default the name of its class.
     random_state : int, default=0
-        How rows are shuffled.
+        Seed for shuffling or drawing the rows. The same seed gives the same folds.
     keep_models : bool, default=False
-        Keep the fitted models in ``fits``.
+        Whether to keep the fitted models, as ``fits[k].estimator``.
     progress : bool or callable, default=False
-        Tell of each fit: on standard error, or to ``progress(done, total, name)``.
+        Whether to report each finished fit. True prints to standard error. A callable is called
+        as ``progress(done, total, name)``.
 
     Returns
     -------
@@ -232,18 +244,20 @@ def evaluate_all(
     keep_models: bool,
     progress: bool | Progress,
 ) -> dict[str, Evaluation]:
-    """Every model on the same folds."""
+    """Evaluate every model on the same folds."""
     require_level(level)
     y = one_column(y)
     targets = np.asarray(y)
     found = len(targets) if targets.ndim else 0
     if found != rows_in(X):
-        raise DataError(f"X has {rows_in(X)} rows and y {found}. Give one target per row.")
+        raise DataError(
+            f"X has {rows_in(X)} rows, but y has {found} targets. Give one target per row."
+        )
     classify = [is_classifier(model) for model in models.values()]
     if any(classify) and not all(classify):
         raise ParameterError(
-            "Some of these models are classifiers and some are not; their scores have nothing in "
-            "common. Evaluate them apart."
+            "Some of these models are classifiers and some are not, so their scores cannot be "
+            "compared. Evaluate the classifiers and the other models separately."
         )
     folds = folds_of(
         cv, X, targets, classifier=all(classify), groups=groups, random_state=random_state
@@ -258,7 +272,7 @@ def evaluate_all(
         scorers,
         sample_weight=weight,
         keep=keep_models,
-        progress=_teller(progress),
+        progress=_progress_callback(progress),
     )
     by_model = {name: [fit for fit in fits if fit.model == name] for name in models}
     known = {
@@ -272,7 +286,7 @@ def evaluate_all(
 
 
 def scorers_for(model: Any, scoring: Any) -> dict[str, Scorer]:
-    """Metrics by name; without any, that of the model's own ``score``."""
+    """The scorers by name; by default the one that the model's ``score`` method uses."""
     if scoring is None:
         if own_score(model) == "accuracy":
             return {"accuracy": accuracy_scorer}
@@ -284,11 +298,14 @@ def scorers_for(model: Any, scoring: Any) -> dict[str, Scorer]:
         labels = [_label(each) for each in scoring]
         if len(set(labels)) < len(labels):
             raise ParameterError(
-                f"scoring: two metrics are called alike in {labels}. Give a dict with their names."
+                f"scoring: two metrics have the same name in {labels}. Give a dict of distinct "
+                "names to metrics."
             )
         scoring = dict(zip(labels, scoring, strict=True))
     if not scoring:
-        raise ParameterError(f"scoring={scoring!r} names no metric. Name one, such as 'accuracy'.")
+        raise ParameterError(
+            f"scoring={scoring!r} is empty. Give at least one metric, such as 'accuracy'."
+        )
     return {name: get_scorer(each) for name, each in scoring.items()}
 
 
@@ -299,17 +316,17 @@ def _label(scorer: Any) -> str:
 def _known_metrics(
     model: Any, scorers: Mapping[str, Scorer], scoring: Any, fits: list[FoldFit], y: Array
 ) -> dict[str, str | None]:
-    """By what name scikit-learn knows each metric, its label here notwithstanding."""
+    """The name of each metric in scikit-learn, which may differ from its label in the result."""
     if scoring is not None:
         return {label: known_as(scorer) for label, scorer in scorers.items()}
     ((label, _),) = scorers.items()
     known = own_score(model)
     if known is None and is_classifier(model):
-        # A score of the model's own that is the share of right rows on every fold is an accuracy.
+        # If a ``score`` method returns the share of correct rows on every fold, it is accuracy.
         right = [rows_right(fit.predictions, y[fit.rows]) for fit in fits]
         if all(
-            told is not None and np.isclose(told.mean(), fit.scores[label], rtol=0, atol=1e-12)
-            for told, fit in zip(right, fits, strict=True)
+            rows is not None and np.isclose(rows.mean(), fit.scores[label], rtol=0, atol=1e-12)
+            for rows, fit in zip(right, fits, strict=True)
         ):
             known = "accuracy"
     return {label: known}
@@ -347,7 +364,7 @@ def _evaluation(
 
 
 def _in_order(fits: list[FoldFit], parts: list[Any]) -> Array | None:
-    """Values of held-back rows in the order of the rows; None when their shapes differ."""
+    """Values of the held-out rows in the order of X; None when their shapes differ."""
     if len({part.shape[1:] for part in parts}) > 1:
         return None
     values = np.concatenate(parts)
@@ -356,12 +373,12 @@ def _in_order(fits: list[FoldFit], parts: list[Any]) -> Array | None:
     return ordered
 
 
-def _teller(progress: bool | Progress) -> Progress | None:
+def _progress_callback(progress: bool | Progress) -> Progress | None:
     if callable(progress):
         return progress
-    return _tell if progress else None
+    return _print_progress if progress else None
 
 
-def _tell(done: int, total: int, name: str) -> None:
+def _print_progress(done: int, total: int, name: str) -> None:
     end = "\n" if done == total else "\r"
     print(f"{done} of {total} fits ({name})", end=end, file=sys.stderr, flush=True)

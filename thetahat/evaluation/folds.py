@@ -1,4 +1,4 @@
-"""Which rows are trained on and which are held back, and what may go wrong with that."""
+"""Training rows and held-out rows of every fold."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from thetahat.foundation.types import Array
 Fold = tuple[Array, Array]
 
 RESAMPLES = 25
-"""How often the bootstrap draws: rows are then held back about nine times each."""
+"""Number of bootstrap resamples; each row is then held out about nine times."""
 
 
 def folds_of(
     cv: Any, X: Any, y: Any, *, classifier: bool, groups: Any = None, random_state: Any = 0
 ) -> list[Fold]:
-    """The (train, test) rows of every fold.
+    """The (train, test) row numbers of every fold.
 
-    A number of folds means shuffled ones, stratified for classifiers; "bootstrap" trains on rows
-    drawn with replacement and holds back those not drawn, `RESAMPLES` times. Anything else is
-    scikit-learn's: a splitter, or an iterable of pairs.
+    An integer is the number of shuffled folds, stratified for classifiers; "bootstrap" trains on
+    rows drawn with replacement and holds out those not drawn, `RESAMPLES` times. Anything else is
+    passed to scikit-learn: a splitter, or an iterable of pairs.
     """
     n = rows_in(X)
     labels = None if y is None else np.asarray(one_column(y))
-    classifier = classifier and np.ndim(labels) == 1  # rows of several labels have no strata
+    classifier = classifier and np.ndim(labels) == 1  # several labels per row: no stratification
     if isinstance(cv, bool | np.bool_):
         raise ParameterError(f"cv={cv} must be a number of folds, a splitter or 'bootstrap'.")
     if isinstance(cv, str):
@@ -38,8 +38,8 @@ def folds_of(
     if isinstance(cv, int | np.integer):
         if not 2 <= cv <= n:
             raise DataError(
-                f"cv={cv} folds of {n} rows: there must be at least 2 folds and a row in each. "
-                f"Use cv={min(max(2, n), 5)}."
+                f"cv={cv} folds of {n} rows: there must be at least 2 folds, with at least one row "
+                f"each. Use cv={min(max(2, n), 5)}."
             )
         kind = StratifiedKFold if classifier and _smallest_class(labels) >= cv else KFold
         cv = kind(int(cv), shuffle=True, random_state=random_state)
@@ -47,7 +47,8 @@ def folds_of(
         splitter = check_cv(cv, labels, classifier=classifier)
     except ValueError:
         raise ParameterError(
-            f"cv={cv!r} must be a number of folds, a splitter, pairs of rows, or 'bootstrap'."
+            f"cv={cv!r} must be a number of folds, a splitter, an iterable of (train, test) row "
+            "numbers, or 'bootstrap'."
         ) from None
     split = splitter.split(np.zeros((n, 1)), labels, groups)
     found = [
@@ -55,26 +56,27 @@ def folds_of(
         for number, (train, test) in enumerate(split)
     ]
     if not found:
-        raise ParameterError("cv gives no folds at all. Give a number of folds, or a splitter.")
+        raise ParameterError("cv has no folds. Give a number of folds, or a splitter.")
     if classifier and labels is not None:
         _require_two_classes(found, labels)
     return found
 
 
 def _row_numbers(rows: Any, n: int, number: int) -> Array:
-    """Rows of a fold by their numbers; a mask is turned into them."""
+    """Row numbers of a fold, given as row numbers or as a mask."""
     found = np.asarray(rows)
     if found.dtype == bool and found.shape == (n,):
         found = np.flatnonzero(found)
     if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":
         raise DataError(
             f"Fold {number} of cv holds {found.size} rows as {found.dtype} of shape {found.shape}. "
-            f"Give at least one row to train on and one to test, by numbers or by masks of {n}."
+            f"Give at least one training row and one test row, as row numbers or as a mask of "
+            f"length {n}."
         )
     if found.min() < -n or found.max() >= n:
         raise DataError(
-            f"Fold {number} of cv asks for row {found.min() if found.min() < 0 else found.max()}; "
-            f"there are {n}, counted from 0."
+            f"Fold {number} of cv contains row {found.min() if found.min() < 0 else found.max()}, "
+            f"but X has {n} rows, counted from 0."
         )
     return found % n if found.min() < 0 else found
 
@@ -88,18 +90,18 @@ def _resamples(cv: str, n: int, random_state: Any) -> list[Fold]:
 
 
 def rows_in(X: Any) -> int:
-    """How many rows an array, a table or a list has."""
+    """The number of rows of an array, a table or a list."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 def are_a_partition(folds: list[Fold], n: int) -> bool:
-    """Whether every row is held back exactly once."""
+    """Whether every row is held out exactly once."""
     return sum(len(test) for _, test in folds) == n and none_twice([test for _, test in folds])
 
 
 def none_twice(held: list[Array]) -> bool:
-    """Whether no row is held back twice."""
-    rows = np.sort(np.concatenate(held))  # much faster than counting the distinct ones
+    """Whether no row is held out twice."""
+    rows = np.sort(np.concatenate(held))  # much faster than np.unique
     return not (rows[1:] == rows[:-1]).any()
 
 
@@ -113,6 +115,6 @@ def _require_two_classes(folds: list[Fold], y: Array) -> None:
         if (labels == labels[:1]).all():
             only = np.unique(labels).tolist()
             raise DataError(
-                f"Fold {number} would train on a single class, {only[0]!r}. Use fewer "
-                "folds, stratified ones, or more rows of the other classes."
+                f"The training rows of fold {number} have a single class, {only[0]!r}. Use fewer "
+                "folds, stratified folds, or more rows of the other classes."
             )

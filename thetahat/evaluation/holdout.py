@@ -1,19 +1,19 @@
-"""A hold-out set that counts how often it is asked.
+"""A hold-out set that keeps its confidence level over several uses.
 
-One look at fresh rows tells the error of one model. Every further look costs confidence, and how
-much depends on where the models come from. `HoldOut` spends δ over its uses, δ/(k(k + 1)) on the
-k-th (or δ/K each when K uses are planned).
+One use of fresh rows estimates the error of one model. Every further use costs confidence, and how
+much depends on how the models were chosen. `HoldOut` divides the error probability δ among its
+uses: δ/(k(k + 1)) for the k-th use (or δ/K each if K uses are planned).
 
-Models fixed before the first use: the shares add up to at most δ, so by the union bound all answers
-ever given hold together with probability 1 − δ.
+Models fixed before the first use: the error probabilities sum to at most δ, so by the union bound
+all answers are correct together with probability 1 − δ.
 
-Models chosen by earlier answers: which model is tested at use k depends on the k − 1 answers before
-it, and on nothing else that the rows held back could tell. For each list of answers there might
-have been, the model is fixed; so the share of use k is divided among these lists, a list a₁, …,
-a_{k−1} getting the part w(a₁)·w(a₂ | a₁)⋯, and the union bound over lists and uses holds whatever
-the analyst does (Dwork et al. 2015, description length). Here w is 1/m for the first of m possible
-answers, and ½, 1/12, 1/24, … 1/(2(d + 1)(d + 2)) for one that lies d steps from the median of those
-before it: answers that surprise nobody tell little, and cost little.
+Models chosen by earlier answers: the model tested at use k depends on the k − 1 answers before it,
+and on nothing else about the held-out rows. For each possible list of answers the model is fixed,
+so the error probability of use k is divided among these lists. A list a₁, …, a_{k−1} gets the part
+w(a₁)·w(a₂ | a₁)⋯, and the union bound over lists and uses holds for every way of choosing models
+(Dwork et al. 2015, description length). Here w is 1/m for the first of m possible answers, and
+½, 1/12, 1/24, … 1/(2(d + 1)(d + 2)) for an answer at d steps from the median of those before it.
+Answers close to earlier ones reveal little, and therefore cost little confidence.
 """
 
 from __future__ import annotations
@@ -36,18 +36,22 @@ from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 
 SUREST = float(np.nextafter(1.0, 0.0))
-"""The highest level that can be written; those of late answers lie above it."""
+"""The largest float below 1; the levels of late answers are even closer to 1."""
 
 
 class HoldOut:
-    """Rows split into those to learn from and those held back; every use of the latter counts.
+    """A hold-out set whose confidence intervals stay valid when it is used several times.
 
-    Formula: the k-th answer is a Clopper-Pearson interval that misses with probability
-    δ/(k(k + 1)), divided by the answers there might have been before when models are chosen by
-    them, so that all hold together with probability at least 1 − δ. Optimism is hold-out error
-    minus training error. Cost: O(n) memory for the split, one prediction per use.
+    The rows are split into training rows and held-out rows. The error of a model on the held-out
+    rows is reported by `error`, and every use is counted.
 
-    Half widths, when all models err on about 0.2 of the rows, give or take 0.01:
+    Formula: the k-th answer is a Clopper-Pearson interval with error probability δ/(k(k + 1)). If
+    models are chosen by earlier answers, this is further divided among the possible lists of
+    earlier answers, so that all intervals are correct together with probability at least 1 − δ.
+    Optimism is hold-out error minus training error. Cost: O(n) memory for the split, and one
+    prediction per use.
+
+    Half widths of the intervals, if the errors of all models lie between 0.19 and 0.21:
 
     ======  ====  ==========  ==========  =====================
     rows    use   beforehand  by answers  by answers, step 0.01
@@ -67,37 +71,41 @@ class HoldOut:
     Parameters
     ----------
     X, y : array-like, sparse, table
-        Rows and labels.
+        The rows and their labels, held in memory. A table of one column is accepted for y.
     share : float, default=0.25
-        The share held back.
+        The share of rows that is held out, between 0 and 1. A larger share gives narrower
+        intervals, and leaves fewer training rows.
     level : float, default=0.95
-        1 − δ, for all uses together.
+        Confidence level of all uses together (1 − δ), between 0 and 1.
     planned : int, optional
-        How many models will be tested: each use then gets δ/planned, and more uses are refused.
+        The number of models that will be tested. Each use then has the error probability
+        δ/planned, and further uses raise an error. By default the number is not limited.
     chosen : {"by_answers", "beforehand"}, default="by_answers"
-        Where the models come from. "by_answers": later ones may be chosen, or built, by what
-        earlier answers said; true of every analyst who has learned nothing else of the rows held
-        back. "beforehand": all were fixed before the first use; narrower, and wrong if they were
-        not.
+        How the tested models are chosen. "by_answers": later models may depend on earlier answers,
+        but on nothing else about the held-out rows. "beforehand": all models were fixed before the
+        first use; the intervals are narrower, and wrong if this is not true.
     step : float, optional
-        Give answers as the nearest multiple of this, and widen intervals by the rounding: less is
-        told of the rows held back, so that later answers are surer. None: exact answers.
+        Round answers to the nearest multiple of this number, and widen the intervals accordingly.
+        Rounded answers reveal less about the held-out rows, so that later intervals are narrower.
+        By default answers are exact.
     stratify : bool, default=True
-        Whether every label is held back in its share.
-    random_state : int, Generator or None
-        The split.
+        Whether to hold out the same share of every class.
+    random_state : int, Generator or None, default=0
+        Seed or generator for the split. The same seed gives the same split.
 
     Attributes
     ----------
     X_train, y_train : as X, y
-        What may be learned from.
+        The training rows and their labels.
     uses : int
-        How often the rest has been asked.
+        How many times the held-out rows have been used.
+    n_held : int
+        The number of held-out rows.
 
     Warns
     -----
     ReuseWarning
-        At the second use.
+        When the held-out rows are used a second time.
 
     Examples
     --------
@@ -140,64 +148,67 @@ class HoldOut:
         given = one_column(y)
         labels = np.asarray(given)
         if labels.shape != (rows_in(X),):
-            raise DataError(f"HoldOut: X has {rows_in(X)} rows and y has shape {labels.shape}.")
+            raise DataError(
+                f"HoldOut: X has {rows_in(X)} rows, but y has shape {labels.shape}. Give one label "
+                "per row."
+            )
         _require_labels(labels)
         held = _held_back(labels, share, stratify, generator(random_state))
         if not held.any() or held.all():
             raise DataError(
-                f"HoldOut: a share of {share:g} of {labels.size} rows leaves one side empty. Give "
-                "more rows, or another share."
+                f"HoldOut: a share of {share:g} of {labels.size} rows leaves no training rows or "
+                "no held-out rows. Give more rows, or another share."
             )
         kept, back = np.flatnonzero(~held), np.flatnonzero(held)
         self.X_train, self.y_train = take_rows(X, kept), take_rows(given, kept)
         self._X, self._y = take_rows(X, back), labels[back]
         self.level, self.planned, self.chosen, self.step = level, planned, chosen, step
         self._answers: list[int] = []
-        self._told: list[float] = []
+        self._revealed: list[float] = []
 
     @property
     def uses(self) -> int:
-        """How often the rows held back have been asked."""
+        """How many times the held-out rows have been used."""
         return len(self._answers)
 
     @property
     def n_held(self) -> int:
-        """Rows held back."""
+        """The number of held-out rows."""
         return len(self._y)
 
     def error(self, model: Any) -> Interval:
-        """The error of a fitted classifier on the rows held back. Cost: one prediction.
+        """Estimate the error of a fitted classifier on the held-out rows. Cost: one prediction.
 
         Parameters
         ----------
         model : fitted classifier
-            It must not have seen the rows held back.
+            A model that was fitted without the held-out rows.
 
         Returns
         -------
         Interval
-            At its own, higher level, so that all answers hold together at `level`.
+            An interval at a level above `level`, so that all answers hold together at `level`.
         """
         if self.planned is not None and self.uses >= self.planned:
             raise ParameterError(
-                f"HoldOut: all {self.planned} planned uses are spent, and the confidence with "
-                "them. Hold back fresh rows, or plan for more models."
+                f"HoldOut: all {self.planned} planned uses are spent, so no confidence is left. "
+                "Hold out fresh rows, or use a larger planned."
             )
         errors = int(np.sum(_labels_by(model, self._X, self._y) != self._y))
         if self.uses == 1:
             warn(
-                f"HoldOut: the same {self.n_held} rows are used a second time. Of models tested on "
-                "the same rows the best looks better than it is, so every further answer is given "
-                "with less certainty. Hold back fresh rows for the last word.",
+                f"HoldOut: the same {self.n_held} rows are used a second time. The best of several "
+                "models tested on the same rows looks better than it is, so later intervals are "
+                "wider. Hold out fresh rows for the final result.",
                 ReuseWarning,
             )
-        surprise = log(self._shares(self.uses + 1) / (1 - self.level)) + sum(self._told)
+        surprise = log(self._shares(self.uses + 1) / (1 - self.level)) + sum(self._revealed)
         step = self.step or 1 / self.n_held
         answers = np.rint(np.arange(self.n_held + 1) / (self.n_held * step)).astype(int)
         answer = int(answers[errors])
         alike = np.flatnonzero(answers == answer)
         low, high = bounds_of_share(int(alike[0]), int(alike[-1]), self.n_held, surprise)
-        self._told.append(self._nats(answer))
+        self._revealed.append(self._nats(answer))
         self._answers.append(answer)
         estimate = errors / self.n_held if self.step is None else min(answer * step, 1.0)
         words = (
@@ -206,12 +217,13 @@ class HoldOut:
         return Interval(estimate, low, high, min(SUREST, 1 - exp(-surprise)), words)
 
     def optimism(self, model: Any) -> float:
-        """Hold-out error minus training error; counts as a use. Cost: two predictions.
+        """Hold-out error minus training error; counts as one use. Cost: two predictions.
 
         Parameters
         ----------
         model : classifier fitted to ``X_train``, ``y_train``
-            Usually positive: a model looks best on its own rows.
+            The fitted model. Its optimism is usually positive, as it was fitted to the training
+            rows.
 
         Returns
         -------
@@ -222,16 +234,16 @@ class HoldOut:
         return self.error(model).estimate - own
 
     def confidence_left(self, accuracy: float) -> float:
-        """How sure all uses so far are of being within `accuracy` of the true error. Cost: O(1).
+        """The confidence that all answers so far are within `accuracy` of the true errors.
 
         Formula: 1 − 2k·e^{−2nε²} for k models fixed beforehand (Hoeffding and the union bound), and
-        1 − 2k(k + 1)/w·e^{−2nε²} for models chosen by answers, w the part of the answers before the
-        last; at least 0. With a `step`, ε less half of it.
+        1 − 2k(k + 1)/w·e^{−2nε²} for models chosen by answers, where w is the part of the answers
+        before the last; at least 0. With a `step`, half of it is subtracted from ε. Cost: O(1).
 
         Parameters
         ----------
         accuracy : float
-            ε.
+            The largest accepted deviation from the true error (ε), between 0 and 1.
 
         Returns
         -------
@@ -243,14 +255,14 @@ class HoldOut:
         if slack <= 0:
             return 0.0
         times = uses if self.chosen == "beforehand" else uses * (uses + 1)
-        lost = log(2 * times) + sum(self._told[:-1]) - 2 * self.n_held * slack**2
+        lost = log(2 * times) + sum(self._revealed[:-1]) - 2 * self.n_held * slack**2
         return 1 - exp(min(0.0, lost))
 
     def _shares(self, use: int) -> int:
         return self.planned or use * (use + 1)
 
     def _nats(self, answer: int) -> float:
-        """−log w of an answer after those before: how much it may tell of the rows held back."""
+        """−log w of an answer given the earlier ones: how much it may reveal."""
         if self.chosen == "beforehand":
             return 0.0
         if not self._answers:
@@ -260,8 +272,8 @@ class HoldOut:
 
     def __repr__(self) -> str:
         return (
-            f"HoldOut({self.n_held} rows held back, used {self.uses} times; intervals hold for all "
-            f"uses together at {100 * self.level:.3g}%, for models chosen "
+            f"HoldOut({self.n_held} rows held out, used {self.uses} time{'s' * (self.uses != 1)}; "
+            f"intervals hold for all uses together at {100 * self.level:.3g}%, for models chosen "
             f"{self.chosen.replace('_', ' ')})"
         )
 
@@ -272,8 +284,8 @@ def _require_labels(y: Array) -> None:
     if np.any(broken):
         row = int(np.argmax(broken))
         raise DataError(
-            f"HoldOut: y holds {y[row]:g} at row {row}, a quantity and no label; errors are "
-            "counted for classifiers. Measure a regressor by evaluate or regression_errors."
+            f"HoldOut: y holds {y[row]:g} at row {row}, which is not a class label. HoldOut counts "
+            "errors of classifiers. Use evaluate or regression_errors for a regressor."
         )
 
 
@@ -282,14 +294,14 @@ def _labels_by(model: Any, X: Any, y: Array) -> Array:
 
     if hasattr(model, "__sklearn_tags__") and is_regressor(model):
         raise CapabilityError(
-            f"HoldOut: {type(model).__name__} predicts quantities, and errors are counted for "
-            "labels. Measure a regressor by evaluate or regression_errors."
+            f"HoldOut: {type(model).__name__} is a regressor, but HoldOut counts errors of "
+            "classifiers. Use evaluate or regression_errors for a regressor."
         )
     called = np.asarray(one_column(model.predict(X)))
     if called.shape != y.shape:
         raise DataError(
             f"HoldOut: {type(model).__name__}.predict gave shape {called.shape} for {y.size} rows. "
-            "Give a model of one label per row."
+            "Give a model that predicts one label per row."
         )
     return called
 

@@ -1,4 +1,4 @@
-"""How much a fitted model leans on each column: what it loses when the column is shuffled."""
+"""Permutation importance: the loss of score when a column is shuffled."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True)
 class Importances:
-    """What each column is worth to a model, the most important first; prints as a table.
+    """The importance of each column for a model, largest first; prints as a table.
 
     Formula: score(X) − score(X with the column shuffled). Cost: O(d).
 
     Attributes
     ----------
     metric : str
-        What the score is.
+        The name of the metric.
     score : float
-        The score with all columns as they are.
+        The score with no column shuffled.
     intervals : dict of str to Interval
-        By column, the loss of score and its interval, largest first.
+        For each column, the loss of score and its confidence interval, largest first.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Importances:
 
     def __str__(self) -> str:
         width = max(len(str(name)) for name in self.intervals)
-        lines = [f"{self.metric} {self.score:.4g}; lost when a column is shuffled:"]
+        lines = [f"{self.metric} {self.score:.4g}; loss when a column is shuffled:"]
         lines += [
             f"  {name!s:<{width}}  {each.estimate:.3g}  ({each.low:.3g} to {each.high:.3g})"
             for name, each in self.intervals.items()
@@ -59,14 +59,14 @@ class Importances:
     __repr__ = __str__
 
     def plot(self, axes: Any = None, most: int = 20) -> Any:
-        """The largest importances with their intervals. Cost: O(columns).
+        """Plot the largest importances with their intervals. Cost: O(columns).
 
         Parameters
         ----------
         axes : matplotlib Axes, optional
-            Where to draw.
+            The axes to draw on. By default a new figure is created.
         most : int, default=20
-            How many columns.
+            The largest number of columns to show.
 
         Returns
         -------
@@ -94,27 +94,32 @@ def importances(
     level: float = 0.95,
     random_state: Any = 0,
 ) -> Importances:
-    """How much score a fitted model loses when a column is shuffled, with intervals.
+    """Compute how much score a fitted model loses when a column is shuffled, with intervals.
 
     Formula: I_j = score(X, y) − score(X with column j shuffled, y), each time on rows drawn with
-    replacement, so that the interval Ī_j ± z·s covers the chance of both rows and shuffles. Columns
-    that say the same share their worth: shuffling one leaves the other. Cost: n_repeats × (d + 1)
-    predictions of n rows, side by side.
+    replacement, so that the interval Ī_j ± z·s covers the randomness of both the rows and the
+    shuffles. If two columns carry the same information, both importances are small, because the
+    model can still use the other column. Cost: n_repeats × (d + 1) predictions of n rows, run in
+    parallel.
 
     Parameters
     ----------
     model : fitted estimator
-        Pipelines too; the columns are those of X.
+        A fitted model with scikit-learn's interface, or a fitted pipeline. Importances are for the
+        columns of X, before any preprocessing.
     X, y : array or table, array-like
-        Rows the model has not seen, or the importances are those of what it memorised.
+        Rows and their targets. Use rows that were not used for the fit; on training rows the
+        importances include what the model memorised.
     scoring : str or callable, optional
-        Greater is better; None: the model's own ``score``.
+        One metric as in scikit-learn: a name such as "accuracy", or a callable
+        ``scorer(model, X, y)``. Greater values must be better. By default the model's own
+        ``score`` method is used.
     n_repeats : int, default=10
-        Shuffles per column, at least 2.
+        The number of shuffles per column, at least 2. More shuffles give more accurate intervals.
     level : float, default=0.95
-        Confidence of the intervals.
-    random_state : int, Generator or None
-        Same seed, same shuffles.
+        Confidence level of the intervals, between 0 and 1. A larger value gives wider intervals.
+    random_state : int, Generator or None, default=0
+        Seed or generator for the shuffles. The same seed gives the same result.
 
     Returns
     -------
@@ -132,7 +137,9 @@ def importances(
     require_level(level)
     check_is_fitted(model)
     if n_repeats < 2:
-        raise ParameterError(f"importances: n_repeats={n_repeats} must be ≥ 2: one has no spread.")
+        raise ParameterError(
+            f"importances: n_repeats={n_repeats} must be ≥ 2, as one repeat has no spread."
+        )
     scorer = check_scoring(model, scoring)
     labels, n = column_labels(X), len(np.asarray(y))
     random = generator(random_state)

@@ -1,6 +1,6 @@
-"""What is known of a metric: which of scikit-learn's it is, whatever it is called, and its range.
+"""Recognise scikit-learn's metrics from the scorer itself, and give their ranges.
 
-A label proves nothing: ``{"accuracy": "f1"}`` is an F₁, and ``{"right": "accuracy"}`` an accuracy.
+Labels chosen by users are not reliable: ``{"accuracy": "f1"}`` is an F₁ score.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ SHARES = (
     "top_k_accuracy",
     "v_measure",
 )
-"""How names of metrics between 0 and 1 begin."""
+"""Prefixes of the names of metrics that lie between 0 and 1."""
 AT_MOST_ONE = ("adjusted", "d2", "explained_variance", "r2")
 
 
 def known_as(scorer: Any) -> str | None:
-    """The name by which scikit-learn knows a scorer; None for somebody's own."""
+    """The name of a scorer in scikit-learn; None if it is not one of scikit-learn's."""
     function = getattr(scorer, "_score_func", None)
     if not getattr(function, "__module__", "").startswith("sklearn."):
         return None
@@ -42,8 +42,8 @@ def known_as(scorer: Any) -> str | None:
 
 
 def own_score(model: Any) -> str | None:
-    """What a model's own ``score`` is, where scikit-learn's mixins wrote it."""
-    while hasattr(model, "steps"):  # a pipeline scores as its last step does
+    """The metric of a model's ``score`` method, if it is inherited from scikit-learn's mixins."""
+    while hasattr(model, "steps"):  # the score of a pipeline is the score of its last step
         model = model.steps[-1][1]
     score = getattr(type(model), "score", None)
     if is_classifier(model) and score is ClassifierMixin.score:
@@ -52,7 +52,7 @@ def own_score(model: Any) -> str | None:
 
 
 def range_of(known: str | None) -> tuple[float, float]:
-    """The least and the greatest value that a metric can have."""
+    """The smallest and the largest value that a metric can have."""
     if known is None:
         return -inf, inf
     if known.startswith("neg_"):
@@ -65,7 +65,7 @@ def range_of(known: str | None) -> tuple[float, float]:
 
 
 def range_of_function(score: Any) -> tuple[float, float]:
-    """The same of ``score(y, predicted)``, where one of scikit-learn's scorers is made of it."""
+    """The range of ``score(y, predicted)``, if it is the function of a scikit-learn scorer."""
     name, sign = _functions().get(score, (None, 1))
     least, most = range_of(name)
     return (least, most) if sign > 0 else (-most, -least)
@@ -73,7 +73,7 @@ def range_of_function(score: Any) -> tuple[float, float]:
 
 @cache
 def _names() -> dict[str, str]:
-    # The text of a scorer tells its function, its sign and its options.
+    # The repr of a scorer contains its function, its sign and its options.
     return {repr(get_scorer(name)): name for name in get_scorer_names()}
 
 

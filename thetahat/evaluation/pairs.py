@@ -1,4 +1,4 @@
-"""Two models on the same folds: the difference of their scores, its test, and the sentence."""
+"""Two models on the same folds: the difference of their scores, its test, and a summary."""
 
 from __future__ import annotations
 
@@ -30,30 +30,30 @@ from thetahat.foundation.types import Array
 
 TESTS = ("auto", "corrected_t", "paired_t", "wilcoxon", "mcnemar", "5x2cv")
 POWER = 0.8
-"""The probability with which the rows that the sentence asks for would tell two models apart."""
+"""The power of the test at the sample size that the summary names as sufficient."""
 OUT_OF_REACH = 1e9
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two models on the same folds: the difference of their scores, its test, and the sentence.
+    """Two models on the same folds: the difference of their scores, its test, and a summary.
 
-    Formula: d = score(a) − score(b), fold by fold, or row by row in McNemar's test; a is the better
-    one by what is tested. Cost: O(1).
+    Formula: d = score(a) − score(b), fold by fold, or row by row in McNemar's test, where a is the
+    better model by the tested quantity. Cost: O(1).
 
     Attributes
     ----------
     better, worse : str
-        The models.
+        The names of the two models.
     test : HypothesisTest
-        Whether they differ; p is adjusted for the number of pairs (Holm).
+        The test that the models are equally good. p is adjusted for the number of pairs (Holm).
     difference : Interval
-        Of the mean scores.
+        The difference of the mean scores, with its confidence interval.
     rows_needed : float
-        How many more rows would tell them apart, if the difference stays what it is; 0 when they
-        are.
+        How many more rows would make the difference significant with probability 0.8, if it keeps
+        its size. 0 if it is significant already.
     sentence : str
-        All that in words.
+        A summary of the difference and the test in words.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def judged_pairs(
     test: str,
     level: float,
 ) -> tuple[Pair, ...]:
-    """Each pair (better, worse) tested, p-values adjusted for their number."""
+    """Test each pair (better, worse), and adjust the p-values for the number of pairs."""
     targets, fits = np.asarray(one_column(y)), next(iter(evaluations.values())).fits
     overlap, repeated = overlap_of(fits), not none_twice([fit.rows for fit in fits])
     right = {name: _rows_right(each, metric, targets) for name, each in evaluations.items()}
@@ -100,7 +100,7 @@ def judged_pairs(
         )
         found = scores.tested(test, 1 - level)
         if found.name.startswith("McNemar") and found.interval.estimate < 0:
-            # It counts rows, and uneven folds rank the models otherwise.
+            # McNemar's test counts rows; with uneven folds the mean scores may rank differently.
             a, b, scores = b, a, scores.turned()
             found = scores.tested(test, 1 - level)
         tested.append((a, b, scores, found))
@@ -123,7 +123,7 @@ def holm(p_values: list[float]) -> list[float]:
 
 @dataclass(frozen=True)
 class _Scores:
-    """Scores of two models on the same folds, and which rows either has right."""
+    """Scores of two models on the same folds, and the rows that each predicts correctly."""
 
     a: Array
     b: Array
@@ -132,17 +132,17 @@ class _Scores:
     n: int
     test_share: float
     right: tuple[Array, Array] | None
-    """For accuracy: of every row held back, in the order of the folds."""
+    """For accuracy: whether each held-out row is correct, in the order of the folds."""
     repeated: bool
-    """Whether some rows are held back more than once."""
+    """Whether some rows are held out more than once."""
 
     def turned(self) -> _Scores:
-        """The same with the models' places exchanged."""
+        """The same scores with the two models exchanged."""
         right = None if self.right is None else self.right[::-1]
         return replace(self, a=self.b, b=self.a, right=right)
 
     def tested(self, test: str, significance: float) -> HypothesisTest:
-        """The test asked for; "auto" takes what the folds allow."""
+        """Run the requested test; "auto" takes the best one that the folds allow."""
         folds = self.a.size
         if test == "auto":
             test = "corrected_t"
@@ -168,13 +168,14 @@ class _Scores:
                 return _untested(float(self.a[0] - self.b[0]), significance)
         if self.right is None or self.repeated:
             raise CapabilityError(
-                "compare: test='mcnemar' needs classifiers, accuracy, and folds that hold back "
-                f"each row at most once; this is {self.metric!r}. Use test='corrected_t'."
+                "compare: test='mcnemar' needs the accuracy of classifiers, and folds that hold "
+                f"out each row at most once; the metric here is {self.metric!r}. Use "
+                "test='corrected_t'."
             )
         return mcnemar(*self.right, significance=significance)
 
     def corrected_t(self, significance: float) -> HypothesisTest:
-        """The corrected resampled t test of these folds."""
+        """The corrected resampled t-test of these folds."""
         return corrected_resampled_t(
             self.a,
             self.b,
@@ -184,7 +185,7 @@ class _Scores:
         )
 
     def _least_spread(self) -> float:
-        """What chance does to differences of accuracies on a fold, if nothing else does."""
+        """The standard deviation of a fold's accuracy difference by random test rows alone."""
         if self.right is None:
             return 0.0
         first, second = self.right
@@ -193,7 +194,7 @@ class _Scores:
 
 
 def _rows_right(evaluation: Evaluation, metric: str, y: Array) -> Array | None:
-    """Of an accuracy, which rows are told right, in the order of the folds."""
+    """For accuracy, whether each row is correct, in the order of the folds; otherwise None."""
     if evaluation.known_as[metric] != "accuracy":
         return None
     right = [rows_right(fit.predictions, y[fit.rows]) for fit in evaluation.fits]
@@ -208,13 +209,13 @@ def _untested(difference: float, significance: float) -> HypothesisTest:
         degrees_of_freedom=(),
         p=1.0,
         significance=significance,
-        assumptions=("broken: one fold tells no spread",),
+        assumptions=("broken: the spread cannot be estimated from one fold",),
         interval=Interval(difference, -np.inf, np.inf, 1 - significance, "one fold: unknown"),
     )
 
 
 def _pair(a: str, b: str, test: HypothesisTest, scores: _Scores, pairs: int) -> Pair:
-    # A test by ranks or by halves has no interval; the folds' differences give it.
+    # Rank tests and 5x2cv have no interval of their own, so use the corrected t interval.
     difference = test.interval or scores.corrected_t(test.significance).interval
     assert difference is not None
     needed = 0.0 if test.rejects else _rows_needed(test, difference, scores.n)
@@ -223,21 +224,21 @@ def _pair(a: str, b: str, test: HypothesisTest, scores: _Scores, pairs: int) -> 
         least = pairs * 2.0 ** (1 - scores.a.size)
         if least >= test.significance:
             needed = np.inf
-            more = f"p of this test cannot be below {least:.2g} here: more folds may tell"
+            more = f"this test cannot give p below {least:.2g} here, so use more folds"
     difference = _in_reach(difference, scores.known)
     sentence = _sentence(a, b, test, difference, needed, scores.known or "", more)
     return Pair(a, b, test, difference, needed, sentence)
 
 
 def _in_reach(difference: Interval, known: str | None) -> Interval:
-    """A difference of two scores is no larger than the range of the metric."""
+    """Limit a difference of two scores to the range of the metric."""
     least, most = range_of(known)
     reach = most - least
     return replace(difference, low=max(difference.low, -reach), high=min(difference.high, reach))
 
 
 def _rows_needed(test: HypothesisTest, difference: Interval, n: int) -> float:
-    """Rows beyond the n there are, so that this difference is found with probability `POWER`."""
+    """Additional rows needed to detect this difference with probability `POWER`."""
     from scipy.special import ndtri
 
     if difference.estimate == 0 or not np.isfinite(difference.high):
@@ -266,29 +267,30 @@ def _sentence(
     if test.rejects:
         return f"{a} is better than {b} by {gap}{unit}, {within} (p = {test.p:.2g})."
     if not more:
-        more = _what_would_tell(test, difference, needed)
+        more = _remedy(test, difference, needed)
     return (
-        f"{a} and {b} cannot be told apart with this much data (difference {gap}{unit}, {within}, "
-        f"p = {test.p:.2g}); {more}."
+        f"{a} and {b} cannot be distinguished with this much data (difference {gap}{unit}, "
+        f"{within}, p = {test.p:.2g}); {more}."
     )
 
 
-def _what_would_tell(test: HypothesisTest, difference: Interval, needed: float) -> str:
+def _remedy(test: HypothesisTest, difference: Interval, needed: float) -> str:
     if any("spread" in each for each in test.assumptions if each.startswith("broken")):
-        return "these folds do not tell its spread: more of them may, or another test"
+        return "these folds do not show its spread, so use more folds or another test"
     if 0 not in difference:
-        return "more folds may tell, or another test"
+        return "use more folds or another test"
     if needed < OUT_OF_REACH:
-        return f"about {_rounded(needed):,} more rows would"
-    return "no number of rows in reach would tell them apart"
+        more = _rounded(needed)
+        return f"about {more:,} more row{'s' * (more != 1)} would be enough"
+    return "no realistic number of rows would be enough"
 
 
 def _unit(metric: str) -> tuple[str, float]:
-    """Shares are told in points, a hundredth each."""
+    """Shares are printed in percentage points."""
     return (" points", 100.0) if metric.startswith((*SHARES, "r2")) else ("", 1.0)
 
 
 def _rounded(rows: float) -> int:
-    """Two digits are all such a number deserves."""
+    """Rounded to two digits, as such an estimate is rough."""
     digits = max(0, len(str(ceil(rows))) - 2)
     return int(round(rows, -digits))

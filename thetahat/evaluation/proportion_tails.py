@@ -1,7 +1,7 @@
-"""Bounds of a share that are to miss so rarely that the probability cannot be written as a float.
+"""Bounds of a proportion for error probabilities too small to be represented as a float.
 
-By Clopper and Pearson while the binomial tail has digits, then by Chernoff's bound on it,
-P(share at least this far off) ≤ exp(−n·KL(observed, true)), whose logarithm never underflows.
+Clopper-Pearson as long as the binomial tail can be computed, then Chernoff's bound of the tail,
+P(share at least this far off) ≤ exp(−n·KL(observed, true)), whose logarithm does not underflow.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from math import exp, inf, log
 
 MOST_NATS = 600.0
-"""e^−600 is 1e-260: quantiles of the Beta distribution are still right there."""
+"""e^−600 is 1e-260, where quantiles of the Beta distribution are still accurate."""
 HALVINGS = 60
 
 
 def bounds_of_share(least: int, most: int, n: int, nats: float) -> tuple[float, float]:
-    """An interval that misses with probability at most e^−nats; `least` to `most` of n counted."""
+    """An interval of error probability at most e^−nats for a count from `least` to `most`."""
     from scipy.special import betainccinv, betaincinv
 
     if nats > MOST_NATS:
@@ -30,7 +30,7 @@ def bounds_of_share(least: int, most: int, n: int, nats: float) -> tuple[float, 
 
 
 def _chernoff(share: float, n: int, nats: float) -> float:
-    """The least p with n·KL(share, p) ≤ nats, rounded down."""
+    """The smallest p with n·KL(share, p) ≤ nats, rounded down."""
     low, high = 0.0, share
     for _ in range(HALVINGS):
         middle = (low + high) / 2

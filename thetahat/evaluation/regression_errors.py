@@ -1,4 +1,4 @@
-"""How far predictions are off: RSS, MSE, RMSE, mean absolute error, R², with intervals."""
+"""Errors of predictions: RSS, MSE, RMSE, mean absolute error and R², with intervals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from thetahat.evaluation.statistics.outcome import Interval, pair_of_samples, re
 
 @dataclass(frozen=True)
 class RegressionErrors:
-    """Errors of predictions on rows a model has not seen; prints as a list.
+    """Errors of predictions with confidence intervals; prints as a list.
 
     Formula: r = y − ŷ; RSS = Σr², MSE = RSS/n, RMSE = √MSE, MAE = Σ|r|/n, R² = 1 − RSS/Σ(y − ȳ)².
     Intervals are t intervals of the means of r² and |r|. Cost: O(1).
@@ -23,9 +23,9 @@ class RegressionErrors:
     rss : float
         The residual sum of squares.
     mse, rmse, mae : Interval
-        Mean square, its root, and mean absolute error.
+        The mean squared error, its square root, and the mean absolute error, with intervals.
     r2 : float
-        The share of the variance explained.
+        The coefficient of determination (R²). 1 is a perfect prediction.
 
     Examples
     --------
@@ -50,16 +50,17 @@ class RegressionErrors:
 
 
 def regression_errors(y: Any, predicted: Any, *, level: float = 0.95) -> RegressionErrors:
-    """Measure how far predictions are off, and how sure that is.
+    """Compute errors of predictions, with confidence intervals.
 
     Formula: RSS = Σ(y − ŷ)², MSE = RSS/n, RMSE = √MSE. Cost: O(n).
 
     Parameters
     ----------
     y, predicted : array-like of shape (n,)
-        True and predicted values; at least two.
+        The true values and the predicted values, at least two. Use rows that were not used for the
+        fit.
     level : float, default=0.95
-        The confidence of intervals.
+        Confidence level of the intervals, between 0 and 1. A larger value gives wider intervals.
 
     Returns
     -------
@@ -87,5 +88,5 @@ def regression_errors(y: Any, predicted: Any, *, level: float = 0.95) -> Regress
 
 
 def _at_least_zero(interval: Interval) -> Interval:
-    """No mean of squares or sizes is negative."""
+    """Means of squares or absolute values are not negative."""
     return replace(interval, low=max(0.0, interval.low))

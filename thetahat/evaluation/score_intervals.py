@@ -1,21 +1,23 @@
-"""How sure a cross-validated score is.
+"""Confidence intervals for cross-validated scores.
 
-The score is always s̄, the mean over k folds. Three facts decide how sure it is. A share of rows
-(accuracy) is a proportion: Wilson or Clopper-Pearson, for as many rows as there are, or as uneven
-folds are worth: k²/Σ(1/nᵢ). The area under the ROC curve is a U-statistic: DeLong's variance from
-all rows, times 1 + n_test/n_train for what learning from a sample adds. Any other score is known by
-its values on k folds alone, whose training sets overlap:
+The score is always s̄, the mean over k folds. The interval depends on the metric:
+
+- Accuracy is a proportion: Wilson or Clopper-Pearson, for the number of test rows, or for
+  k²/Σ(1/nᵢ) rows where folds are uneven.
+- The area under the ROC curve is a U-statistic: DeLong's variance from all rows, times
+  1 + n_test/n_train for the random choice of the training rows.
+- Any other score is known only through its values on k folds, whose training sets overlap:
 
     s̄ ± t_{k−1}·s·√(1/k + n_test/n_train)            (Nadeau and Bengio)
 
-with the mean ratio of the folds' own sizes. The correction is calibrated for repeated random
-splits. For the folds of one partition, whose test sets are disjoint, it is cautious (it covers more
-than it says); ``"t"`` leaves it out. ``"bootstrap"`` takes percentiles of the mean of folds drawn
-again, its distance from s̄ stretched by t_{k−1}/z·√((1 + k·n_test/n_train)·k/(k − 1)), since few
-drawn folds vary too little.
+  with the mean ratio of the folds' sizes. The correction is calibrated for repeated random splits.
+  For the disjoint test sets of k-fold cross-validation it is conservative; ``"t"`` omits it.
+  ``"bootstrap"`` takes percentiles of the mean over folds drawn with replacement, and multiplies
+  their distance from s̄ by t_{k−1}/z·√((1 + k·n_test/n_train)·k/(k − 1)), since a few drawn folds
+  vary too little.
 
-Where all folds score alike, their spread is unknown, not 0: nothing is claimed beyond the range of
-the metric; of accuracy, what one test set would say.
+If all folds have the same score, its spread is unknown, not 0. The interval is then the whole range
+of the metric, or for accuracy the interval of one test set.
 """
 
 from __future__ import annotations
@@ -50,9 +52,9 @@ def score_interval(
     level: float,
     random_state: Any,
 ) -> Interval:
-    """The mean score over the folds, with the interval of the kind asked for.
+    """The mean score over the folds, with an interval of the requested kind.
 
-    `known` is the name by which scikit-learn knows the metric, whatever it is called here.
+    `known` is the name of the metric in scikit-learn, which may differ from its label.
     """
     if kind not in KINDS:
         raise ParameterError(f"interval={kind!r} must be one of {', '.join(map(repr, KINDS))}.")
@@ -73,12 +75,12 @@ def score_interval(
 
 
 def overlap_of(fits: Sequence[FoldFit]) -> float:
-    """n_test/n_train, the mean over the folds; rows that are drawn twice count once."""
+    """Mean of n_test/n_train over the folds; rows drawn twice count once."""
     return float(np.mean([len(fit.rows) / fit.trained_rows for fit in fits]))
 
 
 def fold_interval(scores: Array, overlap: float, level: float) -> Interval:
-    """s̄ ± t·s·√(1/k + overlap); one fold alone says nothing of its spread."""
+    """s̄ ± t·s·√(1/k + overlap); unbounded for a single fold, whose spread is unknown."""
     from scipy.special import stdtrit
 
     k, mean = scores.size, float(scores.mean())
@@ -91,7 +93,7 @@ def fold_interval(scores: Array, overlap: float, level: float) -> Interval:
 
 
 def within_range(interval: Interval, limits: tuple[float, float]) -> Interval:
-    """An interval without the values that the metric cannot have."""
+    """The part of an interval that lies within the range of the metric."""
     least, most = limits
     return replace(interval, low=max(interval.low, least), high=min(interval.high, most))
 
@@ -114,11 +116,11 @@ def _of_accuracy(
 ) -> Interval:
     if known != "accuracy" or not _rows_held_once(fits):
         raise CapabilityError(
-            f"interval={kind!r} is for accuracy over folds that hold back each row at most once; "
-            f"this is {metric!r}. Use interval='corrected_t'."
+            f"interval={kind!r} needs accuracy, and folds that hold out each row at most once; the "
+            f"metric here is {metric!r}. Use interval='corrected_t'."
         )
-    # The mean of k shares, each of nᵢ rows, varies as the share of k²/Σ(1/nᵢ) rows does: of all
-    # of them where folds are even.
+    # The mean of k shares, each of nᵢ rows, has the variance of a share of k²/Σ(1/nᵢ) rows. With
+    # even folds that is the number of all rows.
     rows = len(fits) ** 2 / sum(1 / len(fit.rows) for fit in fits)
     return _of_share(scores, rows, kind, level)
 
@@ -138,8 +140,9 @@ def _of_area(
 ) -> Interval:
     if known != "roc_auc" or not (_rows_held_once(fits) and _ranks_two_classes(fits, y)):
         raise CapabilityError(
-            "interval='delong' is for roc_auc of two classes, models with scores, and folds that "
-            f"hold back each row at most once; this is {metric!r}. Use interval='corrected_t'."
+            "interval='delong' needs roc_auc with two classes, models with decision values or "
+            "probabilities, and folds that hold out each row at most once; the metric here is "
+            f"{metric!r}. Use interval='corrected_t'."
         )
     second = np.unique(y)[1]
     placed = [placements(y[fit.rows] == second, [ranking(fit)]) for fit in fits]
@@ -163,7 +166,7 @@ def _of_equal_folds(
 
 
 def _of_drawn_folds(scores: Array, overlap: float, level: float, random_state: Any) -> Interval:
-    """Percentiles of the mean over folds drawn with replacement, stretched for few folds."""
+    """Percentiles of the mean over folds drawn with replacement, widened for few folds."""
     from scipy.special import ndtri, stdtrit
 
     k, mean, tail = scores.size, float(scores.mean()), (1 - level) / 2
@@ -175,7 +178,7 @@ def _of_drawn_folds(scores: Array, overlap: float, level: float, random_state: A
 
 
 def ranking(fit: FoldFit) -> Array:
-    """One number per row that ranks the second class over the first."""
+    """One number per row, greater for rows that more likely belong to the second class."""
     certainty = fit.certainty
     assert certainty is not None
     return certainty if certainty.ndim == 1 else certainty[:, 1]

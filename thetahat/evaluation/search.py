@@ -1,4 +1,4 @@
-"""Search the parameters of a model: every setting on the same folds, and how sure the choice is."""
+"""Grid search: evaluate every setting on the same folds, choose one, and test the choice."""
 
 from __future__ import annotations
 
@@ -24,33 +24,34 @@ CHOICES = ("best", "one_standard_error")
 
 @dataclass(frozen=True)
 class Search:
-    """Every setting of a grid with its score, and the one chosen; prints as a table.
+    """The score of every setting of a grid, and the chosen setting; prints as a table.
 
-    Formula: best = argmax s̄; one standard error: the first setting of the grid with
+    Formula: best = argmax s̄. One standard error: the first setting of the grid with
     s̄ ≥ s̄_best − s_best/√k, over k folds. Cost: O(settings).
 
     Attributes
     ----------
     metric : str
-        What is maximised.
+        The name of the metric that is maximised.
     settings : tuple of dict
         The settings, in the order of the grid.
     evaluations : tuple of Evaluation
-        Of each setting.
+        The evaluation of each setting, in the order of `settings`.
     pairs : tuple of Pair
-        The best setting tested against every other, p-values adjusted for their number.
+        Tests of the best setting against every other. p-values are adjusted for their number.
     chosen : dict
-        The setting that was asked for: the best, or the first within one standard error of it.
+        The chosen setting, according to the parameter `choose`.
     model : estimator or None
-        Fitted with the chosen setting on all rows.
+        The model fitted with the chosen setting on all rows. None with ``refit=False``.
     best, first_within_error : dict
-        The setting of the highest mean score; the first of the grid within one standard error.
+        The setting with the highest mean score, and the first setting of the grid whose mean score
+        is within one standard error of it.
     not_worse : list of dict
-        Settings that these rows cannot tell from the best.
+        The settings that do not differ significantly from the best.
     sentence : str
-        The choice in words, and how sure it is.
+        A summary of the choice and its certainty in words.
     where : str
-        Whether fits ran on threads or in worker processes, and why.
+        Whether the fits ran on threads or in worker processes, and why.
 
     Examples
     --------
@@ -70,7 +71,7 @@ class Search:
 
     @property
     def best(self) -> Setting:
-        """The setting of the highest mean score."""
+        """The setting with the highest mean score."""
         return self.settings[_best(self.evaluations, self.metric)]
 
     @property
@@ -80,26 +81,27 @@ class Search:
 
     @property
     def not_worse(self) -> list[Setting]:
-        """Settings that these rows cannot tell from the best."""
+        """The settings that do not differ significantly from the best."""
         of_name = dict(zip((each.name for each in self.evaluations), self.settings, strict=True))
         return [of_name[pair.worse] for pair in self.pairs if not pair.test.rejects]
 
     @property
     def sentence(self) -> str:
-        """The choice in words, and how sure it is."""
+        """A summary of the choice and its certainty in words."""
         name = self.evaluations[_best(self.evaluations, self.metric)].name
         if not self.pairs:
             return f"{name} is the only setting."
         alike = len(self.not_worse)
+        alike, others = len(self.not_worse), len(self.pairs)
         return (
-            f"{self.pairs[0].sentence} Of {len(self.pairs)} other settings, {alike} cannot be told "
-            f"from {name}; the first of all within one standard error of it is "
-            f"{_name(self.first_within_error)}."
+            f"{self.pairs[0].sentence} Of {others} other setting{'s' * (others != 1)}, {alike} "
+            f"cannot be distinguished from {name}; the first setting of the grid within one "
+            f"standard error of the best is {_name(self.first_within_error)}."
         )
 
     @property
     def where(self) -> str:
-        """Where the fits ran, and why."""
+        """Whether the fits ran on threads or in worker processes, and why."""
         return where_they_ran([fit for each in self.evaluations for fit in each.fits])
 
     def __str__(self) -> str:
@@ -115,12 +117,12 @@ class Search:
     __repr__ = __str__
 
     def plot(self, axes: Any = None) -> Any:
-        """Mean score and interval of every setting, in the order of the grid. Cost: O(settings).
+        """Plot the mean score and interval of every setting. Cost: O(settings).
 
         Parameters
         ----------
         axes : matplotlib Axes, optional
-            Where to draw.
+            The axes to draw on. By default a new figure is created.
 
         Returns
         -------
@@ -159,33 +161,49 @@ def search(
     random_state: Any = 0,
     progress: bool | Progress = False,
 ) -> Search:
-    """Try every setting of a grid on the same folds, and choose one.
+    """Evaluate every setting of a grid on the same folds, and choose one.
 
     Formula: argmax over settings of the mean over folds of score(model fitted without the fold,
-    fold). The best of many scores flatters itself: judge the choice on rows it has not seen. Cost:
-    settings × folds fits, side by side, the longest first; and one more.
+    fold). The best of many scores is too optimistic: to estimate the score of the chosen model,
+    evaluate it on rows that were not used in the search. Cost: settings × folds fits, run in
+    parallel with the slowest first, and one more fit.
 
     Parameters
     ----------
     model : estimator
-        Any of scikit-learn's kind; it is cloned, never fitted itself.
+        An estimator with scikit-learn's interface. It is cloned before each fit, so the object
+        itself stays unfitted.
     grid : dict of str to sequence, or list of such dicts
-        Parameters, as in ``set_params``, and their values; list those of simple models first, for
-        ``choose="one_standard_error"``.
+        Names of parameters, as in ``set_params``, and the values to try. For
+        ``choose="one_standard_error"``, list the values of simpler models first.
     X, y : array-like, sparse, table
-        Rows and targets in memory.
+        The rows and their targets, held in memory. A table of one column is accepted for y.
     cv : int, "bootstrap", splitter or iterable, default=5
-        Folds, the same for every setting, as in `evaluate`.
+        How the rows are split into training rows and held-out rows, the same for all settings; see
+        `evaluate`.
     scoring : str or callable, optional
-        One metric, greater is better; None: the model's own ``score``.
+        One metric as in scikit-learn: a name such as "accuracy", or a callable
+        ``scorer(model, X, y)``. Greater values must be better. By default the model's own
+        ``score`` method is used.
     choose : {"best", "one_standard_error"}, default="best"
-        The setting of the best mean, or the first of the grid within one standard error of it.
+        Which setting is chosen: the one with the highest mean score, or the first one of the grid
+        whose mean score is within one standard error of it.
     refit : bool, default=True
-        Fit the chosen setting on all rows.
+        Whether to fit the model with the chosen setting on all rows.
     level : float, default=0.95
-        Confidence of intervals; tests reject at 1 − level.
-    interval, groups, sample_weight, random_state, progress
-        As in `evaluate`.
+        Confidence level of the intervals, between 0 and 1. Tests reject at 1 − level.
+    interval : str, default="auto"
+        How confidence intervals of the scores are computed; see `evaluate`.
+    groups : array-like, optional
+        The group of each row, for splitters that keep the rows of a group together, such as
+        ``GroupKFold``.
+    sample_weight : array-like, optional
+        Row weights for the fits. The scores are not weighted.
+    random_state : int, default=0
+        Seed for shuffling or drawing the rows. The same seed gives the same folds.
+    progress : bool or callable, default=False
+        Whether to report each finished fit. True prints to standard error. A callable is called
+        as ``progress(done, total, name)``.
 
     Returns
     -------
@@ -247,7 +265,7 @@ def _settings(grid: Any) -> list[Setting]:
     except (TypeError, ValueError) as failure:
         raise ParameterError(
             f"search: grid must be a dict of parameter names to sequences of values, or a list of "
-            f"such dicts; {failure}"
+            f"such dicts: {failure}"
         ) from None
     if not settings or settings == [{}]:
         raise ParameterError('search: grid is empty. Give values, such as {"alpha": [0.1, 1.0]}.')
@@ -259,7 +277,7 @@ def _name(setting: Setting) -> str:
 
 
 def _distinct(names: list[str]) -> list[str]:
-    """Values that print alike are told apart by their place."""
+    """Names of the settings; those that print alike get their position as a suffix."""
     if len(set(names)) == len(names):
         return names
     return [f"{name} ({place})" for place, name in enumerate(names)]
@@ -270,7 +288,7 @@ def _mean(evaluation: Evaluation, metric: str) -> float:
 
 
 def _best(evaluations: Sequence[Evaluation], metric: str) -> int:
-    """The first of the highest means."""
+    """The position of the highest mean; the first one if several are equal."""
     return int(np.argmax([_mean(each, metric) for each in evaluations]))
 
 

@@ -1,4 +1,4 @@
-"""What to look at in a fitted model: its coefficients, or anything a function makes of it."""
+"""Statistics of a fitted model: its coefficients, or the result of a function."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Measure = Callable[[Any], tuple[Array, tuple[str, ...]]]
 
 
 def statistic_of(statistic: str | Callable[[Any], Any] | None) -> Measure:
-    """A function from a fitted model to an array and the names of its entries."""
+    """A function that maps a fitted model to an array and the names of its entries."""
     if statistic is None or statistic == "coef":
         return _coefficients
     if not callable(statistic):
@@ -37,7 +37,7 @@ def statistic_of(statistic: str | Callable[[Any], Any] | None) -> Measure:
 
 
 def _coefficients(model: Any) -> tuple[Array, tuple[str, ...]]:
-    """Intercept and slopes, output by output."""
+    """Intercept and coefficients, output by output."""
     last = model.steps[-1][1] if hasattr(model, "steps") else model
     if not hasattr(last, "coef_"):
         raise CapabilityError(

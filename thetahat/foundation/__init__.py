@@ -1,1 +1,1 @@
-"""What every layer stands on: errors, settings, threads, memory, randomness, watches."""
+"""Used by every layer: errors, settings, threads, memory, random numbers, progress."""

@@ -1,4 +1,4 @@
-"""Numbers that a caller hands in: made arrays of float64, or refused by name."""
+"""Conversion of numeric arguments to float64 arrays, with errors that name the argument."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def numbers(value: Any, name: str, who: str, *, finite: bool = True) -> Array:
         shown = repr(value)
         shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
         raise ParameterError(
-            f"{who}: {name}={shown} must be a number, or an array of numbers."
+            f"{who}: {name}={shown} must be a number or an array of numbers."
         ) from None
     bad = ~np.isfinite(found) if finite else np.isnan(found)
     if bad.any():
@@ -27,12 +27,12 @@ def numbers(value: Any, name: str, who: str, *, finite: bool = True) -> Array:
         where = f"{name}[{', '.join(map(str, place))}]" if place else name
         rule = "finite" if finite else "a number or infinity"
         raise ParameterError(
-            f"{who}: {where} = {found[place]:g}; it must be {rule}. Replace or drop it."
+            f"{who}: {where} = {found[place]:g}, but it must be {rule}. Replace or remove it."
         )
     return found
 
 
 def require_level(level: Any) -> None:
-    """Refuse what is no level of an interval."""
+    """Require a confidence level between 0 and 1."""
     if not (isinstance(level, Real) and not isinstance(level, bool) and 0 < float(level) < 1):
         raise ParameterError(f"level={level!r} must be between 0 and 1, for example 0.95.")

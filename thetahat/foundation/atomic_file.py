@@ -1,7 +1,7 @@
-"""Files that are there whole or not at all.
+"""Files that are written completely or not at all.
 
-The bytes go to a neighbour of the file, are forced to the disk, and take its name in one step: a
-process killed at any moment leaves the old file or the new one, never a part.
+The bytes are written to a temporary file in the same directory, flushed to disk, and renamed in one
+step: a process killed at any moment leaves the old file or the new one, never a part.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from thetahat.foundation.errors import DataError
 
 @contextmanager
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file to write bytes to, which becomes `path` when the block ends without an error."""
+    """A file to write bytes to, which becomes `path` if the block ends without an error."""
     target = require_place(path)
     try:
         handle, neighbour = tempfile.mkstemp(
@@ -31,13 +31,13 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        # A temporary file is its owner's alone; this one is to be as any file that is written.
+        # A temporary file is readable by its owner only; give it the usual permissions.
         os.chmod(neighbour, 0o666 & ~_umask())
         os.replace(neighbour, target)
     except OSError as failure:
         _remove(neighbour)
         raise DataError(
-            f"{target} cannot be written: {failure.strerror or failure}. Nothing was changed there."
+            f"{target} cannot be written: {failure.strerror or failure}. The path is unchanged."
         ) from failure
     except BaseException:
         _remove(neighbour)
@@ -46,19 +46,20 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def require_place(path: str | os.PathLike[str]) -> Path:
-    """Refuse a path that no file can have, before the work whose result it is for."""
+    """Raise an error if no file can be written to this path, before work that would be lost."""
     target = Path(path)
     if target.is_dir():
         raise DataError(f"{target} is a directory. Name a file in it, such as {target / 'name'}.")
     if not target.parent.is_dir():
         raise DataError(
-            f"{target.parent} is no directory, so {target.name} cannot be written there."
+            f"{target.parent} is not a directory, so {target.name} cannot be written there. Create "
+            "the directory first."
         )
     return target
 
 
 def _umask() -> int:
-    """What the process takes from the rights of new files; it can only be read by setting it."""
+    """The umask of the process, which can only be read by setting it."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
@@ -70,7 +71,7 @@ def _remove(path: str) -> None:
 
 
 def _force_names(directory: Path) -> None:
-    """A new name outlives a power cut once its directory is on the disk; not all systems can."""
+    """Flush the directory, so that the new name survives a power cut, where supported."""
     with suppress(OSError):
         handle = os.open(directory, os.O_RDONLY)
         try:

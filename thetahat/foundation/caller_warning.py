@@ -1,4 +1,4 @@
-"""Warnings that point at the line of the caller, not at the machinery in between."""
+"""Warnings that point at the caller's line rather than at a line of this package."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import sys
 import warnings
 
 BETWEEN = {"thetahat", "sklearn", "joblib", "contextlib"}
-"""Packages whose frames may lie between a caller's line and a warning."""
+"""Packages whose frames are skipped to find the caller's line."""
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the first line outside of this package and of scikit-learn's callbacks."""
+    """Warn at the first line outside this package and scikit-learn's callbacks."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and _package(frame.f_globals) in BETWEEN:
         level, frame = level + 1, frame.f_back

@@ -1,4 +1,4 @@
-"""Settings that hold for everything computed in a context: threads, time, memory."""
+"""Settings for all computations in a context: threads, time, memory."""
 
 from __future__ import annotations
 
@@ -11,38 +11,42 @@ from thetahat.foundation.errors import ParameterError
 
 @dataclass(frozen=True)
 class Settings:
-    """The values in force; `config` changes them."""
+    """The current settings; `config` changes them."""
 
     threads: int | None = None
-    """How many threads; None: the cores this process may use (or ``OMP_NUM_THREADS``)."""
+    """Number of threads; None: the cores this process may use (or ``OMP_NUM_THREADS``)."""
     max_time: float | None = None
-    """Seconds an iterative fit may take before it returns its best parameters so far."""
+    """Seconds after which an iterative fit returns its best parameters so far."""
     memory: int | None = None
-    """Bytes one operation may take; None: what the machine has free."""
+    """Bytes that one operation may allocate; None: the free memory of the machine."""
 
 
 _settings: ContextVar[Settings] = ContextVar("thetahat_settings", default=Settings())  # noqa: B039
 
 
 def settings() -> Settings:
-    """The settings in force here."""
+    """The current settings."""
     return _settings.get()
 
 
 class config:
-    """Change settings now, or for the length of a ``with`` block.
+    """Change settings permanently, or for the length of a ``with`` block.
 
-    No setting changes θ̂ = argmin Σℓ + R itself: results are bit-identical for any ``threads``, and
-    ``max_time`` is reported by ``solution_.outcome``. Cost: O(1).
+    Formula: no setting changes the minimiser θ̂ = argmin Σℓ + R. Results are bit-identical for any
+    number of ``threads``, and a fit that was stopped by ``max_time`` says so in
+    ``solution_.outcome``. Cost: O(1).
 
     Parameters
     ----------
     threads : int, optional
-        Threads used by every kernel and matrix product.
+        The number of threads used by all computations. By default the number of cores that this
+        process may use, or ``OMP_NUM_THREADS`` if it is set.
     max_time : float, optional
-        Seconds after which an iterative fit stops with its best parameters so far.
+        Seconds after which an iterative fit stops with its best parameters so far. By default
+        there is no limit.
     memory : int, optional
-        Bytes that one operation may allocate.
+        The largest number of bytes that one operation may allocate. By default the free memory of
+        the machine.
 
     Examples
     --------
@@ -57,10 +61,10 @@ class config:
         for name, value in changes.items():
             if name not in known:
                 raise ParameterError(
-                    f"config has no setting {name!r}; it has {', '.join(sorted(known))}."
+                    f"config has no setting {name!r}. Its settings are {', '.join(sorted(known))}."
                 )
             if value is not None and not value > 0:
-                raise ParameterError(f"config({name}={value!r}): must be positive, or None.")
+                raise ParameterError(f"config: {name}={value!r} must be positive, or None.")
         self._token: Token[Settings] | None = _settings.set(replace(settings(), **changes))  # type: ignore[arg-type]
 
     def __enter__(self) -> Settings:

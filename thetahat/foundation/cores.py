@@ -1,4 +1,4 @@
-"""How many cores this process may use: its affinity, and what a container grants it."""
+"""The number of cores this process may use, by its affinity and the container's limit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def usable_cores() -> int:
 
 
 def granted(group: Path) -> int | None:
-    """Cores that a Linux control group grants, rounded up; None: no limit is known."""
+    """Cores that a Linux control group grants, rounded up; None if no limit is known."""
     try:
         quota, period = (group / "cpu.max").read_text().split()
     except (OSError, ValueError):
@@ -32,6 +32,6 @@ def granted(group: Path) -> int | None:
             return None
     try:
         share = int(quota) / int(period)
-    except (ValueError, ZeroDivisionError):  # "max": as much as there is
+    except (ValueError, ZeroDivisionError):  # "max" means no limit
         return None
     return ceil(share) if share > 0 else None

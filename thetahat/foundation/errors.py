@@ -20,9 +20,9 @@ __all__ = [
 
 
 class ThetahatError(Exception):
-    """Anything thetahat refuses on purpose.
+    """Base class of all errors that thetahat raises on purpose.
 
-    Cost: O(1). Every refusal of the library derives from it, so one ``except`` catches them all.
+    Catch it to catch all of them with one ``except``. Cost: O(1).
 
     Examples
     --------
@@ -33,7 +33,7 @@ class ThetahatError(Exception):
 
 
 class DataError(ThetahatError, ValueError):
-    """The data break a rule: the message names column, row, value and remedy.
+    """Invalid data. The message names the column, the row, the value and a remedy.
 
     Formula: raised when a row (xᵢ, yᵢ, wᵢ) lies outside the domain of ℓ(yᵢ, f(xᵢ)). Cost: O(1).
 
@@ -49,9 +49,9 @@ class DataError(ThetahatError, ValueError):
 
 
 class ParameterError(ThetahatError, ValueError):
-    """A constructor or call parameter is out of its declared range.
+    """Invalid parameter of a constructor or a function.
 
-    Formula: raised when a parameter of ℓ, R or the solver leaves its set. Cost: O(1).
+    Formula: raised when a parameter of ℓ, R or the solver lies outside its allowed set. Cost: O(1).
 
     Examples
     --------
@@ -62,9 +62,10 @@ class ParameterError(ThetahatError, ValueError):
 
 
 class CapabilityError(ThetahatError, TypeError, ValueError):
-    """A solver needs what a loss, penalty or source cannot give; the message names a way out.
+    """Unsupported combination, such as a solver that needs a property the loss does not have.
 
-    Formula: raised when no step of the solver is defined for this ℓ and R. Cost: O(1).
+    The message names an alternative. Formula: raised when a step of the solver is not defined for
+    this ℓ and R. Cost: O(1).
 
     Examples
     --------
@@ -75,9 +76,10 @@ class CapabilityError(ThetahatError, TypeError, ValueError):
 
 
 class MemoryBudgetError(ThetahatError, MemoryError):
-    """An allocation was estimated before it was taken, and it does not fit.
+    """Not enough memory: the estimated size of an array exceeds the limit.
 
-    Formula: raised when estimated bytes > ``th.config(memory=...)``. Cost: O(1).
+    Formula: raised when estimated bytes > ``th.config(memory=...)``, before anything is allocated.
+    Cost: O(1).
 
     Examples
     --------
@@ -99,7 +101,7 @@ class MissingExtraError(ThetahatError, ImportError):
 
 
 class IllConditionedWarning(UserWarning):
-    """The answer has fewer correct digits than the data suggest: κ(X)·ε is not small. Cost: O(1).
+    """The problem is ill-conditioned: κ(X)·ε is not small, so few digits are correct. Cost: O(1).
 
     Examples
     --------
@@ -112,9 +114,10 @@ class IllConditionedWarning(UserWarning):
 class SeparationWarning(UserWarning):
     """A hyperplane separates the classes, so that an unpenalised likelihood has no maximum.
 
-    Formula: some θ has yᵢ·xᵢᵀθ ≥ 0 for every row and > 0 for one, with yᵢ = ±1; along it the
-    likelihood rises for ever and the coefficients grow without bound. So it does for counts where
-    xᵢᵀθ ≤ 0 for every row with yᵢ = 0, < 0 for one, and 0 for all others. Cost: O(1).
+    Formula: for some θ, yᵢ·xᵢᵀθ ≥ 0 for all rows and > 0 for at least one, with yᵢ = ±1. Along this
+    θ the likelihood always increases and the coefficients grow without bound. The same holds for
+    counts if xᵢᵀθ ≤ 0 for all rows with yᵢ = 0, < 0 for at least one of them, and xᵢᵀθ = 0 for all
+    other rows. Cost: O(1).
 
     Examples
     --------
@@ -125,10 +128,10 @@ class SeparationWarning(UserWarning):
 
 
 class ReuseWarning(UserWarning):
-    """Rows that were held back are asked again: each further answer is less sure. Cost: O(1).
+    """Held-out rows are used again, so that each further estimate is less certain. Cost: O(1).
 
     Formula: the best of k models on the same rows looks better than it is, by about
-    √(log k/(2n)) even when all are alike.
+    √(log k/(2n)) even if all are equally good.
 
     Examples
     --------

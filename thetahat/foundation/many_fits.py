@@ -1,4 +1,4 @@
-"""Many fits side by side: the threads are shared out, the results in order, the bits the same."""
+"""Run many fits in parallel, with results in order and independent of the number of threads."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Failure:
-    """A fit that raised, and what it said."""
+    """A fit that raised an error."""
 
     error: Exception
 
     @property
     def reason(self) -> str:
-        """Its kind and the first line of its message."""
+        """The type of the error and the first line of its message."""
         return ": ".join([type(self.error).__name__, *str(self.error).splitlines()[:1]])
 
 
 class Alone(Generic[Item, Result]):
-    """Work on its share of the threads, under the settings of the caller.
+    """Work with its share of the threads, under the settings of the caller.
 
-    A pool's thread starts with default settings, and another process knows none.
+    Threads of a pool start with default settings, and other processes do not have the caller's.
     """
 
     def __init__(self, work: Callable[[Item], Result], threads: int = 1) -> None:
@@ -48,9 +48,8 @@ def parallel_map(
 ) -> Iterator[Result | Failure]:
     """Yield ``work(item)`` in order, or the `Failure` of an item whose work raised.
 
-    Each piece of work has its share of the threads: one of them, or more where items are few. A
-    share is always smaller than the whole, so work that spreads over threads itself waits for none
-    that waits for it.
+    Each item has its share of the threads: one of them, or more if there are few items. A share is
+    always smaller than the whole, so work that itself runs on several threads cannot deadlock.
     """
     count = len(items) if isinstance(items, Sized) else n_threads()
     share = max(1, n_threads() // max(1, count))

@@ -1,4 +1,4 @@
-"""Memory is estimated before it is taken."""
+"""Estimates of the memory that an operation needs, checked before it is allocated."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from thetahat.foundation.config import settings
 from thetahat.foundation.errors import MemoryBudgetError
 
 NOT_WORTH_ASKING = 64 << 20
-"""Bytes that any machine has; below, the system is not asked."""
+"""Smaller amounts are allowed without asking the system for its free memory."""
 
 
 def available_memory() -> int:
-    """Bytes one operation may take: the setting, else what the machine reports as available."""
+    """Bytes one operation may take: the setting, or else the free memory of the machine."""
     if settings().memory is not None:
         return int(settings().memory or 0)
     try:
@@ -26,13 +26,14 @@ def available_memory() -> int:
 
 
 def require_memory(n_bytes: int, purpose: str, remedy: str) -> None:
-    """Refuse before allocating when `n_bytes` will not fit, naming the number and a way out."""
+    """Raise an error before allocating if `n_bytes` do not fit."""
     if settings().memory is None and n_bytes < NOT_WORTH_ASKING:
         return
     limit = available_memory()
     if n_bytes > limit:
         raise MemoryBudgetError(
-            f"{purpose} needs {_readable(n_bytes)}; {_readable(limit)} may be used. {remedy}"
+            f"{purpose} needs {_readable(n_bytes)}, but only {_readable(limit)} may be used. "
+            f"{remedy}"
         )
 
 

@@ -1,4 +1,4 @@
-"""Optional dependencies, imported where they are used and named when they are missing."""
+"""Optional dependencies, imported when they are used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from thetahat.foundation.errors import MissingExtraError
 
 
 def optional_import(module: str, *, extra: str, purpose: str) -> Any:
-    """Import `module`, or say what it is needed for and how to install it."""
+    """Import `module`, or raise an error that says how to install it."""
     try:
         return import_module(module)
     except ImportError as missing:

@@ -1,4 +1,4 @@
-"""Matrix products that let other threads run."""
+"""Matrix products that release the interpreter's lock."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from thetahat.foundation.types import Array
 
 
 def product(left: Array, right: Array) -> Array:
-    """left @ right, with the interpreter free for other threads meanwhile.
+    """left @ right, while other threads can run.
 
-    NumPy's ``@`` keeps the interpreter's lock when the result is small, however long the sums are:
-    for Xᵀv of few columns, fits on other threads would wait. Its ``dot`` calls the same BLAS with
-    the lock released. Other kinds of arrays have their own ways.
+    NumPy's ``@`` keeps the interpreter's lock if the result is small, even if the sums are long:
+    for Xᵀv of few columns, fits on other threads would wait. ``dot`` calls the same BLAS with the
+    lock released. Other kinds of arrays use their own product.
     """
     if type(left) is np.ndarray and type(right) is np.ndarray:
         return np.dot(left, right)

@@ -1,4 +1,4 @@
-"""One door for `random_state`."""
+"""Random generators from the parameter `random_state`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-# In quotes: NumPy loads its generators when they are first named, and many fits draw nothing.
+# In quotes, because NumPy loads its generators on first use, which many fits do not need.
 RandomState: TypeAlias = "int | np.integer | np.random.Generator | np.random.RandomState | None"
 
 

@@ -1,8 +1,8 @@
-"""One thread pool, and results that do not depend on its size.
+"""One thread pool, and results that do not depend on the number of threads.
 
-BLAS splits a product differently for each thread count, and the sums come out in another order. So
-work here is cut into pieces whose number depends on the problem alone; each piece runs on one BLAS
-thread, pieces run side by side, and their results come back in order.
+BLAS splits a product differently for each number of threads, so sums are added in another order.
+Work is therefore cut into pieces whose number depends on the problem alone; each piece runs on one
+BLAS thread, pieces run in parallel, and their results come back in order.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from thetahat.foundation.config import settings
 from thetahat.foundation.cores import usable_cores
 
 WORTH_SHARING = 5e6
-"""Products below which waking another thread costs more than it saves."""
+"""Number of multiplications below which starting another thread costs more than it saves."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 def n_threads() -> int:
-    """Threads to use: the setting, else OMP_NUM_THREADS, else the cores this process may use."""
+    """Threads to use: the setting, or OMP_NUM_THREADS, or the cores this process may use."""
     if settings().threads is not None:
         return int(settings().threads or 1)
     declared = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
@@ -41,7 +41,7 @@ def n_threads() -> int:
 
 @cache
 def _blas(with_scipy: bool) -> dict[str, Any]:
-    """Every BLAS that is loaded, by its file; SciPy brings its own beside NumPy's."""
+    """Every loaded BLAS, by its file; SciPy has its own beside NumPy's."""
     import numpy  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
@@ -50,10 +50,10 @@ def _blas(with_scipy: bool) -> dict[str, Any]:
 
 
 class _OneBlasThread:
-    """Sets every BLAS to one thread while anyone is inside; the last to leave restores them.
+    """Sets every BLAS to one thread while at least one context is active.
 
-    The setting is the process's, so it is counted: nested uses, and uses from several threads,
-    neither restore too early nor pay for the change twice.
+    The setting belongs to the process, so active contexts are counted: nested contexts, and
+    contexts on several threads, neither restore it too early nor set it twice.
     """
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class _OneBlasThread:
                 self._limit()
 
     def _scipy_is_new(self) -> bool:
-        """Whether SciPy's BLAS has been loaded since somebody asked."""
+        """Whether SciPy's BLAS has been loaded since the last check."""
         before, self._with_scipy = self._with_scipy, "scipy.linalg" in sys.modules
         return self._with_scipy and not before
 
@@ -97,12 +97,12 @@ _one_blas_thread = _OneBlasThread()
 
 
 def one_blas_thread() -> AbstractContextManager[None]:
-    """Inside, every matrix product runs on one thread, so its bits are the same everywhere."""
+    """A context in which every matrix product runs on one thread, with reproducible bits."""
     return _one_blas_thread
 
 
 def scipy_linalg() -> Any:
-    """``scipy.linalg``, loaded by those who need it, its BLAS on one thread where others are."""
+    """``scipy.linalg``, imported when needed, with its BLAS limited like the others."""
     import scipy.linalg
 
     _one_blas_thread.heed_scipy()
@@ -115,23 +115,23 @@ def _pool(size: int, process: int) -> ThreadPoolExecutor:
 
 
 def thread_pool(size: int) -> ThreadPoolExecutor:
-    """The pool of so many threads in this process."""
+    """The pool of `size` threads of this process."""
     return _pool(size, os.getpid())
 
 
 def blocks_in_flight() -> int:
-    """Items of an `ordered_map` that may be in work or waiting at once, the next included."""
+    """The number of items of an `ordered_map` that may be running or waiting at once."""
     return 2 * n_threads() + 1
 
 
 def parallel_for(
     work: Callable[[Item], object], items: Iterable[Item], products: float = inf
 ) -> None:
-    """``work(item)`` for each of a few items, on this thread and those of the pool.
+    """Call ``work(item)`` for each of a few items, on this thread and those of the pool.
 
-    Each thread takes the next item when it is done with one. When somebody fails, no further item
-    is begun, and the failure is raised here once all threads have stopped. Say how many products
-    there are in all of it, where they may be few: then nobody else is woken.
+    Each thread takes the next item when it has finished one. If an item fails, no further item is
+    started, and the error is raised here once all threads have stopped. If the total number of
+    multiplications is given and small, all items run on this thread.
     """
     left = deque(items)
 
@@ -140,7 +140,7 @@ def parallel_for(
             while left:
                 try:
                     item = left.popleft()
-                except IndexError:  # another thread took the last
+                except IndexError:  # no items left
                     return
                 work(item)
         except BaseException:
@@ -153,7 +153,7 @@ def parallel_for(
         helpers = [thread_pool(n_threads()).submit(go_on) for _ in range(size - 1)]
         try:
             go_on()
-        finally:  # those who have not begun by now are not needed
+        finally:  # tasks that have not started are not needed any more
             began = [helper for helper in helpers if not helper.cancel()]
             for helper in began:
                 helper.exception()
@@ -162,13 +162,13 @@ def parallel_for(
 
 
 def ordered_map(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """Yield ``work(item)`` in the order of `items`, computed side by side on one BLAS thread each.
+    """Yield ``work(item)`` in the order of `items`, computed in parallel on one BLAS thread each.
 
-    At most twice as many results as threads are alive at once, so memory stays bounded however
-    many items there are. ``work`` must not call `ordered_map`.
+    At most twice as many results as threads exist at once, so memory stays bounded for any number
+    of items. ``work`` must not call `ordered_map`.
     """
     remaining = iter(items)
-    # A single piece runs here: no pool is worth waking for it.
+    # A single item runs on this thread, without a pool.
     head = list(islice(remaining, 2))
     with one_blas_thread():
         if len(head) < 2:

@@ -1,8 +1,8 @@
-"""Watching a long fit: time limit, progress, interruption.
+"""Monitor a long fit: time limit, progress, interruption.
 
-A `Watch` is handed to the solver loop. The loop calls it once per step; the watch says whether to
-go on. It knows nothing of solvers or of scikit-learn: the estimator layer gives it an ``on_step``
-that reports to scikit-learn's callbacks.
+The solver loop calls a `Watch` once per step, and the watch returns whether to go on. It does not
+depend on solvers or scikit-learn: the estimator layer passes an ``on_step`` that reports to
+scikit-learn's callbacks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Done = TypeVar("Done")
 
 
 class Verdict(Enum):
-    """What the watch says after a step."""
+    """The result of a watch after a step."""
 
     GO_ON = "go on"
     OUT_OF_TIME = "out of time"
@@ -29,7 +29,7 @@ class Verdict(Enum):
 
 @dataclass
 class Watch:
-    """Called once per step as ``watch(step, theta, value)``; says whether to go on."""
+    """Called once per step as ``watch(step, theta, value)``; returns whether to go on."""
 
     on_step: Callable[[int, object, float], bool] | None = None
     """Returns True to stop the fit here."""
@@ -43,16 +43,16 @@ class Watch:
 
     @property
     def is_over(self) -> bool:
-        """Whether the time is up."""
+        """Whether the time limit has passed."""
         return self.max_time is not None and time.monotonic() - self.started > self.max_time
 
     @property
     def is_idle(self) -> bool:
-        """Whether it would let every step pass."""
+        """Whether it has neither a time limit nor a callback."""
         return self.on_step is None and self.max_time is None
 
     def in_time(self, work: Callable[[Task], Done]) -> Callable[[Task], Done]:
-        """The same work, for fits inside a fit: it is told how much of the time is left."""
+        """The same work with the remaining time as its limit, for fits inside a fit."""
         if self.max_time is None:
             return work
         end = self.started + self.max_time

@@ -1,1 +1,1 @@
-"""How people reach the library without writing code; nothing imports this."""
+"""The command line and the HTML report. No other package imports this one."""

@@ -1,10 +1,10 @@
 """The command ``thetahat``.
 
-Exit codes: 0 done; 1 refused, the reason on stderr in one line; 2 wrong usage; 130 interrupted; 141
-the reader of the output went away (what a shell reports for a program that writes into a closed
-pipe).
+Exit codes: 0 success; 1 error, with the reason on stderr in one line; 2 wrong usage; 130
+interrupted; 141 the output was closed (the code that shells report for a program that writes into a
+closed pipe).
 
-Commands import what they need when they run, so that the light ones start at once.
+Commands import what they need when they run, so that simple ones start quickly.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ CLOSED_PIPE = 141
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line on `argv` (default: the process's own); returns the exit code."""
+    """Run the command line on `argv` (default: that of the process), and return the exit code."""
     arguments = _parser().parse_args(argv)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without θ shows "?" in its place
+            stream.reconfigure(errors="replace")  # a terminal without θ shows "?" instead
     try:
         arguments.run(arguments)
         sys.stdout.flush()
@@ -67,8 +67,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         reason = " ".join(str(fault).split())
         print(
-            f"thetahat {arguments.command}: {type(fault).__name__}: {reason} (not foreseen: set "
-            "THETAHAT_TRACEBACK=1 to see where)",
+            f"thetahat {arguments.command}: {type(fault).__name__}: {reason} (unexpected error: "
+            "set THETAHAT_TRACEBACK=1 to see the traceback)",
             file=sys.stderr,
         )
         return 1
@@ -76,14 +76,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _let_go_of_output() -> None:
-    """Python flushes stdout once more at exit; give it somewhere to write."""
+    """Redirect stdout, as Python flushes it once more at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="thetahat",
-        description="Machine learning as one line: a function class, a loss, a penalty, a solver.",
+        description="Train, compare and explain machine learning models on tables.",
     )
     parser.add_argument("--version", action="version", version=f"thetahat {thetahat.__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)

@@ -1,4 +1,4 @@
-"""What the command line prints: tables and progress for a person, plain lines for a pipe."""
+"""Output of the command line: tables and progress on a terminal, plain lines in a pipe."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ class Console:
     quiet: bool = False
 
     def result(self, text: str = "") -> None:
-        """What was asked for."""
+        """Print a result."""
         print(text)
 
     def say(self, text: str = "") -> None:
-        """What is good to know on the way."""
+        """Print further information."""
         if not self.quiet:
             print(text, file=sys.stderr)
 
     def table(
         self, headers: Sequence[str], rows: Sequence[Sequence[str]], *, best: int = -1
     ) -> None:
-        """Rows under headers: drawn on a terminal, aligned text elsewhere; `best` stands out."""
+        """Print a table: drawn on a terminal, aligned text elsewhere; row `best` is highlighted."""
         if _rich_on(sys.stdout):
             _rich_table(headers, rows, best)
         else:
@@ -39,19 +39,19 @@ class Console:
 
     @contextmanager
     def progress(self, what: str) -> Iterator[Progress]:
-        """A function to be told how many of how many steps are done."""
+        """A function that reports progress, called with the steps done and their total."""
         if self.quiet or not sys.stderr.isatty():
             yield lambda done, total, name: None
         elif _rich_on(sys.stderr):
-            with _rich_progress(what) as told:
-                yield told
+            with _rich_progress(what) as report:
+                yield report
         else:
             yield _PlainProgress(what)
             print(file=sys.stderr)
 
 
 def aligned(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns of text side by side; the first to the left, the others to the right."""
+    """Aligned columns of text; the first to the left, the others to the right."""
     table = [list(headers), *map(list, rows)]
     widths = [max(len(row[place]) for row in table) for place in range(len(headers))]
     lines = [
@@ -65,7 +65,7 @@ def aligned(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def color_wanted(stream: TextIO | None = None) -> bool:
-    """Whether colours help: on a terminal, unless NO_COLOR is set."""
+    """Whether to use colours: on a terminal, unless NO_COLOR is set."""
     return (stream or sys.stdout).isatty() and not os.environ.get("NO_COLOR")
 
 
@@ -114,14 +114,14 @@ def _rich_progress(what: str) -> Iterator[Progress]:
     with Bar(*columns, console=Terminal(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
 
-        def told(done: int, total: int, name: str) -> None:
+        def report(done: int, total: int, name: str) -> None:
             bar.update(task, completed=done, total=total, description=f"{what} {name}")
 
-        yield told
+        yield report
 
 
 class _PlainProgress:
-    """One line that is written over, with the time that is left."""
+    """One line that is overwritten, with the remaining time."""
 
     def __init__(self, what: str) -> None:
         self._what, self._begun = what, time.monotonic()

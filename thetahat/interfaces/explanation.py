@@ -1,4 +1,4 @@
-"""What a fitted model leans on: importances, effects of single columns, coefficients."""
+"""Explanation of a fitted model: importances, effects of single columns, coefficients."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ from thetahat.foundation.many_fits import Failure, parallel_map
 from thetahat.foundation.types import Array
 
 Unseen = tuple[Any, Any, Array]
-"""A fitted model, rows it has not seen, and their targets."""
+"""A fitted model, rows that were not used for the fit, and their targets."""
 
 MOST_ROWS = 2000
-"""Rows that importances are measured on."""
+"""Largest number of rows on which importances are computed."""
 EFFECTS = 4
-"""Columns whose effect is shown."""
+"""Largest number of columns whose effect is shown."""
 REFITS = 40
-"""Bootstrap refits behind the intervals of coefficients."""
+"""Number of bootstrap refits for the intervals of coefficients."""
 LARGEST_REFIT = 2_000_000
-"""Entries of X up to which refitting that often is no burden."""
+"""Largest number of entries of X for which models are refitted."""
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What was found about a model."""
+    """Importances, effects and coefficients of a model."""
 
     importances: Importances
     effects: list[PartialDependence]
     coefficients: dict[str, Interval] | None
-    """Per column of the model's own X, scaled to spread 1; None if it has none."""
+    """For each column of the model's own X, scaled to standard deviation 1; None if none exist."""
 
 
 def explain(
     model: Any, X: Any, y: Array, *, scoring: str, unseen: Sequence[Unseen] = (), seed: int = 0
 ) -> Explanation:
-    """Explain a fitted pipeline by rows with known targets.
+    """Explain a fitted pipeline with rows of known targets.
 
-    Importances are those of `unseen`, models with rows they were not fitted on, where there are
-    some; else those of the model on the rows given.
+    Importances are computed from `unseen`, which are models with rows they were not fitted on. If
+    it is empty, they are computed from the model and the given rows.
     """
     pairs = unseen or [(model, X, y)]
     found = together([_on_few_rows(*each, scoring, seed) for each in pairs])
@@ -57,7 +57,7 @@ def explain(
 
 
 def together(found: Sequence[Importances]) -> Importances:
-    """The mean of importances measured on different rows; their errors are independent."""
+    """The mean of importances from different rows, whose errors are independent."""
     if len(found) == 1:
         return found[0]
     names = list(found[0].intervals)
@@ -82,7 +82,7 @@ def _on_few_rows(model: Any, X: Any, y: Array, scoring: str, seed: int) -> Impor
 def coefficients(model: Any, X: Any, y: Array, *, seed: int = 0) -> dict[str, Interval] | None:
     """Coefficients of a linear model with bootstrap intervals, the largest first.
 
-    One row of them only: a model of several classes has one set per class and no single list.
+    Only for a single set of coefficients; a model of several classes has one set per class.
     """
     if not hasattr(model, "steps") or not hasattr(model[-1], "coef_"):
         return None
@@ -108,7 +108,7 @@ def coefficients(model: Any, X: Any, y: Array, *, seed: int = 0) -> dict[str, In
 
 
 def _refitted(last: Any, Z: Any, y: Array, seed: int) -> Array:
-    """Coefficients of refits on rows drawn with replacement."""
+    """Coefficients of refits to rows drawn with replacement."""
     random = np.random.default_rng(seed)
     draws = [random.integers(len(y), size=len(y)) for _ in range(REFITS)]
     labels = np.unique(y) if hasattr(last, "classes_") else None
@@ -128,6 +128,6 @@ def _refitted(last: Any, Z: Any, y: Array, seed: int) -> Array:
 
 
 def _is_text(X: Any, name: Any) -> bool:
-    """Whether a column holds so many different strings that a picture of each says nothing."""
+    """Whether a column holds too many different strings to plot its effect."""
     column = X[name] if hasattr(X, "columns") else None
     return column is not None and str(column.dtype) == "String" and column.n_unique() > 30

@@ -1,4 +1,4 @@
-"""Predictions for the rows of a file, batch by batch: memory does not grow with the file."""
+"""Predictions for the rows of a file, one batch at a time, in bounded memory."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ SHOWN = 5
 
 
 @dataclass
-class Strange:
-    """What new rows held that the training rows did not, summed over the batches."""
+class UnknownValues:
+    """Categories and values in new rows that the training rows did not have."""
 
     unseen: dict[str, Counter[Any]] = field(default_factory=dict)
     lost: Counter[str] = field(default_factory=Counter)
     n_rows: int = 0
 
     def as_data(self) -> dict[str, Any]:
-        """The same as plain values."""
+        """The counts as plain values, for JSON."""
         unseen = {
             name: {str(value): count for value, count in counts.items()}
             for name, counts in self.unseen.items()
@@ -32,47 +32,49 @@ class Strange:
         return {"rows": self.n_rows, "unseen": unseen, "not read": dict(self.lost)}
 
     def lines(self) -> list[str]:
-        """One line per column that was strange."""
+        """One line per column with unknown categories or invalid values."""
         found = []
         for name, counts in self.unseen.items():
             shown = ", ".join(
                 f"{value!r} ({count:,})" for value, count in counts.most_common(SHOWN)
             )
             more = f", … ({len(counts) - SHOWN} more)" if len(counts) > SHOWN else ""
-            found.append(f"{name}: categories not seen in training: {shown}{more}")
+            found.append(f"{name}: categories not in the training rows: {shown}{more}")
         for name, count in self.lost.items():
-            found.append(f"{name}: {count:,} values could not be read and count as missing")
+            found.append(
+                f"{name}: {count:,} value{'s' * (count != 1)} could not be read, treated as missing"
+            )
         return found
 
 
 def saved_notations(notes: Mapping[str, Any]) -> dict[str, str]:
-    """How the columns of the training rows were written, where that was not the usual way."""
+    """Notations of columns of the training rows, where they are not the usual one."""
     found = notes.get("notations")
     return {str(k): str(v) for k, v in found.items()} if isinstance(found, dict) else {}
 
 
 def saved_kinds(model: Any, notes: Mapping[str, Any]) -> dict[str, str]:
-    """The columns a saved model reads, and their kinds."""
+    """The columns that a saved model needs, and their kinds."""
     kinds = notes.get("kinds")
     if isinstance(kinds, dict) and kinds:
         return {str(name): str(kind) for name, kind in kinds.items()}
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         raise DataError(
-            "The model does not know the names of its columns. Train it with thetahat fit, or on a "
-            "table with column names."
+            "The model does not contain the names of its columns. Train it with thetahat fit, or "
+            "on a table with column names."
         )
     return dict.fromkeys(map(str, names), "numeric")
 
 
 def require_names(needed: Mapping[str, str], found: list[str], path: str) -> None:
-    """Refuse a file that lacks columns of the model."""
+    """Raise an error if a file lacks columns of the model."""
     absent = [name for name in needed if name not in found]
     if absent:
         raise DataError(
-            f"{path} lacks {len(absent)} of the {len(needed)} columns the model reads: "
+            f"{path} lacks {len(absent)} of the {len(needed)} columns that the model needs: "
             f"{', '.join(absent[:10])}{', …' if len(absent) > 10 else ''}. Add them (empty fields "
-            "count as missing)."
+            "are treated as missing)."
         )
 
 
@@ -81,7 +83,7 @@ def as_seen(
     kinds: Mapping[str, str],
     notations: Mapping[str, str],
     model: Any,
-    strange: Strange,
+    unknown: UnknownValues,
 ) -> Any:
     """A batch with the columns of the model, in its order and types."""
     columns = []
@@ -97,14 +99,14 @@ def as_seen(
             values = values.cast(pl.Enum(list(levels[name])))
         lost = values.null_count() - batch[name].null_count()
         if lost > 0:
-            strange.lost[name] += lost
+            unknown.lost[name] += lost
         columns.append(values.alias(name))
     table = pl.DataFrame(columns)
-    strange.n_rows += table.height
+    unknown.n_rows += table.height
     vectorizer = model[0] if hasattr(model, "steps") else None
     if hasattr(vectorizer, "unseen"):
         for name, counts in vectorizer.unseen(table).items():
-            strange.unseen.setdefault(name, Counter()).update(counts)
+            unknown.unseen.setdefault(name, Counter()).update(counts)
     return table
 
 
@@ -113,14 +115,14 @@ def predicted(
     batches: Iterator[Any],
     kinds: Mapping[str, str],
     notations: Mapping[str, str],
-    strange: Strange,
+    unknown: UnknownValues,
     name: str,
 ) -> Iterator[Any]:
-    """Tables of predictions: the target, and the probability of each class where there is one."""
+    """Tables of predictions: the target, and the probability of each class if there are any."""
     for batch in batches:
         if not batch.height:
             continue
-        rows = as_seen(batch, kinds, notations, model, strange)
+        rows = as_seen(batch, kinds, notations, model, unknown)
         columns = {name: model.predict(rows)}
         if hasattr(model, "predict_proba"):
             shares = model.predict_proba(rows)

@@ -1,4 +1,4 @@
-"""A table and a target become a problem: what is predicted, from what, and what is strange."""
+"""The task for a table and a target: type of prediction, columns, and warnings."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from thetahat.interfaces.tables.columns import (
 
 TASKS = ("auto", "classification", "regression")
 FEW_NUMBERS = 10
-"""Whole numbers of at most so many values are taken for classes."""
+"""Largest number of distinct whole numbers that are treated as classes."""
 FEW_CLASSES = 20
-"""So many may be classes in any number of rows."""
+"""Up to this number they are treated as classes for any number of rows."""
 MOST_CLASSES = 100
 
 
@@ -36,13 +36,13 @@ class Problem:
     target: str
     task: str
     reason: str
-    """Why this task."""
+    """Why this task was chosen."""
     X: Any
     y: Array
     columns: list[ColumnFinding]
-    """All columns but the target, those left out among them."""
+    """All columns except the target, including those left out."""
     notes: list[str]
-    """What the user should know before believing the numbers."""
+    """Notes about the data that affect how far the results can be trusted."""
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -65,13 +65,13 @@ def pose(
     kinds: Mapping[str, str] | None = None,
     keep: tuple[str, ...] = (),
 ) -> Problem:
-    """Find the task and the columns, leave out what cannot help, and note what is strange."""
+    """Find the task and the columns, leave out useless columns, and note problems."""
     if task not in TASKS:
-        raise ParameterError(f"--task {task}: tasks are {', '.join(TASKS)}.")
+        raise ParameterError(f"--task {task}: the tasks are {', '.join(TASKS)}.")
     require_target(table, target)
     for name in keep:
         if name not in table.columns:
-            raise ParameterError(f"--keep {name}: there is no such column.")
+            raise ParameterError(f"--keep {name}: there is no column of this name.")
     kinds = dict(kinds or {})
     goal = find_columns(
         table.select(target), {target: kinds.pop(target)} if target in kinds else {}
@@ -81,12 +81,15 @@ def pose(
     if missing == len(values):
         raise DataError(f"The target {target!r} is missing in all {len(values):,} rows.")
     if missing:
-        notes.append(f"{missing:,} rows without a {target} are left out")
+        notes.append(
+            f"{missing:,} row{'s' * (missing != 1)} without a value of {target} "
+            f"{'is' if missing == 1 else 'are'} left out"
+        )
         table = table.filter(values.is_not_null())
         values = values.drop_nulls()
     if values.n_unique() == 1:
         raise DataError(
-            f"The target {target!r} is {values[0]!r} in every row; there is nothing to predict. "
+            f"The target {target!r} is {values[0]!r} in every row, so there is nothing to predict. "
             "Name another column."
         )
     found_task, reason = _task(goal[0], values, task)
@@ -106,7 +109,7 @@ def pose(
 
 
 def require_target(table: Any, target: str) -> None:
-    """Refuse a target that is no column, with the nearest names."""
+    """Raise an error if the target is not a column, with the closest names."""
     if target in table.columns:
         return
     near = difflib.get_close_matches(target, table.columns, n=3, cutoff=0.5)
@@ -119,18 +122,18 @@ def require_target(table: Any, target: str) -> None:
 
 
 def _task(found: ColumnFinding, values: Any, asked: str) -> tuple[str, str]:
-    """What predicting such a target is, and why."""
+    """The task for such a target, and the reason."""
     if asked != "auto":
-        return asked, "as asked"
+        return asked, "as requested"
     if found.kind == "date":
         raise DataError(
-            f"The target {found.name!r} is a date. Turn it into a number of days, for example."
+            f"The target {found.name!r} is a date. Convert it to a number, such as days."
         )
     if values.dtype == pl.Float64:
         whole = bool((values == values.round()).all())
         if whole and values.n_unique() <= FEW_NUMBERS:
-            return "classification", f"{values.n_unique()} different whole numbers"
-        return "regression", f"numbers, {values.n_unique():,} different"
+            return "classification", f"{values.n_unique()} distinct whole numbers"
+        return "regression", f"numbers, {values.n_unique():,} distinct"
     return "classification", f"{values.n_unique():,} classes"
 
 
@@ -138,21 +141,21 @@ def _targets(values: Any, task: str, target: str) -> Array:
     if task == "regression":
         if values.dtype != pl.Float64:
             raise DataError(
-                f"--task regression needs numbers, and {target!r} holds {values[0]!r}. Use "
+                f"--task regression needs numbers, but {target!r} holds {values[0]!r}. Use "
                 "--task classification."
             )
         y = values.to_numpy()
         if not np.isfinite(y).all():
             raise DataError(
                 f"The target {target!r} is infinite in row {int(np.argmin(np.isfinite(y))) + 1}. "
-                "Correct it, or leave the row out."
+                "Correct it, or remove the row."
             )
         return y
     n_classes = values.n_unique()
     if n_classes > MOST_CLASSES or FEW_CLASSES < n_classes > len(values) / 2:
         raise DataError(
-            f"The target {target!r} has {n_classes:,} different values in {len(values):,} rows: "
-            "too many for classes. Is it an identifier or free text? Name another column"
+            f"The target {target!r} has {n_classes:,} distinct values in {len(values):,} rows, "
+            "which is too many for classes. Is it an identifier or free text? Name another column"
             + (", or use --task regression." if values.dtype == pl.Float64 else ".")
         )
     if values.dtype == pl.Float64:
@@ -161,19 +164,19 @@ def _targets(values: Any, task: str, target: str) -> Array:
 
 
 def _kept(found: ColumnFinding, keep: tuple[str, ...]) -> ColumnFinding:
-    """A column that was to be left out, if the user wants it."""
+    """A column that would be left out, if the user wants to keep it."""
     if found.kind != "drop" or found.name not in keep:
         return found
     kind = "numeric" if found.values.dtype.is_numeric() else "categorical"
     return ColumnFinding(
-        found.name, kind, found.values, "kept as asked", found.n_missing, found.n_distinct
+        found.name, kind, found.values, "kept as requested", found.n_missing, found.n_distinct
     )
 
 
 def _without_leak(
     found: ColumnFinding, target: Any, name: str, keep: tuple[str, ...], notes: list[str]
 ) -> ColumnFinding:
-    """A column that is the target again is left out; one that gives it away is reported."""
+    """Leave out a column that equals the target, and report one that determines it."""
     if found.kind in ("drop", "text") or found.name in keep:
         return found
     pairs = pl.DataFrame({"column": found.values, "target": target}).drop_nulls().unique()
@@ -182,23 +185,26 @@ def _without_leak(
         return found
     if pairs["target"].n_unique() == n_values and n_values == target.n_unique():
         notes.append(
-            f"{found.name} is {name} under another name (each value stands for one {name}) and is "
-            f"left out; --keep {found.name} keeps it"
+            f"{found.name} is a copy of {name} (each value corresponds to one value of {name}) and "
+            f"is left out; use --keep {found.name} to keep it"
         )
         return ColumnFinding(
             found.name,
             "drop",
             found.values,
-            f"the target {name} again",
+            f"a copy of the target {name}",
             found.n_missing,
             found.n_distinct,
         )
-    notes.append(f"{found.name} alone determines {name} in every row: was it known beforehand?")
+    notes.append(
+        f"{found.name} alone determines {name} in every row: make sure that it is known before "
+        f"{name} is"
+    )
     return found
 
 
 def _without_single_classes(X: Any, y: Array, notes: list[str]) -> tuple[Any, Array]:
-    """Classes of one row can be learned or tested, never both."""
+    """Leave out classes with a single row, which cannot be both trained and tested."""
     classes, counts = np.unique(y, return_counts=True)
     single = classes[counts < 2]
     if not single.size:
@@ -206,11 +212,12 @@ def _without_single_classes(X: Any, y: Array, notes: list[str]) -> tuple[Any, Ar
     held = ~np.isin(y, single)
     if len(classes) - single.size < 2:
         raise DataError(
-            f"{single.size} of {len(classes)} classes have a single row; at least two classes need "
-            "two rows or more, to learn from one and be judged on the other. Give more rows."
+            f"{single.size} of {len(classes)} classes have a single row, but at least two classes "
+            "need two or more rows, one for training and one for testing. Give more rows."
         )
     notes.append(
-        f"{single.size} classes with a single row ({', '.join(map(str, single[:3]))}"
-        f"{', …' if single.size > 3 else ''}) are left out"
+        f"{single.size} class{'es' * (single.size != 1)} with a single row "
+        f"({', '.join(map(str, single[:3]))}{', …' if single.size > 3 else ''}) "
+        f"{'is' if single.size == 1 else 'are'} left out"
     )
     return X.filter(pl.Series(held)), y[held]

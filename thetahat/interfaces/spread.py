@@ -1,8 +1,8 @@
-"""The models that are tried on an unknown table, found in the catalog.
+"""The models that are tried on a table, found in the catalog.
 
-An estimator says itself whether it is one to try first (`_everyday`, the name it goes by); any
-other of the catalog can be asked for by its class name. Each comes in a pipeline that turns the
-table into what it eats.
+An estimator declares whether it is tried by default (`_everyday`, its name in the output); any
+other estimator of the catalog can be requested by its class name. Each is the last step of a
+pipeline that prepares the columns for it.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from thetahat.foundation.errors import ParameterError
 from thetahat.models.preprocessing.table_vectorizer import TableVectorizer
 
 TERMS_OF_TREES = 200
-"""Words of a text column that a tree looks at: it reads every one of them in every row."""
+"""Largest number of words of a text column for trees, which read every word in every row."""
 
 
 def pipelines(
     task: str, kinds: Mapping[str, str], asked: Sequence[str] | None = None, seed: int = 0
 ) -> dict[str, Pipeline]:
-    """Models by name, each behind the columns as it needs them."""
+    """Models by name, each in a pipeline that prepares the columns."""
     chosen = _asked_for(task, asked) if asked else everyday(task)
     return {name: _pipeline(kind, kinds, seed) for name, kind in chosen.items()}
 
 
 def everyday(task: str) -> dict[str, type]:
-    """The estimators of the catalog to try first, in the order of their names."""
+    """The estimators of the catalog that are tried by default, in the order of their names."""
     named = {kind._everyday: kind for kind in _of_task(task).values() if kind._everyday}
     return dict(sorted(named.items(), key=lambda item: (not item[0].startswith("always"), item[0])))
 
@@ -55,8 +55,8 @@ def _asked_for(task: str, asked: Sequence[str]) -> dict[str, type]:
             near = difflib.get_close_matches(name, [*known, *names], n=3, cutoff=0.4)
             hint = f" Did you mean {', '.join(near)}?" if near else ""
             raise ParameterError(
-                f"--models {name}: no model for {task} is called so.{hint} thetahat methods lists "
-                "what there is."
+                f"--models {name}: there is no model of this name for {task}.{hint} The command "
+                "thetahat methods lists all models."
             )
         chosen[known[name]._everyday or name] = known[name]
     return chosen

@@ -1,4 +1,4 @@
-"""Several models tried on a problem: what `compare` prints and the report shows."""
+"""Comparison of several models on a problem, as printed by `compare` and shown in the report."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UNITS = {"accuracy": (100.0, "%"), "roc_auc": (1.0, ""), "r2": (1.0, "")}
 
 @dataclass(frozen=True)
 class Trial:
-    """A problem, the models tried on it, and what came of it."""
+    """A problem, the models compared on it, and the result."""
 
     problem: Problem
     models: dict[str, Any]
@@ -38,7 +38,7 @@ class Trial:
 
     @property
     def sentences(self) -> list[str]:
-        """The best against the second, and against the one that does not look."""
+        """Comparison of the best model with the second best, and with the baseline."""
         names = list(self.comparison.evaluations)
         pairs = {(pair.better, pair.worse): pair for pair in self.comparison.pairs}
         last = next((name for name in names if name.startswith("always")), None)
@@ -88,7 +88,7 @@ def try_models(
     folds = _folds(problem, cv, notes)
     scoring = scoring or ("accuracy" if problem.task == "classification" else "r2")
     with console.progress("fitting") as progress, warnings.catch_warnings():
-        # What a fit has to say comes back with its result; a warning per fold is noise here.
+        # Warnings of fits come back with their results; one warning per fold is too much here.
         warnings.simplefilter("ignore")
         comparison = compare(
             models,
@@ -108,14 +108,17 @@ def _baseline(problem: Problem) -> dict[str, Any]:
 
 
 def _folds(problem: Problem, cv: int, notes: list[str]) -> int:
-    """As many folds as every class has rows for."""
+    """The number of folds, at most the number of rows of the smallest class."""
     if cv < 2:
         raise DataError(f"--cv {cv}: at least 2 folds are needed.")
     most = problem.n_rows
     if problem.task == "classification":
         most = int(np.unique(problem.y, return_counts=True)[1].min())
     if most < 2:
-        raise DataError(f"{problem.n_rows} rows are too few to hold some back. Give more.")
+        raise DataError(
+            f"{problem.n_rows} row{'s' * (problem.n_rows != 1)} cannot be split into folds. Give "
+            "more rows."
+        )
     if most < cv:
         notes.append(f"{most} folds instead of {cv}: the smallest class has {most} rows")
     return min(cv, most)

@@ -53,7 +53,7 @@ class BiasColumn(LinearPredictor):
         z += self.scaling * coef[-1]
         return z
 
-    def pullback(self, X: Array, slope: Array) -> Array:
+    def pullback(self, X: Array, slope: Array, theta: Array | None = None) -> Array:
         """(Xᵀslope, s·Σ slope)."""
         total = namespace(slope).sum(slope, axis=0)
         return np.concatenate(

@@ -18,6 +18,10 @@ of lines, |θ| and θ²                 `InteriorPoint`: linear programming, wit
 with kinks and weights, smooth       `IRLS`
 with kinks, smooth or proximable     `SubgradientDescent`
 ===================================  =============================================================
+
+Only a linear predictor has all of these. One that is linear in its parameters but not in the
+columns of X has Hessians, and neither duals nor coordinates; for any other predictor the choice is
+`LBFGS`, `ProximalGradient` or `SubgradientDescent`, which need gradients alone.
 """
 
 from __future__ import annotations
@@ -56,6 +60,12 @@ from thetahat.mathematics.penalties.base import Penalty, Proximable, SmoothPenal
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
 from thetahat.objective.forms.direct_form import ridge_terms
+from thetahat.objective.predictor import (
+    LinearInParameters,
+    LinearPredictor,
+    Predictor,
+    Restrictable,
+)
 from thetahat.objective.requirements import name, terms_with_a_dual
 
 SMALL_HESSIAN = {"memory": 500, "stream": 2000}
@@ -81,6 +91,7 @@ def choose_solver(
     n_parameters: int,
     source_kind: str = "memory",
     n_outputs: int = 0,
+    predictor: type[Predictor] = LinearPredictor,
 ) -> tuple[Method, str]:
     """The method for this loss, penalty and size, and a one-line reason.
 
@@ -96,6 +107,8 @@ def choose_solver(
         Whether a pass over the rows is cheap or reads a file again.
     n_outputs : int
         Columns of the raw prediction; 0 when it is 1-D.
+    predictor : type
+        The kind of predictor; it says which forms the risk has beside its gradient.
 
     Returns
     -------
@@ -108,12 +121,13 @@ def choose_solver(
     >>> choose_solver(th.losses.Logistic(), th.penalties.L2(), 1000, 11)
     (Newton(), 'smooth, with a 11 × 11 Hessian: few steps, each exact to second order')
     """
-    if isinstance(loss, Squared) and not n_outputs:
+    small = n_parameters <= SMALL_HESSIAN[source_kind] and issubclass(predictor, LinearInParameters)
+    one_linear_output = issubclass(predictor, LinearPredictor) and not n_outputs
+    if isinstance(loss, Squared) and predictor is LinearPredictor and not n_outputs:
         chosen = _for_squared_loss(penalty, n_parameters, source_kind)
         if chosen is not None:
             return chosen
-    small = n_parameters <= SMALL_HESSIAN[source_kind]
-    if has_box_dual(loss, penalty) and not isinstance(loss, Smooth) and not n_outputs:
+    if has_box_dual(loss, penalty) and not isinstance(loss, Smooth) and one_linear_output:
         if n_parameters <= LARGEST_MULTIPLIER_HESSIAN:
             return AugmentedLagrangian(), (
                 f"{name(loss)} has kinks: Newton steps around the multipliers of the rows on them"
@@ -126,18 +140,21 @@ def choose_solver(
         isinstance(loss, PiecewiseLinear)
         and isinstance(penalty, NoPenalty | L2 | L1 | ElasticNet)
         and n_parameters <= LARGEST_PROGRAM
-        and not n_outputs
+        and one_linear_output
     ):
         return InteriorPoint(), f"{name(loss)} is made of lines: linear programming, to the optimum"
     if isinstance(penalty, SmoothPenalty):
-        in_memory = n_rows if source_kind == "memory" else None
+        has_hessian = issubclass(predictor, LinearInParameters)
+        in_memory = n_rows if source_kind == "memory" and has_hessian else None
         return _for_smooth_penalty(loss, n_parameters, small, n_outputs, in_memory)
     if not isinstance(penalty, Proximable):
         raise CapabilityError(
             f"{name(penalty)} has neither a gradient nor a proximal step, so no solver can take "
             "it. Derive it from SmoothPenalty or Proximable."
         )
-    if _is_proximal_newton(loss, penalty, n_parameters, n_outputs):
+    if issubclass(predictor, Restrictable) and _is_proximal_newton(
+        loss, penalty, n_parameters, n_outputs
+    ):
         return ProximalNewton(), (
             f"curved loss with {name(penalty)}: a parabola on the working coordinates, compiled "
             "sweeps on it"
@@ -239,4 +256,5 @@ def method_for(risk: Any, solver: str | Method = "auto") -> tuple[Method, str]:
         risk.predictor.n_parameters,
         "memory" if in_memory else "stream",
         risk.predictor.n_outputs,
+        type(risk.predictor),
     )

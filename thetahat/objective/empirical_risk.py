@@ -1,33 +1,32 @@
 """The empirical risk: F(θ) = (Σ wᵢ ℓ(yᵢ, f_θ(xᵢ)))/(Σ wᵢ) + R(β), the one normalization.
 
-The mean of the losses, not their sum, so that F does not grow with the data; the penalty never
-touches the intercept. Every sum over rows is a reduction over the source, so F is the same in
-memory, from a file and on any number of threads.
+The mean of the losses, not their sum, so that F does not grow with the data; the penalty sees the
+parameters β that the predictor shows it, never the intercept. Every sum over rows is a reduction
+over the source, so F is the same in memory, from a file and on any number of threads.
 
 F = S + R: a smooth penalty belongs to the smooth part S, any other is R and left to its proximal
-step. A method that the loss, the penalty or the source cannot give is not there (see `requires`),
-and a solver that needs it is refused with the name of the part at fault.
+step. A method that the predictor, the loss, the penalty or the source cannot give is not there (see
+`requires`), and a solver that needs it is refused with the name of the part at fault.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from thetahat.data.chosen_rows import chosen_rows
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.moments import moments
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.base import Curved, Loss, PiecewiseLinear, Reweightable
 from thetahat.mathematics.losses.box_dual import BoxDual
 from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.optimizers.coordinate.coordinate_descent import SeparableQuadratic
-from thetahat.mathematics.optimizers.coordinate.gram_descent import Terms
 from thetahat.mathematics.optimizers.coordinate.working_sets import L1LeastSquares
 from thetahat.mathematics.optimizers.gap import largest_entry
 from thetahat.mathematics.optimizers.loop import minimise
@@ -47,8 +46,10 @@ from thetahat.objective.forms.curvature_sketch import sketch_of
 from thetahat.objective.forms.direct_form import direct_solution, is_ridge
 from thetahat.objective.forms.dual_form import DualRows, MultiplierForm
 from thetahat.objective.forms.piecewise_linear_form import best_level, piecewise_linear_form
-from thetahat.objective.lasso.l1_least_squares import L1Rows
-from thetahat.objective.predictor import LinearPredictor
+from thetahat.objective.forms.separable_quadratic_form import separable_quadratic_form
+from thetahat.objective.forms.term_block import TermBlock
+from thetahat.objective.lasso.l1_least_squares import l1_problem
+from thetahat.objective.predictor import LinearInParameters, LinearPredictor, Predictor
 from thetahat.objective.sums import (
     gradient_sum,
     gradient_sums,
@@ -70,12 +71,12 @@ class EmpiricalRisk:
 
     Parameters
     ----------
-    predictor : LinearPredictor
+    predictor : Predictor
         f: how raw predictions come from θ.
     loss : Loss
         ℓ.
     penalty : Penalty
-        R, of the coefficients β without the intercept.
+        R, of the parameters β that the predictor shows it: all but the intercept.
     source : Source
         The rows (x, y, w).
 
@@ -95,7 +96,7 @@ class EmpiricalRisk:
     array([2., 1.])
     """
 
-    predictor: LinearPredictor
+    predictor: Predictor
     loss: Loss
     penalty: Penalty
     source: Source
@@ -106,15 +107,17 @@ class EmpiricalRisk:
         return f"the mean {need.name(self.loss)} loss with {need.name(self.penalty)}"
 
     def start(self) -> Array:
-        """θ = 0, or the best constant where ℓ is made of lines; the least-squares fit where ℓ is
-        not convex, so that no far start gets stuck."""
-        if isinstance(self.loss, PiecewiseLinear) and not self.predictor.n_outputs:
-            return best_level(self.predictor, self.loss, self.source)
-        zeros = self.predictor.zeros()
-        if self.loss.convex or not isinstance(self.loss, Reweightable):
-            return zeros
+        """The predictor's start, or the best constant where ℓ is made of lines; the least-squares
+        fit where ℓ is not convex, so that no far start gets stuck."""
+        predictor, loss = self.predictor, self.loss
+        if isinstance(loss, PiecewiseLinear) and isinstance(predictor, LinearPredictor):
+            if not predictor.n_outputs:
+                return best_level(predictor, loss, self.source)
+        start = predictor.start()
+        if loss.convex or not isinstance(loss, Reweightable):
+            return start
         nearest = replace(self, loss=Squared())
-        return minimise(nearest, method_for(nearest)[0], zeros).theta
+        return minimise(nearest, method_for(nearest)[0], start).theta
 
     # All of F.
 
@@ -128,7 +131,7 @@ class EmpiricalRisk:
         """F(θ) and ∇F(θ)."""
         return self._value_and_slope(theta)
 
-    @requires(need.curved_loss, need.smooth_penalty)
+    @requires(need.curved_risk, need.smooth_penalty)
     def hessian(self, theta: Array) -> Array:
         """∇²F(θ), of the size of θ squared."""
         (hessian,) = self._means(hessian_sums, theta)
@@ -139,18 +142,19 @@ class EmpiricalRisk:
         """All steps of Newton's method from θ, compiled."""
         return compiled_newton(self, theta, tolerance, max_steps)
 
-    @requires(need.curved_loss, need.smooth_penalty)
+    @requires(need.curved_risk, need.smooth_penalty)
     def hessian_product(self, theta: Array, direction: Array) -> Array:
         """∇²F(θ)·direction, in O(n d) and without the matrix."""
         (product,) = self._means(hessian_product_sums, theta, direction)
-        return product + self._penalty_curvature(theta) * direction
+        return product + self.penalty_curvature(theta) * direction
 
-    @requires(need.convex_loss, need.curved_loss, need.smooth_penalty, need.rows_in_any_order)
+    @requires(need.convex_loss, need.curved_risk, need.smooth_penalty, need.rows_in_any_order)
     def curvature_sketch(self, theta: Array, n_rows: int) -> Callable[[Array], Array]:
         """slope ↦ H⁻¹·slope, with H ≈ ∇²F(θ) from about `n_rows` rows."""
         assert isinstance(self.source, InMemory)
         assert isinstance(self.loss, Curved)
-        curvature = self._penalty_curvature(theta)
+        assert isinstance(self.predictor, LinearInParameters)
+        curvature = self.penalty_curvature(theta)
         return sketch_of(self.source, self.predictor, self.loss, curvature, theta, n_rows)
 
     # F = S + R.
@@ -174,28 +178,28 @@ class EmpiricalRisk:
 
     @requires(need.proximable_penalty)
     def prox(self, theta: Array, step: float) -> Array:
-        """argmin_u ½‖u − θ‖² + step·R(u); the intercept stays."""
+        """argmin_u ½‖u − θ‖² + step·R(u); free parameters stay."""
         if isinstance(self.penalty, SmoothPenalty):
             return theta
         assert isinstance(self.penalty, Proximable)
-        coef, intercept = self.predictor.split(theta)
-        return self.predictor.pack(self.penalty.prox(coef, step), intercept)
+        coef, free = self.predictor.split(theta)
+        return self.predictor.pack(self.penalty.prox(coef, step), free)
 
     @requires(need.smooth_loss, need.proximable_penalty)
     def optimality_gap(self, theta: Array, smooth_gradient: Array) -> float:
-        """Distance from −∇S(θ) to ∂R(θ); ∂R is 0 for the intercept."""
+        """Distance from −∇S(θ) to ∂R(θ); ∂R is 0 for free parameters."""
         if isinstance(self.penalty, SmoothPenalty):
             return largest_entry(smooth_gradient)
         assert isinstance(self.penalty, Proximable)
-        coef_slope, intercept_slope = self.predictor.split(smooth_gradient)
-        gap = float(self.penalty.optimality_gap(self._coef(theta), coef_slope))
-        return max(gap, float(abs(intercept_slope).max()) if self.predictor.fit_intercept else 0.0)
+        slope, free = self.predictor.split(smooth_gradient)
+        gap = float(self.penalty.optimality_gap(self._coef(theta), slope))
+        return max(gap, abs(free) if isinstance(free, float) else largest_entry(free))
 
     @requires(need.coordinatewise_penalty)
     def separable_terms(self) -> tuple[Array, Array, Array, Array]:
         """R as l1, l2, lower and upper of every entry of θ; nothing where R is in S."""
         assert isinstance(self.penalty, Coordinatewise)
-        size = self.predictor.zeros().size
+        size = self.predictor.n_parameters
         if isinstance(self.penalty, SmoothPenalty):
             return np.zeros(size), np.zeros(size), np.full(size, -np.inf), np.full(size, np.inf)
         shape = self._coef(self.predictor.zeros()).shape
@@ -207,73 +211,55 @@ class EmpiricalRisk:
         )
         return l1, l2, lower, upper
 
-    @requires(need.curved_loss, need.coordinatewise_penalty)
+    @requires(need.curved_loss, need.coordinatewise_penalty, need.restrictable)
     def hessian_block(self, theta: Array, coordinates: Array) -> Array:
         """∇²S(θ) for these entries of θ alone, from the columns of X that they multiply."""
-        (hessian,) = self._means(hessian_block_sums, theta, coordinates)
-        if not isinstance(self.penalty, SmoothPenalty):
-            return hessian
-        return hessian + np.diag(self._penalty_curvature(theta)[coordinates])
+        return self._block_mean(hessian_block_sums, theta, coordinates)
 
-    @requires(need.reweightable_loss, need.coordinatewise_penalty, need.one_output)
+    @requires(
+        need.reweightable_loss, need.coordinatewise_penalty, need.restrictable, need.one_output
+    )
     def majoriser_block(self, theta: Array, coordinates: Array) -> Array:
         """The Hessian, for these entries of θ, of a parabola that touches S at θ from above."""
-        (hessian,) = self._means(majoriser_block_sums, theta, coordinates)
-        if not isinstance(self.penalty, SmoothPenalty):
-            return hessian
-        return hessian + np.diag(self._penalty_curvature(theta)[coordinates])
+        return self._block_mean(majoriser_block_sums, theta, coordinates)
 
     # Other forms, for the methods that live on them.
 
-    @requires(need.reweightable_loss, need.smooth_penalty, need.one_output)
+    @requires(
+        need.reweightable_loss, need.smooth_penalty, need.linear_in_parameters, need.one_output
+    )
     def majoriser(self, theta: Array) -> tuple[Array, Array]:
         """Gradient and Hessian of the weighted least-squares problem that touches F at θ."""
         gradient, hessian = self._means(majoriser_sums, theta)
-        return gradient + self._penalty_slope(theta), self._with_penalty_curvature(hessian, theta)
+        return gradient + self.penalty_slope(theta), self._with_penalty_curvature(hessian, theta)
 
-    @requires(need.squared_loss, need.coordinatewise_penalty, need.one_output)
+    @requires(need.squared_loss, need.coordinatewise_penalty, need.one_output_of_columns)
     def separable_quadratic(self) -> SeparableQuadratic:
         """F as a quadratic about the mean of the rows, from one pass over them."""
         assert isinstance(self.penalty, Coordinatewise)
-        d, about = self.predictor.n_features, moments(self.source)
-        terms = self.penalty.kernel_terms(d)
-        if not self.predictor.fit_intercept:
-            scatter = about.about_zero().covariance()
-            return SeparableQuadratic(
-                scatter[:d, :d], scatter[:d, d], float(scatter[d, d]) / 2, *terms
-            )
-        scatter = about.covariance()
-        # The last coordinate is the prediction at the mean row: curvature 1, and no penalty.
-        level = float(about.y_mean[0])
-        gram = np.zeros((d + 1, d + 1))
-        gram[:d, :d], gram[d, d] = scatter[:d, :d], 1.0
-        constant = (float(scatter[d, d]) + level * level) / 2
-        l1, l2, lower, upper = (
-            np.append(term, free)
-            for term, free in zip(terms, (0.0, 0.0, -np.inf, np.inf), strict=True)
-        )
-        linear = np.append(scatter[:d, d], level)
-        return SeparableQuadratic(gram, linear, constant, l1, l2, lower, upper, about.x_mean)
+        return separable_quadratic_form(self._linear, self.penalty, self.source)
 
-    @requires(need.squared_loss, is_ridge, need.one_output)
+    @requires(need.squared_loss, need.one_output_of_columns, is_ridge)
     def direct_least_squares(self, watch: Watch | None = None) -> Solution:
         """θ̂ by a factorisation of the rows."""
-        return direct_solution(self, self._total_weight, watch)
+        return direct_solution(self, watch)
 
-    @requires(need.box_dual_loss, need.positive_l2_penalty, need.one_output)
+    @requires(need.box_dual_loss, need.positive_l2_penalty, need.one_linear_output)
     def multiplier_form(self) -> MultiplierForm:
         """F and its dual through one multiplier per row."""
         assert isinstance(self.loss, BoxDual)
         assert isinstance(self.penalty, L2)
-        return MultiplierForm(self.predictor, self.loss, self.penalty.alpha, self.source)
+        return MultiplierForm(self._linear, self.loss, self.penalty.alpha, self.source)
 
-    @requires(need.box_dual_loss, need.positive_l2_penalty, need.one_output, need.rows_in_any_order)
+    @requires(
+        need.box_dual_loss, need.positive_l2_penalty, need.one_linear_output, need.rows_in_any_order
+    )
     def dual_rows(self) -> DualRows:
         """The dual of F as arrays, one row each."""
         assert isinstance(self.loss, BoxDual)
         assert isinstance(self.penalty, L2)
         assert isinstance(self.source, InMemory)
-        return DualRows.of(self.predictor, self.loss, self.penalty.alpha, self.source)
+        return DualRows.of(self._linear, self.loss, self.penalty.alpha, self.source)
 
     @requires(
         need.crammer_singer_loss,
@@ -285,43 +271,48 @@ class EmpiricalRisk:
         """The dual of F as arrays, one row each, with a multiplier per class."""
         assert isinstance(self.penalty, L2)
         assert isinstance(self.source, InMemory)
-        return ClassDualRows.of(self.predictor, self.penalty.alpha, self.source)
+        return ClassDualRows.of(self._linear, self.penalty.alpha, self.source)
 
-    @requires(need.piecewise_linear_loss, need.norm_penalty, need.one_output)
+    @requires(need.piecewise_linear_loss, need.norm_penalty, need.one_linear_output)
     def piecewise_linear(self) -> PiecewiseLinearSum:
         """F as a sum of bent lines, for linear programming."""
         assert isinstance(self.loss, PiecewiseLinear)
         assert isinstance(self.penalty, Coordinatewise)
-        return piecewise_linear_form(self.predictor, self.loss, self.penalty, self.source)
+        return piecewise_linear_form(self._linear, self.loss, self.penalty, self.source)
 
-    @requires(need.squared_loss, need.penalised_coordinates, need.one_output)
+    @requires(need.squared_loss, need.one_output_of_columns, need.penalised_coordinates)
     def l1_least_squares(self) -> L1LeastSquares:
         """F by its columns, or by their Gram matrix."""
         assert isinstance(self.penalty, Coordinatewise)
-        l1, l2, lower, _ = self.penalty.kernel_terms(self.predictor.n_features)
-        rows = L1Rows(self.source, intercept=self.predictor.fit_intercept, many=False)
-        return rows.problem().with_terms(Terms(l1, l2, lower))
+        return l1_problem(self._linear, self.penalty, self.source)
 
     @property
     def n_terms(self) -> int:
         """How many rows there are."""
         return self.source.n_rows
 
-    @requires(need.subdifferentiable_loss, need.smooth_penalty, need.rows_in_any_order)
+    @requires(need.subdifferentiable_loss, need.smooth_penalty)
     def sample_gradient(self, theta: Array, rows: Array) -> Array:
         """∇F estimated from some rows; over uniformly drawn rows its mean is ∇F(θ)."""
-        source = self.source
-        assert isinstance(source, InMemory)
-        block = Block(
-            X=source.X[rows],
-            y=None if source.y is None else source.y[rows],
-            weight=None if source.weight is None else source.weight[rows],
-        )
-        slope = gradient_sum(block, self.predictor, self.loss, theta)
-        share = self.n_terms / (self._total_weight * len(rows))
-        return share * slope + self._penalty_slope(theta)
+        return self.block_gradient(chosen_rows(self.source, rows), theta)
 
-    @requires(epoch_is_compiled, need.ridge_or_no_penalty, need.rows_in_any_order, need.one_output)
+    def block_gradient(self, block: Block, theta: Array) -> Array:
+        """∇F estimated from the rows of a block, as if all rows were like them."""
+        slope = gradient_sum(block, self.predictor, self.loss, theta)
+        share = self.n_terms / (self.total_weight * block.n_rows)
+        return share * slope + self.penalty_slope(theta)
+
+    @requires(need.rows_in_their_order)
+    def term_blocks(self) -> Iterator[TermBlock]:
+        """The rows block by block, so that an epoch of sampled gradients is one pass over them."""
+        return (TermBlock(self, block) for block in self.source.blocks())
+
+    @requires(
+        epoch_is_compiled,
+        need.ridge_or_no_penalty,
+        need.one_output_of_columns,
+        need.rows_in_any_order,
+    )
     def compiled_epoch(self, theta: Array, rows: Array, rates: Array) -> tuple[Array, Array]:
         """θ after θ ← θ − η ∇F_i(θ) for each of the rows in turn, and the mean of the iterates."""
         return compiled_epoch(self, theta, rows, rates)
@@ -333,14 +324,43 @@ class EmpiricalRisk:
             lambda block: self._root_share(block) * (self.predictor.raw(block.X, theta) - block.y)
         )
 
-    @requires(need.squared_loss, need.no_penalty, need.one_output)
+    @requires(need.squared_loss, need.no_penalty, need.linear_in_parameters, need.one_output)
     def jacobian(self, theta: Array) -> Array:
-        """∂r/∂θ: the rows of [X, 1], weighted as the residuals are; O(n d) memory."""
+        """∂r/∂θ: the rows of the design, weighted as the residuals are; O(n d) memory."""
+        assert isinstance(self.predictor, LinearInParameters)
+        design = self.predictor.design
         return self.source.map_rows(
-            lambda block: self._root_share(block)[:, None] * self.predictor.design(block.X)
+            lambda block: self._root_share(block)[:, None] * design(block.X)
         )
 
     # Pieces.
+
+    @cached_property
+    def total_weight(self) -> float:
+        """Σ wᵢ."""
+        return self.source.reduce(weight_sums).weight
+
+    @cached_property
+    def contiguous_rows(self) -> Array:
+        """X as the compiled steps read it: dense rows one after another in memory."""
+        assert isinstance(self.source, InMemory)
+        return self.source.X if self.source.is_sparse else np.ascontiguousarray(self.source.X)
+
+    def penalty_slope(self, theta: Array) -> Array:
+        """∇R(θ), 0 for free parameters and for a penalty that is left to its proximal step."""
+        if not isinstance(self.penalty, SmoothPenalty):
+            return 0.0
+        return self.predictor.pack(self.penalty.gradient(self._coef(theta)), 0.0)
+
+    def penalty_curvature(self, theta: Array) -> Array:
+        """The diagonal of ∇²R(θ) of a smooth penalty; 0 for free parameters."""
+        assert isinstance(self.penalty, SmoothPenalty)
+        return self.predictor.pack(self.penalty.curvature(self._coef(theta)), 0.0)
+
+    @property
+    def _linear(self) -> LinearPredictor:
+        assert isinstance(self.predictor, LinearPredictor)
+        return self.predictor
 
     def _means(self, summarise: Any, *params: Any) -> tuple[Array, ...]:
         means: tuple[Array, ...] = self.source.reduce(
@@ -348,44 +368,31 @@ class EmpiricalRisk:
         ).means()
         return means
 
+    def _block_mean(self, summarise: Any, theta: Array, coordinates: Array) -> Array:
+        (hessian,) = self._means(summarise, theta, coordinates)
+        if not isinstance(self.penalty, SmoothPenalty):
+            return hessian
+        return hessian + np.diag(self.penalty_curvature(theta)[coordinates])
+
     def _value_and_slope(self, theta: Array) -> tuple[float, Array]:
         risk, slope = self._means(gradient_sums, theta)
         value = float(risk)
         if isinstance(self.penalty, SmoothPenalty):
             value += float(self.penalty.value(self._coef(theta)))
-        return value, slope + self._penalty_slope(theta)
+        return value, slope + self.penalty_slope(theta)
 
     def _coef(self, theta: Array) -> Array:
         return self.predictor.split(theta)[0]
 
-    def _penalty_slope(self, theta: Array) -> Array:
-        if not isinstance(self.penalty, SmoothPenalty):
-            return 0.0
-        return self.predictor.pack(self.penalty.gradient(self._coef(theta)), 0.0)
-
-    def _penalty_curvature(self, theta: Array) -> Array:
-        assert isinstance(self.penalty, SmoothPenalty)
-        return self.predictor.pack(self.penalty.curvature(self._coef(theta)), 0.0)
-
     def _with_penalty_curvature(self, hessian: Array, theta: Array) -> Array:
-        bend = self._penalty_curvature(theta)
+        bend = self.penalty_curvature(theta)
         if type(hessian) is not np.ndarray:
             return hessian + np.diag(bend)
         diagonal = np.einsum("ii->i", hessian)  # in place: the matrix is nobody else's yet
         diagonal += bend
         return hessian
 
-    @cached_property
-    def _rows(self) -> Array:
-        """X as the compiled steps read it: dense rows one after another in memory."""
-        assert isinstance(self.source, InMemory)
-        return self.source.X if self.source.is_sparse else np.ascontiguousarray(self.source.X)
-
-    @cached_property
-    def _total_weight(self) -> float:
-        return self.source.reduce(weight_sums).weight
-
     def _root_share(self, block: Block) -> Array:
         if block.weight is None:
-            return np.full(block.n_rows, (1.0 / self._total_weight) ** 0.5)
-        return np.sqrt(block.weight / self._total_weight)
+            return np.full(block.n_rows, (1.0 / self.total_weight) ** 0.5)
+        return np.sqrt(block.weight / self.total_weight)

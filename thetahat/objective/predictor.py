@@ -1,12 +1,23 @@
-"""f_θ(x) = xᵀβ + b: how raw predictions come from parameters, and gradients go back to them.
+"""f_θ: how raw predictions come from parameters, and how gradients return to them.
 
-θ is flat: the (d, k) coefficients row by row, then the k intercepts; that is, the (d + 1, k) matrix
-of an X with a last column of ones, which is never formed. X may be a NumPy array, a CSR array, or a
-device array. All sums are in float64.
+A predictor is the function class of a risk. It never sees y, a loss or a penalty. Its type says
+what it can do, and a method of the risk that needs more than the first line asks for the type:
+
+======================  =======================================================================
+`Predictor`             ``raw(X, θ)``, ``pullback(X, slope, θ)`` and ``n_parameters``
+`LinearInParameters`    and z = design(X)·θ: ``design`` and ``gram``, so that there are Hessians
+`Restrictable`          and ``restricted`` to some columns of X: for methods by coordinates
+`LinearPredictor`       z = Xβ + b itself: what the compiled passes and the dual forms read
+======================  =======================================================================
+
+θ is flat. X is a block of rows: a NumPy array, a CSR array, or a device array. All sums are in
+float64.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,9 +30,103 @@ from thetahat.foundation.products import product
 from thetahat.foundation.types import Array
 
 
+class Predictor(ABC):
+    """z = f_θ(x), row by row. Concrete predictors are frozen dataclasses, so values compare."""
+
+    n_outputs: int = 0
+    """Columns of z; 0 when z is 1-D."""
+
+    @property
+    @abstractmethod
+    def n_parameters(self) -> int:
+        """The size of θ."""
+
+    @abstractmethod
+    def raw(self, X: Array, theta: Array) -> Array:
+        """z, shape (n,) or (n, k)."""
+
+    @abstractmethod
+    def pullback(self, X: Array, slope: Array, theta: Array) -> Array:
+        """Σ_i ∂z_i/∂θ · slope_i at θ, flat as θ is; `slope` has the shape of z."""
+
+    def raw_and_pullback(self, X: Array, theta: Array) -> tuple[Array, Callable[[Array], Array]]:
+        """z, and slope ↦ Σ_i ∂z_i/∂θ · slope_i: a predictor that shares work between them says how.
+
+        A network overrides this to keep the activations of its layers for the way back.
+        """
+        return self.raw(X, theta), lambda slope: self.pullback(X, slope, theta)
+
+    def zeros(self) -> Array:
+        """θ = 0."""
+        return np.zeros(self.n_parameters)
+
+    def start(self) -> Array:
+        """Where a solver begins: θ = 0, unless the gradient vanishes there."""
+        return self.zeros()
+
+    def split(self, theta: Array) -> tuple[Array, Array]:
+        """The parameters that the penalty sees, in its shape, and those that it leaves free."""
+        return theta, theta[:0]
+
+    def pack(self, coef: Array, free: Array) -> Array:
+        """θ from both parts; `free` may be one number for all free parameters."""
+        return coef.reshape(-1)
+
+    @property
+    def absorbs_shifts(self) -> bool:
+        """Whether a fit to the rows x − centre is a fit to the rows x with another intercept."""
+        return False
+
+
+class LinearInParameters(Predictor):
+    """z = design(X)·θ: the derivative is the same at every θ, and the Hessian needs ℓ″ alone.
+
+    With k outputs, θ is the matrix of (columns of the design) × k, flat row by row. A class that
+    gives `design` and `n_parameters` is complete; one that can do with less than the matrix
+    overrides the rest.
+    """
+
+    @abstractmethod
+    def design(self, X: Array) -> Array:
+        """The dense matrix whose rows, times θ, are the raw predictions."""
+
+    def raw(self, X: Array, theta: Array) -> Array:
+        """z = design(X)·θ."""
+        by_output = theta.reshape(-1, self.n_outputs) if self.n_outputs else theta
+        return product(self.design(X), by_output)
+
+    def pullback(self, X: Array, slope: Array, theta: Array | None = None) -> Array:
+        """design(X)ᵀ·slope; θ plays no part in it."""
+        return product(self.design(X).T, slope).reshape(-1)
+
+    def gram(self, X: Array, weight: Array) -> Array:
+        """Σ_i weight_i x̃_i x̃_iᵀ over the rows x̃ of the design."""
+        rows = self.design(X)
+        return product(rows.T, rows * weight[:, None])
+
+
+class Restrictable(LinearInParameters):
+    """A predictor that can be seen through some columns of X alone.
+
+    Entry (j, c) of θ multiplies column j in output c, and has number j·k + c; entries from
+    n_features·k on belong to no column.
+    """
+
+    n_features: int
+    """Columns that `restricted` may be asked for."""
+
+    @abstractmethod
+    def restricted(self, X: Array, columns: Array) -> tuple[LinearInParameters, Array]:
+        """The predictor that has these columns only, and what it sees of X."""
+
+
 @dataclass(frozen=True)
-class LinearPredictor:
+class LinearPredictor(Restrictable):
     """z = Xβ + b, for one output (``n_outputs=0``: z is 1-D) or several columns of them.
+
+    θ is the (d, k) coefficients row by row, then the k intercepts; that is, the (d + 1, k) matrix
+    of an X with a last column of ones, which is never formed. The penalty does not see the
+    intercepts.
 
     Cost: O(n d) to predict and to pull back (O(nnz) for sparse rows), O(n d²) for a Gram matrix.
 
@@ -59,10 +164,6 @@ class LinearPredictor:
         """The entry of the last column, which θ has one more for where there is one."""
         return 1.0
 
-    def zeros(self) -> Array:
-        """θ = 0."""
-        return np.zeros(self.n_parameters)
-
     def split(self, theta: Array) -> tuple[Array, Array]:
         """β of shape (d,) or (d, k), and b: a number or (k,), 0 without an intercept."""
         size = self.n_features * max(1, self.n_outputs)
@@ -73,23 +174,20 @@ class LinearPredictor:
             return coef, 0.0 * theta[: self.n_outputs] if self.n_outputs else 0.0
         return coef, theta[size:] if self.n_outputs else theta[size]
 
-    def pack(self, coef: Array, intercept: Array) -> Array:
+    def pack(self, coef: Array, free: Array) -> Array:
         """θ from β and b; b is left out without an intercept."""
         size = self.n_features * max(1, self.n_outputs)
         xp = namespace(coef)
         theta = xp.empty(self.n_parameters, dtype=coef.dtype)
         theta[:size] = coef.reshape(-1)
         if self.fit_intercept:
-            theta[size:] = intercept
+            theta[size:] = free
         return theta
 
-    def from_origin(self, theta: Array, origin: Array) -> Array:
-        """θ learned on the rows x − origin, as θ of the rows x themselves."""
-        if not origin.any():
-            return theta
-        coef, level = self.split(theta)
-        moved = (origin * coef.T).sum(axis=-1)
-        return self.pack(coef, level - moved)
+    @property
+    def absorbs_shifts(self) -> bool:
+        """The intercept takes up what a shift of the columns changes."""
+        return self.fit_intercept
 
     def raw(self, X: Array, theta: Array) -> Array:
         """z = Xβ + b, shape (n,) or (n, k)."""
@@ -98,8 +196,8 @@ class LinearPredictor:
         z += intercept
         return z
 
-    def pullback(self, X: Array, slope: Array) -> Array:
-        """Σ_i ∂z_i/∂θ · slope_i = (Xᵀs, Σs), flat as θ is."""
+    def pullback(self, X: Array, slope: Array, theta: Array | None = None) -> Array:
+        """Σ_i ∂z_i/∂θ · slope_i = (Xᵀs, Σs), flat as θ is; the same at every θ."""
         X = in_double(X)
         # With few columns of slopes, BLAS is faster when X is the right factor.
         if slope.ndim == 2 and is_array_api_obj(X):

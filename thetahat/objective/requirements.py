@@ -26,6 +26,7 @@ from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.penalties.base import Proximable, SmoothPenalty
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
+from thetahat.objective.predictor import LinearInParameters, LinearPredictor, Restrictable
 
 Condition = Callable[[Any], str | None]
 
@@ -87,8 +88,38 @@ def positive_l2_penalty(risk: Any) -> str | None:
 rows_in_any_order = _is("source", InMemory, "rows in any order; {} gives them one after another")
 
 
+def rows_in_their_order(risk: Any) -> str | None:
+    """The source gives its rows block by block only."""
+    return "rows that are not in memory" if isinstance(risk.source, InMemory) else None
+
+
+linear_in_parameters = _is(
+    "predictor", LinearInParameters, "a predictor that is linear in its parameters; {} is not"
+)
+restrictable = _is(
+    "predictor", Restrictable, "a predictor that can be restricted to columns; {} cannot"
+)
+linear_predictor = _is("predictor", LinearPredictor, "a linear predictor; {} is not")
+
+
+def curved_risk(risk: Any) -> str | None:
+    """The second derivative of the loss is all that the Hessian needs."""
+    return curved_loss(risk) or linear_in_parameters(risk)
+
+
+def columns_of_x_alone(risk: Any) -> str | None:
+    """The predictor is linear, and has no columns but those of X."""
+    if (lack := linear_predictor(risk)) is not None:
+        return lack
+    if risk.predictor.n_features == risk.source.n_features:
+        return None
+    return f"a predictor of the columns of X alone; {name(risk.predictor)} adds one"
+
+
 def no_free_intercept(risk: Any) -> str | None:
-    """Every parameter is penalised."""
+    """The predictor is linear, and every parameter is penalised."""
+    if (lack := linear_predictor(risk)) is not None:
+        return lack
     free = risk.predictor.fit_intercept
     return "a model without a free intercept; this one has it" if free else None
 
@@ -117,3 +148,13 @@ def one_output(risk: Any) -> str | None:
     """z is 1-D."""
     outputs = risk.predictor.n_outputs
     return f"a single output; this model has {outputs}" if outputs else None
+
+
+def one_linear_output(risk: Any) -> str | None:
+    """z = Xβ + b is 1-D."""
+    return linear_predictor(risk) or one_output(risk)
+
+
+def one_output_of_columns(risk: Any) -> str | None:
+    """z = Xβ + b is 1-D, without a column beside those of X."""
+    return columns_of_x_alone(risk) or one_output(risk)

@@ -14,7 +14,7 @@ from thetahat.foundation.products import product
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Loss
 from thetahat.mathematics.losses.compiled import compiled
-from thetahat.objective.predictor import LinearPredictor
+from thetahat.objective.predictor import LinearPredictor, Predictor
 
 FEW = 40
 """Entries of θ up to which one compiled pass takes less time than rows written out for BLAS."""
@@ -24,9 +24,9 @@ ALL = np.empty(0, dtype=np.int64)
 
 
 def loss_and_slope(
-    block: Block, predictor: LinearPredictor, loss: Loss, theta: Array
+    block: Block, predictor: Predictor, loss: Loss, theta: Array
 ) -> tuple[float, Array] | None:
-    """Σ wℓ and Σ w∇ℓ; None where the kernel does not know the rows or the loss."""
+    """Σ wℓ and Σ w∇ℓ; None where the kernel does not know the parts."""
     known = _known(block, predictor, loss)
     if known is None:
         return None
@@ -35,7 +35,7 @@ def loss_and_slope(
 
 
 def curved_gram(
-    block: Block, predictor: LinearPredictor, loss: Loss, theta: Array, entries: Array = ALL
+    block: Block, predictor: Predictor, loss: Loss, theta: Array, entries: Array = ALL
 ) -> Array | None:
     """Σ w∇²ℓ for all entries of θ or for few; None where the kernels cannot tell."""
     known = _known(block, predictor, loss)
@@ -65,9 +65,9 @@ def rows_of(block: Block) -> tuple[Array, Array, Array]:
     return block.X, _double(block.y), weight
 
 
-def _known(block: Block, predictor: LinearPredictor, loss: Loss) -> tuple[float, int, float] | None:
+def _known(block: Block, predictor: Predictor, loss: Loss) -> tuple[float, int, float] | None:
     """The entry of the constant column, the number of the loss, and its δ or ε."""
-    if predictor.n_outputs or not in_rows(block.X):
+    if not isinstance(predictor, LinearPredictor) or predictor.n_outputs or not in_rows(block.X):
         return None
     found = compiled(loss)
     return None if found is None else (predictor.constant, *found)

@@ -20,6 +20,7 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block
+from thetahat.foundation.precision import SUM_ROUNDING
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Subdifferentiable, Targets
 from thetahat.mathematics.optimizers.coordinate.coordinate_descent import CoordinateDescent
@@ -27,12 +28,11 @@ from thetahat.mathematics.optimizers.coordinate.working_sets import WorkingSets
 from thetahat.mathematics.optimizers.loop import Method
 from thetahat.mathematics.optimizers.proximal.proximal_newton import ProximalNewton
 from thetahat.mathematics.optimizers.smooth.irls import IRLS
+from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import quiet
 
 ORDINARY = 0.1
 """Gradients of this size and more are measured as they are."""
-ROUNDING = 1e-14
-"""What the rounding of a mean of gradients may be, as a share of them."""
 ROUNDING_OF_GAPS = 1e-15
 """The same of a duality gap, as a share of the mean square of the centred target."""
 EXACT = 1e-12
@@ -49,8 +49,10 @@ def tolerance_for(risk: Any, method: Method, tolerance: float) -> float:
         return max(tolerance**2, ROUNDING_OF_GAPS) * slope**2 or tolerance
     if method.gap_kind not in IN_GRADIENTS or not isinstance(risk.loss, Subdifferentiable):
         return tolerance
+    if not isinstance(risk.predictor, LinearPredictor):
+        return tolerance  # only a linear predictor's gradients are as large as its columns
     column, slope, steepest = _sizes(risk)
-    rounding = ROUNDING * column * steepest
+    rounding = SUM_ROUNDING * column * steepest
     if not math.isfinite(rounding) or not column > 0:
         return tolerance
     if slope <= EXACT * steepest:
@@ -61,7 +63,7 @@ def tolerance_for(risk: Any, method: Method, tolerance: float) -> float:
 def _sizes(risk: Any) -> tuple[float, float, float]:
     """rms of the largest column, and of the slopes at the best constant and at 0 or there."""
     block = _some_rows(risk.source)
-    weight = np.ones(block.n_rows) if block.weight is None else np.asarray(block.weight)
+    weight = np.asarray(block.row_weights)
     total = float(weight.sum())
     if not total > 0:
         return 0.0, 0.0, 0.0

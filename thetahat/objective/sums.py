@@ -15,7 +15,7 @@ from thetahat.data.source import Block
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved, Loss, Reweightable
-from thetahat.objective.predictor import LinearPredictor
+from thetahat.objective.predictor import LinearInParameters, Predictor, Restrictable
 from thetahat.objective.row_losses import curved_gram, loss_and_slope
 
 
@@ -50,7 +50,7 @@ def weight_sums(block: Block) -> Sums:
     return Sums(_total_weight(block))
 
 
-def value_sums(block: Block, predictor: LinearPredictor, loss: Loss, theta: Array) -> Sums:
+def value_sums(block: Block, predictor: Predictor, loss: Loss, theta: Array) -> Sums:
     """Σ wℓ: to the last bit that of `gradient_sums`."""
     if (found := loss_and_slope(block, predictor, loss, theta)) is not None:
         return Sums(_total_weight(block), found[:1])
@@ -59,26 +59,25 @@ def value_sums(block: Block, predictor: LinearPredictor, loss: Loss, theta: Arra
         return Sums(_total_weight(block), (_weighted_value(block, loss, z),))
 
 
-def gradient_sums(block: Block, predictor: LinearPredictor, loss: Any, theta: Array) -> Sums:
+def gradient_sums(block: Block, predictor: Predictor, loss: Any, theta: Array) -> Sums:
     """Σ wℓ and Σ w∇ℓ."""
     if (found := loss_and_slope(block, predictor, loss, theta)) is not None:
         return Sums(_total_weight(block), found)
     with quiet():
-        z = predictor.raw(block.X, theta)
+        z, pullback = predictor.raw_and_pullback(block.X, theta)
         value, slope = loss.value_and_gradient(block.y, z)
         total = float(_weighted(block, value).sum())
-        pulled = predictor.pullback(block.X, _weighted(block, slope))
-        return Sums(_total_weight(block), (total, pulled))
+        return Sums(_total_weight(block), (total, pullback(_weighted(block, slope))))
 
 
-def gradient_sum(block: Block, predictor: LinearPredictor, loss: Any, theta: Array) -> Array:
+def gradient_sum(block: Block, predictor: Predictor, loss: Any, theta: Array) -> Array:
     """Σ w∇ℓ alone: what stochastic methods ask for, often of one row."""
     with quiet():
-        slope = loss.gradient(block.y, predictor.raw(block.X, theta))
-        return predictor.pullback(block.X, _weighted(block, slope))
+        z, pullback = predictor.raw_and_pullback(block.X, theta)
+        return pullback(_weighted(block, loss.gradient(block.y, z)))
 
 
-def hessian_sums(block: Block, predictor: LinearPredictor, loss: Curved, theta: Array) -> Sums:
+def hessian_sums(block: Block, predictor: LinearInParameters, loss: Curved, theta: Array) -> Sums:
     """Σ w∇²ℓ, for all pairs of columns of z."""
     if (gram := curved_gram(block, predictor, loss, theta)) is not None:
         return Sums(_total_weight(block), (gram,))
@@ -87,7 +86,9 @@ def hessian_sums(block: Block, predictor: LinearPredictor, loss: Curved, theta: 
         return _hessian_at(block, block.X, predictor, loss, z)
 
 
-def _hessian_at(block: Block, X: Array, predictor: LinearPredictor, loss: Curved, z: Array) -> Sums:
+def _hessian_at(
+    block: Block, X: Array, predictor: LinearInParameters, loss: Curved, z: Array
+) -> Sums:
     """Σ w x̃ᵀ(∇²ℓ at the scores z)x̃ over the columns X."""
     if z.ndim == 1:
         curvature = _weighted(block, loss.curvature(block.y, z))
@@ -104,7 +105,7 @@ def _hessian_at(block: Block, X: Array, predictor: LinearPredictor, loss: Curved
 
 
 def hessian_block_sums(
-    block: Block, predictor: LinearPredictor, loss: Curved, theta: Array, coordinates: Array
+    block: Block, predictor: Restrictable, loss: Curved, theta: Array, coordinates: Array
 ) -> Sums:
     """Σ w∇²ℓ for some entries of θ, from the columns that they multiply."""
     k, d = max(1, predictor.n_outputs), predictor.n_features
@@ -123,7 +124,7 @@ def hessian_block_sums(
 
 
 def majoriser_block_sums(
-    block: Block, predictor: LinearPredictor, loss: Reweightable, theta: Array, coordinates: Array
+    block: Block, predictor: Restrictable, loss: Reweightable, theta: Array, coordinates: Array
 ) -> Sums:
     """Σ wω xxᵀ for some entries of θ, with the weights ω that touch ℓ at θ."""
     used, places = _columns_of(coordinates, predictor.n_features, 1)
@@ -146,7 +147,7 @@ def _columns_of(coordinates: Array, d: int, k: int) -> tuple[Array, Array]:
 
 
 def hessian_product_sums(
-    block: Block, predictor: LinearPredictor, loss: Curved, theta: Array, direction: Array
+    block: Block, predictor: LinearInParameters, loss: Curved, theta: Array, direction: Array
 ) -> Sums:
     """Σ w∇²ℓ · direction, without the Hessian."""
     with quiet():
@@ -157,7 +158,7 @@ def hessian_product_sums(
 
 
 def majoriser_sums(
-    block: Block, predictor: LinearPredictor, loss: Reweightable, theta: Array
+    block: Block, predictor: LinearInParameters, loss: Reweightable, theta: Array
 ) -> Sums:
     """Gradient and Hessian of Σ w·½ω(z − y)² with the weights ω that touch ℓ at θ."""
     with quiet():

@@ -1,1 +1,1 @@
-"""Models as files that hold data and no code."""
+"""Save models to files that contain data and no code."""

@@ -1,9 +1,9 @@
-"""Which classes and functions a file may name, and how.
+"""The classes and functions that a model file may refer to.
 
-A file is data from anywhere. What it names is looked up here and nowhere else: estimators, parts
-and values of this library by the names of `identities`, the steps of scikit-learn that only hold
-numbers and text, and functions that only compute. Nothing else is imported, and nothing is ever
-called but the constructor of a value, which checks its fields.
+Model files may come from untrusted places. Their names are looked up only here: estimators, parts
+and values of this library by the names in `identities`, the steps of scikit-learn that hold only
+numbers and text, and functions that only compute. Nothing else is imported, and only constructors
+of value objects are called, which check their fields.
 """
 
 from __future__ import annotations
@@ -69,34 +69,34 @@ FUNCTIONS = {
 
 
 def name_of(kind: type) -> str:
-    """How a file names a class, or a refusal."""
+    """The name of a class in model files; raises an error for a class that cannot be saved."""
     module, own = _public_module(kind), kind.__qualname__
     name = f"{module}:{own}" if own in STEPS.get(module, ()) else identity_of(kind)
     if name is None or class_named(name, refuse=False) is not kind:
         raise CapabilityError(
-            f"A model file cannot hold a {kind.__module__}.{own}: it holds estimators, losses and "
-            "penalties of thetahat, and scikit-learn's steps that only scale, encode or select. "
-            "Save the parts that are among them, and put the rest around them after loading."
+            f"A model file cannot hold a {kind.__module__}.{own}. It can hold estimators, losses "
+            "and penalties of thetahat, and steps of scikit-learn that scale, encode or select. "
+            "Save these parts, and add the others after loading."
         )
     return name
 
 
 def class_named(name: str, *, refuse: bool = True) -> type | None:
-    """The class a file names; one it may not name is refused (or None)."""
+    """The class with this name; an unknown name raises an error (or returns None)."""
     module, _, own = name.partition(":")
     found = _member(module, own) if own in STEPS.get(module, ()) else identified(name)
     if isinstance(found, type) and (module in STEPS or _holds_data(found)):
         return found
     if refuse:
         raise DataError(
-            f"The file names the class {name!r}, which this version of thetahat does not load. It "
-            "was made by another version, or it is no model."
+            f"The file contains the class {name!r}, which this version of thetahat cannot load. "
+            "The file was written by another version, or it is not a model file."
         )
     return None
 
 
 def function_name(function: Any) -> str:
-    """How a file names a function: by its identity, or else by module and name."""
+    """The name of a function in model files: its identity, or else module and name."""
     if isinstance(function, np.ufunc):
         return f"numpy:{function.__name__}"
     if function is np.asarray:
@@ -107,7 +107,7 @@ def function_name(function: Any) -> str:
 
 
 def function_named(name: str) -> Any:
-    """One of the functions every file may name, or None."""
+    """One of the functions that every file may use, or None."""
     module, _, own = name.partition(":")
     if module == "numpy":
         found = getattr(np, own, None)
@@ -119,12 +119,12 @@ def function_named(name: str) -> Any:
 
 
 def _holds_data(kind: type) -> bool:
-    """Whether making one runs nothing but checks: an estimator, a value object, an enumeration."""
+    """Whether its constructor only checks fields: an estimator, a value object, an enumeration."""
     return issubclass(kind, BaseEstimator | Enum) or is_dataclass(kind)
 
 
 def _public_module(thing: Any) -> str:
-    """The module by which a class is known: scikit-learn's are defined in hidden ones."""
+    """The public module of a class; scikit-learn defines its classes in private modules."""
     module = getattr(thing, "__module__", None) or ""
     if not module.startswith("sklearn."):
         return module

@@ -1,8 +1,8 @@
-"""The file around a model: a safetensors file whose metadata carry a manifest and a digest.
+"""The format of a model file: a safetensors file with a manifest and a digest as metadata.
 
-Any reader of safetensors can list the arrays; `read` checks everything else. The digest is taken
-over the manifest and the arrays, so a damaged file is refused before anything is made of it. It
-guards against accidents, not against forgers: what a file may do is limited by what may be in it.
+Any reader of safetensors can list the arrays; `read` checks everything else. The digest covers the
+manifest and the arrays, so a damaged file is detected before a model is built. It protects against
+accidents, not against forgery: safety comes from the limits on what a file may contain.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from thetahat.foundation.types import Array
 
 FORMAT = "thetahat"
 VERSION = 1
-"""Of the manifest. It grows when older versions of the library could misread what is written."""
+"""Version of the manifest. Increased when older versions of the library could misread a file."""
 
 
 def write(path: str | os.PathLike[str], manifest: dict[str, Any], arrays: Sequence[Array]) -> None:
-    """Write `manifest` and `arrays` to `path`, whole or not at all."""
+    """Write `manifest` and `arrays` to `path`, completely or not at all."""
     content = framed(manifest, arrays)
     with atomic_file(path) as file:
         file.write(content)
@@ -70,32 +70,32 @@ class Reader(AbstractContextManager["Reader"]):
         self._file.__exit__(kind, failure, trace)
 
     def arrays(self) -> list[Array]:
-        """All arrays, their digest checked."""
+        """All arrays, after a check of their digest."""
         found = [self._file.get_tensor(str(place)) for place in range(self.n_arrays)]
         if digest(self._text, found) != self._digest:
             raise DataError(
-                f"{self.path} is damaged: its digest does not match what it holds. Fetch it again, "
-                "or save the model anew."
+                f"{self.path} is damaged: its content does not match its digest. Copy it again, or "
+                "save the model again."
             )
         return found
 
     def shapes(self) -> list[tuple[tuple[int, ...], str]]:
-        """Shape and type of each array, read from the header alone."""
+        """Shape and dtype of each array, from the header alone."""
         slices = (self._file.get_slice(str(place)) for place in range(self.n_arrays))
         return [(tuple(part.get_shape()), part.get_dtype()) for part in slices]
 
 
 def read(path: str | os.PathLike[str]) -> Reader:
-    """Open a model file and check its frame; arrays are read on demand."""
+    """Open a model file and check its header and manifest; arrays are read on demand."""
     from safetensors import SafetensorError, safe_open
 
     place = Path(path)
     if not place.is_file():
-        raise DataError(f"There is no file {place}. th.save(model, path) writes one.")
+        raise DataError(f"There is no file {place}. Write one with th.save(model, path).")
     try:
         file = safe_open(os.fspath(place), framework="numpy").__enter__()
     except (SafetensorError, OSError) as failure:
-        raise DataError(f"{place} is no model file: {failure}.") from failure
+        raise DataError(f"{place} is not a model file: {failure}.") from failure
     try:
         return _checked(place, file)
     except BaseException:
@@ -112,15 +112,15 @@ def _checked(place: Path, file: Any) -> Reader:
         raise DataError(f"{place} is damaged: its format version is {version[:20]!r}.")
     if int(version) > VERSION:
         raise DataError(
-            f"{place} has format version {version}; this thetahat reads up to {VERSION}. It was "
-            "written by a newer one: upgrade with pip install --upgrade thetahat."
+            f"{place} has format version {version}, but this version of thetahat reads up to "
+            f"{VERSION}. Upgrade with pip install --upgrade thetahat."
         )
     try:
         manifest = json.loads(metadata["manifest"])
     except (ValueError, RecursionError) as failure:
-        raise DataError(f"{place} is damaged: its manifest is no JSON ({failure}).") from failure
+        raise DataError(f"{place} is damaged: its manifest is not JSON ({failure}).") from failure
     if not isinstance(manifest, dict) or "model" not in manifest:
-        raise DataError(f"{place} is damaged: its manifest describes no model.")
+        raise DataError(f"{place} is damaged: its manifest does not describe a model.")
     names = set(file.keys())
     if names != {str(number) for number in range(len(names))}:
         raise DataError(f"{place} is damaged: its arrays are not numbered from 0.")
@@ -144,8 +144,8 @@ def digest(text: str, arrays: Sequence[Array]) -> str:
 
 
 def _tensor(array: Array) -> Array:
-    """As the file holds it: in row order, in the byte order of small ends, records as bytes."""
-    array = np.ascontiguousarray(array).reshape(array.shape)  # one number is an array of no axes
+    """The array as stored: in C order, little-endian, records as bytes."""
+    array = np.ascontiguousarray(array).reshape(array.shape)  # keep a 0-D array 0-D
     if array.dtype.names:
         return array.reshape(-1).view(np.uint8)
     return array.astype(array.dtype.newbyteorder("<"), copy=False)

@@ -1,4 +1,4 @@
-"""What a model file says of itself, read without making anything of it."""
+"""The description of a model file, read without loading the model."""
 
 from __future__ import annotations
 
@@ -10,35 +10,37 @@ from typing import Any
 from thetahat.persistence.container import read
 
 SHOWN = 60
-"""Characters of a parameter that are shown."""
+"""Largest number of characters of a parameter that are shown."""
 
 
 @dataclass(frozen=True)
 class FileDescription:
-    """What `describe_file` found.
+    """The content of a model file, as found by `describe_file`; prints as a summary.
 
-    Formula: θ̂ by its classes, parameters and sizes. Cost: O(1) to hold.
+    Formula: θ̂ by its classes, parameters and sizes. Cost: O(1) memory.
 
     Attributes
     ----------
     path : str
+        The path of the model file.
     model : str
-        The class, with the steps of a pipeline in order.
+        The class of the model. For a pipeline, also the classes of its steps in order.
     parameters : dict
-        Constructor parameters, as text; those of the last step of a pipeline.
+        Constructor parameters as text. For a pipeline, those of its last step.
     columns : list of str
-        Names of the columns it was trained on, where it knows them.
+        Names of the columns of the training data, if they are known.
     n_features : int or None
+        The number of columns of the training data. None if the model is not fitted.
     classes : list or None
-        The labels of a classifier.
+        The labels of a classifier. None for other models.
     n_numbers : int
-        How many numbers its arrays hold.
+        How many numbers the arrays of the model hold.
     n_bytes : int
-        Size of the file.
+        The size of the file in bytes.
     versions : dict
-        The versions it was made with.
+        The versions of Python and of the libraries that wrote the file.
     notes : dict
-        What was noted when it was saved.
+        The notes that were given to `th.save`.
 
     Examples
     --------
@@ -87,19 +89,20 @@ class FileDescription:
 
 
 def describe_file(path: str | os.PathLike[str]) -> FileDescription:
-    """What a model file holds, without loading the model.
+    """Describe the content of a model file, without loading the model.
 
-    Formula: θ̂ by its classes, parameters and sizes. Cost: O(size of the manifest); the arrays stay
-    on the disk.
+    Formula: θ̂ by its classes, parameters and sizes. Cost: O(size of the manifest); the arrays are
+    not read.
 
     Parameters
     ----------
     path : str or path
+        The path of a file written by `th.save`.
 
     Returns
     -------
     FileDescription
-        Prints as a short summary.
+        The description. It prints as a short summary.
 
     Examples
     --------
@@ -141,7 +144,7 @@ def _dictionary(plain: Any) -> dict[str, Any]:
 
 
 def _title(plain: Any) -> str:
-    """The class, and what it is made of: "Pipeline (StandardScaler → Ridge)"."""
+    """The class and its steps: "Pipeline (StandardScaler → Ridge)"."""
     if not isinstance(plain, dict) or "object" not in plain:
         return "no model"
     name = _class(plain)
@@ -150,7 +153,7 @@ def _title(plain: Any) -> str:
 
 
 def _class(plain: dict[str, Any]) -> str:
-    """The class without the namespace or the module by which the file knows it."""
+    """The class without its namespace or module."""
     return str(plain["object"]).rpartition(":")[2].rpartition(".")[2]
 
 
@@ -182,7 +185,7 @@ def _last(plain: Any, name: str) -> Any:
 
 
 def _entries(plain: Any) -> list[Any]:
-    """The entries of a stored array of text; arrays of numbers stay on the disk."""
+    """The entries of a stored array of text; arrays of numbers are not read."""
     text = plain.get("text") if isinstance(plain, dict) else None
     entries = text[2] if isinstance(text, list) and len(text) == 3 else None
     return entries if isinstance(entries, list) else []
@@ -193,7 +196,7 @@ def _number(plain: Any) -> int | None:
 
 
 def _short(plain: Any) -> str:
-    """A value as a reader would write it."""
+    """A value as it would be written in code."""
     if isinstance(plain, dict):
         if "object" in plain:
             inside = ", ".join(f"{name}={_short(each)}" for name, each in _fields(plain).items())

@@ -1,7 +1,7 @@
-"""A model as a tree of plain values beside its arrays, and back.
+"""Convert a model to a tree of plain values and a list of arrays, and back.
 
-Numbers, text, lists and dictionaries stand for themselves; everything else is a dictionary with
-one key that says what it is:
+Numbers, text, lists and dictionaries are written as they are; everything else is a dictionary with
+one key that gives its type:
 
 ==============  ================================================================================
 ``array``       the number of an array in the file
@@ -9,9 +9,9 @@ one key that says what it is:
 ``sparse``      a SciPy sparse array: its format and shape, its arrays
 ``object``      class, and its fields by name (estimators, steps, losses, values)
 ``enum``        class and name of a member
-``function``    its name; one that `classes.function_named` knows, or that the reader supplies
-``tuple`` …     ``set``, ``dict`` (keys that are no text), ``slice``, ``dtype``, ``scalar``,
-                ``float`` (one JSON cannot say), ``bytes``, ``random_state``
+``function``    its name: one known to `classes.function_named`, or supplied by the reader
+``tuple`` …     ``set``, ``dict`` (with keys that are not text), ``slice``, ``dtype``, ``scalar``,
+                ``float`` (not representable in JSON), ``bytes``, ``random_state``
 ==============  ================================================================================
 """
 
@@ -32,20 +32,20 @@ from thetahat.foundation.types import Array
 from thetahat.persistence.classes import class_named, function_name, function_named, name_of
 
 Plain = Any
-"""What JSON can say."""
+"""Values that JSON can represent."""
 
 EPHEMERAL = ("_skl_callbacks", "_callback_fit_ctx", "_sklearn_version")
-"""Attributes of a fit that are no part of the model."""
+"""Attributes of a fit that are not part of the model."""
 
 COMPRESSED = ("csc", "csr")
-"""Sparse formats that are stored as they are; their arrays bound what reading them can take."""
+"""Sparse formats stored as they are; their arrays limit the memory needed to read them."""
 
 WIDEST_TEXT = 2**26
-"""Bytes up to which an array of text may be as wide as its longest entry asks."""
+"""Largest size in bytes of an array of text with fixed-width entries."""
 
 
 class Encoder:
-    """Turns a model into plain values; `arrays` collects what is not plain."""
+    """Converts a model to plain values; `arrays` collects the arrays."""
 
     def __init__(self) -> None:
         self.arrays: list[Array] = []
@@ -53,13 +53,13 @@ class Encoder:
         self._open: list[int] = []
 
     def encode(self, value: Any, where: str) -> Plain:
-        """`value` in plain terms; `where` tells a refusal which attribute it is about."""
+        """`value` as plain values; `where` names the attribute in error messages."""
         if value is None or isinstance(value, str) or type(value) in (bool, int):
             return value
         if type(value) is float:
             return value if math.isfinite(value) else {"float": repr(value)}
         if id(value) in self._open:
-            raise CapabilityError(f"{where} holds itself; a file holds trees of values only.")
+            raise CapabilityError(f"{where} contains itself, which a model file cannot represent.")
         self._open.append(id(value))
         try:
             return self._tagged(value, where)
@@ -102,11 +102,13 @@ class Encoder:
     def _array(self, array: Array, where: str) -> Plain:
         if array.dtype.kind in "OUST":
             entries = [self.encode(each, where) for each in array.ravel().tolist()]
-            # An object array keeps what its entries are; one of text is of its own type again.
+            # An object array stays one; an array of text gets its own dtype again.
             kind = "O" if array.dtype.kind == "O" else array.dtype.str
             return {"text": [list(array.shape), kind, entries]}
         if array.dtype.kind not in "biufV" or (array.dtype.kind == "V" and not array.dtype.names):
-            raise CapabilityError(f"{where} is an array of {array.dtype}; files hold real numbers.")
+            raise CapabilityError(
+                f"{where} is an array of {array.dtype}, but model files hold real numbers only."
+            )
         if id(array) not in self._places:
             self._places[id(array)] = len(self.arrays)
             self.arrays.append(array)
@@ -132,7 +134,7 @@ class Encoder:
 
 
 class Decoder:
-    """Turns plain values back into a model, trusting none of them."""
+    """Converts plain values back to a model, without trusting any of them."""
 
     def __init__(
         self, array: Callable[[int], Array], functions: Mapping[str, Callable[..., Any]]
@@ -141,7 +143,7 @@ class Decoder:
         self._functions = functions
 
     def decode(self, plain: Plain) -> Any:
-        """The value that `plain` stands for."""
+        """The value represented by `plain`."""
         if plain is None or isinstance(plain, bool | int | float | str):
             return plain
         if isinstance(plain, list):
@@ -168,17 +170,17 @@ class Decoder:
         array[:] = values
         if kind != "O":
             if np.dtype(kind).kind not in "UST":
-                raise _malformed("text of a type that is none")
+                raise _malformed("text of an invalid type")
             longest = max((len(each) for each in values), default=0)
             if longest * len(values) * 4 > max(WIDEST_TEXT, 100 * sum(map(len, values))):
-                raise _malformed("text that would take far more memory than the file")
+                raise _malformed("text that would need far more memory than the file")
             array = array.astype(np.dtype(kind).kind)
         return array.reshape([_whole(size) for size in shape])
 
     def _read_scalar(self, plain: Plain) -> Any:
         array = self.decode(plain["scalar"])
         if not isinstance(array, np.ndarray) or array.size != 1:
-            raise _malformed("a number that is none")
+            raise _malformed("an invalid number")
         return array.reshape(())[()]
 
     def _read_sparse(self, plain: Plain) -> Any:
@@ -218,7 +220,7 @@ class Decoder:
         function = self._functions.get(name) or function_named(name)
         if function is None:
             raise DataError(
-                f"The model uses the function {name!r}, and files hold no code. Supply it: "
+                f"The model uses the function {name!r}, and files hold no code. Pass it: "
                 f"th.load(path, functions={{{name!r}: the_function}})."
             )
         return function
@@ -242,7 +244,7 @@ class Decoder:
 
     def _read_float(self, plain: Plain) -> float:
         number = float(str(plain["float"]))
-        return np.nan if math.isnan(number) else number  # the one NaN that is itself everywhere
+        return np.nan if math.isnan(number) else number  # always the same NaN object
 
     def _read_bytes(self, plain: Plain) -> bytes:
         return bytes.fromhex(plain["bytes"])
@@ -254,7 +256,7 @@ class Decoder:
 
 
 def fields_of(value: Any) -> dict[str, Any]:
-    """What a file keeps of an object: the fields of a value, the attributes of an estimator."""
+    """The stored part of an object: the fields of a value, the attributes of an estimator."""
     if is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in fields(value) if field.init}
     kind = type(value)
@@ -266,7 +268,7 @@ def fields_of(value: Any) -> dict[str, Any]:
 
 
 def _attribute(name: str, kind: type) -> str:
-    """A field that a file may set: data, never a method or what Python itself looks for."""
+    """A field that a file may set: data, never a method or a special attribute of Python."""
     in_the_way = getattr(kind, name, None)
     if not name.isidentifier() or name.startswith("__") or callable(in_the_way):
         raise _malformed(f"the field {name[:40]!r} of {kind.__name__}")
@@ -294,9 +296,9 @@ def _ends(value: slice) -> tuple[Any, Any, Any]:
 
 def _whole(number: Any) -> int:
     if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-        raise _malformed("a size or place that is no whole number ≥ 0")
+        raise _malformed("a size or position that is not a whole number ≥ 0")
     return number
 
 
 def _malformed(what: str) -> DataError:
-    return DataError(f"The file is no model thetahat can load: it holds {what}.")
+    return DataError(f"The file is not a model that thetahat can load: it holds {what}.")

@@ -1,9 +1,9 @@
-"""The names by which files know classes and functions, wherever the code keeps them.
+"""The names of classes and functions in model files, independent of their modules.
 
-A public class is known by its public name ("Ridge", "losses.Huber"), any other that may stand in a
-file by a name declared here. Moving or renaming a class changes the right-hand side of a line below
-and no file. Files written before there were such names hold paths of modules, which
-``earlier_paths.json`` translates; it is never changed.
+A public class has its public name ("Ridge", "losses.Huber"), any other class that may be in a file
+has a name declared here. When a class is moved or renamed, only the right-hand side of a line below
+changes, and existing files still load. Files written before these names were introduced contain
+module paths, which ``earlier_paths.json`` translates; it is never changed.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ DECLARED = {
     "QuantileSummary": "thetahat.data.summaries.quantiles:QuantileSummary",
     "RankedTrees": "thetahat.models.ensemble.adaboost.ranked_trees:RankedTrees",
     "ReferenceSoftmax": "thetahat.mathematics.losses.multiclass.reference_softmax:ReferenceSoftmax",
-    "ResponsePart": "thetahat.models.nonlinear.response:_OfResponse",
+    "ResponsePart": "thetahat.models.nonlinear.response_transform:_OfResponse",
     "RowDraws": "thetahat.models.ensemble.forest.growing:RowDraws",
     "ScaledLearner": "thetahat.models.ensemble.gradient_boosting.members:ScaledLearner",
     "Schema": "thetahat.data.columns.schema:Schema",
@@ -82,19 +82,19 @@ DECLARED = {
     "Votes": "thetahat.models.ensemble.adaboost.votes:Votes",
     "WordCounts": "thetahat.models.preprocessing.column_encoders:Words",
 }
-"""Classes that models hold and that are not public."""
+"""Classes that are part of models but not public."""
 
 FUNCTIONS = {
     "inner_product": "thetahat.models.preprocessing.similarity_features:inner_product",
     "linear_function": "thetahat.objective.curves.curve:linear_function",
-    "log_odds": "thetahat.models.nonlinear.response:_log_odds",
-    "probability": "thetahat.models.nonlinear.response:_probability",
+    "log_odds": "thetahat.models.nonlinear.response_transform:_log_odds",
+    "probability": "thetahat.models.nonlinear.response_transform:_probability",
 }
-"""Functions of arrays that models hold and that only compute."""
+"""Functions of arrays that are part of models; they only compute."""
 
 
 def identity_of(thing: Any) -> str | None:
-    """The name by which files know a class or function of this library, or None."""
+    """The name of a class or function of this library in model files, or None."""
     declared = _declared_identities().get(f"{thing.__module__}:{thing.__qualname__}")
     if declared is not None:
         return declared
@@ -104,7 +104,7 @@ def identity_of(thing: Any) -> str | None:
 
 
 def identified(name: str) -> Any:
-    """The class or function that a file knows by this name or by an earlier path, or None."""
+    """The class or function with this name or earlier path, or None."""
     name = earlier_paths().get(name, name) if ":" in name else name
     place = DECLARED.get(name) or FUNCTIONS.get(name)
     if place is None:
@@ -115,13 +115,13 @@ def identified(name: str) -> Any:
 
 @cache
 def earlier_paths() -> dict[str, str]:
-    """Path of module and class → name, for files written before there were names."""
+    """Module path and class → name, for files written before names were introduced."""
     text = files("thetahat.persistence").joinpath("earlier_paths.json").read_text(encoding="utf-8")
     return dict(json.loads(text))
 
 
 def _public(name: str) -> Any:
-    """What has this public name, or None; nothing is imported but the module that defines it."""
+    """The object with this public name, or None; imports only the module that defines it."""
     namespace, _, own = name.rpartition(".")
     if not namespace:
         return getattr(thetahat, name) if name in NAMES and name not in NAMESPACES else None

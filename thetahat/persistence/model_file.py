@@ -1,4 +1,4 @@
-"""`save` and `load`: a fitted model as one file, and back, bit for bit."""
+"""`save` and `load`: write a fitted model to one file, and read it back bit for bit."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from thetahat.persistence.encoding import Decoder, Encoder
 def save(
     model: Any, path: str | os.PathLike[str], *, notes: Mapping[str, Any] | None = None
 ) -> None:
-    """Write a model to a file that holds data and no code.
+    """Write a model to a file that contains data and no code.
 
     Formula: load(save(f_θ̂)) = f_θ̂, bit for bit. Cost: O(size of θ̂) time and memory.
 
-    The file is a safetensors file: the arrays of the model, and a manifest that names its classes,
-    parameters and attributes. It is written whole or not at all. Estimators of thetahat, losses,
-    penalties and scikit-learn's steps that scale, encode, impute or select can be saved, and
-    pipelines of them. A function given by the user is stored by its name.
+    The file is a safetensors file: the arrays of the model, and a manifest with its classes,
+    parameters and attributes. It is written completely or not at all. It can hold estimators,
+    losses and penalties of thetahat, scikit-learn's steps that scale, encode, impute or select, and
+    pipelines of these. A function given by the user is stored by its name only.
 
     Parameters
     ----------
     model : estimator
-        Fitted or not.
+        The estimator to save, fitted or not.
     path : str or path
-        Where to write; an existing file is replaced.
+        The path of the file. An existing file is replaced.
     notes : dict, optional
-        Plain facts to keep beside the model (what it was trained on, by whom); `th.describe_file`
-        shows them.
+        Notes to store with the model, such as the training data or the author. `th.describe_file`
+        shows them. Values must be text, finite numbers, lists or dictionaries.
 
     Examples
     --------
@@ -59,23 +59,25 @@ def save(
 def load(
     path: str | os.PathLike[str], *, functions: Mapping[str, Callable[..., Any]] | None = None
 ) -> Any:
-    """Read a model that `save` wrote.
+    """Read a model that was written by `save`.
 
     Formula: load(save(f_θ̂)) = f_θ̂, bit for bit. Cost: O(size of the file) time and memory.
 
-    Nothing in the file is run. Only classes of thetahat and listed steps of scikit-learn are made,
-    every size is checked against the length of the file, and a file that was damaged on its way is
-    refused by its digest.
+    No code in the file is run. Only classes of thetahat and listed steps of scikit-learn are
+    created, every size is checked against the length of the file, and a damaged file is detected
+    by its digest.
 
     Parameters
     ----------
     path : str or path
+        The path of a file written by `th.save`.
     functions : dict, optional
-        Functions the model was made with, by the name the error message asks for.
+        User functions of the model, by name. If one is missing, the error message gives its name.
 
     Returns
     -------
     estimator
+        The model, equal to the saved one.
 
     Examples
     --------
@@ -97,13 +99,13 @@ def load(
         raise
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as failure:
         raise DataError(
-            f"{path} is no model this version of thetahat can load: {failure}. It was made by "
-            "another version, or changed since."
+            f"{path} is not a model that this version of thetahat can load: {failure}. It was "
+            "written by another version, or changed since."
         ) from failure
 
 
 def versions() -> dict[str, str]:
-    """What a model was made with."""
+    """The versions of Python and of the libraries in use."""
     import sklearn
 
     import thetahat
@@ -120,7 +122,7 @@ def versions() -> dict[str, str]:
 def _array_of(arrays: list[Any]) -> Callable[[int], Any]:
     def array(place: int) -> Any:
         if place >= len(arrays):
-            raise DataError(f"The file names array {place}, and holds {len(arrays)}.")
+            raise DataError(f"The file refers to array {place}, but it holds {len(arrays)} arrays.")
         return arrays[place]
 
     return array
@@ -133,5 +135,5 @@ def _plain_notes(notes: Mapping[str, Any]) -> dict[str, Any]:
         return dict(json.loads(json.dumps(dict(notes), allow_nan=False)))
     except (TypeError, ValueError) as failure:
         raise ParameterError(
-            f"notes must be plain facts (text, finite numbers, lists, dictionaries): {failure}."
+            f"notes must hold text, finite numbers, lists and dictionaries only: {failure}."
         ) from failure

@@ -1,4 +1,4 @@
-"""The theory of learning, callable: concentration, sample sizes, bounds on the true error."""
+"""Learning theory: concentration inequalities, sample sizes, and bounds on the true error."""
 
 from thetahat.theory.amplify import Amplified, amplify
 from thetahat.theory.boosting import (

@@ -1,9 +1,9 @@
-"""Raising confidence by repetition: a learner that sometimes succeeds, run until it surely has.
+"""Amplify confidence by repetition: run a randomised learner until one run has succeeded.
 
-If one run gives a good hypothesis with probability p, then all of t independent runs fail with
-probability (1 − p)^t ≤ δ for t ≥ log δ/log(1 − p). A hold-out set tells the good one: with
-log(2t/δ)/(2ε²) rows every measured error is within ε of the truth. A majority vote over repetitions
-of one and the same hypothesis gains nothing.
+If one run gives a good hypothesis with probability p, all of t independent runs fail with
+probability (1 − p)^t ≤ δ for t ≥ log δ/log(1 − p). A hold-out set identifies the good one: with
+log(2t/δ)/(2ε²) rows every measured error is within ε of the true error. A majority vote over
+repetitions of one hypothesis gains nothing.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from thetahat.theory.sample_size import amplification_rounds, holdout_size
 
 @dataclass(frozen=True)
 class Amplified:
-    """The best of several runs of a learner, picked by a hold-out set.
+    """The best of several runs of a learner, chosen by a hold-out set.
 
     Formula: P(no run succeeds) ≤ (1 − p)^t. Cost: O(rounds).
 
     Attributes
     ----------
     model : estimator
-        The fitted model of least hold-out error.
+        The fitted model with the smallest hold-out error.
     rounds : int
-        t, the runs made.
+        The number of runs of the learner (t).
     holdout_errors : array of shape (rounds,)
         The error of each run on the hold-out rows.
     error : Interval
-        That of the best by Clopper and Pearson at 1 − δ/2t, so that with probability 1 − δ/2 it
-        holds for whichever of the `rounds` is picked.
+        The error of the best run, with the Clopper-Pearson interval at level 1 − δ/2t. It is
+        correct with probability 1 − δ/2, whichever run is chosen.
     accuracy_of_holdout : float
-        ε: with probability 1 − δ all measured errors are this near the truth.
+        With probability 1 − δ, all hold-out errors are within this distance of the true errors (ε).
 
     Examples
     --------
@@ -76,24 +76,26 @@ def amplify(
     holdout_share: float = 0.3,
     random_state: Any = None,
 ) -> Amplified:
-    """Run a randomised learner as often as its success probability asks for, and pick the best.
+    """Run a randomised learner as often as its success probability requires, and choose the best.
 
     Formula: t = ⌈log(δ/2)/log(1 − p)⌉ runs, the best by hold-out error. Cost: t fits.
 
     Parameters
     ----------
     learn : callable
-        ``learn(X, y, random)`` gives a fitted classifier, a good one with probability `success`.
+        A function ``learn(X, y, random)`` that returns a fitted classifier, which is good with
+        probability `success`.
     X, y : array-like
-        Rows and labels, one for each.
+        The rows and their labels.
     success : float
-        p.
+        The probability that one run gives a good classifier (p), between 0 and 1.
     failure : float, default=0.05
-        δ, half for the runs and half for the hold-out set.
+        The accepted probability of failure (δ), half for the runs and half for the hold-out set.
+        Smaller values need more runs.
     holdout_share : float, default=0.3
-        Rows kept to pick by.
+        The share of rows that is held out to choose the best run.
     random_state : int, Generator or None
-        For the split and the runs.
+        Seed or generator for the split and the runs. The same seed gives the same result.
 
     Returns
     -------
@@ -124,11 +126,13 @@ def amplify(
     held = order[: max(1, round(holdout_share * len(labels)))]
     kept = order[len(held) :]
     if not kept.size:
-        raise DataError(f"amplify: {len(labels)} row(s) cannot be split. Give more rows.")
+        raise DataError(
+            f"amplify: {len(labels)} row{'s' * (len(labels) != 1)} cannot be split. Give more rows."
+        )
     models = [learn(rows[kept], labels[kept], random) for _ in range(rounds)]
     wrong = [_mistakes(model, rows[held], labels[held]) for model in models]
     best = int(np.argmin(wrong))
-    # Wilson's interval, right on average, misses far more often than so small a share allows.
+    # Wilson's interval is correct on average, but misses too often at such a high level.
     measured = proportion_interval(
         wrong[best], len(held), method="clopper_pearson", level=1 - failure / (2 * rounds)
     )
@@ -141,13 +145,13 @@ def _mistakes(model: Any, X: Array, y: Array) -> int:
     if called.shape != y.shape:
         raise DataError(
             f"amplify: {type(model).__name__}.predict gave shape {called.shape} for {y.size} rows. "
-            "Let learn give a classifier of one label per row."
+            "Let learn return a classifier with one label per row."
         )
     return int(np.sum(called != y))
 
 
 def _accuracy(n: int, failure: float, models: int) -> float:
-    """The least ε for which n hold-out rows are enough."""
+    """The smallest ε for which n hold-out rows are enough."""
     low, high = 0.0, 1.0
     for _ in range(40):
         middle = (low + high) / 2

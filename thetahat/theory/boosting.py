@@ -1,13 +1,13 @@
-"""Weak learners made strong: how many rounds, how small the error, how many rows.
+"""Boosting of weak learners: number of rounds, training error, and sample size.
 
-A weak learner errs on at most ½ − γ of any weighting; γ is its edge. With the factor
-β = (½ − γ)/(½ + γ) for rows that were right, a round takes the total weight to 1 − 2γ of it or
-less, and a row that half the learners get wrong still has β^{T/2}. So after T rounds the majority
-errs on at most
+A weak learner has an error of at most ½ − γ for any weights of the rows; γ is its edge. With the
+factor β = (½ − γ)/(½ + γ) for correct rows, a round multiplies the total weight by at most 1 − 2γ,
+and a row that half of the learners get wrong still has the weight β^{T/2}. So after T rounds the
+training error of the majority vote is at most
 
-    (1 − 2γ)^T / β^{T/2} = (1 − 4γ²)^{T/2} ≤ e^{−2Tγ²}
+    (1 − 2γ)^T / β^{T/2} = (1 − 4γ²)^{T/2} ≤ e^{−2Tγ²},
 
-of the rows, and T = log(1/ε)/(2γ²) rounds bring it to ε.
+and T = log(1/ε)/(2γ²) rounds reduce it to ε.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from thetahat.theory.sample_size import least_whole
 
 
 def boosting_factor(edge: float) -> float:
-    """The factor by which boosting shrinks the weight of a row that was right.
+    """The factor by which boosting reduces the weight of a row that was predicted correctly.
 
     Formula: β = (½ − γ)/(½ + γ); α = log(1/β) is the vote of a learner with error ½ − γ. Cost:
     O(1).
@@ -30,7 +30,7 @@ def boosting_factor(edge: float) -> float:
     Parameters
     ----------
     edge : float
-        γ in (0, ½): how much better than guessing a weak learner is.
+        The advantage of a weak learner over random guessing (γ), between 0 and ½.
 
     Returns
     -------
@@ -47,16 +47,16 @@ def boosting_factor(edge: float) -> float:
 
 
 def boosting_error_bound(edge: float, rounds: int) -> float:
-    """The largest training error of T boosted weak learners.
+    """An upper bound of the training error of T boosted weak learners.
 
     Formula: (1 − 4γ²)^{T/2} ≤ e^{−2Tγ²}. Cost: O(1).
 
     Parameters
     ----------
     edge : float
-        γ in (0, ½).
+        The advantage of a weak learner over random guessing (γ), between 0 and ½.
     rounds : int
-        T.
+        The number of boosting rounds (T).
 
     Returns
     -------
@@ -74,16 +74,16 @@ def boosting_error_bound(edge: float, rounds: int) -> float:
 
 
 def boosting_rounds(edge: float, error: float) -> int:
-    """Rounds after which boosted weak learners err on at most a share ε of the training rows.
+    """The number of boosting rounds after which the training error is at most ε.
 
     Formula: T = ⌈log(1/ε)/(2γ²)⌉, from e^{−2Tγ²} ≤ ε. Cost: O(1).
 
     Parameters
     ----------
     edge : float
-        γ in (0, ½).
+        The advantage of a weak learner over random guessing (γ), between 0 and ½.
     error : float
-        ε in (0, 1); below 1/n it means none of n rows.
+        The accepted training error (ε), between 0 and 1. Below 1/n no row may be wrong.
 
     Returns
     -------
@@ -101,22 +101,23 @@ def boosting_rounds(edge: float, error: float) -> int:
 
 
 def boosting_sample_size(class_size: float, edge: float, error: float, failure: float) -> int:
-    """Rows after which boosting until no training error is left probably gives a small true error.
+    """The number of rows after which boosting to zero training error has a small true error.
 
     Formula: the least m ≥ (T·log|H| + log(1/δ))/ε with T = ⌈log(2m)/(2γ²)⌉ rounds, which leave no
-    error on m rows. The majority of T weak hypotheses of a class H is one of |H|^T, so the rows
-    must outnumber the size of the whole classifier, T·log|H|, by 1/ε. Cost: O(log m).
+    error on m rows. The majority vote of T weak hypotheses of a class H is one of |H|^T, so the
+    number of rows must exceed the size of the whole classifier, T·log|H|, by a factor of 1/ε.
+    Cost: O(log m).
 
     Parameters
     ----------
     class_size : float
-        |H| ≥ 1, the number of weak hypotheses; a whole number of any length.
+        The number of weak hypotheses (|H|), at least 1. Whole numbers may be arbitrarily large.
     edge : float
-        γ in (0, ½).
+        The advantage of a weak learner over random guessing (γ), between 0 and ½.
     error : float
-        ε, the true error allowed.
+        The accepted true error (ε), between 0 and 1.
     failure : float
-        δ, the probability with which it may go wrong.
+        The accepted probability of failure (δ), between 0 and 1.
 
     Returns
     -------
@@ -133,7 +134,7 @@ def boosting_sample_size(class_size: float, edge: float, error: float, failure: 
     probability(error, "error", "boosting_sample_size")
     probability(failure, "failure", "boosting_sample_size")
     rows, needed = 0, 1
-    # The right side grows with log m only, so going from one to the next comes to rest.
+    # The right side grows only with log m, so the iteration converges.
     while needed > rows:
         rows = needed
         size = _rounds(edge, log(2 * rows)) * Fraction(log(class_size))
@@ -149,6 +150,6 @@ def _edge(edge: float, who: str) -> None:
     positive(edge, "edge", who)
     if not edge < 0.5:
         raise ParameterError(
-            f"{who}: edge={edge!r} must lie strictly between 0 and ½, the learner's lead over "
-            "guessing."
+            f"{who}: edge={edge!r} must lie strictly between 0 and ½. It is the advantage over "
+            "random guessing."
         )

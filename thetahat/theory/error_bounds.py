@@ -1,4 +1,4 @@
-"""What errors on known rows say of the true error: bounds that hold with probability 1 − δ."""
+"""Upper bounds of the true error that hold with probability 1 − δ."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from thetahat.theory.requirements import probability, whole
 
 
 def true_error_bound(errors: int, n: int, *, failure: float = 0.05) -> float:
-    """The largest true error that k errors on n fresh rows leave plausible.
+    """An upper bound of the true error, from k errors on n fresh rows.
 
-    Formula: max{p : P(Binomial(n, p) ≤ k) ≥ δ}, by inverting the binomial tail: the tightest bound
-    that errors on a test set allow. Cost: O(1).
+    Formula: max{p : P(Binomial(n, p) ≤ k) ≥ δ}, by inverting the binomial tail. This is the
+    tightest bound from errors on a test set. Cost: O(1).
 
     Parameters
     ----------
     errors : int
-        k, errors made on rows that the model has not seen.
+        The number of errors on rows that were not used for the fit (k).
     n : int
-        Rows.
+        The number of these rows.
     failure : float, default=0.05
-        δ.
+        The accepted probability that the bound is wrong (δ), between 0 and 1.
 
     Returns
     -------
@@ -44,19 +44,19 @@ def true_error_bound(errors: int, n: int, *, failure: float = 0.05) -> float:
 
 
 def vc_bound(vc_dimension: int, n: int, *, failure: float = 0.05) -> float:
-    """How far training and true error may be apart, for all hypotheses of a VC class at once.
+    """A bound of the gap between training and true error, for all hypotheses of a VC class.
 
     Formula: √(8·(log Π(2n) + log(4/δ))/n), with Π(m) ≤ (e·m/v)^v ways to label m rows (Sauer).
-    Capped at 1, where it says nothing. Cost: O(1).
+    Capped at 1, where the bound is trivial. Cost: O(1).
 
     Parameters
     ----------
     vc_dimension : int
-        v.
+        The VC dimension of the class (v); see `vc_dimension`.
     n : int
-        Rows.
+        The number of training rows.
     failure : float, default=0.05
-        δ.
+        The accepted probability that the bound is wrong (δ), between 0 and 1.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def vc_bound(vc_dimension: int, n: int, *, failure: float = 0.05) -> float:
 
 
 def log_growth(vc_dimension: int, n: int) -> float:
-    """The logarithm of Sauer's bound on the ways a VC class can label n rows.
+    """The logarithm of Sauer's bound on the number of ways a VC class can label n rows.
 
     Formula: log Σ_{i ≤ v} (n choose i): n·log 2 while n ≤ v, then polynomial in n. A binomial is
     the product of (n − j + 1)/j, so that no large logarithms cancel. Cost: O(v).
@@ -83,9 +83,9 @@ def log_growth(vc_dimension: int, n: int) -> float:
     Parameters
     ----------
     vc_dimension : int
-        v.
+        The VC dimension of the class (v).
     n : int
-        Rows.
+        The number of rows to label.
 
     Returns
     -------
@@ -110,16 +110,16 @@ def log_growth(vc_dimension: int, n: int) -> float:
 
 
 def cover_hart(bayes_error: float, *, classes: int = 2) -> float:
-    """The most that the nearest neighbour's error can be, with rows without end.
+    """An upper bound of the nearest neighbour's error as the number of rows grows to infinity.
 
     Formula: p*·(2 − C/(C − 1)·p*), at most twice the Bayes error p*. Cost: O(1).
 
     Parameters
     ----------
     bayes_error : float
-        p*, at most 1 − 1/C.
+        The error of the best possible classifier (p*), at most 1 − 1/C.
     classes : int, default=2
-        C.
+        The number of classes (C), at least 2.
 
     Returns
     -------
@@ -134,9 +134,10 @@ def cover_hart(bayes_error: float, *, classes: int = 2) -> float:
     whole(classes, "classes", "cover_hart", low=2)
     probability(bayes_error, "bayes_error", "cover_hart", closed=True)
     most = 1 - 1 / classes
-    if bayes_error > most * (1 + 1e-12):  # 1 − 1/C itself, however it was rounded, is in
+    if bayes_error > most * (1 + 1e-12):  # allow for the rounding of 1 − 1/C
         raise ParameterError(
             f"cover_hart: bayes_error={bayes_error!r} must be at most 1 − 1/C = {most:.6g} with "
-            f"{classes} classes, the error of guessing. Give the error of the best classifier."
+            f"{classes} classes, the error of random guessing. Give the error of the best "
+            "classifier."
         )
     return bayes_error * (2 - classes / (classes - 1) * bayes_error)

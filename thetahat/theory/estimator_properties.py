@@ -1,9 +1,10 @@
-"""Bias, variance and consistency of an estimator: exact for Gaussian moments, else by experiment.
+"""Bias, variance and consistency of an estimator: exact for Gaussian moments, or by simulation.
 
     MSE = E(θ̂ − θ)² = (E θ̂ − θ)² + Var θ̂
 
 Unbiased: E θ̂ = θ for every n. Asymptotically unbiased: E θ̂ → θ. Consistent: θ̂ → θ in probability,
-for which MSE → 0 is enough. Unbiased implies asymptotically unbiased; neither implies consistent.
+for which MSE → 0 is sufficient. Unbiased implies asymptotically unbiased; neither implies
+consistent.
 """
 
 from __future__ import annotations
@@ -30,6 +31,15 @@ class ExactProperties:
 
     Formula: mse = bias² + variance. Cost: O(1).
 
+    Attributes
+    ----------
+    bias : float
+        The expected deviation of the estimate from the truth.
+    variance : float
+        The variance of the estimate.
+    mse : float
+        The mean squared error, bias² + variance.
+
     Examples
     --------
     >>> import thetahat as th
@@ -42,21 +52,21 @@ class ExactProperties:
 
     @property
     def mse(self) -> float:
-        """bias² + variance."""
+        """The mean squared error, bias² + variance."""
         return self.bias * self.bias + self.variance
 
 
 def gaussian_mean(n: int, *, sigma: float = 1.0) -> ExactProperties:
-    """The mean of n values of variance σ² as an estimate of their expectation.
+    """Bias and variance of the mean of n values as an estimate of their expectation.
 
     Formula: bias 0, variance σ²/n. Cost: O(1).
 
     Parameters
     ----------
     n : int
-        Values.
+        The number of values, at least 1.
     sigma : float, default=1.0
-        Their standard deviation.
+        The standard deviation of the values (σ).
 
     Returns
     -------
@@ -74,19 +84,19 @@ def gaussian_mean(n: int, *, sigma: float = 1.0) -> ExactProperties:
 
 
 def gaussian_variance(n: int, *, sigma: float = 1.0, unbiased: bool = False) -> ExactProperties:
-    """σ̂² = Σ(x − x̄)²/n, or s² = Σ(x − x̄)²/(n − 1), of n normal values.
+    """Bias and variance of the sample variance of n normal values.
 
-    Formula: E σ̂² = (n − 1)σ²/n with variance 2(n − 1)σ⁴/n²; E s² = σ² with variance 2σ⁴/(n − 1).
-    Cost: O(1).
+    Formula: σ̂² = Σ(x − x̄)²/n has E σ̂² = (n − 1)σ²/n and variance 2(n − 1)σ⁴/n²;
+    s² = Σ(x − x̄)²/(n − 1) has E s² = σ² and variance 2σ⁴/(n − 1). Cost: O(1).
 
     Parameters
     ----------
     n : int
-        Values; at least 2.
+        The number of values, at least 2.
     sigma : float, default=1.0
-        Their standard deviation.
+        The standard deviation of the values (σ).
     unbiased : bool, default=False
-        s² instead of σ̂².
+        Whether to divide by n − 1 (s²) instead of n (σ̂²).
 
     Returns
     -------
@@ -101,7 +111,7 @@ def gaussian_variance(n: int, *, sigma: float = 1.0, unbiased: bool = False) -> 
     """
     whole(n, "n", "gaussian_variance", low=2)
     positive(sigma, "sigma", "gaussian_variance")
-    square = float(sigma) * float(sigma)  # a product: a power would refuse to be ∞
+    square = float(sigma) * float(sigma)  # a power would raise OverflowError instead of giving ∞
     if unbiased:
         return ExactProperties(0.0, 2 * square * square / (n - 1))
     return ExactProperties(-square / n, 2 * (n - 1) * square * square / n**2)
@@ -109,24 +119,24 @@ def gaussian_variance(n: int, *, sigma: float = 1.0, unbiased: bool = False) -> 
 
 @dataclass(frozen=True)
 class EstimatorProperties:
-    """What an experiment says of an estimator for several sample sizes; prints as a table.
+    """Simulated properties of an estimator for several sample sizes; prints as a table.
 
     Formula: MSE = bias² + variance, each estimated over repetitions. Cost: O(sizes).
 
     Attributes
     ----------
     sizes : tuple of int
-        n.
+        The sample sizes, in ascending order (n).
     bias : tuple of Interval
-        E θ̂ − θ for each n.
+        For each size, the bias E θ̂ − θ with its interval.
     variance, mse : array of shape (n_sizes,)
-        Of θ̂, and about θ.
+        For each size, the variance of θ̂ and its mean squared error.
     unbiased : bool
-        Whether no interval of the bias excludes 0 (each at a level that makes all hold together).
+        Whether all intervals of the bias contain 0. Their levels are such that all hold together.
     asymptotically_unbiased : bool
-        Whether the bias vanishes: unbiased, or it shrinks with n towards 0.
+        Whether the estimator is unbiased, or its bias falls towards 0 as n grows.
     consistent : bool
-        Whether the MSE shrinks with n towards 0.
+        Whether the mean squared error falls towards 0 as n grows.
 
     Examples
     --------
@@ -169,28 +179,28 @@ def estimator_properties(
     level: float = 0.95,
     random_state: Any = None,
 ) -> EstimatorProperties:
-    """Bias, variance and mean squared error of any estimator, by repeating the experiment.
+    """Estimate bias, variance and mean squared error of any estimator by simulation.
 
     Formula: over repetitions, bias = mean(θ̂) − θ, variance = var(θ̂), MSE = mean (θ̂ − θ)². The
-    bias or MSE vanishes when it falls at least as fast as n^{−1/4} from the first size to the last.
-    Cost: sizes × repetitions estimates.
+    bias or MSE counts as falling towards 0 if it falls at least as fast as n^{−1/4} from the first
+    size to the last. Cost: sizes × repetitions estimates.
 
     Parameters
     ----------
     estimate : callable
-        θ̂ of a sample.
+        A function that takes a sample and returns the estimate (θ̂).
     draw : callable
-        ``draw(n, random)`` gives a sample of n values.
+        A function ``draw(n, random)`` that returns a sample of n values.
     truth : float
-        θ.
+        The true value of the estimated quantity (θ).
     sizes : sequence of int, default=(10, 100, 1000)
-        n, two or more, ascending: what vanishes as n grows shows between the first and the last.
+        Two or more sample sizes in ascending order (n).
     repetitions : int, default=2000
-        Samples of each size.
+        The number of samples of each size. More samples give more accurate results.
     level : float, default=0.95
-        Confidence that a bias reported is one.
+        Confidence level of all intervals together, between 0 and 1.
     random_state : int, Generator or None
-        For `draw`.
+        Seed or generator for `draw`. The same seed gives the same result.
 
     Returns
     -------
@@ -213,8 +223,8 @@ def estimator_properties(
         whole(n, "sizes", "estimator_properties", low=1)
     if len(sizes) < 2 or any(b <= a for a, b in pairwise(sizes)):
         raise ParameterError(
-            f"estimator_properties: sizes={sizes!r} must be two or more sizes, ascending: one size "
-            "does not tell what happens as n grows. Use sizes=(10, 100, 1000)."
+            f"estimator_properties: sizes={sizes!r} must be two or more sizes in ascending order, "
+            "to show what happens as n grows. Use sizes=(10, 100, 1000)."
         )
     random = generator(random_state)
     bias, variance, mse = [], [], []

@@ -1,7 +1,7 @@
-"""Experiments that show what the theory says: true errors by simulation, and how they shrink.
+"""Simulations of learning: the true error of a model, and its dependence on the number of rows.
 
-A problem is a function ``draw(n, random)`` that gives n rows and their labels; whatever is learned
-can then be judged by as many fresh rows as it takes.
+A problem is a function ``draw(n, random)`` that returns n rows and their labels, so that a model
+can be tested on any number of fresh rows.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from thetahat.theory.requirements import probability, whole
 Draw = Callable[[int, np.random.Generator], tuple[Array, Array]]
 
 DRAWS = 1000
-"""Training sets of one class that are drawn again before a consistency experiment gives up."""
+"""Largest number of draws for a training set with two classes before an error is raised."""
 
 
 def true_error(
     model: Any, draw: Draw, *, n: int = 100_000, level: float = 0.95, random_state: Any = None
 ) -> Interval:
-    """The probability that a fitted model errs, estimated on fresh rows.
+    """Estimate the true error of a fitted model on fresh rows.
 
     Formula: Pr_{(x,y)~D}[h(x) ≠ y] ≈ errors/n, with Wilson's interval. Cost: n predictions.
 
     Parameters
     ----------
     model : fitted classifier
-        h.
+        The fitted classifier to test (h).
     draw : callable
-        ``draw(n, random)`` gives n rows and labels.
+        A function ``draw(n, random)`` that returns n rows and their labels.
     n : int, default=100_000
-        Fresh rows.
+        The number of fresh rows. More rows give a narrower interval.
     level : float, default=0.95
-        The confidence.
+        Confidence level of the interval, between 0 and 1. A larger value gives a wider interval.
     random_state : int, Generator or None
-        For `draw`.
+        Seed or generator for `draw`. The same seed gives the same result.
 
     Returns
     -------
@@ -69,20 +69,20 @@ def true_error(
 
 @dataclass(frozen=True)
 class ErrorBySize:
-    """True errors of a learner for growing training sets; `plot` draws them.
+    """True errors of a learner for growing training sets, with a method `plot`.
 
     Formula: E Pr[h_n(x) ≠ y] for each n. Cost: O(sizes).
 
     Attributes
     ----------
     sizes : tuple of int
-        n.
+        The sizes of the training sets (n).
     errors : tuple of Interval
         The mean true error over training sets of each size.
     training_errors : array of shape (n_sizes,)
-        The mean error on the rows that were learned.
+        The mean error on the training rows for each size.
     bayes_error : float or None
-        The best there is, where it is known.
+        The error of the best possible classifier, if it is known.
 
     Examples
     --------
@@ -103,16 +103,26 @@ class ErrorBySize:
     bayes_error: float | None = None
 
     def plot(self, axes: Any = None) -> Any:
-        """True and training error over the size, with the Bayes error. Cost: O(sizes)."""
+        """Plot true error, training error and Bayes error over the size. Cost: O(sizes).
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            The axes to draw on. By default a new figure is created.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
         plt = optional_import("matplotlib.pyplot", extra="plot", purpose="ErrorBySize.plot")
         axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
         low, mid, high = np.array([[e.low, e.estimate, e.high] for e in self.errors]).T
         axes.fill_between(self.sizes, low, high, alpha=0.2, lw=0)
         axes.semilogx(self.sizes, mid, "o-", label="true error")
-        axes.semilogx(self.sizes, self.training_errors, "s--", label="error on its own rows")
+        axes.semilogx(self.sizes, self.training_errors, "s--", label="training error")
         if self.bayes_error is not None:
             axes.axhline(self.bayes_error, color="black", lw=0.8, label="Bayes error")
-        axes.set(xlabel="rows learned", ylabel="error")
+        axes.set(xlabel="training rows", ylabel="error")
         axes.legend(frameon=False)
         return axes
 
@@ -127,28 +137,30 @@ def consistency(
     bayes_error: float | None = None,
     random_state: Any = None,
 ) -> ErrorBySize:
-    """Whether a learner reaches the Bayes error: its true error for growing training sets.
+    """Estimate the true error of a learner for growing training sets.
 
-    Formula: consistent when E Pr[h_n(x) ≠ y] → p* as n → ∞. Cost: sizes × repetitions fits.
+    Use it to see whether a learner is consistent, that is, reaches the Bayes error.
+
+    Formula: consistent if E Pr[h_n(x) ≠ y] → p* as n → ∞. Cost: sizes × repetitions fits.
 
     Parameters
     ----------
     learner_for : callable
-        ``learner_for(n)`` gives a classifier for n rows, so that it may grow with them
-        (k = log n neighbours).
+        A function ``learner_for(n)`` that returns a classifier for n rows, so that it may depend on
+        their number (such as k = log n neighbours).
     draw : callable
-        ``draw(n, random)`` gives n rows and labels.
+        A function ``draw(n, random)`` that returns n rows and their labels.
     sizes : sequence of int
-        n, each at least 2. Rows of one class only are drawn again, up to 1000 times: the errors are
-        those given that two classes were seen.
+        The sizes of the training sets (n), each at least 2. Training sets with a single class are
+        drawn again, up to 1000 times, so errors are conditional on two classes.
     repetitions : int, default=20
-        Training sets of each size; at least 2.
+        The number of training sets of each size, at least 2.
     test_rows : int, default=2000
-        Fresh rows that each fit is judged by.
+        The number of fresh rows on which each fit is tested.
     bayes_error : float, optional
-        p*, to be drawn beside.
+        The error of the best possible classifier (p*), shown in the plot.
     random_state : int, Generator or None
-        For `draw`.
+        Seed or generator for `draw`. The same seed gives the same result.
 
     Returns
     -------
@@ -170,7 +182,7 @@ def consistency(
         probability(bayes_error, "bayes_error", "consistency", closed=True)
     whole(test_rows, "test_rows", "consistency", low=1)
     if not len(sizes):
-        raise ParameterError("consistency: sizes=() must name at least one size.")
+        raise ParameterError("consistency: sizes is empty. Give at least one size.")
     for n in sizes:
         whole(n, "sizes", "consistency", low=2)
     random = generator(random_state)
@@ -200,18 +212,18 @@ def _two_classes(draw: Draw, n: int, random: np.random.Generator) -> tuple[Array
         if np.unique(y).size > 1:
             return X, y
     raise DataError(
-        f"consistency: {DRAWS:,} draws of {n} rows held one class only, such as {y[0]!r}; learning "
-        "takes two. Give larger sizes, or a problem whose classes are less rare."
+        f"consistency: {DRAWS:,} draws of {n} rows had one class only, such as {y[0]!r}, but a fit "
+        "needs two. Give larger sizes, or a problem with more balanced classes."
     )
 
 
 def _drawn(draw: Draw, n: int, random: np.random.Generator, who: str) -> tuple[Array, Array]:
-    """n rows and labels, and no other number of them."""
+    """Exactly n rows and labels; raises an error if draw returns another number."""
     X, y = draw(n, random)
     rows, labels = X.shape[0] if hasattr(X, "shape") else len(X), np.asarray(y)
     if rows != n or labels.shape != (n,):
         raise DataError(
-            f"{who}: draw({n}, random) gave {rows} rows and labels of shape {labels.shape}; give "
+            f"{who}: draw({n}, random) gave {rows} rows and labels of shape {labels.shape}. Give "
             f"{n} rows and labels of shape ({n},)."
         )
     return X, labels
@@ -222,6 +234,6 @@ def _wrong(model: Any, X: Array, y: Array, who: str) -> Array:
     if predicted.shape != y.shape:
         raise DataError(
             f"{who}: {type(model).__name__} predicts an array of shape {predicted.shape} for "
-            f"{y.size} rows. Give a classifier of one label per row."
+            f"{y.size} rows. Give a classifier with one label per row."
         )
     return predicted != y

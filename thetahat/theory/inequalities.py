@@ -1,11 +1,11 @@
-"""How far a random variable strays from its mean, whatever its distribution.
+"""Bounds of how far a random variable deviates from its mean, for any distribution.
 
     Markov            P(X ≥ k·E X) ≤ 1/k                     X ≥ 0
     Chebyshev         P(|X − μ| > t·σ) ≤ 1/t²
     Hoeffding         P(|S − np| > δn) ≤ 2·e^{−2nδ²}         S a sum of n independent in [0, 1]
     union bound       P(A₁ ∪ … ∪ A_k) ≤ Σ P(A_i)
 
-Each bound is capped at 1, which every probability keeps.
+Each bound is capped at 1.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def markov(multiple: float) -> float:
     Parameters
     ----------
     multiple : float
-        k > 0.
+        The multiple of the mean (k), positive.
 
     Returns
     -------
@@ -43,14 +43,14 @@ def markov(multiple: float) -> float:
 
 
 def chebyshev(deviations: float) -> float:
-    """Chebyshev's bound on P(|X − μ| > t·σ), σ the standard deviation.
+    """Chebyshev's bound on P(|X − μ| > t·σ), where σ is the standard deviation.
 
     Formula: 1/t². Cost: O(1).
 
     Parameters
     ----------
     deviations : float
-        t > 0, in standard deviations.
+        The deviation from the mean in standard deviations (t), positive.
 
     Returns
     -------
@@ -67,16 +67,16 @@ def chebyshev(deviations: float) -> float:
 
 
 def hoeffding(n: int, deviation: float, *, two_sided: bool = True) -> float:
-    """Hoeffding's (Chernoff's additive) bound on the mean of n independent values in [0, 1].
+    """Hoeffding's bound (Chernoff's additive bound) on the mean of n independent values in [0, 1].
 
     Formula: P(|S/n − p| > δ) ≤ 2·e^{−2nδ²}; half of it for one side. Cost: O(1).
 
     Parameters
     ----------
     n : int
-        How many values.
+        The number of independent values.
     deviation : float
-        δ > 0.
+        The deviation of the mean from its expectation (δ), positive.
     two_sided : bool, default=True
         Whether deviations in both directions count.
 
@@ -92,22 +92,22 @@ def hoeffding(n: int, deviation: float, *, two_sided: bool = True) -> float:
     """
     whole(n, "n", "hoeffding", low=1)
     positive(deviation, "deviation", "hoeffding")
-    # Products, for a power would refuse what is beyond all numbers.
+    # Products, as a power would raise OverflowError instead of giving infinity.
     exponent = -2.0 * n * float(deviation) * float(deviation)
     return min(1.0, (2.0 if two_sided else 1.0) * exp(exponent))
 
 
 def union_bound(probabilities: float | Iterable[float], events: int | None = None) -> float:
-    """The probability that any of some events happens is at most the sum of theirs.
+    """The union bound: the probability of at least one event is at most the sum of theirs.
 
     Formula: P(∪ A_i) ≤ Σ P(A_i). Cost: O(events).
 
     Parameters
     ----------
     probabilities : float or iterable of float
-        P(A_i); one number with `events` for that many alike.
+        The probability of each event, or one probability for all of them.
     events : int, optional
-        How many events, when one probability is given.
+        The number of events, if one probability is given for all of them.
 
     Returns
     -------
@@ -126,8 +126,8 @@ def union_bound(probabilities: float | Iterable[float], events: int | None = Non
         return min(1.0, alike * (1 if events is None else events))
     if events is not None:
         raise ParameterError(
-            f"union_bound: events={events!r} goes with one probability for all of them; here each "
-            "event has its own. Leave events out."
+            f"union_bound: events={events!r} needs a single probability, but probabilities has one "
+            "for each event. Leave events out."
         )
     each = list(probabilities)  # type: ignore[arg-type]
     for one in each:

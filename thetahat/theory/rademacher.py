@@ -1,11 +1,11 @@
-"""How well a learner fits pure noise: the empirical Rademacher complexity, by refitting.
+"""Empirical Rademacher complexity: how well a learner fits random labels.
 
-    R̂ = E_σ [ max_h (1/n) Σ σᵢ h(xᵢ) ],    σᵢ = ±1 by fair coins, h(x) = ±1
+    R̂ = E_σ [ max_h (1/n) Σ σᵢ h(xᵢ) ],    σᵢ = ±1 with probability ½ each, h(x) = ±1
 
-A class that can follow any labels has R̂ near 1; one that cannot, near 0. With probability 1 − δ,
-for every h of the class,
+A class that can fit any labels has R̂ near 1; a class that cannot has R̂ near 0. With probability
+1 − δ, for every h of the class,
 
-    true error ≤ training error + R̂ + 3·√(log(2/δ)/(2n))      (R̂ of ±1 hypotheses counts half twice)
+    true error ≤ training error + R̂ + 3·√(log(2/δ)/(2n)).
 
 A learner that does not minimise the training error exactly gives a lower bound of R̂.
 """
@@ -27,16 +27,16 @@ from thetahat.theory.requirements import probability, whole
 
 @dataclass(frozen=True)
 class RademacherComplexity:
-    """The empirical Rademacher complexity of a learner on some rows.
+    """The empirical Rademacher complexity of a learner on given rows.
 
     Formula: R̂ = E_σ max_h (1/n) Σ σᵢ h(xᵢ), estimated by fits to random labels. Cost: O(1).
 
     Attributes
     ----------
     complexity : Interval
-        The mean over random labellings, with its t interval.
+        The mean over random labels, with its t interval.
     n : int
-        Rows.
+        The number of rows.
 
     Examples
     --------
@@ -53,9 +53,20 @@ class RademacherComplexity:
     n: int
 
     def true_error_bound(self, training_error: float, *, failure: float = 0.05) -> float:
-        """The largest true error plausible for a hypothesis of this training error.
+        """An upper bound of the true error of a hypothesis with this training error.
 
         Formula: training error + R̂ + 3√(log(2/δ)/(2n)), capped at 1. Cost: O(1).
+
+        Parameters
+        ----------
+        training_error : float
+            The error of the hypothesis on the training rows, between 0 and 1.
+        failure : float, default=0.05
+            The accepted probability that the bound is wrong (δ), between 0 and 1.
+
+        Returns
+        -------
+        float
         """
         probability(training_error, "training_error", "true_error_bound", closed=True)
         probability(failure, "failure", "true_error_bound")
@@ -66,23 +77,23 @@ class RademacherComplexity:
 def rademacher(
     learner: Any, X: Any, *, repetitions: int = 50, level: float = 0.95, random_state: Any = None
 ) -> RademacherComplexity:
-    """Fit a classifier to random labels of given rows, and see how well it does.
+    """Estimate the Rademacher complexity of a classifier, by fits to random labels.
 
-    Formula: the mean over σ of (1/n) Σ σᵢ h_σ(xᵢ), with h_σ the classifier fitted to σ. Cost:
+    Formula: the mean over σ of (1/n) Σ σᵢ h_σ(xᵢ), where h_σ is the classifier fitted to σ. Cost:
     `repetitions` fits.
 
     Parameters
     ----------
     learner : classifier
-        Cloned for every fit.
+        A classifier with scikit-learn's interface. It is cloned before each fit.
     X : array-like of shape (n, d)
-        Rows.
+        The rows, without labels.
     repetitions : int, default=50
-        Random labellings; at least 2.
+        The number of random labellings, at least 2. More give a narrower interval.
     level : float, default=0.95
-        Confidence of the interval.
+        Confidence level of the interval, between 0 and 1. A larger value gives a wider interval.
     random_state : int, Generator or None
-        The coins.
+        Seed or generator for the random labels. The same seed gives the same result.
 
     Returns
     -------
@@ -105,7 +116,7 @@ def rademacher(
     agreement = []
     for _ in range(repetitions):
         labels = random.choice([-1.0, 1.0], size=len(rows))
-        if abs(labels.sum()) == len(rows):  # one class only: a constant fits it
+        if abs(labels.sum()) == len(rows):  # a single class, which a constant fits
             agreement.append(1.0)
             continue
         predicted = clone(learner).fit(rows, labels).predict(rows)

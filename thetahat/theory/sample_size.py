@@ -1,4 +1,4 @@
-"""How many rows are enough: for a consistent learner, a rectangle, a hold-out set, a retry.
+"""Sufficient numbers of rows or runs, for given error and probability of failure.
 
 finite class C      Pr[bad] ≤ |C|(1 − ε)^m ≤ |C|·e^{−εm}    m ≥ log(|C|/δ)/ε
 rectangle           Pr[bad] ≤ 4(1 − ε/4)^m                   m ≥ (4/ε)·log(4/δ)
@@ -17,19 +17,20 @@ from thetahat.theory.requirements import probability, whole
 
 
 def pac_sample_size(class_size: float, error: float, failure: float) -> int:
-    """Rows after which every consistent hypothesis of a finite class is probably good.
+    """The number of rows after which every consistent hypothesis of a finite class is good.
 
-    Formula: m = ⌈log(|C|/δ)/ε⌉. With so many rows, with probability at least 1 − δ, every
-    hypothesis of C that fits them all has true error at most ε. Cost: O(1).
+    Formula: m = ⌈log(|C|/δ)/ε⌉. From this many rows on, with probability at least 1 − δ, every
+    hypothesis of C that fits all rows has a true error of at most ε. Cost: O(1).
 
     Parameters
     ----------
     class_size : float
-        |C| ≥ 1; a whole number of any length, as the 3ⁿ conjunctions of n variables.
+        The number of hypotheses (|C|), at least 1. Whole numbers may be arbitrarily large, such as
+        the 3ⁿ conjunctions of n variables.
     error : float
-        ε, the true error allowed.
+        The accepted true error (ε), between 0 and 1. Smaller values need more rows.
     failure : float
-        δ, the probability with which it may go wrong.
+        The accepted probability of failure (δ), between 0 and 1.
 
     Returns
     -------
@@ -49,18 +50,19 @@ def pac_sample_size(class_size: float, error: float, failure: float) -> int:
 
 
 def pac_failure(class_size: float, error: float, n: int) -> float:
-    """The probability that some hypothesis of error above ε fits n rows.
+    """A bound of the probability that some hypothesis with a true error above ε fits n rows.
 
     Formula: |C|(1 − ε)ⁿ. Cost: O(1).
 
     Parameters
     ----------
     class_size : float
-        |C| ≥ 1; a whole number of any length, as the 3ⁿ conjunctions of n variables.
+        The number of hypotheses (|C|), at least 1. Whole numbers may be arbitrarily large, such as
+        the 3ⁿ conjunctions of n variables.
     error : float
-        ε.
+        The accepted true error (ε), between 0 and 1.
     n : int
-        Rows.
+        The number of training rows.
 
     Returns
     -------
@@ -79,7 +81,7 @@ def pac_failure(class_size: float, error: float, n: int) -> float:
 
 
 def rectangle_sample_size(error: float, failure: float, *, dimensions: int = 2) -> int:
-    """Rows after which the tightest axis-parallel rectangle is probably good.
+    """The number of rows after which the tightest axis-parallel rectangle is good.
 
     Formula: m = ⌈(2d/ε)·log(2d/δ)⌉ in d dimensions: each of the 2d sides misses a strip of
     probability ε/2d with probability at most e^{−εm/2d}. Cost: O(1).
@@ -87,11 +89,11 @@ def rectangle_sample_size(error: float, failure: float, *, dimensions: int = 2) 
     Parameters
     ----------
     error : float
-        ε.
+        The accepted true error (ε), between 0 and 1. Smaller values need more rows.
     failure : float
-        δ.
+        The accepted probability of failure (δ), between 0 and 1.
     dimensions : int, default=2
-        d.
+        The number of dimensions of the rectangle (d).
 
     Returns
     -------
@@ -110,18 +112,19 @@ def rectangle_sample_size(error: float, failure: float, *, dimensions: int = 2) 
 
 
 def holdout_size(error: float, failure: float, *, models: int = 1) -> int:
-    """Rows of a hold-out set that tell the error of k models to within ε.
+    """The number of hold-out rows that estimates the errors of k models to within ε.
 
-    Formula: n = ⌈log(2k/δ)/(2ε²)⌉; each of k models tested gets δ/k. Cost: O(1).
+    Formula: n = ⌈log(2k/δ)/(2ε²)⌉; each of the k models has the failure probability δ/k. Cost:
+    O(1).
 
     Parameters
     ----------
     error : float
-        ε, how far the measured error may be off.
+        The accepted deviation of the measured from the true error (ε), between 0 and 1.
     failure : float
-        δ (the lecture's α).
+        The accepted probability of failure (δ), between 0 and 1.
     models : int, default=1
-        k, how many models are tested on the same rows.
+        The number of models that are tested on the same rows (k).
 
     Returns
     -------
@@ -139,16 +142,16 @@ def holdout_size(error: float, failure: float, *, models: int = 1) -> int:
 
 
 def amplification_rounds(success: float, failure: float) -> int:
-    """How often to run a learner that succeeds with probability p, so that one run surely does.
+    """The number of runs after which a learner has succeeded at least once with high probability.
 
     Formula: t = ⌈log δ / log(1 − p)⌉, the smallest t with (1 − p)^t ≤ δ. Cost: O(1).
 
     Parameters
     ----------
     success : float
-        p.
+        The probability that one run succeeds (p), between 0 and 1.
     failure : float
-        δ.
+        The accepted probability that no run succeeds (δ), between 0 and 1.
 
     Returns
     -------
@@ -164,7 +167,7 @@ def amplification_rounds(success: float, failure: float) -> int:
     probability(failure, "failure", "amplification_rounds")
     ratio = Fraction(log(failure)) / Fraction(log1p(-success))
     nearest = round(ratio)
-    # A whole ratio leaves the logarithms with an error in its last digits; the power tells.
+    # If the exact ratio is whole, the logarithms may be off in the last digits: use the power.
     doubt = 4 * Fraction(float_info.epsilon) * ratio
     if doubt < 1 and abs(ratio - nearest) <= doubt:
         return nearest if (1 - success) ** nearest <= failure else nearest + 1
@@ -172,7 +175,7 @@ def amplification_rounds(success: float, failure: float) -> int:
 
 
 def least_whole(numerator: float | Fraction, *denominators: float) -> int:
-    """⌈numerator / (the product of the denominators)⌉, whole numbers of any length included."""
+    """⌈numerator / (the product of the denominators)⌉, also for very large whole numbers."""
     ratio = Fraction(numerator)
     for each in denominators:
         ratio /= Fraction(float(each))

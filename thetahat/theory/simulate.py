@@ -1,11 +1,11 @@
-"""Bounds beside what happens: how often a variable strays, simulated, and how often it may.
+"""Simulations of concentration bounds: how often an event happens, and how often it may.
 
     markov       X̄ ≥ k·μ                                    X̄ the mean of n independent values ≥ 0
-    chebyshev    |X̄ − μ| > t·σ/√n                            σ the deviation of one value
+    chebyshev    |X̄ − μ| > t·σ/√n                            σ the standard deviation of one value
     hoeffding    |X̄ − μ| > δ                                 values in [0, 1]
-    union        some Xᵢ of n lies in its upper tail of probability p
+    union        at least one Xᵢ of n lies in its upper tail of probability p
 
-Each event is counted over repetitions. The share, with its interval, must not lie above the bound.
+Each event is counted over repetitions. Its frequency, with its interval, must not exceed the bound.
 """
 
 from __future__ import annotations
@@ -28,31 +28,33 @@ from thetahat.theory.inequalities import chebyshev, hoeffding, markov, union_bou
 from thetahat.theory.requirements import positive, probability, whole
 
 VALUES_AT_ONCE = 2**20
-"""Values drawn at a time, so that memory does not grow with the repetitions."""
+"""Number of values drawn at a time, so that memory does not grow with the repetitions."""
 
 SLACK = 1e-12
-"""What rounding may add to a mean: a deviation of just δ is not above δ."""
+"""Rounding error allowed in a mean, so that a deviation of exactly δ does not exceed δ."""
 
 
 @dataclass(frozen=True)
 class BoundSimulation:
-    """A bound and the simulated frequency of what it bounds; prints as a table, `plot` draws it.
+    """A bound and the simulated frequency of its event; prints as a table.
 
-    Formula: frequency = repetitions with the event / repetitions, with Wilson's interval, each at a
-    level that makes all hold together. Cost: O(points).
+    Formula: frequency = repetitions with the event / repetitions, with Wilson's interval, at levels
+    such that all intervals hold together. Cost: O(points).
 
     Attributes
     ----------
     bound : str
-        Which one.
+        The name of the bound.
     at : tuple of float
-        Where: multiples k, deviations t or δ, probabilities p.
+        The arguments of the bound: multiples k, deviations t or δ, or probabilities p.
     bounds : array of shape (n_points,)
-        What the bound says.
+        The value of the bound at each argument.
     frequencies : tuple of Interval
-        What happened.
+        The simulated frequency at each argument, with its interval.
     n, repetitions : int
-        Values in each repetition, and repetitions.
+        The number of values in each repetition, and the number of repetitions.
+    holds : bool
+        Whether no frequency exceeds its bound significantly.
 
     Examples
     --------
@@ -74,7 +76,7 @@ class BoundSimulation:
 
     @property
     def holds(self) -> bool:
-        """Whether no frequency is above its bound by more than chance explains."""
+        """Whether no frequency exceeds its bound significantly."""
         return all(f.low <= b for f, b in zip(self.frequencies, self.bounds, strict=True))
 
     def __str__(self) -> str:
@@ -85,15 +87,16 @@ class BoundSimulation:
         for at, bound, found in zip(self.at, self.bounds, self.frequencies, strict=True):
             ends = f"{found.low:.4g} to {found.high:.4g}"
             lines.append(f"{at:>12.4g} {bound:>11.4g} {found.estimate:>11.4g}  {ends}")
-        return "\n".join([*lines, "the bound holds" if self.holds else "the bound is broken"])
+        return "\n".join([*lines, "the bound holds" if self.holds else "the bound is exceeded"])
 
     def plot(self, axes: Any = None) -> Any:
-        """The bound and, with its band, the simulated frequency. Cost: O(points).
+        """Plot the bound, and the simulated frequency with its band. Cost: O(points).
 
         Parameters
         ----------
         axes : matplotlib Axes, optional
-            Where to draw; bounds on the same variable can share them.
+            The axes to draw on. By default a new figure is created. Pass the same axes twice to
+            compare two bounds.
 
         Returns
         -------
@@ -104,7 +107,7 @@ class BoundSimulation:
         low, mid, high = np.array([[f.low, f.estimate, f.high] for f in self.frequencies]).T
         axes.set_yscale("log")
         (line,) = axes.plot(self.at, self.bounds, label=f"{self.bound}: bound")
-        # No height is 0 on this axis, so where nothing happened the band alone is drawn.
+        # The axis is logarithmic, so at frequency 0 only the band is drawn.
         never = 0.1 / self.repetitions
         axes.fill_between(
             self.at, np.maximum(low, never), high, color=line.get_color(), alpha=0.2, lw=0
@@ -128,29 +131,30 @@ def simulate(
     level: float = 0.95,
     random_state: Any = None,
 ) -> BoundSimulation:
-    """Count how often the event of a bound happens, beside what the bound allows.
+    """Simulate how often the event of a concentration bound happens, and compare with the bound.
 
     Formula: with X̄ the mean of n independent values of mean μ and standard deviation σ, markov
-    counts X̄ ≥ k·μ, chebyshev |X̄ − μ| > t·σ/√n, hoeffding |X̄ − μ| > δ; union counts that any of n
-    values lies in its upper tail of probability p. Cost: n × repetitions values, once for all of
-    `at`; memory for a million of them at a time.
+    counts X̄ ≥ k·μ, chebyshev |X̄ − μ| > t·σ/√n, hoeffding |X̄ − μ| > δ; union counts that at least
+    one of n values lies in its upper tail of probability p. Cost: n × repetitions values, once for
+    all of `at`, with a million of them in memory at a time.
 
     Parameters
     ----------
     bound : {"markov", "chebyshev", "hoeffding", "union"}
-        Which one.
+        The name of the bound to simulate.
     at : sequence of float
-        k, t, δ or p, as the bound has it.
+        The arguments of the bound: k, t, δ or p, in the order of the names above.
     n : int, default=1
-        Values in each mean; for "union", events.
+        The number of values in each mean, or the number of events for "union".
     distribution : frozen distribution of scipy.stats, optional
-        Of one value: ≥ 0 for "markov", in [0, 1] for "hoeffding". None: uniform on [0, 1].
+        The distribution of one value: ≥ 0 for "markov", in [0, 1] for "hoeffding". By default
+        uniform on [0, 1].
     repetitions : int, default=10_000
-        How often the experiment is made.
+        The number of repetitions. More repetitions give narrower intervals.
     level : float, default=0.95
-        The confidence that all intervals cover their probabilities.
+        Confidence level of all intervals together, between 0 and 1.
     random_state : int, Generator or None
-        For the values.
+        Seed or generator for the values. The same seed gives the same result.
 
     Returns
     -------
@@ -173,7 +177,7 @@ def simulate(
     law = _law(distribution)
     points = tuple(at)
     if not points:
-        raise ParameterError("simulate: at=() must name at least one place to look at.")
+        raise ParameterError("simulate: at is empty. Give at least one argument of the bound.")
     for each in points:
         positive(each, "at", "simulate")
     statistic, thresholds, bounds = _EXPERIMENTS[bound](law, points, n)
@@ -190,13 +194,13 @@ def simulate(
 
 
 Experiment = tuple[Callable[[Array], Array], list[float], list[float]]
-"""What is measured in each repetition, above which value the event has happened, the bound."""
+"""The quantity measured in each repetition, its thresholds, and the values of the bound."""
 
 
 def _markov(law: Any, at: Sequence[float], n: int) -> Experiment:
     _within(law, "markov", 0.0, np.inf)
     mean = _finite(law.mean(), "mean", "markov")
-    # "At least" is "above the next smaller number", rounding included.
+    # "At least x" is computed as "above the next smaller number".
     return (
         lambda values: values.mean(axis=1) / mean,
         [k * (1 - SLACK) for k in at],
@@ -228,7 +232,7 @@ def _union(law: Any, at: Sequence[float], n: int) -> Experiment:
     for p in at:
         probability(p, "at", "simulate")
     tails = [float(law.isf(p)) for p in at]
-    # A distribution of few values has no tail of just p; the event has the probability it has.
+    # A discrete distribution may have no tail of probability p; use the probability it has.
     return (
         lambda values: values.max(axis=1),
         tails,
@@ -269,8 +273,9 @@ def _within(law: Any, bound: str, low: float, high: float) -> None:
     begins, ends = map(float, law.support())
     if begins < low or ends > high:
         raise ParameterError(
-            f"simulate: distribution has values from {begins:g} to {ends:g}; {bound} is about "
-            f"those from {low:g} to {high:g}. Shift or scale it, or use 'chebyshev'."
+            f"simulate: the values of distribution lie between {begins:g} and {ends:g}, but "
+            f"{bound} needs values between {low:g} and {high:g}. Shift or scale it, or use "
+            "'chebyshev'."
         )
 
 
@@ -278,7 +283,8 @@ def _finite(value: float, what: str, bound: str, *, signed: bool = False) -> flo
     if not np.isfinite(value) or (not signed and value <= 0):
         kind = "finite" if signed else "finite and > 0"
         raise ParameterError(
-            f"simulate: the {what} of distribution is {value:g}; {bound} needs one that is {kind}. "
+            f"simulate: the {what} of distribution is {value:g}, but {bound} needs one that is "
+            f"{kind}. "
             "Use another distribution."
         )
     return float(value)

@@ -1,12 +1,12 @@
-"""The VC dimension of the classes that this library's classifiers choose from.
+"""The VC dimension of the hypothesis classes of this library's classifiers.
 
-A class shatters m points when it can label them in all 2^m ways; its VC dimension is the largest m
+A class shatters m points if it can label them in all 2^m ways; its VC dimension is the largest m
 for which some m points are shattered.
 
     halfspaces of d columns, with a threshold    d + 1    (d without one)
     axis-parallel boxes in d dimensions          2d
     disjunctions of n variables                  n
-    disjunctions of n variables, also negated    n, but 2 for n = 1, of which x ∨ ¬x is one
+    disjunctions of n variables, also negated    n, but 2 for n = 1, which includes x ∨ ¬x
     polynomial thresholds                        the number of monomials
 """
 
@@ -25,15 +25,17 @@ from thetahat.models.rectangle.axis_parallel_rectangle import AxisParallelRectan
 
 
 def vc_dimension(model: Any) -> int:
-    """How many points the class of a fitted two-class model can label in every way.
+    """The VC dimension of the class of a fitted two-class model, for use with `vc_bound`.
+
+    It is the largest number of points that the class can label in every possible way.
 
     Formula: d + 1 for halfspaces with a threshold, 2d for boxes, n for disjunctions of n variables.
-    For `vc_bound`. Cost: O(1).
+    Cost: O(1).
 
     Parameters
     ----------
     model : fitted classifier of this library
-        Linear, a box, a disjunction, Winnow or a perceptron, of two classes.
+        A fitted classifier with two classes: linear, a box, a disjunction, Winnow or a perceptron.
 
     Returns
     -------
@@ -62,6 +64,6 @@ def vc_dimension(model: Any) -> int:
             return int(model.weights_.size)
     kind = f"{len(classes)} classes" if len(classes) else "no classes"
     raise CapabilityError(
-        f"The VC dimension of {type(model).__name__} with {kind} is not known here; it is defined "
-        "for classifiers of two. Use th.theory.rademacher, which works by refitting."
+        f"The VC dimension of {type(model).__name__} with {kind} is not known here; it is known "
+        "for some classifiers with two classes. Use th.theory.rademacher, which refits the model."
     )

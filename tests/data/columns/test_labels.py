@@ -97,7 +97,10 @@ def test_booleans_read_as_binary():
         (lambda e: e.encode(["spam", "eggs", "eggs"]), "2 of 3 .*: 'eggs' .first at row 1.*'ham'"),
         (lambda e: e.encode([["spam"]]), r"\(1, 1\)"),
         (lambda e: e.encode(["spam", None]), "missing .first at row 1: None"),
-        (lambda e: e.decode([0, 2], "binary"), "2 at row 1 is none of the binary.*0.0, 1.0"),
+        (
+            lambda e: e.decode([0, 2], "binary"),
+            "2 at row 1 is not valid for form='binary'.*0.0, 1.0",
+        ),
         (lambda e: e.decode([0], "indices"), "0 at row 0.*1, 2"),
         (lambda e: e.decode([0.0], "signs"), "0.0 at row 0.*-1.0, 1.0"),
         (lambda e: e.decode([0.5]), "0.5 at row 0"),

@@ -99,5 +99,5 @@ def test_bad_input(use, error, message):
 
 def test_sparse_arrays_do_not_say_what_is_missing():
     scipy_sparse = pytest.importorskip("scipy.sparse")
-    with pytest.raises(th.errors.DataError, match="leaves out zeros"):
+    with pytest.raises(th.errors.DataError, match="omits zeros"):
         th.data.missing_mask(scipy_sparse.eye_array(3))

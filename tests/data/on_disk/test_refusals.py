@@ -99,7 +99,7 @@ def test_missing_columns_name_close_ones(tmp_path):
     write_text(tmp_path / "rows.csv", columns(5))
     refused(tmp_path / "rows.csv", "'prices'", "Did you mean 'price'?", target="prices")
     refused(tmp_path / "rows.csv", "numbered 0 to 4", target=5)
-    refused(tmp_path / "rows.csv", "is no column", target=1.5)
+    refused(tmp_path / "rows.csv", "is not a column", target=1.5)
     refused(tmp_path / "rows.csv", "'price'", "once", target="price", features=["price"])
     refused(tmp_path / "rows.csv", "no column is left", features=[])
     refused(tmp_path / "rows.csv", "single", weight=["price", "count"])
@@ -134,7 +134,7 @@ def test_files_without_rows(tmp_path, ending):
 def test_files_that_hold_something_else(tmp_path, ending):
     path = tmp_path / f"rows{ending}"
     path.write_bytes(b"something else, and long enough to have a header of its own")
-    refused(path, "is no ", str(path))
+    refused(path, "is not a ", str(path))
 
 
 @pytest.mark.parametrize("kept", [0.001, 0.5, 0.95])

@@ -144,7 +144,7 @@ def test_default_statistic_is_intercept_and_coefficients():
     [
         ({"n_datasets": 1}, "n_datasets=1 must be"),
         ({"n_datasets": "a"}, "n_datasets='a' must be"),
-        ({"truth": np.zeros(4)}, r"shape \(5,\), truth \(4,\)"),
+        ({"truth": np.zeros(4)}, r"shape \(5,\), but truth has shape \(4,\)"),
         ({"learners": []}, "no learner"),
         ({"learners": {"one": 3}}, "'one' is 3"),
         ({"simulate": lambda random: (DESIGN, DESIGN[:3, 0])}, "training set 0 failed"),
@@ -162,7 +162,7 @@ def test_refusals(options, words):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((DESIGN, BETA[:2], 1.0, 0.0), "are needed"),
+        ((DESIGN, BETA[:2], 1.0, 0.0), "coef of shape"),
         ((DESIGN, BETA, -1.0, 0.0), "numbers ≥ 0"),
         ((DESIGN, BETA, 1.0, [-1.0]), "numbers ≥ 0"),
     ],

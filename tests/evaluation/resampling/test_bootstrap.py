@@ -198,7 +198,7 @@ def test_a_scaler_before_the_model_is_fitted_each_time():
 def test_prints_as_a_table():
     result = th.bootstrap(th.Ridge(), X, Y, n_resamples=10, random_state=0)
     title, head, *lines = str(result).splitlines()
-    assert "10 fits, percentile intervals of level 0.95" in title
+    assert "10 fits, percentile intervals at level 0.95" in title
     assert head.split() == ["estimate", "std.", "error", "bias", "[0.025", "0.975]"]
     assert [line.split()[0] for line in lines] == list(result.names)
     with pytest.raises(AttributeError):
@@ -219,7 +219,10 @@ def test_prints_as_a_table():
         ({"model": DecisionTreeRegressor()}, "no coef_"),
         ({"resample": "residuals", "sample_weight": np.ones(N)}, "resample='rows'"),
         ({"resample": "residuals", "kind": "bca"}, "needs resample='rows'"),
-        ({"model": make_pipeline(th.Ridge()), "sample_weight": np.ones(N)}, "no sample_weight"),
+        (
+            {"model": make_pipeline(th.Ridge()), "sample_weight": np.ones(N)},
+            "does not accept sample_weight",
+        ),
         ({"sample_weight": -np.ones(N)}, "weight"),
     ],
 )

@@ -75,8 +75,10 @@ def test_rows_that_every_sample_drew_do_not_count_and_are_told():
     assert set(labels.predictions[counted]) == {"up"}
     assert labels.error == pytest.approx(np.mean(LABELS[:30][counted] != "up"))
     missed = 30 - counted.sum()
-    assert f"{missed} of 30 rows were never left out and do not count" in str(labels)
-    assert "never left out" not in str(th.resampled_bias_variance(th.Ridge(), X, Y, random_state=0))
+    assert f"{missed} of 30 rows were in every sample and do not count" in str(labels)
+    assert "in every sample" not in str(
+        th.resampled_bias_variance(th.Ridge(), X, Y, random_state=0)
+    )
 
 
 def test_a_column_of_targets_is_the_targets():

@@ -161,14 +161,14 @@ def test_results_print_and_plot():
     result = th.prune(GROWN, X, y, cv=3)
     text = str(result)
     assert text.startswith("Pruning by weakest_link: ")
-    assert "held back" in text
+    assert "held out" in text
     assert text.count("→") == 1
     assert len(text.splitlines()) <= 16
     figure, axes = plt.subplots()
     assert result.plot(axes) is axes
     assert axes.get_xlabel() == "leaves"
     plt.close(figure)
-    assert "held back" not in str(th.prune(GROWN, X, y, alpha=0.01))
+    assert "held out" not in str(th.prune(GROWN, X, y, alpha=0.01))
 
 
 @pytest.mark.parametrize(
@@ -176,9 +176,9 @@ def test_results_print_and_plot():
     [
         ({"method": "chainsaw"}, "method='chainsaw' must be one of 'weakest_link'"),
         ({"alpha": -1.0}, "alpha=-1.0 must be ≥ 0"),
-        ({"method": "impact", "alpha": 1.0}, "knows no alpha"),
+        ({"method": "impact", "alpha": 1.0}, "has no alpha"),
         ({"max_nodes": 0}, "max_nodes=0 must be ≥ 1"),
-        ({"alpha": 1.0, "cv": 5}, "Give one"),
+        ({"alpha": 1.0, "cv": 5}, "Give only one"),
         ({"level": 1.5}, "level=1.5"),
     ],
     ids=["method", "negative", "impact", "nodes", "both", "level"],
@@ -191,7 +191,7 @@ def test_what_makes_no_sense_is_refused(options, message):
 
 def test_what_is_no_tree_is_refused():
     X, y = noisy()
-    with pytest.raises(th.errors.CapabilityError, match="Ridge is no single tree"):
+    with pytest.raises(th.errors.CapabilityError, match="Ridge is not a single tree"):
         th.prune(th.Ridge(), X, y)
     with pytest.raises(th.errors.CapabilityError, match="misclassified labels"):
         th.prune(REGRESSION, X, y.astype(float), method="mdl")

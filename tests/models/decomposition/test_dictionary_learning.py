@@ -181,7 +181,7 @@ def test_codes_that_are_not_optimal_are_reported():
     model = th.DictionaryLearning(
         8, dict_init=atoms, code_init=np.zeros((400, 8)), max_iter=0, transform_algorithm="lasso_cd"
     ).fit(X)
-    with pytest.warns(ConvergenceWarning, match="Raise transform_max_iter"):
+    with pytest.warns(ConvergenceWarning, match="Increase transform_max_iter"):
         model.set_params(transform_max_iter=1, transform_alpha=0.01).transform(X)
 
 
@@ -191,7 +191,7 @@ def test_codes_that_are_not_optimal_are_reported():
         ({"n_components": 0}, "whole number ≥ 1"),
         ({"alpha": -1.0}, "alpha=-1.0"),
         ({"transform_algorithm": "lasso"}, "lasso_cd"),
-        ({"transform_algorithm": "lars", "positive_code": True}, "no rule for codes ≥ 0"),
+        ({"transform_algorithm": "lars", "positive_code": True}, "does not support positive_code"),
         ({"dict_init": np.zeros((2, 2)), "code_init": np.zeros((400, 12))}, "dict_init has shape"),
         ({"dict_init": np.zeros((12, 12)), "code_init": np.zeros((3, 12))}, "code_init has shape"),
     ],

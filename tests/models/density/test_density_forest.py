@@ -127,7 +127,7 @@ def test_what_has_grown_is_kept_on_an_interrupt():
 
 def test_refusals():
     X = blobs(50)
-    with pytest.raises(th.errors.ParameterError, match="margin=inf makes cells without borders"):
+    with pytest.raises(th.errors.ParameterError, match="margin=inf makes unbounded cells"):
         th.DensityForest(criterion="ise", leaf="uniform").fit(X)
     with pytest.raises(th.errors.ParameterError, match="n_estimators=0"):
         th.DensityForest(0).fit(X)

@@ -30,7 +30,7 @@ def test_squares_that_overflow_are_refused(name):
 
 @pytest.mark.parametrize("name", BY_SQUARES)
 def test_squares_that_vanish_are_refused(name):
-    with pytest.raises(th.errors.DataError, match="Column 0 is so small that its squares vanish"):
+    with pytest.raises(th.errors.DataError, match="Column 0 is so small that its squares"):
         getattr(th, name)().fit(X * 1e-160, Y * 1e-160)
 
 

@@ -29,7 +29,7 @@ def test_labels_that_are_none(kind, labels, message):
 
 @pytest.mark.parametrize("kind", CLASSIFIERS)
 def test_rows_of_weight_zero_bring_no_class(kind):
-    with pytest.raises(th.errors.DataError, match="rows of positive weight are of one class, 1"):
+    with pytest.raises(th.errors.DataError, match="rows of positive weight belong to one class, 1"):
         kind().fit(X, Y, sample_weight=Y)
     three = np.where(X[:, 1] > 1, 2, Y)
     kind().fit(X, three, sample_weight=three != 2)

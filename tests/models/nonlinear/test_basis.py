@@ -109,8 +109,12 @@ def test_weights_count_rows():
 @pytest.mark.parametrize(
     ("basis", "start", "message"),
     [
-        (bumps, None, "only you know how many parameters"),
-        (lambda X, b: b[0] * X[:, 0], [1.0], r"shape \(60,\) for 60 rows; \(60, m\) is needed"),
+        (bumps, None, "needs initial values of its parameters"),
+        (
+            lambda X, b: b[0] * X[:, 0],
+            [1.0],
+            r"shape \(60,\) for 60 rows, but must return \(60, m\)",
+        ),
         (3.0, None, "basis=3.0 must be a transformer"),
     ],
 )

@@ -22,8 +22,8 @@ LEARNERS = [
     [
         ([1.0, np.nan], "column 1 of x is nan"),
         ([np.inf, 0.0], "column 0 of x is inf"),
-        ([1.0, 0.0, 1.0], "x has 3 columns, but 2 were learned"),
-        (["a", 1.0], "is no row of numbers"),
+        ([1.0, 0.0, 1.0], "x has 3 columns, but earlier rows had 2"),
+        (["a", 1.0], "must be a row of numbers"),
         ([], "One row at a time"),
         ([[1.0, 0.0]], "One row at a time"),
     ],
@@ -83,7 +83,9 @@ def test_a_game_takes_no_more_rows_than_it_plays():
 
 
 def test_a_game_is_played_by_learners_of_single_rows():
-    with pytest.raises(th.errors.CapabilityError, match="Ridge has no predict_one"):
+    with pytest.raises(
+        th.errors.CapabilityError, match="needs predict_one and learn_one, which Ridge"
+    ):
         online.play(th.Ridge(), [([1.0], 1.0)])
 
 
@@ -107,7 +109,7 @@ def test_targets_of_another_shape_are_refused():
 
     stream = [(np.eye(3), [1, 0, 0])] * 2
     with pytest.raises(
-        th.errors.DataError, match=r"shape \(3,\), and the model predicts shape \(2,\)"
+        th.errors.DataError, match=r"shape \(3,\), but the model predicts shape \(2,\)"
     ):
         online.progressive_validation(Forgetful(), stream, classes=[0, 1])
 
@@ -137,7 +139,7 @@ def test_questions_about_a_sparse_pool(form, query):
     [
         ({"questions": 5.5}, "questions=5.5 must be a whole number"),
         ({"questions": 1}, "questions=1 must be a whole number ≥ 2"),
-        ({"questions": 20}, "questions=20 must be at most the pool's 9 rows"),
+        ({"questions": 20}, "questions=20 must not exceed the number of rows of the pool, 9"),
         ({"questions": 5, "start": -5}, "start=-5"),
         ({"questions": 5, "start": 2.5}, "start=2.5"),
     ],

@@ -127,7 +127,7 @@ def test_the_way_back_refuses_what_is_no_scaler_of_this_model():
     with pytest.raises(th.errors.DataError, match=r"x_scaler is StandardScaler.*Pass a fitted"):
         th.unstandardize([1.0], 0.0, StandardScaler())
     with pytest.raises(
-        th.errors.DataError, match="x_scaler was fitted on 3 columns, the model has 2"
+        th.errors.DataError, match="x_scaler was fitted to 3 columns, but the model has 2"
     ):
         th.unstandardize([1.0, 2.0], 0.0, StandardScaler().fit(X))
 
@@ -138,7 +138,7 @@ def test_bad_parameters_are_refused():
             th.errors.ParameterError, match=r"center=.* must be one of 'mean', or None"
         ):
             th.Standardizer(center=center).fit(X)
-    with pytest.raises(th.errors.ParameterError, match="scale holds 2 numbers, X has 3 columns"):
+    with pytest.raises(th.errors.ParameterError, match="scale has 2 numbers, but X has 3 columns"):
         th.Standardizer(scale=[1.0, 2.0]).fit(X)
     with pytest.raises(th.errors.ParameterError, match="scale is 0 for column 1; it must be > 0"):
         th.Standardizer(scale=[1.0, 0.0, 2.0]).fit(X)

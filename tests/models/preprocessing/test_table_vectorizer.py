@@ -160,7 +160,7 @@ def test_numbers_of_an_array():
     ("options", "message"),
     [
         ({"kinds": {"size": "colour"}}, "must be one of 'numeric'"),
-        ({"kinds": dict.fromkeys(["size"], "drop")}, "no column is left"),
+        ({"kinds": dict.fromkeys(["size"], "drop")}, "Keep at least one"),
         ({"encoding": "magic"}, "encoding='magic'"),
         ({"min_share": 2}, "min_share"),
     ],

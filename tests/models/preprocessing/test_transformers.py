@@ -122,5 +122,5 @@ def test_the_way_back(transformer):
     tolerance = 1e-12 if not isinstance(model, th.AnscombeTransform) else 0.3
     np.testing.assert_allclose(model.inverse_transform(there), BITS, atol=tolerance)
     if not isinstance(model, th.AnscombeTransform):
-        with pytest.raises(th.errors.DataError, match="X has 1 columns; transform makes 4"):
+        with pytest.raises(th.errors.DataError, match="X has 1 columns, but transform returns 4"):
             model.inverse_transform(there[:, :1])

@@ -125,7 +125,7 @@ def test_singular_covariances_are_named():
     with pytest.raises(th.errors.DataError, match="3 rows vary in 2 of 5 directions"):
         refused(ROWS[:3])
     with pytest.raises(
-        th.errors.DataError, match=r"n_samples = 1, and one row has no spread.*regulariz"
+        th.errors.DataError, match=r"n_samples = 1, but a single row has no variance.*regulariz"
     ):
         refused(ROWS[:1])
     with pytest.raises(th.errors.DataError, match="0, 1, 2, 3, 4, 5, 6, 7 and 2 more"):

@@ -1,1 +1,1 @@
-"""What the columns of a table hold: kinds, labels, missing values."""
+"""Columns of a table: kinds, labels, missing values."""

@@ -8,7 +8,7 @@ With the classes c₁, ..., c_C in order, a label y = c_k is written in one of t
     binary    y₀₁ = k − 1      in {0, 1},      C = 2
     signs     y± = 2·y₀₁ − 1   in {−1, +1},    C = 2
 
-Each determines the label, so conversions between them lose nothing.
+Each form determines the label, so conversions are lossless.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _TWO_CLASSES = ("binary", "signs")
 
 @dataclass(frozen=True, eq=False)
 class LabelEncoding:
-    """Write labels as {0, 1}, {−1, +1}, {1..C}, one-hot vectors or codes, and read them back.
+    """Encode labels as {0, 1}, {−1, +1}, {1..C}, one-hot vectors or codes, and decode them.
 
-    one_hot(c)_k = 1[k = c] and y± = 2·y₀₁ − 1. Cost: O(n log C), one_hot O(n·C).
+    Formula: one_hot(c)_k = 1[k = c] and y± = 2·y₀₁ − 1. Cost: O(n log C), one_hot O(n·C).
 
     Parameters
     ----------
     classes : array of shape (C,)
-        The distinct labels (text, numbers or Booleans) in the order of their numbers.
+        The distinct labels (text, numbers or Booleans), in the order of their codes.
 
     Examples
     --------
@@ -56,42 +56,91 @@ class LabelEncoding:
     def __post_init__(self) -> None:
         classes = _as_labels(self.classes)
         if len(set(classes.tolist())) < classes.size:
-            raise DataError(f"The classes {_listed(classes)} are not distinct. Name each once.")
+            raise DataError(f"The classes {_listed(classes)} are not distinct. Give each once.")
         if classes.size == 0:
             raise DataError("There are no classes. Give at least one label.")
         object.__setattr__(self, "classes", classes)
 
     @classmethod
     def of(cls, labels: Array) -> LabelEncoding:
-        """The encoding of the distinct values of `labels`, in ascending order."""
+        """The encoding of the distinct values of `labels`, in ascending order.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n,)
+            The labels of some rows, without missing values.
+
+        Returns
+        -------
+        LabelEncoding
+        """
         values = _as_labels(labels)
         try:
             return cls(_distinct(values))
         except TypeError as failure:
             kinds = sorted({type(label).__name__ for label in values.tolist()})
             raise DataError(
-                f"The labels mix {' and '.join(kinds)}, which have no common order. Make them all "
-                "text with str(), or give LabelEncoding(classes) the order."
+                f"The labels mix {' and '.join(kinds)}, which have no common order. Convert all of "
+                "them to text with str(), or give their order with LabelEncoding(classes)."
             ) from failure
 
     @property
     def n_classes(self) -> int:
-        """C, the number of classes."""
+        """The number of classes (C)."""
         return int(self.classes.size)
 
     def encode(self, labels: Array, form: Form = "codes") -> NDArray[Any]:
-        """Labels as numbers: integers for codes and indices, floating point for the other forms."""
+        """Encode labels as numbers.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n,)
+            Labels that are all among the classes.
+        form : {"codes", "indices", "one_hot", "binary", "signs"}, default="codes"
+            The form of the numbers. "binary" and "signs" need two classes.
+
+        Returns
+        -------
+        ndarray of shape (n,), or (n, C) for "one_hot"
+            Integers for "codes" and "indices", floating point for the other forms.
+        """
         self._require_form(form)
         return self._write(self._codes(labels), form)
 
     def decode(self, values: Array, form: Form = "codes") -> NDArray[Any]:
-        """Numbers as labels."""
+        """Decode numbers to labels.
+
+        Parameters
+        ----------
+        values : array-like of shape (n,), or (n, C) for "one_hot"
+            Encoded labels, as returned by `encode`.
+        form : {"codes", "indices", "one_hot", "binary", "signs"}, default="codes"
+            The form of the numbers.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
         self._require_form(form)
         labels: NDArray[Any] = self.classes[self._read(np.asarray(values), form)]
         return labels
 
     def convert(self, values: Array, form: Form, to: Form) -> NDArray[Any]:
-        """From one form to another."""
+        """Convert encoded labels from one form to another.
+
+        Parameters
+        ----------
+        values : array-like of shape (n,), or (n, C) for "one_hot"
+            Encoded labels, as returned by `encode`.
+        form : {"codes", "indices", "one_hot", "binary", "signs"}
+            The form of the given numbers.
+        to : {"codes", "indices", "one_hot", "binary", "signs"}
+            The form to convert to. "binary" and "signs" need two classes.
+
+        Returns
+        -------
+        ndarray of shape (n,), or (n, C) for "one_hot"
+        """
         self._require_form(form)
         self._require_form(to)
         return self._write(self._read(np.asarray(values), form), to)
@@ -116,7 +165,8 @@ class LabelEncoding:
             return self._read_one_hot(values)
         if values.ndim != 1 or values.dtype.kind not in "biuf":
             raise DataError(
-                f"{form} have shape {values.shape} and type {values.dtype}; give a number per row."
+                f"{form} have shape {values.shape} and dtype {values.dtype}. Give one number per "
+                "row."
             )
         numbers = values.astype(np.float64)
         if form == "indices":
@@ -128,23 +178,23 @@ class LabelEncoding:
             row = int(np.argmin(legal))
             allowed = self._write(np.arange(self.n_classes), form)
             raise DataError(
-                f"{values.tolist()[row]!r} at row {row} is none of the {form} of {self.n_classes} "
-                f"classes: {_listed(allowed)}. Name the form that the values are in."
+                f"{values.tolist()[row]!r} at row {row} is not valid for form={form!r} with "
+                f"{self.n_classes} classes; valid values are {_listed(allowed)}."
             )
         return numbers.astype(np.intp)
 
     def _read_one_hot(self, values: NDArray[Any]) -> NDArray[np.intp]:
         if values.ndim != 2 or values.shape[1] != self.n_classes:
             raise DataError(
-                f"one_hot values have shape {values.shape}; {self.n_classes} classes need "
-                f"(n, {self.n_classes})."
+                f"one_hot values have shape {values.shape}, but {self.n_classes} classes need "
+                f"shape (n, {self.n_classes})."
             )
         legal = ((values == 0) | (values == 1)).all(axis=1) & (values.sum(axis=1) == 1)
         if not legal.all():
             row = int(np.argmin(legal))
             raise DataError(
-                f"Row {row} of one_hot values is {values[row].tolist()}; it needs a single 1 among "
-                "zeros. For scores or probabilities take the largest: values.argmax(axis=1)."
+                f"Row {row} of the one_hot values is {values[row].tolist()}, but it must hold a "
+                "single 1 and zeros. For scores or probabilities use values.argmax(axis=1)."
             )
         codes: NDArray[np.intp] = values.argmax(axis=1)
         return codes
@@ -169,28 +219,28 @@ class LabelEncoding:
             raise DataError(
                 f"{unseen.size} of {values.size} labels belong to no class: {_listed(names)} "
                 f"(first at row {unseen[0]}). The classes are {_listed(self.classes)}. Drop those "
-                "rows, or fit on data that hold every class."
+                "rows, or fit on data with all classes."
             )
         return codes
 
     def _require_form(self, form: str) -> None:
         if form not in get_args(Form):
-            raise ParameterError(f"form={form!r}: must be one of {', '.join(get_args(Form))}.")
+            raise ParameterError(f"form={form!r} must be one of {', '.join(get_args(Form))}.")
         if form in _TWO_CLASSES and self.n_classes != 2:
             raise DataError(
-                f"{form} labels need two classes; there are {self.n_classes}: "
+                f"{form} labels need two classes, but there are {self.n_classes}: "
                 f'{_listed(self.classes)}. Use "one_hot" or "indices".'
             )
 
 
 WIDEST_TABLE = 1 << 12
-"""Whole numbers that lie so close together are looked up in a table, without a sort."""
+"""Whole numbers in a range up to this size are looked up in a table, without sorting."""
 
 
 def _span(values: NDArray[Any], within: tuple[int, int] | None = None) -> tuple[int, int] | None:
-    """The least and the greatest of whole numbers that are close together.
+    """The smallest and the largest of whole numbers if they span a small range, else None.
 
-    Where all are `within` given bounds, those.
+    If all numbers lie `within` given bounds, these bounds.
     """
     if values.dtype.kind not in "iu" or not values.size:
         return None
@@ -201,15 +251,15 @@ def _span(values: NDArray[Any], within: tuple[int, int] | None = None) -> tuple[
 
 
 def _from(low: int, values: NDArray[Any]) -> NDArray[np.intp]:
-    """Whole numbers counted from the least, which may be beyond what their own type can take off.
+    """Whole numbers minus `low`, which may be outside the range of their type.
 
-    Differences are small, so they are right even where both ends overflow on the way.
+    The differences are small, so they are correct even if intermediate values overflow.
     """
     return values.astype(np.intp) - np.array(low).astype(np.intp)
 
 
 def _distinct(values: NDArray[Any]) -> NDArray[Any]:
-    """In ascending order."""
+    """The distinct values in ascending order."""
     bounds = _span(values)
     if bounds is None:
         return np.unique(values)
@@ -218,20 +268,21 @@ def _distinct(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _as_labels(labels: Array) -> NDArray[Any]:
-    """A 1-D array of labels of which none is missing."""
+    """Labels as a 1-D array without missing values."""
     values = np.asarray(labels)
     if isinstance(labels, list | tuple) and values.dtype.kind == "U":
         if not all(isinstance(label, str) for label in labels):
-            # NumPy would have written the 1 of [1, "a"] as text.
+            # NumPy would convert the 1 of [1, "a"] to text.
             values = np.array(labels, dtype=object)
     if values.ndim != 1:
-        raise DataError(f"Labels have shape {values.shape}; give one label per row, (n,).")
+        raise DataError(f"Labels have shape {values.shape}. Give one label per row, (n,).")
     missing = [is_missing(label) for label in values.tolist()] if _may_be_missing(values) else []
     if any(missing):
         row = missing.index(True)
         raise DataError(
             f"{sum(missing)} of {values.size} labels are missing (first at row {row}: "
-            f"{values.tolist()[row]!r}). Drop those rows, or name a class for them."
+            f"{values.tolist()[row]!r}). Drop those rows, or give missing labels a class of their "
+            "own."
         )
     return values
 
@@ -241,11 +292,11 @@ def _may_be_missing(values: NDArray[Any]) -> bool:
 
 
 def _family(values: NDArray[Any]) -> str:
-    """What values have an order with: all numbers form one family."""
+    """The family of values that can be ordered together; all numbers form one."""
     return "number" if values.dtype.kind in "biuf" else values.dtype.kind
 
 
 def _listed(values: Any, at_most: int = 10) -> str:
-    """The first values, for an error message."""
+    """The first values as text, for an error message."""
     shown = [repr(value) for value in list(np.asarray(values, dtype=object))[: at_most + 1]]
     return ", ".join(shown[:at_most]) + (", ..." if len(shown) > at_most else "")

@@ -1,4 +1,4 @@
-"""Which entries of a table are missing."""
+"""Missing entries of a table."""
 
 from __future__ import annotations
 
@@ -17,17 +17,25 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True)
 class MissingMask:
-    """Ω, the entries of a table that are known, and those that are missing.
+    """The missing entries of a table, and the known ones (Ω).
 
-    Formula: methods that complete a matrix minimise Σ_{(i,j)∈Ω} ℓ(x_ij, x̂_ij) + R(X̂); how well they
-    do is seen on entries of Ω that were hidden from them. Cost: n·d bytes.
+    Formula: methods that complete a matrix minimise Σ_{(i,j)∈Ω} ℓ(x_ij, x̂_ij) + R(X̂). They are
+    evaluated on entries of Ω that were hidden from them; see `hide`. Cost: n·d bytes.
 
     Attributes
     ----------
     missing : array of bool, shape (n, d)
-        True where there is no value.
+        True where an entry is missing.
     names : tuple of str
-        The columns.
+        The names of the columns.
+    observed : array of bool, shape (n, d)
+        True where an entry is known (Ω).
+    n_missing : int
+        The number of missing entries.
+    share : float
+        The share of entries that are missing.
+    per_column, per_row : array of int
+        The number of missing entries of each column, and of each row.
 
     Examples
     --------
@@ -50,36 +58,37 @@ class MissingMask:
 
     @property
     def observed(self) -> Array:
-        """Ω: True where there is a value."""
+        """True where an entry is known (Ω)."""
         return ~self.missing
 
     @property
     def n_missing(self) -> int:
-        """How many entries are missing."""
+        """The number of missing entries."""
         return int(np.count_nonzero(self.missing))
 
     @property
     def share(self) -> float:
-        """The share of the entries that is missing; 0 of no entries."""
+        """The share of entries that are missing; 0 for an empty table."""
         return float(self.n_missing / max(self.missing.size, 1))
 
     @property
     def per_column(self) -> Array:
-        """Missing entries of each column."""
+        """The number of missing entries of each column."""
         return np.count_nonzero(self.missing, axis=0)
 
     @property
     def per_row(self) -> Array:
-        """Missing entries of each row."""
+        """The number of missing entries of each row."""
         return np.count_nonzero(self.missing, axis=1)
 
     def patterns(self) -> list[tuple[tuple[str, ...], int]]:
-        """The columns that are missing together, with the number of such rows; most rows first.
+        """The sets of columns that are missing together, the most frequent first.
 
         Returns
         -------
         list of (tuple of str, int)
-            Rows without gaps have the pattern ``()``.
+            The names of the missing columns, and the number of rows with this pattern. Rows
+            without missing entries have the pattern ``()``.
         """
         found, rows = np.unique(self.missing, axis=0, return_counts=True)
         named = [
@@ -89,30 +98,31 @@ class MissingMask:
         return sorted(named, key=lambda pattern: -pattern[1])
 
     def hide(self, share: float, random_state: Any = None) -> MissingMask:
-        """Entries that are known, drawn at random, made missing too: to judge a completion by.
+        """Hide some known entries at random, to evaluate how well they are filled in.
 
         Parameters
         ----------
         share : float in (0, 1)
-            Of the known entries, how many to hide (at least one).
+            The share of the known entries to hide. At least one entry is hidden.
         random_state : int, Generator or None
-            The draw.
+            Seed or generator for the draw. The same seed hides the same entries.
 
         Returns
         -------
         MissingMask
-            The old gaps and the new ones; ``new.missing & old.observed`` are those to judge by.
+            A mask of the missing and the hidden entries. ``new.missing & old.observed`` are the
+            hidden ones.
         """
         if not 0.0 < share < 1.0:
             raise ParameterError(
-                f"MissingMask.hide: share={share!r} must lie between 0 and 1. 0.1 hides a tenth of "
-                "the known entries."
+                f"MissingMask.hide: share={share!r} must lie between 0 and 1. For example, 0.1 "
+                "hides a tenth of the known entries."
             )
         known = np.flatnonzero(self.observed)
         if not known.size:
             raise DataError(
-                "MissingMask.hide: every entry is missing, so that none can be hidden. Give a "
-                "table that has values."
+                "MissingMask.hide: all entries are missing, so none can be hidden. Give a table "
+                "with known entries."
             )
         n_hidden = max(1, round(share * known.size))
         missing = self.missing.copy()
@@ -120,12 +130,12 @@ class MissingMask:
         return MissingMask(missing, self.names)
 
     def apply(self, X: Any) -> Array:
-        """A copy of a matrix of numbers with NaN where entries are missing.
+        """Copy a matrix of numbers, with NaN where entries are missing.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Numbers.
+            A matrix of numbers in the shape of the mask.
 
         Returns
         -------
@@ -134,27 +144,27 @@ class MissingMask:
         X = np.array(X, dtype=np.result_type(np.asarray(X).dtype, np.float32))
         if X.shape != self.missing.shape:
             raise DataError(
-                f"MissingMask.apply: X has shape {X.shape}, the mask {self.missing.shape}. Give "
-                "the table the mask was made of, or one of the same rows and columns."
+                f"MissingMask.apply: X has shape {X.shape}, but the mask has shape "
+                f"{self.missing.shape}. Give a matrix of the same shape."
             )
         X[self.missing] = np.nan
         return X
 
 
 def missing_mask(X: Any) -> MissingMask:
-    """Which entries of a table are missing: NaN, None, or what its library calls null.
+    """Find the missing entries of a table: NaN, None, or null values of its library.
 
     Formula: Ω = {(i, j): x_ij is known}. Cost: O(n·d).
 
     Parameters
     ----------
     X : array-like or table of shape (n, d)
-        A NumPy array, or a pandas, polars or Arrow table with columns of any kind.
+        A NumPy array, or a pandas, polars or Arrow table with columns of any type.
 
     Returns
     -------
     MissingMask
-        With ``missing`` and ``observed`` as arrays of bool, counts and patterns.
+        The missing and the known entries as arrays of bool, with counts and patterns.
 
     Examples
     --------
@@ -168,19 +178,19 @@ def missing_mask(X: Any) -> MissingMask:
     """
     if is_sparse(X):
         raise DataError(
-            "missing_mask: X is sparse, and a sparse array leaves out zeros, not missing values. "
-            "Give X.toarray(), or MissingMask(X.toarray() == 0, names) where no entry is no value."
+            "missing_mask: X is sparse, and a sparse array omits zeros, not missing values. Give "
+            "X.toarray(), or MissingMask(X.toarray() == 0, names) if omitted entries are missing."
         )
     if not is_table(X):
         X = np.asarray(X)
         if X.ndim != 2:
             raise DataError(
-                f"missing_mask: X has shape {X.shape}; rows and columns are needed. Use "
+                f"missing_mask: X has shape {X.shape}, but it must have rows and columns. Use "
                 "X.reshape(-1, 1) for one column."
             )
     columns = variables(X)
     if not columns:
-        raise DataError("missing_mask: X has no columns. Give a table with one at least.")
+        raise DataError("missing_mask: X has no columns. Give a table with at least one column.")
     plain = isinstance(X, np.ndarray) and X.dtype.names is None
     names = tuple(f"x{column.label}" if plain else str(column.label) for column in columns)
     return MissingMask(np.column_stack([_gaps(column) for column in columns]), names)

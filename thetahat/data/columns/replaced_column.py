@@ -1,4 +1,4 @@
-"""One column of a table with the values of other rows: what asking a model "what if" takes."""
+"""A table with one column replaced by its values at other rows."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from thetahat.foundation.types import Array
 
 
 def column_labels(X: Any) -> list[Any]:
-    """The names of the columns, or their numbers where they have none."""
-    names = getattr(X, "column_names", None)  # before `columns`, by which Arrow means the values
+    """The names of the columns, or their numbers if they have no names."""
+    names = getattr(X, "column_names", None)  # first, as `columns` of an Arrow table are values
     names = getattr(X, "columns", None) if names is None else names
     return list(names) if names is not None else list(range(np.shape(X)[1]))
 
 
 def column_of(X: Any, label: Any) -> Any:
-    """The values of one column, in the type it has."""
+    """The values of one column, in their type."""
     if hasattr(X, "iloc"):
         return X[label]
     if hasattr(X, "get_column"):
@@ -30,9 +30,9 @@ def column_of(X: Any, label: Any) -> Any:
 
 
 def exchanged(X: Any, label: Any, rows: Array) -> Any:
-    """X in which row i of one column holds the value of row ``rows[i]``; a copy of that column.
+    """X with row i of one column replaced by the value of row ``rows[i]``; copies that column.
 
-    No value is made that was not there, so every type of column can be exchanged.
+    Only existing values are used, so this works for columns of every type.
     """
     values = take_rows(column_of(X, label), rows)
     if hasattr(X, "iloc"):
@@ -43,7 +43,7 @@ def exchanged(X: Any, label: Any, rows: Array) -> Any:
         return X.set_column(X.column_names.index(label), label, values)
     if not isinstance(X, np.ndarray):
         raise DataError(
-            f"A column of a {type(X).__name__} cannot be exchanged. Give an array or a table."
+            f"A column of a {type(X).__name__} cannot be replaced. Give an array or a table."
         )
     changed = X.copy()
     changed[:, label] = values

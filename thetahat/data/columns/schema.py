@@ -1,8 +1,8 @@
-"""What is known about the columns: names, kinds, categories.
+"""Properties of columns: names, kinds, categories.
 
 A variable is numeric (a real number), discrete (an integer), ordinal (ordered categories),
-categorical (unordered ones) or Boolean. The kind of the response names the task: numeric means
-regression, every other kind means classification.
+categorical (unordered categories) or Boolean. The kind of the target determines the task: a numeric
+target means regression, every other kind means classification.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from enum import Enum
 
 
 class Kind(Enum):
-    """The kind of a variable (the course's four, and Boolean as the smallest categorical).
+    """The kind of a variable: numeric, discrete, ordinal, categorical or Boolean.
 
     Formula: numeric is x ∈ ℝ, discrete is x ∈ ℤ, ordinal is x ∈ {c₁ < ... < c_K}, categorical is
     x ∈ {c₁, ..., c_K}, Boolean is x ∈ {0, 1}. Cost: O(1).
@@ -32,12 +32,12 @@ class Kind(Enum):
 
     @property
     def task(self) -> str:
-        """What predicting a variable of this kind is called."""
+        """The task of predicting a variable of this kind."""
         return "regression" if self is Kind.NUMERIC else "classification"
 
     @property
     def is_number(self) -> bool:
-        """Whether values of this kind enter arithmetic as they are."""
+        """Whether values of this kind are used as numbers."""
         return self in (Kind.NUMERIC, Kind.DISCRETE, Kind.BOOLEAN)
 
 
@@ -52,15 +52,15 @@ class Column:
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns of X in order; empty when X came without names."""
+    """The columns of X in order; empty if X has no column names."""
 
     columns: tuple[Column, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Column names, empty when there are none."""
+        """Column names; empty if there are none."""
         return tuple(column.name for column in self.columns)
 
     def label(self, index: int) -> str:
-        """How an error message calls column `index`."""
+        """The name or number of a column, for error messages."""
         return f"'{self.columns[index].name}'" if self.columns else str(index)

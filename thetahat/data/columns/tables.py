@@ -1,6 +1,6 @@
-"""Tables of pandas, polars, Arrow and NumPy, read by the types their columns declare.
+"""Tables of pandas, polars, Arrow and NumPy, read by the types of their columns.
 
-What a column is and holds, in whatever library, its `Variable` says.
+A `Variable` gives the kind and the values of a column, for every library.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ def infer_schema(table: Any) -> Schema:
 
     Floating point is numeric, integers are discrete, ordered categoricals (polars Enum) are
     ordinal, other categoricals and text are categorical, Booleans are Boolean. The categories
-    c₁, ..., c_K come in their declared order; those of text are its distinct values, sorted.
-    Cost: O(d), and O(n log n) per text column, whose rows alone are read.
+    c₁, ..., c_K are in their declared order; those of text are its distinct values, sorted.
+    Cost: O(d), and O(n log n) per text column; other columns are not read.
 
     Parameters
     ----------
     table : pandas, polars or Arrow table or column, or structured NumPy array
-        Anything that exports an Arrow stream works too.
+        The table. Any object that exports an Arrow stream is accepted too.
 
     Returns
     -------
     Schema
-        One `Column` per column; ``schema.columns[j].kind.task`` names what predicting it is.
+        One `Column` per column; ``schema.columns[j].kind.task`` is the task of predicting it.
 
     Examples
     --------
@@ -45,18 +45,18 @@ def infer_schema(table: Any) -> Schema:
 
 
 def is_table(X: Any) -> bool:
-    """Whether X carries its own column types: pandas, polars, Arrow, or a structured array."""
+    """Whether X has types for its columns: pandas, polars, Arrow, or a structured array."""
     if isinstance(X, np.ndarray):
         return X.dtype.names is not None
     return hasattr(X, "iloc") or hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__")
 
 
 def table_to_numpy(X: Any) -> tuple[Array, Schema]:
-    """The numbers of a table, (n, d), or (n,) of a lone column, and what is known of its columns.
+    """The numbers of a table, (n, d), or of a single column, (n,), and the schema.
 
-    float32 when every column is, else float64; at most one copy; missing values become NaN, so that
-    the check for finite numbers names them. Columns that are not numbers are refused by name. The
-    schema is empty when the columns are not all named by strings, as in scikit-learn.
+    float32 if every column is, else float64; at most one copy. Missing values become NaN, so that
+    the check for finite numbers reports them. Columns that are not numbers raise an error. The
+    schema is empty unless all column names are strings, as in scikit-learn.
     """
     columns = variables(X)
     for column in columns:
@@ -72,7 +72,7 @@ def table_to_numpy(X: Any) -> tuple[Array, Schema]:
             return whole, schema
     n_rows = len(columns[0].values) if columns else len(X)
     dtype = np.float32 if all(column.is_single for column in columns) else np.float64
-    # Columns arrive contiguous and leave as runs of rows: Fortran order suits both.
+    # Columns are contiguous when read and blocks of rows when used: Fortran order suits both.
     numbers = np.empty((n_rows, len(columns)), dtype=dtype, order="F")
     for place, column in enumerate(columns):
         numbers[:, place] = column.numbers()

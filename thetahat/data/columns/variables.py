@@ -1,9 +1,8 @@
-"""Columns of pandas, polars, Arrow and NumPy, read by the types they declare.
+"""Columns of pandas, polars, Arrow and NumPy, read by their types.
 
-Each library holds a column in its own way; a `Variable` says what is asked of it: its kind, its
-categories, its numbers, its distinct values. Kinds come from types and are never guessed from
-values. The libraries are recognised by what their objects offer, so none is imported before a table
-of its own arrives.
+Each library stores a column in its own way; a `Variable` gives its kind, categories, numbers and
+distinct values. Kinds follow from types and are never guessed from values. Libraries are recognised
+by the attributes of their objects, so none is imported before it is needed.
 """
 
 from __future__ import annotations
@@ -32,19 +31,19 @@ _KIND_OF_CODE = {
 
 
 def _kind_of_objects(present: list[Any]) -> Kind | None:
-    """The kind of a column of objects: numbers, text (numbers may be among it), or none."""
+    """The kind of a column of objects: numbers, text (possibly with numbers), or none."""
     others = [value for value in present if not hasattr(value, "__float__")]
     are_text = all(isinstance(value, str | bytes) for value in others)
     return Kind.NUMERIC if not others else Kind.CATEGORICAL if are_text else None
 
 
 def kind_of_dtype(dtype: Any) -> Kind | None:
-    """The kind by the one-letter code of a NumPy type, which pandas' own types carry as well."""
+    """The kind by the one-letter code of a NumPy type, which pandas' types have as well."""
     return _KIND_OF_CODE.get(dtype.kind)
 
 
 def arrow_kind(arrow_type: Any) -> Kind | None:
-    """The kind of an Arrow type; None for dates, lists and other types that are no variable."""
+    """The kind of an Arrow type; None for dates, lists and other unsupported types."""
     types = optional_import("pyarrow.types", extra="table", purpose="Reading an Arrow table")
     if types.is_floating(arrow_type) or types.is_decimal(arrow_type) or types.is_null(arrow_type):
         return Kind.NUMERIC
@@ -61,32 +60,32 @@ def arrow_kind(arrow_type: Any) -> Kind | None:
 def arrow_numbers(values: Any) -> Array:
     """An Arrow array of numbers as floating point; nulls become NaN, float32 stays float32."""
     if str(values.type) not in ("float", "double"):
-        # Unsafe only in that integers beyond 2⁵³ are rounded, as they are everywhere else.
+        # Unsafe only because integers beyond 2⁵³ are rounded, as they are everywhere else.
         values = values.cast("double", safe=False)
     return values.to_numpy(zero_copy_only=False)
 
 
 @dataclass(frozen=True)
 class Variable(ABC):
-    """One column of a table, whatever library holds it."""
+    """One column of a table of any library."""
 
     label: Any
     values: Any
 
     @property
     def dtype(self) -> Any:
-        """Its type in the words of its library."""
+        """Its type, as its library names it."""
         return self.values.dtype
 
     @property
     @abstractmethod
     def declared_kind(self) -> Kind | None:
-        """The kind its type declares; None when the type is no variable."""
+        """The kind of its type; None if the type is not supported."""
 
     @property
     @abstractmethod
     def categories(self) -> tuple[Any, ...] | None:
-        """The categories its type lists, in order; None when it lists none."""
+        """The categories of its type, in order; None if it has none."""
 
     @property
     @abstractmethod
@@ -95,7 +94,7 @@ class Variable(ABC):
 
     @abstractmethod
     def numbers(self) -> Array:
-        """Its values as an array of numbers, NaN where they are missing."""
+        """Its values as an array of numbers; NaN where missing."""
 
     @abstractmethod
     def present(self) -> list[Any]:
@@ -103,16 +102,16 @@ class Variable(ABC):
 
     @abstractmethod
     def distinct(self) -> tuple[list[Any], Array]:
-        """Its distinct values, and which of them each row holds; −1 where it is missing."""
+        """Its distinct values, and the number of the value at each row; −1 where missing."""
 
     def codes(self, levels: tuple[Any, ...]) -> Array:
-        """The place of each row's value among `levels` (float64); NaN where it has none."""
+        """The position of each row's value among `levels` (float64); NaN if not among them."""
         place = {level: code for code, level in enumerate(levels)}
         values, which = self.distinct()
         return np.array([place.get(value, np.nan) for value in values] + [np.nan])[which]
 
     def held(self, rows: Array | None = None) -> tuple[Any, ...]:
-        """The distinct values of (some of) its rows in ascending order, missing ones left out."""
+        """The distinct values of (some of) its rows in ascending order, without missing ones."""
         values, which = self.distinct()
         found = np.unique(which if rows is None else which[rows])
         return sorted_distinct([values[k] for k in found if k >= 0 and not is_missing(values[k])])
@@ -122,8 +121,8 @@ class Variable(ABC):
         declared = self.declared_kind
         if declared is None:
             raise DataError(
-                f"{self} has type {self.dtype}: no number, Boolean, text or category. Turn it into "
-                "numbers (a date into days since a start), or drop it."
+                f"{self} has type {self.dtype}, which is not a number, Boolean, text or category. "
+                "Convert it to numbers (for example a date to days since a start), or drop it."
             )
         return declared
 
@@ -139,7 +138,7 @@ class Variable(ABC):
         first = values[0] if values else None
         example = next((value for value in values if not hasattr(value, "__float__")), first)
         return (
-            f"{self} is {self.kind.value} (it holds {example!r}); numbers are needed. Encode it "
+            f"{self} is {self.kind.value} (it holds {example!r}), but must hold numbers. Encode it "
             "first, for example with sklearn.preprocessing.OneHotEncoder, or drop it."
         )
 
@@ -265,7 +264,7 @@ class _PolarsVariable(Variable):
 
 
 class _ArrowVariable(Variable):
-    """An Arrow array, in one piece or in chunks."""
+    """An Arrow array, contiguous or chunked."""
 
     @property
     def dtype(self) -> Any:
@@ -296,13 +295,13 @@ class _ArrowVariable(Variable):
     def distinct(self) -> tuple[list[Any], Array]:
         whole = self.values.combine_chunks() if hasattr(self.values, "chunk") else self.values
         coded = whole.dictionary_encode()
-        # The codes of a dictionary may be unsigned, and have no −1.
+        # The codes of a dictionary may be unsigned, which cannot hold −1.
         which = coded.indices.cast("int64").fill_null(-1).to_numpy()
         return coded.dictionary.to_pylist(), which
 
 
 def variables(table: Any) -> list[Variable]:
-    """The columns of a table, or the lone column that `table` is."""
+    """The columns of a table, or the single column that `table` is."""
     if isinstance(table, np.ndarray) and table.dtype.names is None:
         return [ArrayVariable(place, table[:, place]) for place in range(table.shape[1])]
     if isinstance(table, np.ndarray):
@@ -324,17 +323,17 @@ def variables(table: Any) -> list[Variable]:
 
 
 def is_lone_column(table: Any) -> bool:
-    """Whether it has one type for all it holds (asked of the class: columns may be attributes)."""
+    """Whether it is a single column (by its class, as columns of a table may be attributes)."""
     if isinstance(table, np.ndarray):
         return False
     return hasattr(type(table), "dtype") or hasattr(type(table), "type")
 
 
 def sorted_distinct(values: list[Any]) -> tuple[Any, ...]:
-    """By type first, so that numbers and text in one column can be put in order."""
+    """Distinct values sorted by type first, so that numbers and text can be mixed."""
     return tuple(sorted(set(values), key=lambda value: (type(value).__name__, value)))
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN, or pandas' NA, which has no truth value of its own."""
+    """Whether a value is None, NaN, or pandas' NA, which has no truth value."""
     return value is None or type(value).__name__ == "NAType" or bool(value != value)

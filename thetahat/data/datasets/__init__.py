@@ -1,4 +1,4 @@
-"""Small data sets that ship with the package, and generators whose θ is known."""
+"""Small data sets that come with the package, and generators with known parameters."""
 
 from thetahat.data.datasets.abalone import load_abalone
 from thetahat.data.datasets.certified import filip, load_longley, wampler

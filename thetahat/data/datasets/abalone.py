@@ -8,18 +8,18 @@ from thetahat.data.datasets.dataset import FOLDER, Dataset, read_columns, stack
 
 _DESCRIPTION = """\
 4177 abalones from Tasmania: sex, three lengths and four weights of the shell and the body. The age
-in years is the number of rings of the shell plus 1.5; counting rings takes a microscope, measuring
-does not. Lengths are in units of 200 mm, weights in units of 200 g.
+in years is the number of rings of the shell plus 1.5. Rings have to be counted under a microscope,
+so it is useful to predict them. Lengths are in units of 200 mm, weights in units of 200 g.
 
 Source: W. Nash, T. Sellers, S. Talbot, A. Cawthorn, W. Ford (1994), Abalone, UCI Machine Learning
 Repository, doi:10.24432/C55C7W. Licence: Creative Commons Attribution 4.0 (CC BY 4.0)."""
 
 
 def load_abalone() -> Dataset:
-    """Load the UCI Abalone data: number of rings from seven body measurements.
+    """Load the UCI Abalone data: predict the number of rings from seven body measurements.
 
-    Serves regression, y = xᵀθ + b + noise. The one column that is not a number, ``Sex`` (M, F, or
-    I for infant), is in ``categorical``. Data by Nash et al. (1994), UCI Machine Learning
+    A regression problem, y = xᵀθ + b + noise. The one column that is not a number, ``Sex`` (M, F,
+    or I for infant), is in ``categorical``. Data by Nash et al. (1994), UCI Machine Learning
     Repository, doi:10.24432/C55C7W, licence CC BY 4.0. Cost: O(n·d), a file of 190 kB.
 
     Returns

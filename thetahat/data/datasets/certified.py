@@ -1,8 +1,8 @@
-"""Least-squares problems with certified answers: Longley, Wampler 1-5, Filip.
+"""Least-squares problems with certified solutions: Longley, Wampler 1-5, Filip.
 
 The Statistical Reference Datasets of the National Institute of Standards and Technology (USA)
 certify θ̂ = argmin Σ (y − xᵀθ)² and its standard errors s·√[(XᵀX)⁻¹]ⱼⱼ, s² = Σ residual² / (n − p),
-to 15 digits. They measure what floating point costs: κ(X) is about 5·10⁹ for Longley, 6·10⁶ for
+to 15 digits. They measure the effect of rounding: κ(X) is about 5·10⁹ for Longley, 6·10⁶ for
 Wampler and 2·10¹⁵ for Filip. The values below follow from the data in exact rational arithmetic.
 """
 
@@ -33,7 +33,7 @@ by the NIST Statistical Reference Datasets (public domain)."""
 
 _FILIP = """\
 82 points and a polynomial of degree 10: the powers of x between -8.8 and -3.1 are so nearly
-dependent that double precision is just enough.
+dependent that double precision is barely sufficient.
 
 Source: A. Filippelli; certified by the NIST Statistical Reference Datasets (public domain)."""
 
@@ -46,7 +46,7 @@ _LONGLEY_FIT = (
     (-0.0511041056535807, 0.226073200069370),
     (1829.15146461355, 455.478499142212),
 )
-"""Estimate and standard error: of the intercept, then of each column."""
+"""Estimate and standard error of the intercept, then of each column."""
 
 _WAMPLER_ERRORS = (
     2152.32624678170,
@@ -56,7 +56,7 @@ _WAMPLER_ERRORS = (
     5.64566512170752,
     0.112324854679312,
 )
-"""Standard errors under the noise itself; they grow in proportion to it."""
+"""Standard errors for the noise itself; they are proportional to it."""
 
 _WAMPLER_NOISE = (
     *(759, -2048, 2048, -2048, 2523, -2048, 2048, -2048, 1838, -2048, 2048),
@@ -82,12 +82,14 @@ _FILIP_FIT = (
 def load_longley() -> Dataset:
     """Load Longley's economic data with their certified least-squares fit.
 
-    The certified θ̂ solves XᵀX θ = Xᵀy with a column of ones in X. Cost: O(n·d), n = 16, d = 6.
+    Formula: the certified θ̂ solves XᵀX θ = Xᵀy with a column of ones in X. Cost: O(n·d), n = 16,
+    d = 6.
 
     Returns
     -------
     Dataset
-        With ``coef``, ``intercept``, ``standard_errors`` and ``residual_deviation``.
+        The rows, with the certified ``coef``, ``intercept``, ``standard_errors`` and
+        ``residual_deviation``.
 
     Examples
     --------
@@ -116,19 +118,19 @@ def load_longley() -> Dataset:
 def wampler(k: int = 1) -> Dataset:
     """Build Wampler's problem k: a polynomial of degree 5 on 0, 1, ..., 20.
 
-    y = Σⱼ cʲ xʲ + δₖ·noise for j = 0..5, with c = 0.1 for k = 2 and 1 otherwise, and
-    δₖ = 0, 0, 1, 100, 10⁴. The noise is orthogonal to 1, x, ..., x⁵, so θ̂ⱼ = cʲ exactly, and
-    whatever a solver adds is rounding. Cost: O(n·d), n = 21, d = 5.
+    Formula: y = Σⱼ cʲ xʲ + δₖ·noise for j = 0..5, with c = 0.1 for k = 2 and 1 otherwise, and
+    δₖ = 0, 0, 1, 100, 10⁴. The noise is orthogonal to 1, x, ..., x⁵, so θ̂ⱼ = cʲ exactly, and any
+    difference is a rounding error of the solver. Cost: O(n·d), n = 21, d = 5.
 
     Parameters
     ----------
-    k : {1, 2, 3, 4, 5}
-        Which of the five problems.
+    k : {1, 2, 3, 4, 5}, default=1
+        The number of the problem. 1 and 2 have no noise; 3, 4 and 5 have increasing noise.
 
     Returns
     -------
     Dataset
-        X holds x, x², ..., x⁵; the intercept is the coefficient of 1.
+        The rows, where X holds x, x², ..., x⁵ and the intercept is the coefficient of 1.
 
     Examples
     --------
@@ -137,11 +139,11 @@ def wampler(k: int = 1) -> Dataset:
     array([1., 1., 1., 1., 1.])
     """
     if k not in _WAMPLER_SCALE:
-        raise ParameterError(f"wampler(k={k!r}): Wampler's problems are k = 1, 2, 3, 4 and 5.")
+        raise ParameterError(f"wampler: k={k!r} must be 1, 2, 3, 4 or 5.")
     x = np.arange(21.0)
     exponents = np.arange(6)
     powers = x[:, np.newaxis] ** exponents
-    # For k = 2, integers over 10⁵: one rounding, as if the decimals of y had been read from a file.
+    # For k = 2, integers divided by 10⁵: one rounding, as if y had been read from a file.
     y = powers @ 10.0 ** exponents[::-1] / 1e5 if k == 2 else powers.sum(axis=1)
     theta = 1.0 / 10.0**exponents if k == 2 else np.ones(6)
     scale = _WAMPLER_SCALE[k]
@@ -158,14 +160,14 @@ def wampler(k: int = 1) -> Dataset:
 def filip() -> Dataset:
     """Load Filippelli's data: a polynomial of degree 10, the hardest of the certified fits.
 
-    y = Σⱼ θⱼ xʲ for j = 0..10. X holds the powers rounded to double precision; with
-    κ(X) ≈ 2·10¹⁵ that rounding alone leaves between 7 and 8 correct digits.
+    Formula: y = Σⱼ θⱼ xʲ for j = 0..10. X holds the powers rounded to double precision; with
+    κ(X) ≈ 2·10¹⁵ this rounding alone leaves between 7 and 8 correct digits.
     Cost: O(n·d), n = 82, d = 10.
 
     Returns
     -------
     Dataset
-        X holds x, x², ..., x¹⁰; ``path`` is the CSV file of x and y.
+        The rows, where X holds x, x², ..., x¹⁰; ``path`` is the CSV file of x and y.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""Non-linear regressions with certified answers: 17 problems of the NIST reference datasets.
+"""Non-linear regressions with certified solutions: 17 problems of the NIST reference datasets.
 
 The Statistical Reference Datasets of the National Institute of Standards and Technology (USA) give
-rows, a model f(x; θ), two starts (the first far away, the second nearer) and, to 11 digits,
-θ̂ = argmin Σ(y − f(x; θ))² with its standard errors. They are what a solver must be able to do:
-valleys that bend (MGH10, MGH17), flat starts (BoxBOD, Eckerle4), parameters that nearly cancel
-(Lanczos3, Thurber, MGH09).
+rows, a model f(x; θ), two starting points (the first far away, the second nearer) and, to 11
+digits, θ̂ = argmin Σ(y − f(x; θ))² with its standard errors. They test solvers on difficult
+problems: curved valleys (MGH10, MGH17), flat starting points (BoxBOD, Eckerle4), and parameters
+that nearly cancel (Lanczos3, Thurber, MGH09).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Model = Callable[[Array, Array], Array]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CertifiedCurve:
-    """Rows (x, y), a curve f(x; θ), two starts, and the certified fit.
+    """A non-linear regression problem: rows, a curve f(x; θ), starting points and certified fit.
 
     Formula: ``theta`` = argmin Σ(y − f(x; θ))² and ``standard_errors`` = σ̂√[(JᵀJ)⁻¹]ⱼⱼ to 11
     digits. Cost: O(n) memory.
@@ -34,17 +34,17 @@ class CertifiedCurve:
     Attributes
     ----------
     name : str
-        What the problem is called.
+        The name of the problem.
     X, y : ndarrays of shape (n, 1) and (n,)
-        The rows.
+        The rows and their targets.
     model : callable
-        ``model(X, theta)``.
+        The curve, as a function ``model(X, theta)``.
     starts : ndarray of shape (2, p)
-        The far start and the near one.
+        Two starting points: one far from the solution, one nearer.
     theta, standard_errors : ndarrays of shape (p,)
-        The certified fit.
+        The certified parameters and their standard errors.
     residual_deviation : float
-        σ̂ = √(Σ residual² / (n − p)).
+        The certified residual standard deviation, σ̂ = √(Σ residual² / (n − p)).
 
     Examples
     --------
@@ -76,9 +76,10 @@ def load_nonlinear(name: str = "Misra1a") -> CertifiedCurve:
 
     Parameters
     ----------
-    name : str
-        "Misra1a" to "Misra1d", "Chwirut2", "DanWood", "Lanczos3", "Gauss1", "Kirby2", "MGH09",
-        "MGH10", "MGH17", "Thurber", "BoxBOD", "Rat42", "Rat43" or "Eckerle4".
+    name : str, default="Misra1a"
+        The name of the problem: "Misra1a" to "Misra1d", "Chwirut2", "DanWood", "Lanczos3",
+        "Gauss1", "Kirby2", "MGH09", "MGH10", "MGH17", "Thurber", "BoxBOD", "Rat42", "Rat43" or
+        "Eckerle4".
 
     Returns
     -------
@@ -95,12 +96,12 @@ def load_nonlinear(name: str = "Misra1a") -> CertifiedCurve:
     if name not in CURVES:
         close = get_close_matches(str(name), CURVES, n=1)
         raise ParameterError(
-            f"load_nonlinear({name!r}): there is no such problem."
+            f"load_nonlinear: there is no problem {name!r}."
             + (f" Did you mean {close[0]!r}?" if close else "")
-            + f" There are {', '.join(CURVES)}."
+            + f" The problems are {', '.join(CURVES)}."
         )
     model, deviation = CURVES[name]
-    # The four models of Misra are fitted to the same rows.
+    # The four models of Misra use the same rows.
     rows = _of("nonlinear_rows.csv", "Misra1a" if name.startswith("Misra1") else name)
     parameters = _of("nonlinear_parameters.csv", name)
     return CertifiedCurve(
@@ -116,7 +117,7 @@ def load_nonlinear(name: str = "Misra1a") -> CertifiedCurve:
 
 
 def _of(file: str, name: str) -> dict[str, NDArray[Any]]:
-    """The numbers of one problem in a file that holds all of them, by column."""
+    """The numbers of one problem, by column, from a file with all problems."""
     columns = read_columns(FOLDER / file)
     mine = [place for place, problem in enumerate(columns["problem"]) if problem == name]
     return {
@@ -217,4 +218,4 @@ CURVES: dict[str, tuple[Model, float]] = {
     "Rat43": (_skewed_growth, 2.8262414662e01),
     "Eckerle4": (_bell, 6.7629245447e-03),
 }
-"""Each problem's model and its certified residual deviation."""
+"""For each problem, its model and its certified residual deviation."""

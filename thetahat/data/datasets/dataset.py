@@ -1,4 +1,4 @@
-"""What a loader or a generator hands out: arrays, their names, and the θ that belongs to them."""
+"""The result of a loader or a generator: arrays, column names and known parameters."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 FOLDER = Path(__file__).parent
-"""Where the CSV files of the package lie."""
+"""The folder of the CSV files of the package."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """Rows (x, y), the names of their columns and, where it is known, θ.
+    """A data set: rows, column names and, where they are known, the true parameters.
 
-    Where θ is known, y = X·coef + intercept + noise. For generated data it is the θ that made the
-    rows; for certified data it is the least-squares θ̂ = argmin Σ (y − xᵀθ)² to 15 digits.
-    Cost: O(n·d) memory.
+    Formula: if θ is known, y = X·coef + intercept + noise. For generated data it is the θ that
+    generated the rows; for certified data it is the least-squares θ̂ = argmin Σ (y − xᵀθ)² to 15
+    digits. Cost: O(n·d) memory.
 
     Attributes
     ----------
     X : ndarray of shape (n, d)
-        Numeric features.
+        The rows, with numeric columns only.
     y : ndarray of shape (n,)
-        The response.
+        The target of each row.
     feature_names : tuple of str
-        Names of the columns of X.
+        The names of the columns of X.
     target_name : str
-        Name of the response.
+        The name of the target.
     description : str
         What the rows are and where they come from.
     path : Path or None
-        The CSV file the rows were read from, for `th.scan`.
+        The CSV file the rows were read from, for use with `th.scan`.
     coef, intercept : ndarray of shape (d,), float, or None
-        θ, where it is known.
+        The true or certified coefficients and intercept (θ), where they are known.
     standard_errors : ndarray of shape (d + 1,) or None
         Standard errors of intercept and coef, in this order, where they are certified.
     residual_deviation : float or None
-        √(Σ residual² / (n − d − 1)), where it is certified.
+        The residual standard deviation √(Σ residual² / (n − d − 1)), where it is certified.
     categorical : dict of str to ndarray
         Columns that are not numbers, by name.
 
@@ -74,12 +74,12 @@ class Dataset:
 
 
 def read_columns(path: Path) -> dict[str, list[str]]:
-    """The columns of a shipped CSV file as text, by name."""
+    """The columns of a CSV file of the package as text, by name."""
     with open(path, newline="", encoding="utf-8") as lines:
         header, *rows = csv.reader(lines)
     return {name: [row[place] for row in rows] for place, name in enumerate(header)}
 
 
 def stack(columns: Mapping[str, list[str]], names: Sequence[str]) -> NDArray[np.float64]:
-    """The named columns as the numbers of one C-ordered matrix."""
+    """The named columns as one C-ordered matrix of numbers."""
     return np.ascontiguousarray(np.array([columns[name] for name in names], dtype=np.float64).T)

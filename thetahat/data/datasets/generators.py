@@ -1,4 +1,4 @@
-"""Random data whose θ is known: y = f_θ(x) + noise, or P(y = 1 | x) = σ(f_θ(x))."""
+"""Random data with known parameters: y = f_θ(x) + noise, or P(y = 1 | x) = σ(f_θ(x))."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def make_linear(
     condition: float | None = None,
     random_state: RandomState = None,
 ) -> Dataset:
-    """Draw rows of a linear model: y = Xθ + b + noise·ε, with ε ~ N(0, 1).
+    """Generate rows of a linear model, y = Xθ + b + noise·ε with ε ~ N(0, 1).
 
     The columns of X have mean 0, variance 1 and correlation ρ with each other. With ``condition``
     the singular values of the centred X are replaced by a geometric sequence whose largest is κ
@@ -30,21 +30,23 @@ def make_linear(
 
     Parameters
     ----------
-    n_rows, n_features : int
-        Shape of X.
-    noise : float
-        Standard deviation of the noise.
-    correlation : float in [0, 1)
-        ρ, between any two columns.
+    n_rows : int, default=100
+        The number of rows to generate.
+    n_features : int, default=5
+        The number of columns of X.
+    noise : float, default=1.0
+        Standard deviation of the noise. Must be ≥ 0.
+    correlation : float in [0, 1), default=0.0
+        The correlation between any two columns (ρ).
     condition : float, optional
-        κ of the centred X; needs n_rows > n_features.
+        The condition number of the centred X (κ), at least 1. Needs n_rows > n_features.
     random_state : int, Generator or None
-        Same seed, same rows.
+        Seed or generator for the rows. The same seed gives the same rows.
 
     Returns
     -------
     Dataset
-        With ``coef`` and ``intercept``.
+        The rows, with the true ``coef`` and ``intercept``.
 
     Examples
     --------
@@ -80,28 +82,31 @@ def make_classification_linear(
     scale: float = 3.0,
     random_state: RandomState = None,
 ) -> Dataset:
-    """Draw two classes with a linear boundary: P(y = 1 | x) = σ(xᵀθ + b), or a margin around it.
+    """Generate two classes with a linear boundary, with or without a margin around it.
 
-    x ~ N(0, I) and ‖θ‖ = ``scale``; the larger the scale, the fewer labels on the wrong side. With
-    ``margin`` the labels are y = 1[xᵀθ + b > 0], and each row is moved along θ away from the
-    boundary by the margin, so that |xᵀθ + b| / ‖θ‖ ≥ margin: the classes are separable.
-    Cost: O(n·d).
+    Formula: P(y = 1 | x) = σ(xᵀθ + b), where x ~ N(0, I) and ‖θ‖ = ``scale``. With ``margin`` the
+    labels are y = 1[xᵀθ + b > 0], and each row is moved along θ away from the boundary by the
+    margin, so that |xᵀθ + b| / ‖θ‖ ≥ margin: the classes are separable. Cost: O(n·d).
 
     Parameters
     ----------
-    n_rows, n_features : int
-        Shape of X.
+    n_rows : int, default=100
+        The number of rows to generate.
+    n_features : int, default=2
+        The number of columns of X.
     margin : float, optional
-        Smallest distance of a row to the boundary; None draws labels from σ.
-    scale : float
-        ‖θ‖.
+        The smallest distance of a row from the boundary. By default labels are drawn at random,
+        and the classes overlap.
+    scale : float, default=3.0
+        The norm of the coefficients (‖θ‖). Larger values give fewer labels on the wrong side of
+        the boundary.
     random_state : int, Generator or None
-        Same seed, same rows.
+        Seed or generator for the rows. The same seed gives the same rows.
 
     Returns
     -------
     Dataset
-        y holds 0 and 1; with ``coef`` and ``intercept``.
+        The rows with labels 0 and 1, and the true ``coef`` and ``intercept``.
 
     Examples
     --------
@@ -137,28 +142,30 @@ def make_circle(
     noise: float = 0.0,
     random_state: RandomState = None,
 ) -> Dataset:
-    """Draw points of a circle: ‖x − c‖ = r, up to noise in both coordinates.
+    """Generate points on a circle, with noise in both coordinates.
 
-    Multiplied out, ‖x‖² = 2cᵀx + (r² − ‖c‖²): linear in x. So y = ‖x‖², θ = 2c and b = r² − ‖c‖²,
-    and a linear fit finds the circle. Cost: O(n).
+    Formula: ‖x − c‖ = r is equivalent to ‖x‖² = 2cᵀx + (r² − ‖c‖²), which is linear in x. So with
+    y = ‖x‖², θ = 2c and b = r² − ‖c‖², a linear fit finds the circle. Cost: O(n).
 
     Parameters
     ----------
-    n_rows : int
-        Number of points.
-    centre, radius : (float, float), float
-        c and r.
-    arc : float in (0, 2π]
-        Angle covered; a short arc makes the fit hard.
-    noise : float
-        Standard deviation of the noise of each coordinate.
+    n_rows : int, default=100
+        The number of points to generate.
+    centre : (float, float), default=(1.0, -3.0)
+        The centre of the circle (c).
+    radius : float, default=2.0
+        The radius of the circle (r).
+    arc : float in (0, 2π], default=2π
+        The angle that the points cover. A short arc makes the fit difficult.
+    noise : float, default=0.0
+        Standard deviation of the noise of each coordinate. Must be ≥ 0.
     random_state : int, Generator or None
-        Same seed, same points.
+        Seed or generator for the points. The same seed gives the same points.
 
     Returns
     -------
     Dataset
-        X holds the points, y their squared norms; with ``coef`` and ``intercept``.
+        The points as X and their squared norms as y, with the true ``coef`` and ``intercept``.
 
     Examples
     --------
@@ -188,28 +195,28 @@ def make_polynomial(
     noise: float = 0.1,
     random_state: RandomState = None,
 ) -> Dataset:
-    """Draw points of a polynomial: y = Σⱼ θⱼ xʲ + noise·ε, with x uniform in an interval.
+    """Generate points on a polynomial with noise, with x uniform in an interval.
 
-    X holds the powers x, x², ..., so that a linear fit finds θ; the first column is x itself.
-    Cost: O(n·degree).
+    Formula: y = Σⱼ θⱼ xʲ + noise·ε, with ε ~ N(0, 1). X holds the powers x, x², ..., so that a
+    linear fit finds θ. Cost: O(n·degree).
 
     Parameters
     ----------
-    n_rows : int
-        Number of points.
-    coefficients : tuple of float
-        θ₀, θ₁, ..., the constant first.
-    interval : (float, float)
-        Where x lies.
-    noise : float
-        Standard deviation of the noise.
+    n_rows : int, default=100
+        The number of points to generate.
+    coefficients : tuple of float, default=(1.0, -2.0, 0.0, 1.0)
+        The coefficients θ₀, θ₁, ... of the polynomial, the constant first. At least two.
+    interval : (float, float), default=(-2.0, 2.0)
+        The smallest and the largest value of x.
+    noise : float, default=0.1
+        Standard deviation of the noise. Must be ≥ 0.
     random_state : int, Generator or None
-        Same seed, same points.
+        Seed or generator for the points. The same seed gives the same points.
 
     Returns
     -------
     Dataset
-        With ``coef`` (θ₁, ...) and ``intercept`` (θ₀).
+        The points, with the true ``coef`` (θ₁, ...) and ``intercept`` (θ₀).
 
     Examples
     --------
@@ -219,7 +226,7 @@ def make_polynomial(
     True
     """
     _require("n_rows", n_rows, n_rows >= 1, "at least 1")
-    _require("coefficients", coefficients, len(coefficients) >= 2, "θ₀ and θ₁ at least")
+    _require("coefficients", coefficients, len(coefficients) >= 2, "at least two numbers")
     _require("interval", interval, interval[0] < interval[1], "(low, high) with low < high")
     _require("noise", noise, noise >= 0, "a standard deviation, at least 0")
     rng = generator(random_state)
@@ -230,7 +237,7 @@ def make_polynomial(
 
 
 def _with_condition(X: NDArray[np.float64], condition: float) -> NDArray[np.float64]:
-    """X with mean 0 and the singular values √n·(1, ..., 1/κ); the singular vectors stay."""
+    """X with mean 0, singular values √n·(1, ..., 1/κ), and its own singular vectors."""
     left, _, right = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
     values = math.sqrt(X.shape[0]) * np.geomspace(1, 1 / condition, X.shape[1])
     adjusted: NDArray[np.float64] = (left * values) @ right
@@ -258,4 +265,4 @@ def _require_shape(n_rows: int, n_features: int) -> None:
 
 def _require(name: str, value: object, holds: bool, rule: str) -> None:
     if not holds:
-        raise ParameterError(f"{name}={value!r}: must be {rule}.")
+        raise ParameterError(f"{name}={value!r} must be {rule}.")

@@ -1,1 +1,1 @@
-"""Rows in files: `.npy`, delimited text, Parquet and Arrow, read a few blocks at a time."""
+"""Rows in files (`.npy`, delimited text, Parquet, Arrow), read a few blocks at a time."""

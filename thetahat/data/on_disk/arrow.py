@@ -1,8 +1,8 @@
-"""Rows of an Arrow file (Feather version 2) or stream, record batch by record batch.
+"""Rows of an Arrow file (Feather version 2) or stream, one record batch at a time.
 
-The file is mapped, and its pages are handed back after each piece, so that only the piece is
-resident, however large the record batches. A compressed batch has to be unpacked in one go: memory
-is then bounded by the largest batch.
+The file is memory-mapped, and its pages are released after each piece, so that only the piece is
+resident, even if record batches are large. A compressed batch has to be decompressed as a whole;
+memory is then bounded by the largest batch.
 """
 
 from __future__ import annotations
@@ -61,28 +61,28 @@ class _Mapped(NamedTuple):
     schema: Any
     batches: Iterator[Any]
     release: Callable[[], None]
-    """Hand the pages read so far back to the machine; they are read again if needed."""
+    """Release the pages read so far; they are read again if needed."""
 
 
 @contextmanager
 def _open(path: Path) -> Iterator[_Mapped]:
     pyarrow = optional_import("pyarrow", extra="table", purpose="Reading an Arrow file")
     ipc = optional_import("pyarrow.ipc", extra="table", purpose="Reading an Arrow file")
-    # No `included_fields`: Arrow would copy the chosen columns of a batch instead of mapping them.
+    # Without `included_fields`, as Arrow would copy the chosen columns instead of mapping them.
     options = ipc.IpcReadOptions(use_threads=False)
     with open(path, "rb") as file:
         pages = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     is_file = pages[:6] == b"ARROW1"
     try:
-        # No `with`: Arrow's arrays point into the pages, which go when the last array does.
+        # Without `with`, as Arrow's arrays use the pages until the last array is deleted.
         rows = pyarrow.BufferReader(pyarrow.py_buffer(pages))
         reader = (ipc.open_file if is_file else ipc.open_stream)(rows, options=options)
         batches = map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader
         yield _Mapped(reader.schema, iter(batches), lambda: _release(pages))
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as failure:
         raise DataError(
-            f"{path} is no complete Arrow file ({failure}). Write it again, or pass format=... if "
-            "it holds something else."
+            f"{path} is not a complete Arrow file ({failure}). Write it again, or pass format=... "
+            "if it has another format."
         ) from failure
 
 

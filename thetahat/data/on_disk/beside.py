@@ -1,4 +1,4 @@
-"""Targets and weights that are no columns of the scanned file: an array, or a second file."""
+"""Targets and weights that are not columns of the scanned file: an array, or a second file."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Beside:
     values: NDArray[Any] | Reader
     n_rows: int
     width: int
-    """Columns; 0 when the numbers are 1-D."""
+    """Number of columns; 0 if the numbers are 1-D."""
     origin: str
-    """How an error message calls them."""
+    """The name in error messages."""
 
     def walk(self, rows: int) -> Iterator[NDArray[Any]]:
-        """The numbers in steps of `rows` rows, each (m,) or (m, width)."""
+        """The numbers in steps of `rows` rows, each of shape (m,) or (m, width)."""
         if isinstance(self.values, Reader):
             for piece in self.values.pieces(range(max(1, self.width)), rows):
                 yield piece if self.width else piece[:, 0]
@@ -38,17 +38,19 @@ class Beside:
 
 
 def beside(values: Any, role: str) -> Beside:
-    """Open a `.npy` file, or take an array."""
+    """Open a `.npy` file, or use an array."""
     if isinstance(values, str | os.PathLike):
         reader = open_npy(Path(values))
         if not all(field.kind is not None and field.kind.is_number for field in reader.fields):
-            raise DataError(f"{reader.path}: {role} holds {reader.row_type}; numbers are needed.")
+            raise DataError(
+                f"{reader.path}: {role} holds {reader.row_type}, but it must hold numbers."
+            )
         width = 0 if reader.is_flat else len(reader.fields)
         return Beside(reader, reader.n_rows, width, reader.path.name)
     array = np.asarray(values)
     if array.dtype.kind not in "biuf" or array.ndim not in (1, 2):
         raise DataError(
-            f"{role} has shape {array.shape} and type {array.dtype}; a number per row is needed, "
+            f"{role} has shape {array.shape} and dtype {array.dtype}. Give one number per row, "
             "(n,), or several, (n, k)."
         )
     return Beside(array, array.shape[0], 0 if array.ndim == 1 else array.shape[1], f"the {role}")

@@ -1,4 +1,4 @@
-"""Which columns of a file are features, which the target, which the weight."""
+"""The columns of a file that are features, target and weight."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from thetahat.data.on_disk.reader import Reader
 from thetahat.foundation.errors import DataError
 
 Key = str | int
-"""A column by name, or by place (negative from the end)."""
+"""A column by name, or by number (negative numbers count from the end)."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Places of the columns in the file, by role."""
+    """Numbers of the columns in the file, by role."""
 
     features: tuple[int, ...]
     targets: tuple[int, ...] = ()
@@ -26,7 +26,7 @@ class Choice:
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """All that are read, features first."""
+        """All columns that are read, features first."""
         return self.features + self.targets + self.weights
 
 
@@ -36,7 +36,7 @@ def choose_columns(
     targets: Sequence[Key],
     weights: Sequence[Key],
 ) -> Choice:
-    """Find the columns and check that they are distinct and hold numbers."""
+    """Find the columns, and check that they are distinct and hold numbers."""
     index = _index(reader)
     target_places = tuple(_place(reader, index, key, "target") for key in targets)
     weight_places = tuple(_place(reader, index, key, "weight") for key in weights)
@@ -47,7 +47,7 @@ def choose_columns(
         keys = [features] if isinstance(features, str) else features
         places = tuple(_place(reader, index, key, "features") for key in keys)
     if not places:
-        raise DataError(f"{reader.path}: no column is left for the features. Name one at least.")
+        raise DataError(f"{reader.path}: no column is left for the features. Name at least one.")
     choice = Choice(places, target_places, weight_places)
     _require_distinct(reader, choice)
     for place in choice.columns:
@@ -56,7 +56,7 @@ def choose_columns(
 
 
 def schema_of(reader: Reader, places: Sequence[int]) -> Schema:
-    """Names and kinds of some columns; empty when the file has no names."""
+    """Names and kinds of some columns; empty if the file has no names."""
     if not reader.has_names:
         return Schema()
     fields = (reader.fields[place] for place in places)
@@ -64,13 +64,13 @@ def schema_of(reader: Reader, places: Sequence[int]) -> Schema:
 
 
 def _index(reader: Reader) -> dict[str, int]:
-    """Places by name, each name once."""
+    """Numbers of the columns by name; raises an error for a repeated name."""
     index: dict[str, int] = {}
     for place, field in enumerate(reader.fields):
         if reader.has_names and field.name in index:
             raise DataError(
                 f"{reader.path}: columns {index[field.name]} and {place} are both named "
-                f"{field.name!r}. Give each its own name."
+                f"{field.name!r}. Rename one of them."
             )
         index[field.name] = place
     return index
@@ -87,11 +87,12 @@ def _place(reader: Reader, index: dict[str, int], key: Key, role: str) -> int:
         return int(key) % width
     if not isinstance(key, str):
         raise DataError(
-            f"{reader.path}: {role}={key!r} is no column. Give a name, a number or a list of them."
+            f"{reader.path}: {role}={key!r} is not a column. Give a name, a number or a list of "
+            "them."
         )
     if not reader.has_names:
         raise DataError(
-            f"{reader.path}: {role}={key!r}, but its columns have no names. Give numbers, 0 to "
+            f"{reader.path}: {role}={key!r}, but the columns have no names. Give numbers, 0 to "
             f"{width - 1}."
         )
     if key not in index:
@@ -118,8 +119,8 @@ def _require_distinct(reader: Reader, choice: Choice) -> None:
     for place, role in roles:
         if place in seen:
             raise DataError(
-                f"{reader.path}: column {reader.label(place)} is named in {seen[place]} and again "
-                f"in {role}. Name each column once."
+                f"{reader.path}: column {reader.label(place)} is used for {seen[place]} and for "
+                f"{role}. Use each column once."
             )
         seen[place] = role
 
@@ -131,7 +132,7 @@ def _require_numbers(reader: Reader, place: int) -> None:
     what = "of type " + field.type_name if field.kind is None else field.kind.value
     row, value = reader.example(place)
     raise DataError(
-        f"{reader.path}: column {reader.label(place)} is {what} (row {row} holds {value!r}); "
-        "numbers are needed. Leave it out with features=[...], or encode it and write the file "
+        f"{reader.path}: column {reader.label(place)} is {what} (row {row} holds {value!r}), but "
+        "it must hold numbers. Leave it out with features=[...], or encode it and write the file "
         "again."
     )

@@ -1,8 +1,8 @@
 """Rows of delimited text (`.csv`, `.tsv`), parsed in blocks of about a megabyte.
 
-The kinds of the columns are inferred from the first block; numbers are then read as float64
-throughout, so that a column may begin with integers and turn real later on. Empty fields, NA and
-NaN are missing values.
+The kinds of the columns are inferred from the first block. Numbers are then read as float64
+throughout, so a column may begin with integers and have fractions later. Empty fields, NA and NaN
+are missing values.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ DELIMITERS = (",", ";", "\t", "|")
 
 @dataclass(frozen=True)
 class Dialect:
-    """How the text is to be read."""
+    """The format of the text."""
 
     delimiter: str
     header: bool
     encoding: str
     block_bytes: int = _BLOCK_BYTES
-    """Parsed at a time; a line must fit."""
+    """Bytes parsed at a time; a line must fit."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,9 @@ def open_delimited(
     try:
         head = _head(path)
     except OSError as failure:
-        raise DataError(f"{path} cannot be unpacked: {failure}. Pack it again.") from failure
+        raise DataError(f"{path} cannot be decompressed: {failure}. Write it again.") from failure
     if not head.strip():
-        raise DataError(f"{path} is empty. A header line and at least one row are needed.")
+        raise DataError(f"{path} is empty. Give a file with a header line and at least one row.")
     longest = max(len(line) for line in head.splitlines())
     dialect = Dialect(delimiter, header is not False, encoding, max(_BLOCK_BYTES, 4 * longest))
     with _open(path, dialect) as batches:
@@ -95,7 +95,7 @@ def open_delimited(
     if header is None and all(_is_number(field.name) for field in fields):
         raise DataError(
             f"{path} begins with a line of numbers ({first_line[:40]!r}) where column names are "
-            "expected. Pass header=False if it is a row, header=True if these are names."
+            "expected. Pass header=False if it is a row, or header=True if these are names."
         )
     return DelimitedReader(path, fields, has_names=dialect.header, dialect=dialect)
 
@@ -107,7 +107,7 @@ def _open(
     labels: Sequence[str] = (),
     types: Mapping[str, Any] | None = None,
 ) -> Iterator[Any]:
-    """Record batches of the columns that are given types; by default of all, types inferred."""
+    """Record batches of the columns with given types; by default all, with inferred types."""
     csv = optional_import("pyarrow.csv", extra="table", purpose="Reading a text file")
     try:
         with csv.open_csv(
@@ -134,14 +134,14 @@ def _open(
 
 
 def _explain(path: Path, dialect: Dialect, labels: Sequence[str], failure: str) -> str:
-    """What Arrow found wrong, with the column by name and the row counted from 0."""
+    """Arrow's error in our words, with the column by name and the row counted from 0."""
     before = 2 if dialect.header else 1
     ragged = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", failure, re.DOTALL)
     if ragged:
         row, expected, got, text = ragged.groups()
         return (
-            f"{path}: row {int(row) - before} has {got} fields where {expected} are expected: "
-            f"{text[:80]!r}. Complete the row, quote fields that hold {dialect.delimiter!r}, or "
+            f"{path}: row {int(row) - before} has {got} fields, but {expected} are expected: "
+            f"{text[:80]!r}. Complete the row, quote fields that contain {dialect.delimiter!r}, or "
             "pass another delimiter."
         )
     strange = re.search(r"column #(\d+): Row #(\d+): .*invalid value '(.*)'", failure, re.DOTALL)
@@ -149,18 +149,18 @@ def _explain(path: Path, dialect: Dialect, labels: Sequence[str], failure: str) 
         column, row, value = strange.groups()
         return (
             f"{path}: column {labels[int(column)]} holds {value!r} at row {int(row) - before}, "
-            "which is no number. Correct it, or leave the column out with features=[...]."
+            "which is not a number. Correct it, or leave the column out with features=[...]."
         )
     return f"{path} cannot be read as text delimited by {dialect.delimiter!r}: {failure}."
 
 
 def _require_dialect(delimiter: str, encoding: str) -> None:
     if len(delimiter) != 1:
-        raise ParameterError(f"delimiter={delimiter!r}: must be a single character.")
+        raise ParameterError(f"delimiter={delimiter!r} must be a single character.")
     try:
         codecs.lookup(encoding)
     except LookupError as failure:
-        raise ParameterError(f'encoding={encoding!r}: not known. Use "utf-8".') from failure
+        raise ParameterError(f'encoding={encoding!r} is not known. Use "utf-8".') from failure
 
 
 def _require_delimiter(
@@ -171,13 +171,13 @@ def _require_delimiter(
     for other in DELIMITERS:
         if other != delimiter and other in first_line:
             raise DataError(
-                f"{path} has one column when split at {delimiter!r}, and its first line holds "
+                f"{path} has one column if split at {delimiter!r}, but its first line contains "
                 f"{other!r}: {first_line[:80]!r}. Pass delimiter={other!r}."
             )
 
 
 def _head(path: Path, lines: int = 2, at_most: int = 1 << 26) -> bytes:
-    """The first lines, unpacked if the file is compressed."""
+    """The first lines, decompressed if necessary."""
     head = b""
     with _pyarrow().input_stream(str(path)) as stream:
         while head.count(b"\n") < lines and len(head) < at_most:

@@ -1,8 +1,8 @@
-"""Rows of one file as blocks that do not depend on how the file is cut.
+"""Rows of one file in blocks that do not depend on the format.
 
-A format hands out its rows in pieces of its own: row groups, record batches, a megabyte of text.
-Here they are put together to blocks of `rows_per_block` rows, which are the blocks that the same
-numbers have in memory: same blocks, same order, same bits. A block and a piece are held at a time.
+Each format has its own pieces: row groups, record batches, a megabyte of text. They are combined to
+blocks of `rows_per_block` rows, the same blocks that the same numbers have in memory, so results
+are the same bit for bit. Only a block and a piece are in memory at a time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from thetahat.foundation.errors import DataError
 
 @dataclass(frozen=True, kw_only=True)
 class FileSource(Source):
-    """A file that is read anew at each pass, and checked as it is read."""
+    """A file that is read again at each pass, and checked as it is read."""
 
     reader: Reader
     choice: Choice
@@ -50,8 +50,8 @@ class FileSource(Source):
             start += block.n_rows
         if not any_weight:
             raise DataError(
-                f"{self.reader.path}: all weights are zero, so no row counts. Give at least one a "
-                "positive weight."
+                f"{self.reader.path}: all weights are zero. Give at least one row a positive "
+                "weight."
             )
 
     def _block(
@@ -61,7 +61,7 @@ class FileSource(Source):
         weight: NDArray[Any] | None,
         start: int,
     ) -> Block:
-        """Split the columns by role and check them."""
+        """Split the columns by role, and check them."""
         first, last = len(self.choice.features), len(self.choice.features + self.choice.targets)
         X = np.ascontiguousarray(numbers[:, :first], dtype=self.dtype)
         require_finite_block(X, start, self.schema, self.reader.path.name)
@@ -91,8 +91,8 @@ class FileSource(Source):
         if negative.size:
             row = int(negative[0])
             raise DataError(
-                f"{origin}: the weight at row {start + row} is {weight[row]:g}; weights count rows "
-                "and must be ≥ 0. Drop such rows instead."
+                f"{origin}: the weight at row {start + row} is {weight[row]:g}, but weights must "
+                "be ≥ 0. Drop such rows instead."
             )
         return weight
 
@@ -101,7 +101,7 @@ class FileSource(Source):
 
 
 def rebatch(pieces: Iterable[NDArray[Any]], rows: int) -> Iterator[NDArray[Any]]:
-    """The same rows in C-ordered arrays of exactly `rows` rows; only the last may have fewer."""
+    """The same rows in C-ordered arrays of `rows` rows; only the last may have fewer."""
     held, filled = np.empty((0, 0)), 0
     for piece in pieces:
         if not filled and piece.shape[0] == rows and piece.flags.c_contiguous:

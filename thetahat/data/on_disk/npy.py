@@ -1,7 +1,7 @@
 """Rows of a `.npy` file: a 2-D array, or a 1-D structured array whose fields are the columns.
 
-Blocks are read at their offset, not mapped: the pages of a memory map stay resident as long as the
-machine has room for them, and the memory of a fit would grow with the number of rows.
+Blocks are read at their offset, not memory-mapped: the pages of a memory map stay resident as long
+as the machine has free memory, and the memory of a fit would grow with the number of rows.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class NpyReader(Reader):
     offset: int
     """Bytes before the first entry."""
     by_columns: bool
-    """Fortran order: a column lies in one piece."""
+    """Whether the array is in Fortran order, so that columns are contiguous."""
     is_flat: bool
-    """A 1-D array, taken for one column."""
+    """Whether the file holds a 1-D array, used as one column."""
 
     def count_rows(self) -> int:
         return self.n_rows
@@ -72,7 +72,7 @@ class NpyReader(Reader):
         file.seek(self.offset + first * self.row_type.itemsize)
         entries = np.fromfile(file, dtype=self.row_type, count=count)
         if entries.size < count:
-            raise DataError(f"{self.path} ended early: it was cut short while it was read.")
+            raise DataError(f"{self.path} became shorter while it was read.")
         return entries
 
 
@@ -80,18 +80,18 @@ def open_npy(path: Path) -> NpyReader:
     """Read the header of a `.npy` file; a 1-D array is one column."""
     with open(path, "rb") as file:
         if file.read(6) != b"\x93NUMPY":
-            raise DataError(f"{path} is no .npy file. Write it with np.save(path, array).")
+            raise DataError(f"{path} is not a .npy file. Write it with np.save(path, array).")
     try:
-        # Maps the file without touching its pages: header and length are checked, no row is read.
+        # Maps the file without reading its pages: checks header and length only.
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except Exception as failure:
-        # The header is a Python literal; parsing a damaged one may raise anything.
+        # The header is a Python literal, and parsing a damaged one may raise anything.
         raise DataError(
-            f"{path} is damaged, cut short or holds Python objects ({failure}). Write it again "
-            "with np.save(path, array), array being a 2-D array of numbers."
+            f"{path} is damaged, truncated or holds Python objects ({failure}). Write it again "
+            "with np.save(path, array), where array is a 2-D array of numbers."
         ) from failure
     if array.ndim not in (1, 2):
-        raise DataError(f"{path} has shape {array.shape}; rows and columns (2-D) are needed.")
+        raise DataError(f"{path} has shape {array.shape}, but it must be 2-D (rows and columns).")
     require_rows(path, array.shape[0] > 0)
     names = array.dtype.names
     types = (

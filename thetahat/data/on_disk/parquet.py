@@ -1,7 +1,7 @@
-"""Rows of a Parquet file, decoded batch by batch.
+"""Rows of a Parquet file, decoded one batch at a time.
 
-A row group may hold the whole file, so its column chunks are read through a small buffer: what is
-resident is a page per column, whatever the number of rows.
+A row group may hold the whole file, so its columns are read through a small buffer: only one page
+per column is in memory, for any number of rows.
 """
 
 from __future__ import annotations
@@ -61,6 +61,6 @@ def _open(path: Path) -> Iterator[Any]:
             yield file
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as failure:
         raise DataError(
-            f"{path} is no complete Parquet file ({failure}). Write it again, or pass format=... "
-            "if it holds something else."
+            f"{path} is not a complete Parquet file ({failure}). Write it again, or pass "
+            "format=... if it has another format."
         ) from failure

@@ -1,7 +1,7 @@
-"""What a file must offer to be scanned: its columns, its number of rows, its numbers in pieces.
+"""The interface of a file format: its columns, its number of rows, its numbers in pieces.
 
-One reader per format (`npy`, `delimited`, `parquet`, `arrow`). A reader holds no open file between
-calls, so a source can be sent to another process and walked by several threads.
+There is one reader per format (`npy`, `delimited`, `parquet`, `arrow`). A reader has no open file
+between calls, so a source can be sent to another process and read by several threads.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class Field:
 
     name: str
     kind: Kind | None
-    """None for dates, lists and other types that are no variable."""
+    """None for dates, lists and other unsupported types."""
     type_name: str
-    """Its type in the words of the format."""
+    """Its type, as the format names it."""
 
     @property
     def is_single(self) -> bool:
@@ -38,7 +38,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Reader(ABC):
-    """A file whose columns are known and whose rows are still on disk."""
+    """A file with known columns, whose rows are still on disk."""
 
     path: Path
     fields: tuple[Field, ...]
@@ -46,29 +46,29 @@ class Reader(ABC):
 
     @abstractmethod
     def count_rows(self) -> int:
-        """How many rows the file holds."""
+        """The number of rows of the file."""
 
     @abstractmethod
     def pieces(self, columns: Sequence[int], rows: int) -> Iterator[NDArray[Any]]:
-        """The chosen columns as (m, k) arrays of `dtype`; m is `rows` where the format allows."""
+        """The chosen columns as (m, k) arrays of `dtype`; m is `rows` if the format allows it."""
 
     @abstractmethod
     def example(self, column: int) -> tuple[int, Any]:
-        """Row and value of an entry that shows why the column holds no numbers."""
+        """Row and value of an entry that shows that the column does not hold numbers."""
 
     def label(self, column: int) -> str:
-        """How an error message calls a column."""
+        """The name or number of a column, for error messages."""
         return repr(self.fields[column].name) if self.has_names else str(column)
 
     def dtype(self, columns: Sequence[int]) -> type[np.floating[Any]]:
-        """float32 when all of the columns are, else float64."""
+        """float32 if all of the columns are, else float64."""
         return np.float32 if all(self.fields[j].is_single for j in columns) else np.float64
 
 
 def require_rows(path: Path, there_are_some: bool) -> None:
-    """Refuse a file without rows when it is opened."""
+    """Raise an error when a file without rows is opened."""
     if not there_are_some:
-        raise DataError(f"{path} has columns and no rows. At least one row is needed.")
+        raise DataError(f"{path} has columns but no rows. Give a file with at least one row.")
 
 
 def arrow_fields(schema: Any) -> tuple[Field, ...]:
@@ -77,7 +77,7 @@ def arrow_fields(schema: Any) -> tuple[Field, ...]:
 
 
 def arrow_piece(batch: Any, names: Sequence[str], dtype: Any) -> NDArray[Any]:
-    """The named columns of a record batch as one array, each contiguous as Arrow has it."""
+    """The named columns of a record batch as one array."""
     piece = np.empty((batch.num_rows, len(names)), dtype=dtype, order="F")
     for place, name in enumerate(names):
         piece[:, place] = arrow_numbers(batch.column(name))
@@ -85,7 +85,7 @@ def arrow_piece(batch: Any, names: Sequence[str], dtype: Any) -> NDArray[Any]:
 
 
 def arrow_example(batches: Iterable[Any], name: str) -> tuple[int, Any]:
-    """Row and value of the first entry of a column that is there."""
+    """Row and value of the first entry of a column that is not missing."""
     start = 0
     for batch in batches:
         for row, value in enumerate(batch.column(name).to_pylist()):

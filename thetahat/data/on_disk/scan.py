@@ -1,4 +1,4 @@
-"""`scan`: a file as a source of rows, of which a few blocks are in memory at a time."""
+"""`scan`: a file as a source of rows, with a few blocks in memory at a time."""
 
 from __future__ import annotations
 
@@ -46,40 +46,46 @@ def scan(
     header: bool | None = None,
     encoding: str = "utf-8",
 ) -> Source:
-    """Open a file larger than memory as the rows of a fit: Σᵢ wᵢ ℓ(yᵢ, f(xᵢ)), block by block.
+    """Open a file, which may be larger than memory, as the rows of a fit.
 
-    Opening reads no more than the first rows. Each pass of a fit then reads the file once, a few
-    blocks of about 4 MiB at a time, so memory does not grow with the number of rows. The blocks are
-    those that the same numbers have in memory, and so are the coefficients, bit for bit. Numbers
-    are checked as they are read. Cost: O(d) to open, O(n·d) time and O(block) memory per pass (for
-    a compressed Arrow file, O(largest record batch)).
+    Only the first rows are read when the file is opened. Each pass of a fit then reads the file
+    once, a few blocks of about 4 MiB at a time, so memory does not grow with the number of rows.
+    The blocks are the same as for an array in memory, so the coefficients are the same bit for bit.
+    Numbers are checked as they are read.
+
+    Formula: Σᵢ wᵢ ℓ(yᵢ, f(xᵢ)), added up block by block. Cost: O(d) to open, O(n·d) time and
+    O(block) memory per pass (for a compressed Arrow file, O(largest record batch)).
 
     Parameters
     ----------
     path : str or path
-        A `.npy` file (2-D, or structured), text (`.csv`, `.tsv`, also `.csv.gz`), `.parquet`, or
-        Arrow (`.arrow`, `.feather`, `.ipc`). All but `.npy` need ``pip install "thetahat[table]"``.
+        The file: `.npy` (a 2-D or structured array), text (`.csv`, `.tsv`, also `.csv.gz`),
+        `.parquet`, or Arrow (`.arrow`, `.feather`, `.ipc`). All but `.npy` need
+        ``pip install "thetahat[table]"``.
     target : column name or number, list of them, path or array, optional
-        The response: a column of the file, a list of columns for several outputs, a second `.npy`
-        file, or an array with one entry per row. Numbers count from 0, or from the end if negative.
+        The target: a column of the file, a list of columns for several outputs, the path of a
+        second `.npy` file, or an array with one entry per row. Column numbers count from 0, or
+        from the end if they are negative.
     weight : column name or number, path or array, optional
-        Sample weights, likewise.
+        The row weights: a column of the file, the path of a second `.npy` file, or an array with
+        one entry per row.
     features : list of column names or numbers, optional
-        The columns of X in order; by default all that are neither target nor weight.
+        The columns of X, in order. By default all columns that are neither target nor weight.
     format : {"npy", "csv", "tsv", "parquet", "arrow"}, optional
-        What the file is, when its name does not say it.
+        The format of the file. By default it follows from the ending of its name.
     delimiter : str, optional
-        What separates the fields of a text file; by default a comma, for `.tsv` a tab.
+        The character that separates the fields of a text file. By default a comma, or a tab for
+        `.tsv`.
     header : bool, optional
-        Whether a text file begins with column names. By default it must, and a first line of
-        numbers is refused.
-    encoding : str
-        Of a text file.
+        Whether the first line of a text file holds column names. By default it must, and a first
+        line of numbers raises an error.
+    encoding : str, default="utf-8"
+        The character encoding of a text file, such as "utf-8" or "latin-1".
 
     Returns
     -------
     Source
-        To be passed to ``fit`` in place of X, y and sample_weight.
+        Pass it to ``fit`` in place of X, y and sample_weight.
 
     Examples
     --------
@@ -93,7 +99,7 @@ def scan(
     target_columns, target_beside = _split(target, reader, "target")
     weight_columns, weight_beside = _split(weight, reader, "weight")
     if len(weight_columns) > 1 or (weight_beside is not None and weight_beside.width):
-        raise DataError(f"{reader.path}: one column holds the weights. Name a single one.")
+        raise DataError(f"{reader.path}: weight must be a single column. Name one.")
     several = len(target_columns) if isinstance(target, list | tuple) else 0
     choice = choose_columns(reader, features, target_columns, weight_columns)
     source = FileSource(
@@ -124,7 +130,7 @@ def _existing(path: str | os.PathLike[str]) -> Path:
         raise FileNotFoundError(f"There is no file {str(path)!r}; {where}.{hint}")
     with open(file, "rb") as content:
         if not content.read(1):
-            raise DataError(f"{file} is empty (0 bytes). Rows are needed.")
+            raise DataError(f"{file} is empty (0 bytes). Give a file with rows.")
     return file
 
 
@@ -138,7 +144,7 @@ def _open(
             reader = open_npy(path)
             if reader.is_flat:
                 raise DataError(
-                    f"{path} has shape ({reader.n_rows},); rows and columns (2-D) are needed. "
+                    f"{path} has shape ({reader.n_rows},), but it must be 2-D (rows and columns). "
                     "Reshape it: array.reshape(-1, 1) for one feature."
                 )
             return reader
@@ -151,21 +157,21 @@ def _open(
             return open_arrow(path)
     known = ", ".join(_FORMATS)
     if format is not None:
-        raise ParameterError(f"format={format!r}: must be one of {sorted(set(_FORMATS.values()))}.")
+        raise ParameterError(f"format={format!r} must be one of {sorted(set(_FORMATS.values()))}.")
     raise DataError(
-        f"{path}: a name ending in {known} says what a file holds; {path.suffix!r} does not. Pass "
-        'format="csv", or whatever it is.'
+        f"{path}: the ending {path.suffix!r} does not name a known format. Known endings are "
+        f'{known}. Pass the format, such as format="csv".'
     )
 
 
 def _split(value: Any, reader: Reader, role: str) -> tuple[list[Key], Beside | None]:
-    """Columns of the file, or numbers beside it."""
+    """Columns of the file, or numbers from another place."""
     if value is None:
         return [], None
     if isinstance(value, list | tuple):
         return list(value), None
     is_path = isinstance(value, os.PathLike) or (
-        # Without names, a string can only be the path of a second file.
+        # If the columns have no names, a string can only be the path of a second file.
         isinstance(value, str) and not reader.has_names and value.endswith(".npy")
     )
     if is_path:
@@ -179,6 +185,6 @@ def _require_same_rows(source: FileSource) -> None:
     for role, other in (("target", source.target_beside), ("weight", source.weight_beside)):
         if other is not None and other.n_rows != source.n_rows:
             raise DataError(
-                f"{source.reader.path} has {source.n_rows} rows, {other.origin} has "
-                f"{other.n_rows}. Give the {role} one entry per row."
+                f"{source.reader.path} has {source.n_rows} rows, but {other.origin} has "
+                f"{other.n_rows}. Give one {role} per row."
             )

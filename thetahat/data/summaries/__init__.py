@@ -1,1 +1,1 @@
-"""Summaries of rows that merge: moments, counts, quantiles."""
+"""Mergeable summaries of rows: moments, counts, quantiles."""

@@ -1,7 +1,7 @@
-"""How much weight each value of y has: a summary that merges.
+"""The total weight of each value of y, as a mergeable summary.
 
 Counts are sums of weights: merging is exact for whole weights, in any order and grouping.
-Cost: O(n log n) time per block, memory of the distinct values.
+Cost: O(n log n) time per block, and memory for the distinct values.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True)
 class Counts:
-    """Distinct values in ascending order, and the weight of each."""
+    """Distinct values in ascending order, and the total weight of each."""
 
     values: Array
     weights: Array
@@ -42,6 +42,6 @@ def counts(source: Source) -> Counts:
 def _summarise(block: Block) -> Counts:
     assert block.y is not None
     y = to_host(block.y)
-    weight = np.ones(len(y)) if block.weight is None else to_host(block.weight)
+    weight = to_host(block.row_weights)
     values, places = np.unique(y[weight > 0], return_inverse=True)
     return Counts(values, np.bincount(places, weights=weight[weight > 0], minlength=len(values)))

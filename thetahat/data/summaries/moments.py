@@ -1,13 +1,13 @@
-"""First and second moments as a summary that merges.
+"""First and second moments as a mergeable summary.
 
 For the rows z = (x, y) with weights w, `Moments` holds
 
     W = Σ w,    mean = Σ w z / W,    scatter = Σ w (z − mean)(z − mean)ᵀ,
 
 from which least squares, ridge, principal components, discriminant analysis and every covariance
-follow. Each block is centred before it is squared, and two summaries merge by Chan's update, so no
-digits are lost to large means. Columns are held in units of a power of two near their size (exact
-to undo), so that squares neither overflow nor vanish for data near 1e±150.
+follow. Each block is centred before it is squared, and two summaries merge by Chan's update, so
+large means cause no loss of digits. Columns are divided by a power of two near their size (which is
+exact), so that squares neither overflow nor underflow for data near 1e±150.
 
 Cost of a reduction: O(n d²) in BLAS (one symmetric product per block), O(d²) memory per thread.
 """
@@ -30,12 +30,12 @@ _NO_WEIGHT = np.empty(0)
 SMALLEST_ROOT = float(np.sqrt(np.finfo(np.float64).tiny))
 LARGEST_ROOT = float(np.sqrt(np.finfo(np.float64).max)) / 2
 FRAME_ROWS = 512
-"""Rows that the provisional centre and units are taken from."""
+"""Number of rows from which the provisional centre and units are computed."""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A provisional centre and a power-of-two unit per column: where blocks are packed."""
+    """A provisional centre and a power-of-two unit per column, applied to every block."""
 
     centre: Array
     unit: Array
@@ -65,8 +65,9 @@ class Moments:
 
     ``n_rows`` counts the rows of positive weight.
 
-    ``cancellation`` is the largest factor by which centring shrank a diagonal entry: how many times
-    ε the scatter may be off. It is near 1 for blocks that were centred before they were squared.
+    ``cancellation`` is the largest factor by which centring reduced a diagonal entry; the relative
+    error of the scatter is up to this factor times ε. It is near 1 for blocks that were centred
+    before they were squared.
     """
 
     n_rows: int
@@ -83,7 +84,7 @@ class Moments:
         return replace(self, scatter=self.scatter.copy()).absorb(other)
 
     def absorb(self, other: Moments) -> Moments:
-        """The same, in the memory of this summary's scatter: for a whole that nobody else holds."""
+        """The same, in the memory of this summary's scatter, which must not be used elsewhere."""
         if self.weight == 0:
             return replace(other, n_rows=self.n_rows + other.n_rows)
         if other.weight == 0:
@@ -92,7 +93,7 @@ class Moments:
             other = other.in_units(self.unit)
         weight = self.weight + other.weight
         gap = other.mean - self.mean
-        # In units, so that the outer product stays in range; what overflows is seen by is_finite.
+        # In units, so that the outer product stays in range; is_finite detects an overflow.
         between = gap / self.unit
         scatter = self.scatter
         with np.errstate(over="ignore", invalid="ignore"):
@@ -114,7 +115,7 @@ class Moments:
 
     @property
     def is_finite(self) -> bool:
-        """Whether every row that went in was finite (and nothing overflowed)."""
+        """Whether all rows were finite, and nothing overflowed."""
         return bool(np.isfinite(self.scatter).all() and np.isfinite(self.mean).all())
 
     @property
@@ -142,19 +143,19 @@ class Moments:
         return self.scatter * self.unit * self.unit[:, None] / scale
 
     def in_data_units(self) -> Array:
-        """The scatter in the data's own units; refused where squares leave the range of doubles."""
+        """The scatter in the units of the data; an error if squares leave the range of float64."""
         self.require_squares()
         scatter: Array = self.scatter * self.unit * self.unit[:, None]
         return scatter
 
     def require_squares(self, *, may_vanish: bool = False) -> None:
-        """Refuse columns whose squares overflow, or vanish unless they may."""
+        """Raise an error for columns whose squares overflow, or underflow unless they may."""
         size = np.sqrt(np.maximum(np.diagonal(self.scatter), 0.0)) * self.unit
         require_squares(size, self.n_features, may_vanish=may_vanish)
 
 
 def require_squares(size: Array, n_features: int, *, may_vanish: bool = False) -> None:
-    """The same of columns of [X, y], given the root of their sums of squares."""
+    """The same for columns of [X, y], given the roots of their sums of squares."""
     gone = size > LARGEST_ROOT
     if not may_vanish:
         gone |= (size > 0) & (size < SMALLEST_ROOT)
@@ -162,11 +163,11 @@ def require_squares(size: Array, n_features: int, *, may_vanish: bool = False) -
         worst = int(np.argmax(gone))
         name = f"Column {worst}" if worst < n_features else "The target y"
         how = (
-            "small that its squares vanish"
+            "small that its squares underflow"
             if size[worst] < 1
             else "large that its squares overflow"
         )
-        raise DataError(f"{name} is so {how}. Divide it by its size.")
+        raise DataError(f"{name} is so {how}. Rescale it.")
 
 
 def moments(source: Source) -> Moments:
@@ -174,7 +175,7 @@ def moments(source: Source) -> Moments:
     frame = provisional_frame(source)
     found = source.reduce(summarise_moments, frame)
     if not found.is_finite:
-        # Bad rows, or a column whose later rows dwarf its first block: the check tells them apart.
+        # Not finite, or later rows far larger than the first block: the check tells which.
         source.require_finite()
         extent = source.reduce(_summarise_extent)
         found = source.reduce(summarise_moments, Frame.of(np.stack([extent.low, extent.high])))
@@ -183,7 +184,7 @@ def moments(source: Source) -> Moments:
 
 @dataclass(frozen=True)
 class Means:
-    """Σw and the weighted means of the columns of [X, y]: first moments alone, O(d) memory."""
+    """Σw and the weighted means of the columns of [X, y], in O(d) memory."""
 
     weight: float
     mean: Array
@@ -201,7 +202,7 @@ def means(source: Source) -> Means:
 
 
 def _summarise_means(block: Block) -> Means:
-    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    weight = block.row_weights
     total = float(weight.sum())
     share = weight / total if total > 0 else weight
     y = np.empty((block.n_rows, 0)) if block.y is None else _as_columns(block.y)
@@ -209,7 +210,7 @@ def _summarise_means(block: Block) -> Means:
 
 
 def provisional_frame(source: Source) -> Frame:
-    """A frame from the first rows; zero centre for sparse ones, which stay sparse."""
+    """A frame from the first rows; zero centre for sparse rows, which stay sparse."""
     first = next(iter(source.blocks()))
     first = Block(
         X=to_host(first.X[:FRAME_ROWS, :]),
@@ -231,7 +232,7 @@ def provisional_frame(source: Source) -> Frame:
 
 
 def dense_rows(block: Block) -> Array:
-    """X of a block as a dense NumPy array, in place where it is one."""
+    """X of a block as a dense NumPy array, without a copy if it is one."""
     X = to_host(block.X)
     return X if isinstance(X, np.ndarray) else X.toarray()
 
@@ -302,7 +303,7 @@ def _summarise_sparse(block: Block, frame: Frame) -> Moments:
 
 
 def _centred(block: Block, frame: Frame, raw: Array, sums: Array, weight: float) -> Moments:
-    """From sums about the frame's centre to moments about the block's own mean."""
+    """Convert sums about the frame's centre to moments about the block's own mean."""
     offset = sums / weight if weight > 0 else np.zeros_like(sums)
     before = np.diagonal(raw).copy()
     scatter = _add_square(np.ascontiguousarray(raw), -weight, offset)
@@ -323,7 +324,7 @@ def _add_square(matrix: Array, scale: float, vector: Array) -> Array:
     """matrix + scale·vvᵀ, in the memory of the symmetric matrix."""
     dger = scipy_linalg().blas.dger
 
-    # The transpose of a symmetric matrix is itself, and is in the order that BLAS wants.
+    # The transpose of a symmetric matrix is equal to it, and has the memory order of BLAS.
     return dger(scale, vector, vector, a=matrix.T, overwrite_a=1).T
 
 

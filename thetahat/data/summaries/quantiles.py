@@ -1,9 +1,9 @@
-"""Quantiles of every column from one pass over rows, as a summary that merges.
+"""Quantiles of every column from one pass over the rows, as a mergeable summary.
 
-A column is kept as its distinct values with their weights, exactly while there are at most
-`CAPACITY` of them. Past that, two buffers of one level are merged into one of the next level that
+A column is stored as its distinct values with their weights, exactly as long as there are at most
+`CAPACITY` of them. After that, two buffers of one level are merged into one of the next level that
 keeps the values in the middle of `CAPACITY` equal shares of the weight. After m blocks no value
-has been thinned more than log₂ m times, so a quantile's level is off by at most
+has been thinned more than log₂ m times, so the level of a quantile is off by at most
 log₂(m)/(2·CAPACITY). Missing values are not counted.
 """
 
@@ -22,7 +22,7 @@ CAPACITY = 1 << 14
 
 
 class Weighted(NamedTuple):
-    """Distinct values in ascending order, and the weight of each."""
+    """Distinct values in ascending order, and the total weight of each."""
 
     values: Array
     weights: Array
@@ -33,14 +33,14 @@ EMPTY = Weighted(np.empty(0), np.empty(0))
 
 @dataclass(frozen=True)
 class QuantileSummary:
-    """The values of each column, some exactly and some by representatives."""
+    """The values of each column, exactly or by representatives."""
 
     columns: tuple[tuple[Weighted, ...], ...]
-    """For each column its buffers: those of level k have been thinned k times."""
+    """For each column its buffers; those of level k have been thinned k times."""
 
     @classmethod
     def of(cls, block: Block) -> QuantileSummary:
-        """What a block holds. Cost: O(n·d log n)."""
+        """The summary of a block. Cost: O(n·d log n)."""
         X = np.asarray(block.X)
         return cls(
             tuple((distinct(X[:, j], block.weight),) if len(X) else () for j in range(X.shape[1]))
@@ -53,12 +53,12 @@ class QuantileSummary:
         )
 
     def column(self, j: int) -> Weighted:
-        """All that is kept of a column."""
+        """All stored values of a column."""
         return _together(*self.columns[j])
 
 
 def distinct(values: Array, weight: Array | None = None) -> Weighted:
-    """The distinct values that are there, in order, each with the weight of its rows."""
+    """The distinct values in order, without missing ones, each with the weight of its rows."""
     present = ~np.isnan(values)
     if weight is not None:
         present &= weight > 0
@@ -82,7 +82,7 @@ def _together(*parts: Weighted) -> Weighted:
 
 
 def _carried(a: tuple[Weighted, ...], b: tuple[Weighted, ...]) -> tuple[Weighted, ...]:
-    """The buffers of both, one for each level, as binary numbers are added."""
+    """The buffers of both, at most one per level, combined like the digits of binary numbers."""
     levels: list[Weighted] = []
     carry = EMPTY
     for ours, theirs in zip_longest(a, b, fillvalue=EMPTY):

@@ -1,1 +1,1 @@
-"""Curves with bands: over thresholds, over rows, over parameters."""
+"""Curves with confidence bands: over thresholds, training rows, parameters and stages."""

@@ -1,10 +1,11 @@
-"""How high a curve over thresholds may truly lie where a given share of the others is let in.
+"""Confidence bounds of the true positive rate at a given false positive rate.
 
-Let x of the negatives truly score above a threshold c. Of n₀ negatives at hand, N ~ Binomial(n₀, x)
-do: that tells between which of them c lies, whatever the distribution of scores. For each N the
-positives above c are counted, k of n₁, and their true share lies near Beta(k + ½, n₁ − k + ½).
-The mixture of these over N carries both doubts, and its quantiles are the bounds. With the two
-classes exchanged the same bounds tell the false alarms at a given recall.
+Let x be the share of negatives whose score truly lies above a threshold c. Of the n₀ negatives in
+the sample, N ~ Binomial(n₀, x) lie above c, whatever the distribution of the scores; so N gives the
+position of c among them. For each N, k of the n₁ positives lie above c, and their true share has
+approximately the distribution Beta(k + ½, n₁ − k + ½). The mixture of these over N contains both
+sources of uncertainty, and its quantiles are the bounds. With the two classes exchanged, the same
+bounds hold for the false positive rate at a given recall.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ import numpy as np
 from thetahat.foundation.types import Array
 
 MOST_PLACES = 40
-"""Places of the threshold among the others that are told apart; more change no third digit."""
+"""Largest number of positions of the threshold considered; more do not change the third digit."""
 HALVINGS = 16
-"""Bounds are found to 2⁻¹⁶, and rounded outwards."""
+"""Number of bisection steps; bounds are found to 2⁻¹⁶ and rounded outwards."""
 
 
 def pointwise_bounds(shares: Array, across: Array, up: Array, level: float) -> tuple[Array, Array]:
-    """Bounds of the share of one class above the threshold that lets in `shares` of the other.
+    """Bounds of one class's share above the threshold exceeded by `shares` of the other class.
 
     `across` and `up` count the other class and this one above every threshold, from none to all.
     """
@@ -28,7 +29,7 @@ def pointwise_bounds(shares: Array, across: Array, up: Array, level: float) -> t
     weights, places = _places(np.asarray(shares), round(float(across[-1])), tail / 50)
     first = np.r_[0, np.flatnonzero(np.diff(across)) + 1]
     last = np.r_[first[1:] - 1, across.size - 1]
-    # The threshold lies between two of the others: at the foot or at the top of a vertical step.
+    # The threshold lies between two negatives: at the bottom or at the top of a vertical step.
     feet, tops = (np.interp(places, across[ends], up[ends]) for ends in (first, last))
     count, weights = np.hstack([feet, tops]), np.hstack([weights, weights]) / 2
     every = float(up[-1])
@@ -38,9 +39,10 @@ def pointwise_bounds(shares: Array, across: Array, up: Array, level: float) -> t
 
 
 def _places(shares: Array, n: int, rare: float) -> tuple[Array, Array]:
-    """How many of n lie above a threshold that lets in a share: probabilities, and the counts.
+    """Probabilities and counts of how many of n rows lie above a threshold, for each share.
 
-    Counts outside of all but `rare` of the probability are taken for the last inside.
+    The extreme counts, of total probability `rare` at either end, are replaced by the last count
+    inside.
     """
     from scipy.special import bdtr
     from scipy.stats import binom

@@ -1,4 +1,4 @@
-"""Where a falling curve L(k) bends: the number from which on more buys little."""
+"""The elbow of a falling curve L(k): the k beyond which the loss falls only slowly."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True, eq=False)
 class Elbow:
-    """A falling curve L(k), its band, and where it bends; as a number, the k of the bend.
+    """A falling curve L(k), its band and its elbow; converts to a number, the k of the elbow.
 
     Formula: the k farthest below the straight line from the first point to the last. Cost:
     O(points) memory.
@@ -24,17 +24,18 @@ class Elbow:
     Attributes
     ----------
     value : float
-        k at the bend.
+        The k at the elbow of the curve.
     values : array of shape (n_values,)
-        All k.
+        All values of k, in ascending order.
     losses : array of shape (n_values,)
-        L(k), the mean over repetitions.
+        The loss L(k), averaged over repetitions.
     low, high : array of shape (n_values,) or None
-        The band: a t interval of the mean for each k. None without repetitions.
+        The band: a t interval of the mean loss for each k. None without repetitions.
     agreement : float or None
-        The share of repetitions whose own curve bends at the same k.
+        The share of repetitions whose own curve has its elbow at the same k. None without
+        repetitions.
     level : float
-        The confidence of the band.
+        Confidence level of the band.
 
     Examples
     --------
@@ -68,8 +69,8 @@ class Elbow:
 
     def __str__(self) -> str:
         place = int(np.searchsorted(self.values, self.value))
-        words = f"The curve bends at {self.value:g}, where it is {self.losses[place]:.4g}"
-        words += f" ({self.losses[0]:.4g} at first, {self.losses[-1]:.4g} at last)"
+        words = f"The elbow is at {self.value:g}, where the loss is {self.losses[place]:.4g}"
+        words += f" ({self.losses[0]:.4g} at the first value, {self.losses[-1]:.4g} at the last)"
         if self.low is not None and self.high is not None and self.agreement is not None:
             words += (
                 f"; {100 * self.level:.4g}% interval {self.low[place]:.4g} to "
@@ -80,12 +81,12 @@ class Elbow:
     __repr__ = __str__
 
     def plot(self, axes: Any = None) -> Any:
-        """The curve with its band, the line it is measured from, and the bend. Cost: O(points).
+        """Plot the curve, its band, the straight line, and the elbow. Cost: O(points).
 
         Parameters
         ----------
         axes : matplotlib Axes, optional
-            Where to draw.
+            The axes to draw on. By default a new figure is created.
 
         Returns
         -------
@@ -97,26 +98,29 @@ class Elbow:
             axes.fill_between(self.values, self.low, self.high, alpha=0.2, lw=0)
         axes.plot(self.values, self.losses, "o-")
         axes.plot(self.values[[0, -1]], self.losses[[0, -1]], color="0.6", lw=0.8, ls="--")
-        axes.axvline(self.value, color="C3", lw=1, label=f"bends at {self.value:g}")
+        axes.axvline(self.value, color="C3", lw=1, label=f"elbow at {self.value:g}")
         axes.set(xlabel="k", ylabel="L(k)")
         axes.legend(frameon=False)
         return axes
 
 
 def elbow(values: Any, losses: Any, *, level: float = 0.95) -> Elbow:
-    """Where a falling curve L(k) bends: from there on, more buys little.
+    """Find the elbow of a falling curve L(k), beyond which the loss falls only slowly.
 
-    Formula: the k farthest below the straight line from the first point to the last, both axes
+    Use it to choose a number of clusters or components.
+
+    Formula: the k farthest below the straight line from the first point to the last, with both axes
     scaled to [0, 1]. Repeated losses are averaged, L̄ ± t_{r−1}·s/√r. Cost: O(points).
 
     Parameters
     ----------
     values : sequence of float
-        k, ascending; at least three.
+        The values of k, in ascending order. At least three are needed.
     losses : array-like of shape (n_values,) or (n_values, n_repetitions)
-        L(k), or for every k its values over restarts or samples of the rows.
+        The loss for each k, or for each k the losses of several repetitions, such as restarts or
+        samples of the rows.
     level : float, default=0.95
-        The confidence of the band, which repetitions give.
+        Confidence level of the band, between 0 and 1. A band needs repetitions.
 
     Returns
     -------
@@ -134,7 +138,7 @@ def elbow(values: Any, losses: Any, *, level: float = 0.95) -> Elbow:
     if repeated.ndim != 2 or len(repeated) != k.size or not (np.diff(k) > 0).all():
         raise DataError(
             f"elbow: {k.size} values and losses of shape {given.shape}. Give ascending values, and "
-            "one loss, or one row of losses, for each."
+            "one loss or one row of losses for each."
         )
     sample(repeated.ravel(), "losses", 3)
     mean, count = repeated.mean(axis=1), repeated.shape[1]
@@ -144,7 +148,7 @@ def elbow(values: Any, losses: Any, *, level: float = 0.95) -> Elbow:
     from scipy.special import stdtrit
 
     half = -stdtrit(count - 1, (1 - level) / 2) * repeated.std(axis=1, ddof=1) / np.sqrt(count)
-    # Losses that are never negative have no negative mean.
+    # The mean of losses that are never negative is not negative either.
     low = np.maximum(mean - half, 0.0) if repeated.min() >= 0 else mean - half
     falling = [column for column in repeated.T if column[0] > column[-1]]
     agreement = sum(_bend(k, column) == value for column in falling) / count
@@ -156,8 +160,8 @@ def _bend(k: Array, loss: Array) -> float:
     drop = loss[0] - loss[-1]
     if not drop > 0:
         raise DataError(
-            f"elbow: the losses do not fall ({loss[0]:g} at first, {loss[-1]:g} at last), so they "
-            "have no elbow."
+            f"elbow: the losses do not fall ({loss[0]:g} at the first value, {loss[-1]:g} at the "
+            "last), so the curve has no elbow. Give losses that fall as k grows."
         )
     below = (1 - across) - (loss - loss[-1]) / drop
     return float(k[int(below.argmax())])

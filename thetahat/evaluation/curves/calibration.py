@@ -1,4 +1,4 @@
-"""Calibration: whether of the rows given 70% about 70% are positive."""
+"""Calibration curve: predicted probabilities against the observed shares of positives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True)
 class CalibrationCurve:
-    """Predicted probabilities against observed shares, bin by bin.
+    """Predicted probabilities against the observed shares of positives, bin by bin.
 
     Formula: in each bin, the mean prediction and the share of positives with Wilson's interval;
     expected calibration error Σ (n_b/n)·|share_b − mean_b|. Cost: O(bins) memory.
@@ -25,13 +25,13 @@ class CalibrationCurve:
     Attributes
     ----------
     predicted : array of shape (n_bins,)
-        The mean prediction of each bin.
+        The mean predicted probability in each bin.
     observed : tuple of Interval
-        The share of positives in each bin.
+        The share of positives in each bin, with its interval.
     counts : array of shape (n_bins,)
-        Rows.
+        The number of rows in each bin.
     error : float
-        The expected calibration error.
+        The expected calibration error. 0 is perfect.
 
     Examples
     --------
@@ -51,21 +51,22 @@ class CalibrationCurve:
     def __str__(self) -> str:
         outside = sum(p not in o for p, o in zip(self.predicted, self.observed, strict=True))
         return (
-            f"Calibration over {len(self.observed)} bins: expected error {self.error:.4g}; "
-            f"{outside} bins whose interval excludes their prediction"
+            f"Calibration over {len(self.observed)} bin{'s' * (len(self.observed) != 1)}: expected "
+            f"calibration error {self.error:.4g}; the mean prediction lies outside the interval in "
+            f"{outside} bin{'s' * (outside != 1)}"
         )
 
     __repr__ = __str__
 
     def plot(self, axes: Any = None, label: str | None = None) -> Any:
-        """Observed shares with their intervals against predictions. Cost: O(bins).
+        """Plot the observed shares with their intervals against the predictions. Cost: O(bins).
 
         Parameters
         ----------
         axes : matplotlib Axes, optional
-            Where to draw.
+            The axes to draw on. By default a new figure is created.
         label : str, optional
-            The name of the curve.
+            The name of the curve in the legend.
 
         Returns
         -------
@@ -92,25 +93,28 @@ def calibration_curve(
     positive: Any = None,
     level: float = 0.95,
 ) -> CalibrationCurve:
-    """Compare predicted probabilities with observed shares.
+    """Compare predicted probabilities with the observed shares of positives.
 
-    Formula: rows fall into bins by their prediction; each bin's share of positives has Wilson's
-    interval. Cost: O(n log n).
+    A model is calibrated if, for example, about 70% of the rows with a prediction near 0.7 are
+    positive.
+
+    Formula: rows are sorted into bins by their prediction; the share of positives in each bin has
+    Wilson's interval. Cost: O(n log n).
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels of two kinds.
+        The labels, of two classes.
     probabilities : array-like of shape (n,)
-        Predicted probabilities of the positive label, in [0, 1].
+        Predicted probabilities of the positive class, in [0, 1].
     bins : int, default=10
-        How many.
+        The number of bins. More bins show finer detail, but have wider intervals.
     strategy : {"quantile", "uniform"}, default="quantile"
-        Bins of as many rows each, or of equal width.
+        Whether bins have equal numbers of rows ("quantile") or equal width ("uniform").
     positive : label, optional
-        The positive label; the second in order by default.
+        The label of the positive class. By default the second label in sorted order.
     level : float, default=0.95
-        The confidence.
+        Confidence level of the intervals, between 0 and 1. A larger value gives wider intervals.
 
     Returns
     -------
@@ -128,8 +132,8 @@ def calibration_curve(
     if p.min() < 0 or p.max() > 1:
         row = int(np.argmax((p < 0) | (p > 1)))
         raise DataError(
-            f"calibration_curve: the prediction of row {row} is {p[row]:g}; probabilities lie in "
-            "[0, 1]. Use predict_proba rather than decision_function."
+            f"calibration_curve: the prediction of row {row} is {p[row]:g}; probabilities must lie "
+            "in [0, 1]. Use predict_proba rather than decision_function."
         )
     if not (isinstance(bins, int | np.integer) and bins >= 1):
         raise ParameterError(f"calibration_curve: bins={bins!r} must be a whole number ≥ 1.")

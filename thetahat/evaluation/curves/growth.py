@@ -1,6 +1,6 @@
-"""Curves over something that grows: the rows learned, or a parameter.
+"""Learning curves over the number of training rows, and validation curves over a parameter.
 
-Each point is a cross-validated score with its interval; the points share their folds.
+Each point is a cross-validated score with its interval; all points use the same folds.
 """
 
 from __future__ import annotations
@@ -29,23 +29,25 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True)
 class ScoreCurve:
-    """Scores over a growing quantity, on held-back rows and on the rows that were learned.
+    """Scores on held-out rows and on training rows, over a growing quantity.
 
-    Formula: the mean over folds, with the corrected t interval, less what the metric cannot be.
+    Formula: the mean over folds, with the corrected t interval limited to the range of the metric.
     Cost: O(points).
 
     Attributes
     ----------
     name : str
-        What grows.
+        The quantity on the horizontal axis: the number of training rows, or a parameter.
     values : array of shape (n_points,)
-        Its values.
+        The values of this quantity.
     scores : tuple of Interval
-        On held-back rows.
+        For each value, the mean score on held-out rows and its confidence interval.
     training_scores : array of shape (n_points,)
-        On the rows that were learned.
+        For each value, the mean score on the training rows.
     metric : str
-        What is scored.
+        The name of the metric.
+    best : object
+        The value with the highest mean score on held-out rows.
 
     Examples
     --------
@@ -64,28 +66,28 @@ class ScoreCurve:
 
     @property
     def best(self) -> Any:
-        """The value of the best score on held-back rows."""
+        """The value with the highest mean score on held-out rows."""
         return self.values[int(np.argmax([interval.estimate for interval in self.scores]))]
 
     def __str__(self) -> str:
         rows = zip(self.values, self.scores, self.training_scores, strict=True)
         lines = [f"{self.metric} over {self.name}"]
         lines += [
-            f"  {value!s:>10}  {score}  (learned rows {own:.4g})" for value, score, own in rows
+            f"  {value!s:>10}  {score}  (training rows {own:.4g})" for value, score, own in rows
         ]
         return "\n".join(lines)
 
     __repr__ = __str__
 
     def plot(self, axes: Any = None) -> Any:
-        """Scores with their band, and those on learned rows. Cost: O(points).
+        """Plot the scores on held-out rows with their band, and on training rows. Cost: O(points).
 
-        Values that are no numbers stand side by side.
+        Values that are not numbers are placed at equal distances.
 
         Parameters
         ----------
         axes : matplotlib Axes, optional
-            Where to draw.
+            The axes to draw on. By default a new figure is created.
 
         Returns
         -------
@@ -100,8 +102,8 @@ class ScoreCurve:
         axes.fill_between(
             places, low, high, where=np.isfinite(low) & np.isfinite(high), alpha=0.2, lw=0
         )
-        axes.plot(places, mid, "o-", label="held-back rows")
-        axes.plot(places, self.training_scores, "s--", label="learned rows")
+        axes.plot(places, mid, "o-", label="held-out rows")
+        axes.plot(places, self.training_scores, "s--", label="training rows")
         axes.set(xlabel=self.name, ylabel=self.metric)
         axes.legend(frameon=False)
         return axes
@@ -118,21 +120,33 @@ def learning_curve(
     level: float = 0.95,
     random_state: Any = 0,
 ) -> ScoreCurve:
-    """How a model gains from rows: its score for growing training sets.
+    """Score a model trained on growing numbers of rows.
 
-    Formula: each fold's training rows are shuffled once; a size takes the first of them. Cost:
-    sizes × folds fits, side by side.
+    If the score on held-out rows still rises at the last size, more rows may help.
+
+    Formula: the training rows of each fold are shuffled once, and each size takes the first rows of
+    this order. Cost: sizes × folds fits, run in parallel.
 
     Parameters
     ----------
     model : estimator
-        Cloned for every fit.
+        An estimator with scikit-learn's interface. It is cloned before each fit, so the object
+        itself stays unfitted.
     X, y : array-like, sparse, table
-        Rows and targets.
+        The rows and their targets, held in memory. A table of one column is accepted for y.
     sizes : sequence of int or float, default=(0.1, 0.25, 0.5, 0.75, 1.0)
-        Training rows: how many, or which share of a fold's.
-    cv, scoring, level, random_state
-        As in `evaluate`; one metric.
+        Sizes of the training sets. An integer is a number of rows. A float in (0, 1] is a share of
+        the training rows of a fold.
+    cv : int, "bootstrap", splitter or iterable, default=5
+        How the rows are split into training rows and held-out rows; see `evaluate`.
+    scoring : str or callable, optional
+        One metric as in scikit-learn: a name such as "accuracy", or a callable
+        ``scorer(model, X, y)``. Greater values must be better. By default the model's own
+        ``score`` method is used.
+    level : float, default=0.95
+        Confidence level of the intervals, between 0 and 1. A larger value gives wider intervals.
+    random_state : int, default=0
+        Seed for shuffling or drawing the rows. The same seed gives the same folds.
 
     Returns
     -------
@@ -146,7 +160,7 @@ def learning_curve(
     [10, 80]
     """
     if not len(sizes):
-        raise ParameterError("learning_curve: sizes is empty. Give at least one.")
+        raise ParameterError("learning_curve: sizes is empty. Give at least one size.")
     y = _one_target(X, y)
     folds = _folds(model, X, y, cv, random_state)
     random = generator(random_state)
@@ -154,7 +168,7 @@ def learning_curve(
     most = min(len(train) for train, _ in shuffled)
     counts = np.array([_count(size, most) for size in sizes])
     parts = [[(train[:count], test) for train, test in shuffled] for count in counts]
-    return _curve("rows learned", counts, [model] * len(counts), X, y, parts, scoring, level)
+    return _curve("training rows", counts, [model] * len(counts), X, y, parts, scoring, level)
 
 
 def validation_curve(
@@ -169,22 +183,31 @@ def validation_curve(
     level: float = 0.95,
     random_state: Any = 0,
 ) -> ScoreCurve:
-    """How a model's score depends on one of its parameters.
+    """Score a model for several values of one of its parameters.
 
-    Formula: the same folds for every value. Cost: values × folds fits, side by side.
+    Formula: all values use the same folds. Cost: values × folds fits, run in parallel.
 
     Parameters
     ----------
     model : estimator
-        Cloned, with the parameter set.
+        An estimator with scikit-learn's interface. It is cloned before each fit, so the object
+        itself stays unfitted.
     X, y : array-like, sparse, table
-        Rows and targets.
+        The rows and their targets, held in memory. A table of one column is accepted for y.
     parameter : str
-        Its name, as in ``set_params``.
+        The name of the parameter, as in ``set_params``.
     values : sequence
-        Its values, of any kind.
-    cv, scoring, level, random_state
-        As in `evaluate`; one metric.
+        The values to try. They need not be numbers.
+    cv : int, "bootstrap", splitter or iterable, default=5
+        How the rows are split into training rows and held-out rows; see `evaluate`.
+    scoring : str or callable, optional
+        One metric as in scikit-learn: a name such as "accuracy", or a callable
+        ``scorer(model, X, y)``. Greater values must be better. By default the model's own
+        ``score`` method is used.
+    level : float, default=0.95
+        Confidence level of the intervals, between 0 and 1. A larger value gives wider intervals.
+    random_state : int, default=0
+        Seed for shuffling or drawing the rows. The same seed gives the same folds.
 
     Returns
     -------
@@ -200,7 +223,7 @@ def validation_curve(
     0.001
     """
     if not len(values):
-        raise ParameterError("validation_curve: values is empty. Give at least one.")
+        raise ParameterError("validation_curve: values is empty. Give at least one value.")
     y = _one_target(X, y)
     folds = _folds(model, X, y, cv, random_state)
     models = [clone(model).set_params(**{parameter: value}) for value in values]
@@ -216,7 +239,7 @@ def _one_target(X: Any, y: Any) -> Any:
     targets = one_column(y)
     if np.shape(targets)[:1] != (rows_in(X),):
         raise DataError(
-            f"X has {rows_in(X)} rows and y has shape {np.shape(y)}. Give one target per row."
+            f"X has {rows_in(X)} rows, but y has shape {np.shape(y)}. Give one target per row."
         )
     return targets
 
@@ -226,7 +249,7 @@ def _are_numbers(values: Array) -> bool:
 
 
 def _as_array(values: Sequence[Any]) -> Array:
-    """Numbers as numbers; anything else, None and tuples among them, as it is."""
+    """Numbers as a numeric array; other values, such as None and tuples, as objects."""
     if all(isinstance(value, Real) and not isinstance(value, bool) for value in values):
         return np.asarray(values)
     kept = np.empty(len(values), dtype=object)
@@ -238,12 +261,13 @@ def _as_array(values: Sequence[Any]) -> Array:
 def _count(size: float, most: int) -> int:
     if not (isinstance(size, Real) and np.isfinite(size)):
         raise ParameterError(
-            f"learning_curve: size {size!r} must be a number of rows, or a share of them."
+            f"learning_curve: size {size!r} must be a number of rows, or a share of the rows."
         )
     count = round(size * most) if isinstance(size, float | np.floating) and size <= 1 else int(size)
     if not 1 <= count <= most:
         raise ParameterError(
-            f"learning_curve: size {size!r} is {count} rows, and a fold has {most} to learn from."
+            f"learning_curve: size {size!r} is {count} rows, but a fold has {most} training rows. "
+            f"Give sizes from 1 to {most}, or shares from 0 to 1."
         )
     return count
 
@@ -261,7 +285,7 @@ def _curve(
     require_level(level)
     scorers = scorers_for(models[0], scoring)
     if len(scorers) != 1:
-        raise ParameterError(f"{len(scorers)} metrics given; draw a curve of one at a time.")
+        raise ParameterError(f"{len(scorers)} metrics given, but a curve shows one. Give one.")
     ((metric, scorer),) = scorers.items()
     scores, own = [], []
     for model, folds in zip(models, parts, strict=True):

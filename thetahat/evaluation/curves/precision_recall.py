@@ -1,4 +1,4 @@
-"""Precision against recall: what share of the finds is right, for every share found."""
+"""The precision-recall curve with the average precision and a confidence band."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class PrecisionRecallCurve:
     Attributes
     ----------
     thresholds, precision, recall : array
-        One entry per distinct score, from the highest down.
+        Thresholds, precision and recall, one entry per distinct score, from the highest down.
     average_precision : Interval
-        With Wilson's interval.
+        The average precision, with Wilson's interval.
     grid, low, high : array of shape (100,)
-        The pointwise band: bounds of precision for values of recall.
+        The pointwise band: values of recall, with lower and upper bounds of precision.
     share : float
-        The share of positives: the precision of a blind guess.
+        The share of positives, which is the precision of random scores.
 
     Examples
     --------
@@ -58,14 +58,14 @@ class PrecisionRecallCurve:
     __repr__ = __str__
 
     def plot(self, axes: Any = None, label: str | None = None) -> Any:
-        """The curve and its band, beside the share of positives. Cost: O(n).
+        """Plot the curve, its band, and the share of positives. Cost: O(n).
 
         Parameters
         ----------
         axes : matplotlib Axes, optional
-            Where to draw.
+            The axes to draw on. By default a new figure is created.
         label : str, optional
-            The name of the curve.
+            The name of the curve in the legend.
 
         Returns
         -------
@@ -82,7 +82,7 @@ class PrecisionRecallCurve:
         )
         axes.fill_between(self.grid, self.low, self.high, color=line.get_color(), alpha=0.2, lw=0)
         axes.axhline(self.share, color="0.6", lw=0.8, ls="--")
-        axes.set(xlabel="recall: positives found", ylabel="precision: finds that are right")
+        axes.set(xlabel="recall", ylabel="precision")
         axes.legend(frameon=False)
         return axes
 
@@ -90,30 +90,31 @@ class PrecisionRecallCurve:
 def precision_recall_curve(
     y: Any, scores: Any, *, positive: Any = None, level: float = 0.95, random_state: Any = 0
 ) -> PrecisionRecallCurve:
-    """Precision against recall for every threshold, with an interval and a band.
+    """Compute precision and recall for every threshold, with an interval and a band.
 
-    Formula: average precision = Σ (recall_i − recall_{i−1})·precision_i, a share a with Wilson's
-    interval for min(n₁, a(1 − a)/v) trials: as many as there are positives, or fewer where the
-    spread v of a over samples, by its derivatives in the weights of rows, asks for it. Band: the
-    bounds of fpr at each recall, as those of tpr in `roc_curve`, taken to precision for the share
-    of positives at hand. Cost: O(n log n).
+    Formula: average precision a = Σ (recall_i − recall_{i−1})·precision_i, with Wilson's interval
+    for min(n₁, a(1 − a)/v) trials, where n₁ is the number of positives and v the variance of a over
+    samples, from its derivatives with respect to the row weights. The band takes the bounds of fpr
+    at each recall, computed as the bounds of tpr in `roc_curve`, and converts them to precision for
+    the share of positives in the sample. Cost: O(n log n).
 
-    Of 95% intervals, 96 to 100% hold the true value when scores are normal, from 5 rows per class
-    on. Where a few negatives outscore all positives (one in twenty, of 50), 87% do: a sample that
-    holds none of them does not tell of them.
+    In simulations with normal scores, 95% intervals contained the true value in 96 to 100% of the
+    cases, from 5 rows per class on. If a few negatives (one in twenty, of 50) have higher scores
+    than all positives, it is 87%, because many samples contain no such negative.
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels of two kinds.
+        The labels, of two classes.
     scores : array-like of shape (n,)
-        Greater means more likely positive.
+        One score per row, such as a probability or a decision value. Greater means more likely
+        positive.
     positive : label, optional
-        The positive label; the second in order by default.
+        The label of the positive class. By default the second label in sorted order.
     level : float, default=0.95
-        The confidence.
-    random_state : int, Generator or None
-        Without effect: nothing is drawn at random.
+        Confidence level of the average precision and the band, between 0 and 1.
+    random_state : int, Generator or None, default=0
+        Has no effect, as no random numbers are used.
 
     Returns
     -------
@@ -157,16 +158,16 @@ def _average_interval(ranked: Ranked, level: float) -> Interval:
     trials = ranked.positives
     if variance > 0:
         trials = min(trials, average * (1 - average) / variance)
-    # The average is rounded, and must not exceed 1 by that.
+    # Rounding can lift the average slightly above 1.
     found = proportion_interval(min(average, 1.0) * trials, trials, level=level)
     return Interval(average, found.low, found.high, level, "Wilson over positives")
 
 
 def _average(ranked: Ranked) -> tuple[float, float]:
-    """The average precision, and its variance over samples of as many rows of either class.
+    """The average precision, and its variance over samples of the same class sizes.
 
-    A row's weight moves the precision at its own threshold and at all lower ones; the variance is
-    the sum of squares of these derivatives, centred within their class.
+    The weight of a row changes the precision at its own threshold and at all lower ones; the
+    variance is the sum of squares of these derivatives, centred within their class.
     """
     found, false = ranked.true_positives[1:], ranked.false_positives[1:]
     called, own = found + false, np.diff(ranked.true_positives)
@@ -182,7 +183,7 @@ def _from_here_on(values: Array) -> Array:
 
 
 def _spread(derivative: Array, count: Array) -> float:
-    """Σ (d − d̄)², with the n/(n − 1) of a variance, over rows that `count` counts."""
+    """Σ (d − d̄)², times n/(n − 1), over rows with the multiplicities `count`."""
     n = count.sum()
     centred = derivative - (count @ derivative) / n
     return float(count @ centred**2 * n / max(n - 1, 1))

@@ -1,4 +1,4 @@
-"""Labels of two kinds and scores that rank them: what curves over thresholds are made of."""
+"""Labels of two classes ranked by scores, as used by curves over thresholds."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.column_targets import one_column
+from thetahat.data.source import row_weights
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """Distinct thresholds from high to low, and the weight of either class at or above each."""
+    """Distinct thresholds from high to low, and the weight of each class at or above them."""
 
     thresholds: Array
     true_positives: Array
@@ -24,12 +25,12 @@ class Ranked:
 
     @property
     def tpr(self) -> Array:
-        """Share of the positives found at each threshold."""
+        """True positive rate at each threshold."""
         return self.true_positives / self.positives
 
     @property
     def fpr(self) -> Array:
-        """Share of the negatives called positive at each threshold."""
+        """False positive rate at each threshold."""
         return self.false_positives / self.negatives
 
 
@@ -38,8 +39,8 @@ def two_classes(y: Any, scores: Any, positive: Any = None) -> tuple[Array, Array
     labels, values = np.asarray(one_column(y)), np.asarray(one_column(scores), dtype=float)
     if labels.ndim != 1 or values.shape != labels.shape:
         raise DataError(
-            f"y has shape {labels.shape} and scores {values.shape}; give one label and one score "
-            "per row. For several classes, take them one against the rest."
+            f"y has shape {labels.shape} and scores {values.shape}. Give one label and one score "
+            "per row. For several classes, make one curve for each class against the rest."
         )
     if not np.isfinite(values).all():
         row = int(np.argmin(np.isfinite(values)))
@@ -48,20 +49,20 @@ def two_classes(y: Any, scores: Any, positive: Any = None) -> tuple[Array, Array
     if positive is None:
         if classes.size != 2:
             raise DataError(
-                f"y holds {classes.size} class(es); a curve needs two. Name the positive one with "
-                "positive=... to take it against the rest."
+                f"y holds {classes.size} class{'es' * (classes.size != 1)}, but a curve needs two. "
+                "Name the positive class with positive=... to compare it with the rest."
             )
         positive = classes[1]
     is_positive = labels == positive
     if is_positive.all() or not is_positive.any():
         kind = "positive" if is_positive.all() else "negative"
-        raise DataError(f"All {labels.size} rows are {kind}; a curve needs rows of both kinds.")
+        raise DataError(f"All {labels.size} rows are {kind}; a curve needs rows of both classes.")
     return is_positive, values, positive
 
 
 def rank(is_positive: Array, scores: Array, weight: Array | None = None) -> Ranked:
     """Count both classes at every distinct score: rows of equal score move together."""
-    w = np.ones(scores.size) if weight is None else np.asarray(weight, dtype=float)
+    w = np.asarray(row_weights(weight, scores.size), dtype=float)
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     last = np.append(np.flatnonzero(np.diff(ranked)), ranked.size - 1)

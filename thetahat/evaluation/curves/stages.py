@@ -1,4 +1,4 @@
-"""The score of a model after each of its stages, with a band."""
+"""The score of a model after each of its stages, with a confidence band."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from thetahat.foundation.types import Array
 
 Score = Callable[[Array, Array], float]
 GROUPS = 20
-"""Groups of rows that are left out in turn to see how much a score depends on them."""
+"""Number of groups of rows that are left out in turn for the jackknife."""
 
 
 @dataclass(frozen=True, eq=False)
 class StagedCurve:
-    """The score after each stage of a model, with its band; also an array of the scores.
+    """The score after each stage of a model, with a band; converts to an array of the scores.
 
     Formula: score(y, prediction of the first s stages), s = 1, 2, …. Cost: O(stages) memory.
 
     Attributes
     ----------
     stages : array of shape (n_stages,)
-        1, 2, ….
+        The number of stages used: 1, 2, ….
     scores : tuple of Interval
-        After each stage; the interval is for further rows like these, stage by stage.
+        For each stage, the score and its confidence interval for new rows of the same kind.
     metric : str
-        What is scored.
+        The name of the score function.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class StagedCurve:
         return np.asarray(self)[place]
 
     def tolist(self) -> list[float]:
-        """The scores alone. Cost: O(stages)."""
+        """The scores as a list, without intervals. Cost: O(stages)."""
         return np.asarray(self).tolist()
 
     def __str__(self) -> str:
@@ -75,22 +75,22 @@ class StagedCurve:
                 f"{self.metric} over {len(self)} stages",
                 f"  first     {self.scores[0]}",
                 f"  last      {self.scores[-1]}",
-                f"  least     {self.scores[least]} at stage {self.stages[least]}",
-                f"  greatest  {self.scores[most]} at stage {self.stages[most]}",
+                f"  lowest    {self.scores[least]} at stage {self.stages[least]}",
+                f"  highest   {self.scores[most]} at stage {self.stages[most]}",
             ]
         )
 
     __repr__ = __str__
 
     def plot(self, axes: Any = None, label: str | None = None) -> Any:
-        """Scores over stages, with their band. Cost: O(stages).
+        """Plot the scores over the stages, with their band. Cost: O(stages).
 
         Parameters
         ----------
         axes : matplotlib Axes, optional
-            Where to draw.
+            The axes to draw on. By default a new figure is created.
         label : str, optional
-            The name of the curve.
+            The name of the curve in the legend.
 
         Returns
         -------
@@ -111,24 +111,24 @@ class StagedCurve:
 
 
 def staged_curve(model: Any, X: Any, y: Any, *, score: Score, level: float = 0.95) -> StagedCurve:
-    """The score of a fitted model after each of its stages, as trees are added by boosting.
+    """Score a fitted model after each of its stages, such as the iterations of boosting.
 
-    Formula: score(y, prediction of the first s stages), s = 1, 2, …; a score that is the share of
-    right, or of wrong, rows has Wilson's interval, any other s ± t_{g−1}·√((g − 1)/g·Σ(s₋ⱼ − s̄)²)
-    from its values s₋ⱼ without each of g = 20 groups of rows in turn (the jackknife). Where those
-    are all alike their spread is unknown, and nothing is claimed. Cost: one staged prediction, 21
-    scores per stage.
+    Formula: score(y, prediction of the first s stages), s = 1, 2, …. If the score is the share of
+    correct rows or of errors, it has Wilson's interval. Any other score has the jackknife interval
+    s ± t_{g−1}·√((g − 1)/g·Σ(s₋ⱼ − s̄)²) from its values s₋ⱼ without each of g = 20 groups of rows
+    in turn. If these values are all equal, the spread is unknown and the interval is unbounded.
+    Cost: one staged prediction, and 21 scores per stage.
 
     Parameters
     ----------
     model : fitted estimator
-        With ``staged_predict``.
+        A fitted model with the method ``staged_predict``.
     X, y : array-like
-        Rows it has not seen.
+        Rows that were not used for the fit, and their targets.
     score : callable
-        ``score(y, predicted)``, such as ``sklearn.metrics.accuracy_score``.
+        A function ``score(y, predicted)``, such as ``sklearn.metrics.accuracy_score``.
     level : float, default=0.95
-        The confidence of the band at each stage.
+        Confidence level of the intervals, between 0 and 1. A larger value gives wider intervals.
 
     Returns
     -------
@@ -149,13 +149,13 @@ def staged_curve(model: Any, X: Any, y: Any, *, score: Score, level: float = 0.9
     require_level(level)
     if not hasattr(model, "staged_predict"):
         raise CapabilityError(
-            f"{type(model).__name__} has no stages (no staged_predict). Use validation_curve over "
-            "its size instead."
+            f"{type(model).__name__} has no method staged_predict. Use validation_curve over its "
+            "size instead."
         )
     targets = np.asarray(one_column(y))
     if targets.shape[:1] != (rows_in(X),) or not targets.size:
         raise DataError(
-            f"staged_curve: X has {rows_in(X)} rows and y has shape {targets.shape}. Give one "
+            f"staged_curve: X has {rows_in(X)} rows, but y has shape {targets.shape}. Give one "
             "target per row."
         )
     found, right, wrong = [], [], []
@@ -166,7 +166,7 @@ def staged_curve(model: Any, X: Any, y: Any, *, score: Score, level: float = 0.9
         right.append(alike.mean() if alike.size else np.nan)
         wrong.append(1 - right[-1])
     if not found:
-        raise DataError(f"staged_curve: {type(model).__name__} gave no stages.")
+        raise DataError(f"staged_curve: {type(model).__name__}.staged_predict gave no stages.")
     values = np.array([interval.estimate for interval in found])
     if any(np.allclose(values, share, rtol=0, atol=1e-12) for share in (right, wrong)):
         n = targets.size
@@ -180,7 +180,7 @@ def staged_curve(model: Any, X: Any, y: Any, *, score: Score, level: float = 0.9
 
 
 def _left_out(score: Score, y: Array, predicted: Array, level: float) -> Interval:
-    """The score and its interval by leaving out groups of rows, every 20th row together."""
+    """The score with its jackknife interval; group j holds every 20th row."""
     from scipy.special import stdtrit
 
     whole, size = float(score(y, predicted)), min(GROUPS, len(y))

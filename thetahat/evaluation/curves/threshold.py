@@ -1,4 +1,4 @@
-"""The threshold that costs least, when the two kinds of error cost differently."""
+"""The threshold with the lowest cost, when the two kinds of error have different costs."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from thetahat.foundation.errors import ParameterError
 
 @dataclass(frozen=True)
 class Threshold:
-    """A threshold for scores, and what it costs.
+    """A threshold for scores and its cost.
 
     Formula: cost per row (c_fp·FP + c_fn·FN)/n. Cost: O(1).
 
     Attributes
     ----------
     threshold : float
-        Call a row positive when its score is at least this.
+        The threshold. Rows with a score of at least this value are classified as positive.
     cost : float
-        The mean cost per row.
+        The mean cost per row at this threshold.
     tpr, fpr : float
-        Positives found, and negatives called positive.
+        The true positive rate and the false positive rate at this threshold.
     cost_of_none, cost_of_all : float
-        What calling no row, or every row, positive would cost.
+        The mean cost per row if no row, or every row, is classified as positive.
 
     Examples
     --------
@@ -52,21 +52,23 @@ def best_threshold(
     false_negative: float = 1.0,
     positive: Any = None,
 ) -> Threshold:
-    """The threshold of least cost over all that the scores allow.
+    """Find the threshold with the lowest cost.
 
-    Formula: argmin_t c_fp·FP(t) + c_fn·FN(t). With calibrated probabilities it is near
+    Formula: argmin_t c_fp·FP(t) + c_fn·FN(t). For calibrated probabilities it is close to
     c_fp/(c_fp + c_fn). Cost: O(n log n).
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels of two kinds, of rows the model has not seen.
+        The labels, of two classes. Use rows that were not used for the fit.
     scores : array-like of shape (n,)
-        Greater means more likely positive.
+        One score per row, such as a probability or a decision value. Greater means more likely
+        positive.
     false_positive, false_negative : float, default=1.0
-        What either error costs; finite and ≥ 0, not both 0.
+        The cost of a false positive (c_fp) and of a false negative (c_fn). Both must be finite and
+        ≥ 0, and at least one must be positive.
     positive : label, optional
-        The positive label; the second in order by default.
+        The label of the positive class. By default the second label in sorted order.
 
     Returns
     -------
@@ -86,7 +88,10 @@ def best_threshold(
                 "must never happen, give a cost far above the other."
             )
     if not false_positive + false_negative > 0:
-        raise ParameterError("best_threshold: both errors cost 0, so every threshold is best.")
+        raise ParameterError(
+            "best_threshold: false_positive and false_negative are both 0, so all thresholds cost "
+            "the same. Give at least one positive cost."
+        )
     is_positive, values, _ = two_classes(y, scores, positive)
     ranked = rank(is_positive, values)
     missed = ranked.positives - ranked.true_positives

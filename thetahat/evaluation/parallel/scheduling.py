@@ -1,4 +1,4 @@
-"""Many fits as threads get free: the caller chooses the next, and workers do what they can."""
+"""Run many fits on threads and worker processes; the caller chooses the next one."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Done(Generic[Item, Result]):
-    """An item, what came of it, and where it was done."""
+    """An item, its result, and where it ran."""
 
     item: Item
     result: Result | Failure
     by_worker: bool = False
-    """Whether a worker process did it."""
+    """Whether it ran in a worker process."""
     waited: float = 0.0
-    """Seconds that a thread of this process had it in hand and could not go on with it."""
+    """Seconds that a thread of this process spent waiting while it ran the item."""
 
 
 def run_as_available(
     work: Callable[[Item], Result], items: Iterator[Item]
 ) -> Iterator[Done[Item, Result]]:
-    """Yield items as they are done; the next is asked for only when one is done.
+    """Yield items as they are done; the next item is requested only when one is done.
 
-    So the caller may choose the next by what the others have shown. On several threads, items go
-    to worker processes when there are any (see `workers`).
+    The caller can therefore choose the next item by the results so far. On several threads, items
+    go to worker processes where there are any (see `workers`).
     """
     alone, size = Alone(work), n_threads()
     if size == 1:
@@ -57,7 +57,7 @@ def run_as_available(
     with one_blas_thread():
         try:
             while True:
-                # One waits in line, so that no thread has to wait for the caller.
+                # One extra item is queued, so that no thread has to wait for the caller.
                 while len(running) <= size and (item := next(items, NOT_DONE)) is not NOT_DONE:
                     running.add(pool.submit(anywhere, item))  # type: ignore[arg-type]
                 if not running:
@@ -75,7 +75,7 @@ def run_as_available(
 
 
 class _WithSettingsOfOthers(Generic[Item, Result]):
-    """Work under the settings of scikit-learn that the caller has, in another process."""
+    """Work in another process under the caller's settings of scikit-learn."""
 
     def __init__(self, work: Callable[[Item], Result]) -> None:
         from sklearn import get_config

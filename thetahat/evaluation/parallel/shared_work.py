@@ -1,6 +1,6 @@
-"""Work that other processes can read: a function and its data in files that all of them map.
+"""Work shared with other processes: a function and its data in memory-mapped files.
 
-Arrays are written once and mapped, not copied, however many processes use them.
+Arrays are written once and mapped, not copied, by any number of processes.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ ALIGNMENT = 64
 
 
 class SharedWork:
-    """A function that is written when the first process asks for it, or found impossible to send.
+    """A function that is written to files when first needed, if it can be pickled.
 
     Parameters
     ----------
     work : callable
-        What is to be done for each item, with all that it needs in its closure or attributes.
+        The function to call with each item; its data are in its closure or attributes.
     """
 
     def __init__(self, work: Callable[[Any], Any]) -> None:
@@ -35,20 +35,20 @@ class SharedWork:
         """Which of its warnings have been shown, for those that are shown once."""
 
     def path(self) -> str | None:
-        """Where other processes find it; None: it cannot be sent."""
+        """The folder with the files; None if the work cannot be pickled."""
         with self._lock:
             if self._folder is None and self.can_be_sent:
                 folder = tempfile.TemporaryDirectory(prefix="work", ignore_cleanup_errors=True)
                 try:
                     _write(self._work, Path(folder.name))
                     self._folder = folder
-                except Exception:  # what pickling a user's object may raise is anybody's guess
+                except Exception:  # pickling a user's object may raise anything
                     self.can_be_sent = False
                     folder.cleanup()
             return self._folder.name if self._folder else None
 
     def forget(self) -> None:
-        """Remove the files; processes that mapped them keep what they have."""
+        """Remove the files; processes that have mapped them can still read them."""
         with self._lock:
             self.can_be_sent = False
             if self._folder is not None:
@@ -71,8 +71,8 @@ def _write(work: Any, folder: Path) -> None:
 
 
 def packed(value: Any, **options: Any) -> bytes:
-    """A value as bytes; functions and classes of the user's own script too, where cloudpickle is
-    installed."""
+    """A value as bytes; with cloudpickle installed, also functions and classes of the user's
+    script."""
     try:
         from cloudpickle import dumps
     except ImportError:
@@ -82,7 +82,7 @@ def packed(value: Any, **options: Any) -> bytes:
 
 @lru_cache(maxsize=1)
 def read_work(folder: str) -> Any:
-    """The work written there, its arrays read-only and mapped."""
+    """The work written to a folder, with read-only mapped arrays."""
     place = Path(folder)
     spans = pickle.loads((place / "spans").read_bytes())
     held = np.memmap(place / "arrays", mode="r") if (place / "arrays").stat().st_size else b""

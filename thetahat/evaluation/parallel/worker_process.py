@@ -1,4 +1,4 @@
-"""The other side of `Worker`: a process that does one item after another."""
+"""The worker's side of `Worker`: a process that runs one item after another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 import warnings
 from typing import Any, BinaryIO
 
-# What nearly all models need, imported before the first item arrives.
+# Needed by nearly all models, so import before the first item arrives.
 import sklearn.metrics
 import sklearn.model_selection  # noqa: F401
 
@@ -20,39 +20,39 @@ from thetahat.evaluation.parallel.workers import receive, send
 from thetahat.foundation.threads import one_blas_thread
 
 IDLE_SECONDS = 300.0
-"""A process that nobody has asked anything for so long ends."""
+"""Seconds without an item after which a worker process ends."""
 
 
 def serve() -> None:
-    """Answer until nobody asks any more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks
+    """Run items until there are no more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles Ctrl-C
     answers, questions = os.fdopen(os.dup(1), "wb"), sys.stdin.buffer
-    os.dup2(2, 1)  # what models print must not mix with answers
+    os.dup2(2, 1)  # what models print must not mix with the results
     try:
         send(answers, b"ready")
         with one_blas_thread():
             while _is_asked(questions):
                 send(answers, _answer(*pickle.loads(receive(questions))))
-    except (EOFError, BrokenPipeError):  # the process that asked has ended
-        os._exit(0)  # nobody reads what is left to be written
+    except (EOFError, BrokenPipeError):  # the parent process has ended
+        os._exit(0)  # nothing reads the remaining output
 
 
 def _is_asked(questions: BinaryIO) -> bool:
-    if sys.platform == "win32":  # pipes cannot be watched there
+    if sys.platform == "win32":  # select does not support pipes there
         return True
     return bool(select.select([questions], [], [], IDLE_SECONDS)[0])
 
 
 def _answer(path: str, item: Any) -> bytes:
-    """The result and what was warned of, packed; nothing when it cannot be had in this process."""
+    """The pickled result and its warnings; empty if the item cannot run in this process."""
     try:
         work = read_work(path)
     except Exception:
         return b""
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")  # the process that asks decides which are shown
+    with warnings.catch_warnings(record=True) as recorded:
+        warnings.simplefilter("always")  # the parent process decides which are shown
         result = work(item)
-    messages = [(str(w.message), w.category, w.filename, w.lineno) for w in told]
+    messages = [(str(w.message), w.category, w.filename, w.lineno) for w in recorded]
     try:
         return packed((result, messages))
     except Exception:

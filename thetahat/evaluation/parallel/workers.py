@@ -1,15 +1,15 @@
-"""Worker processes for fits that would stand in each other's way on threads.
+"""Worker processes for fits that would block each other on threads.
 
-Threads start at once, but fits made of many short array operations take turns for the lock of the
-interpreter. A worker is a process of its own and waits for nobody, but needs seconds to start: to
-import what models are made of. So fits run on threads first, and are watched: once threads have
-waited for each other for as long as a start takes, workers are started in the background, for this
-call and those to come. Whatever follows, that costs at most twice what it would have cost to know
-beforehand. Fits that let each other run, as compiled ones do, take long to start any.
+Threads start at once, but fits that consist of many short array operations wait for the
+interpreter's lock. A worker process does not wait for others, but takes seconds to start, because
+it has to import the models. So fits run on threads first. Once threads have waited for each other
+for as long as a start takes, workers are started in the background, for this call and later ones.
+The total cost is then at most twice that of the better choice. Compiled fits, which release the
+lock, rarely start any.
 
-Each thread hands its item to a worker that is free, and waits for the answer; without one it does
-the item itself. So does it with work that cannot be sent, or when a worker dies. What comes out is
-the same bit for bit.
+Each thread passes its item to a free worker and waits for the result. If no worker is free, the
+work cannot be pickled, or a worker dies, the thread runs the item itself. The results are the same
+bit for bit.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from thetahat.evaluation.parallel.shared_work import SharedWork
 from thetahat.foundation.memory import available_memory
 
 START_SECONDS = 3.0
-"""Seconds of waiting after which workers are started: about what a start takes."""
+"""Seconds of waiting after which workers are started: about as long as a start takes."""
 WORKER_BYTES = 512 << 20
-"""Memory that has to be free for each worker: its imports, and copies of some rows."""
+"""Free memory required for each worker: its imports, and copies of some rows."""
 
 NOT_DONE = object()
-"""The answer when an item has to be done here."""
+"""Returned when an item has to run in this process."""
 
 SERVE = (
     "import sys; sys.path[:] = {path!r};"
@@ -44,7 +44,7 @@ SERVE = (
 
 
 class Worker:
-    """One process that does items, one at a time."""
+    """One process that runs items, one at a time."""
 
     def __init__(self) -> None:
         alone = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -63,7 +63,7 @@ class Worker:
         receive(self._answers)
 
     def ask(self, question: Any) -> bytes:
-        """The answer, still packed."""
+        """The result of an item, still pickled."""
         send(self._questions, pickle.dumps(question))
         return receive(self._answers)
 
@@ -72,19 +72,19 @@ class Worker:
         self._process.kill()
         self._process.wait()
         for stream in (self._questions, self._answers):
-            with suppress(OSError):  # a question that was never read
+            with suppress(OSError):  # an item that was never read
                 stream.close()
 
 
 class Workers:
-    """The workers of this process, and the time that fits have waited on threads instead."""
+    """The workers of this process, and the time that fits have waited on threads."""
 
     def __init__(self) -> None:
         self._lock, self._free, self._all = threading.Lock(), list[Worker](), list[Worker]()
         self._waited, self._starting = 0.0, list[threading.Thread]()
 
     def note_waits(self, seconds: float, threads: int) -> None:
-        """Count time that threads waited; start workers, once it is as long as that takes."""
+        """Add up the time that threads waited; start workers once it is as long as a start."""
         with self._lock:
             self._waited += seconds
             self._starting = [each for each in self._starting if each.is_alive()]
@@ -96,7 +96,7 @@ class Workers:
                 self._starting[-1].start()
 
     def wait_until_ready(self) -> int:
-        """How many workers there are, once those that are starting have started."""
+        """The number of workers, after waiting for those that are starting."""
         for each in self._starting:
             each.join()
         return len(self._all)
@@ -116,11 +116,11 @@ class Workers:
             self._free.append(worker)
 
     def _give_up(self) -> None:
-        """No processes here: threads will do."""
+        """Worker processes do not work here: use threads only."""
         self._waited = -math.inf
 
     def do(self, shared: SharedWork, item: Any) -> Any:
-        """What a free worker answers, or `NOT_DONE`."""
+        """The result from a free worker, or `NOT_DONE`."""
         with self._lock:
             worker = self._free.pop() if self._free and shared.can_be_sent else None
         if worker is None:
@@ -128,7 +128,7 @@ class Workers:
         path = shared.path()
         try:
             answer = worker.ask((path, item)) if path else b""
-        except Exception:  # it is gone, or was asked what cannot be written
+        except Exception:  # the worker is gone, or the item cannot be pickled
             self._drop(worker)
             return NOT_DONE
         with self._lock:
@@ -141,7 +141,7 @@ class Workers:
         worker.leave()
 
     def leave(self) -> None:
-        """End all of them."""
+        """End all worker processes."""
         with self._lock:
             everyone, self._all, self._free = self._all, [], []
             self._waited = 0.0
@@ -150,30 +150,30 @@ class Workers:
 
 
 def _unpacked(answer: bytes, shared: SharedWork) -> Any:
-    """The result, its warnings told again here; `NOT_DONE` when it could not travel."""
+    """The result, with its warnings repeated here; `NOT_DONE` if it could not be pickled."""
     try:
-        result, told = pickle.loads(answer)
-    except Exception:  # nothing came, or what only a worker can read: its fellows would fail too
+        result, recorded = pickle.loads(answer)
+    except Exception:  # no result, or one that only a worker can read: other workers fail too
         shared.can_be_sent = False
         return NOT_DONE
-    for message, category, filename, line in told:
+    for message, category, filename, line in recorded:
         warnings.warn_explicit(message, category, filename, line, registry=shared.registry)
     return result
 
 
 def _can_start() -> bool:
-    """Whether this is an interpreter that can be started again, not a program with one inside."""
+    """Whether this is a Python interpreter, rather than a program with an embedded one."""
     return bool(sys.executable) and not getattr(sys, "frozen", False)
 
 
 def send(stream: BinaryIO, message: bytes) -> None:
-    """Its length, then itself."""
+    """Write the length of a message, then the message."""
     stream.write(len(message).to_bytes(8, "little") + message)
     stream.flush()
 
 
 def receive(stream: BinaryIO) -> bytes:
-    """What `send` wrote; EOFError when the other side is gone."""
+    """Read a message written by `send`; EOFError if the other process has ended."""
     length = stream.read(8)
     if len(length) < 8:
         raise EOFError
@@ -188,5 +188,5 @@ def _workers_of(process: int) -> Workers:
 
 
 def workers() -> Workers:
-    """The workers of this process; a fork starts without any."""
+    """The workers of this process; a forked process starts without any."""
     return _workers_of(os.getpid())

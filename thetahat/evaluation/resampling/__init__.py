@@ -1,1 +1,1 @@
-"""The bootstrap, and bias against variance."""
+"""The bootstrap, and the decomposition of error into bias and variance."""

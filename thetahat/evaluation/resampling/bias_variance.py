@@ -1,4 +1,4 @@
-"""Bias against variance by experiment: fit to many training sets, and compare with the truth."""
+"""Bias and variance by simulation: fit to many training sets, and compare with the truth."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from thetahat.foundation.types import Array
 class BiasVariance:
     """Bias², variance and mean squared error of each learner; prints as a table.
 
-    Formula: E(t̂ − t)² = Var t̂ + (E t̂ − t)²: both terms are added. Cost: O(training sets) memory for
-    each number.
+    Formula: E(t̂ − t)² = Var t̂ + (E t̂ − t)². Cost: O(training sets) memory for each number.
 
     Attributes
     ----------
     learners : tuple of str
-        Their names.
+        The names of the learners.
     bias2, variance, mse : array of shape (n_learners,)
-        Summed over the entries of the statistic; ``mse = variance + bias2`` to rounding.
+        Bias², variance and mean squared error, summed over the entries of the statistic.
+        ``mse = variance + bias2`` up to rounding.
     mse_error : array of shape (n_learners,)
-        Standard error of ``mse`` from the finite number of training sets.
+        Standard error of ``mse``, due to the finite number of training sets.
     mean : array of shape (n_learners, \\*shape)
-        E t̂, the mean estimate; ``mean - truth`` is the bias of each entry.
+        The mean estimate (E t̂). ``mean - truth`` is the bias of each entry.
     variances : array of shape (n_learners, \\*shape)
         The variance of each entry.
     truth : array
-        t.
+        The true value of the statistic (t).
     n_datasets : int
-        Training sets.
+        The number of simulated training sets.
 
     Examples
     --------
@@ -90,31 +90,32 @@ def bias_variance(
     n_datasets: int = 500,
     random_state: RandomState = None,
 ) -> BiasVariance:
-    """Split the error of learners into bias² and variance, by fits to simulated training sets.
+    """Decompose the error of learners into bias² and variance, by fits to simulated training sets.
 
-    Formula: E(t̂ − t)² = Var t̂ + (E t̂ − t)², the expectations over training sets. t may be the
-    coefficients, or the true function at some points.
+    Formula: E(t̂ − t)² = Var t̂ + (E t̂ − t)², with expectations over training sets. The statistic
+    t may be the coefficients, or the true function at some points.
 
-    Cost: one fit per learner and training set, side by side on the threads; the same result for any
-    number of them. All learners see the same training sets, so that their differences are sharper
-    than the figures themselves.
+    Cost: one fit per learner and training set, run in parallel; the result does not depend on the
+    number of threads. All learners are fitted to the same training sets, so that differences
+    between learners are more accurate than the values themselves.
 
     Parameters
     ----------
     learners : estimator, function, or a sequence or mapping of them
-        What to fit: estimators, which are cloned, or functions without arguments that make one. A
-        mapping names them.
+        Estimators, which are cloned before each fit, or functions without arguments that return a
+        new estimator. Use a mapping to name them.
     simulate : callable
-        ``simulate(random)`` draws a training set (X, y) with the generator that it is given.
+        A function ``simulate(random)`` that draws a training set (X, y) with the given generator.
     truth : array-like
-        t, in the shape of the statistic.
+        The true value of the statistic (t), in the same shape.
     statistic : "coef", callable or None
-        t̂ of a fitted model: "coef" (also None) the intercept and coefficients, else a function,
+        The quantity computed from each fitted model (t̂). "coef" and None stand for the intercept
+        and the coefficients. A function takes the fitted model and returns a number or an array,
         such as ``lambda model: model.predict(X_new)``.
     n_datasets : int, default=500
-        How many training sets.
+        The number of training sets, at least 2. More training sets give more accurate results.
     random_state : int, Generator or None
-        Same seed, same training sets.
+        Seed or generator for the training sets. The same seed gives the same result.
 
     Returns
     -------
@@ -141,8 +142,8 @@ def bias_variance(
     named = _named(learners)
     if not whole(2).holds(n_datasets):
         raise ParameterError(
-            f"bias_variance: n_datasets={n_datasets!r} must be a whole number ≥ 2: a variance "
-            "needs two."
+            f"bias_variance: n_datasets={n_datasets!r} must be a whole number ≥ 2, as a variance "
+            "needs at least two values."
         )
     measure, target = statistic_of(statistic), np.asarray(truth, dtype=np.float64)
     seeds = generator(random_state).integers(2**63, size=n_datasets)
@@ -156,20 +157,20 @@ def bias_variance(
     for number, one in enumerate(parallel_map(estimates, (int(seed) for seed in seeds))):
         if isinstance(one, Failure):
             raise DataError(
-                f"bias_variance: a fit to training set {number} failed ({one.reason}). Every "
-                "training set must be one that all learners can be fitted to."
+                f"bias_variance: the fit to training set {number} failed ({one.reason}). All "
+                "learners must be able to fit all training sets."
             ) from one.error
         if one.shape[1:] != target.shape:
             raise DataError(
-                f"bias_variance: the statistic has shape {one.shape[1:]}, truth {target.shape}. "
-                "Give the truth of exactly what the statistic estimates."
+                f"bias_variance: the statistic has shape {one.shape[1:]}, but truth has shape "
+                f"{target.shape}. Give the true value of the same statistic."
             )
         found.append(one)
     return _split(tuple(named), np.stack(found), target)
 
 
 def _split(names: tuple[str, ...], estimates: Array, truth: Array) -> BiasVariance:
-    """Means over training sets: the same divisor in both terms, so that they add up exactly."""
+    """Means over training sets, with one divisor for both terms so that they add up exactly."""
     mean = estimates.mean(axis=0)
     entries = tuple(range(1, mean.ndim))
     variances = ((estimates - mean) ** 2).mean(axis=0)
@@ -188,7 +189,7 @@ def _split(names: tuple[str, ...], estimates: Array, truth: Array) -> BiasVarian
 
 
 def ridge_bias_variance(X: Any, coef: Any, sigma: float, alphas: Any) -> tuple[Array, Array]:
-    """Bias² and variance of ridge regression in closed form, for given rows X.
+    """Compute bias² and variance of ridge regression in closed form, for fixed rows X.
 
     Formula: with y = Xβ + ε, Var ε = σ²I and S = XᵀX, the estimate (S + αI)⁻¹Xᵀy has the bias
     −α(S + αI)⁻¹β and the covariance σ²(S + αI)⁻¹S(S + αI)⁻¹; along an eigenvector of S with
@@ -199,18 +200,18 @@ def ridge_bias_variance(X: Any, coef: Any, sigma: float, alphas: Any) -> tuple[A
     Parameters
     ----------
     X : array-like of shape (n, d)
-        The rows, fixed; no intercept.
+        The rows. They are fixed, and the model has no intercept.
     coef : array-like of shape (d,)
-        β, the truth.
+        The true coefficients of the model (β).
     sigma : float
-        Standard deviation of the noise.
+        Standard deviation of the noise (σ). Must be ≥ 0.
     alphas : float or array-like
-        Penalties.
+        Strength or strengths of the ridge penalty (α). Must be ≥ 0.
 
     Returns
     -------
     bias2, variance : array in the shape of alphas
-        Summed over the coefficients.
+        Bias² and variance, summed over the coefficients.
 
     Examples
     --------
@@ -225,19 +226,19 @@ def ridge_bias_variance(X: Any, coef: Any, sigma: float, alphas: Any) -> tuple[A
     penalty = numbers(alphas, "alphas", who)
     if rows.ndim != 2 or beta.shape != rows.shape[1:]:
         raise DataError(
-            f"ridge_bias_variance: X has shape {rows.shape} and coef {beta.shape}; (n, d) and (d,) "
-            "are needed."
+            f"ridge_bias_variance: X has shape {rows.shape} and coef {beta.shape}. Give X of shape "
+            "(n, d) and coef of shape (d,)."
         )
     if not (numbers(sigma, "sigma", who) >= 0 and np.all(penalty >= 0)):
         raise ParameterError(
-            f"ridge_bias_variance: sigma={sigma!r} and every one of alphas must be numbers ≥ 0."
+            f"ridge_bias_variance: sigma={sigma!r} and all values of alphas must be numbers ≥ 0."
         )
     _, s, Vt = np.linalg.svd(rows, full_matrices=True)
     eigenvalues = np.zeros(len(beta))
     eigenvalues[: len(s)] = s**2
     along = (Vt @ beta) ** 2
     lifted = eigenvalues + penalty[..., None]
-    # Where both are 0, X says nothing of the direction: least norm, hence all bias.
+    # Where both are 0, the least-norm estimate is 0 in this direction: all of it is bias.
     dead = lifted <= np.finfo(np.float64).eps * eigenvalues.max() * len(beta)
     share = np.where(dead, 1.0, penalty[..., None] / np.where(dead, 1.0, lifted))
     spread = np.where(dead, 0.0, eigenvalues / np.where(dead, 1.0, lifted) ** 2)
@@ -245,7 +246,7 @@ def ridge_bias_variance(X: Any, coef: Any, sigma: float, alphas: Any) -> tuple[A
 
 
 def _named(learners: Any) -> dict[str, Callable[[], Any]]:
-    """Names and ways to make each learner."""
+    """For each learner, its name and a function that makes a new one."""
     if isinstance(learners, Mapping):
         pairs = [(str(name), learner) for name, learner in learners.items()]
     elif isinstance(learners, Sequence):
@@ -267,6 +268,6 @@ def _maker(name: str, learner: Any) -> Callable[[], Any]:
     if callable(learner):
         return learner
     raise ParameterError(
-        f"bias_variance: the learner {name!r} is {learner!r}; give an estimator, or a function "
-        "without arguments that makes one."
+        f"bias_variance: the learner {name!r} is {learner!r}. Give an estimator, or a function "
+        "without arguments that returns one."
     )

@@ -1,4 +1,4 @@
-"""The bootstrap: how sure any estimator is, by fitting it again to resampled rows."""
+"""The bootstrap: standard errors and intervals from fits to resampled rows."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
 from thetahat.data.resampling import bootstrap_indices, take_rows, weighted_indices
-from thetahat.data.source import Source
+from thetahat.data.source import Block, Source
 from thetahat.data.validation import as_weight
-from thetahat.data.views.reweighted import Reweighted
+from thetahat.data.views import reweighted
 from thetahat.evaluation.resampling.bootstrap_result import BootstrapResult
 from thetahat.evaluation.statistics_of_models import statistic_of
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
@@ -26,7 +26,7 @@ from thetahat.foundation.types import Array
 KINDS = ("percentile", "basic", "normal", "bca")
 RESAMPLES = ("rows", "residuals")
 JACKKNIFE_GROUPS = 200
-"""Groups left out in turn for the acceleration of "bca"; single rows while there are no more."""
+"""Number of groups left out in turn for the acceleration of "bca" (single rows if fewer)."""
 
 
 def bootstrap(
@@ -42,43 +42,47 @@ def bootstrap(
     sample_weight: Any = None,
     random_state: RandomState = None,
 ) -> BootstrapResult:
-    """Standard errors, bias and intervals of whatever a model estimates, penalised ones included.
+    """Estimate standard errors, bias and intervals of any model by the bootstrap.
 
     Formula: fit to B resamples of n rows drawn with replacement, giving t*₁, …, t*_B. Then
-    se = std(t*), bias = mean(t*) − t, and an interval of the level 1 − α: "percentile"
+    se = std(t*), bias = mean(t*) − t, and the interval of level 1 − α is: "percentile"
     [t*_{α/2}, t*_{1−α/2}]; "basic" [2t − t*_{1−α/2}, 2t − t*_{α/2}]; "normal" t − bias ± z·se;
-    "bca" percentiles moved for median bias and acceleration (second-order correct). A penalised
-    estimate is biased towards zero; its interval is one for what the penalised fit aims at.
+    "bca" percentiles adjusted for median bias and acceleration (second-order correct). A penalised
+    estimate is biased towards zero; its interval is for the expected penalised estimate, not for
+    the true coefficients.
 
-    Cost: B fits (and up to 200 more for "bca"), side by side on the threads; the result is the same
-    for any number of them. Rows are not copied where the model takes weights: a row drawn twice has
+    Cost: B fits (and up to 200 more for "bca"), run in parallel; the result does not depend on the
+    number of threads. Rows are not copied if the model accepts row weights: a row drawn twice has
     weight 2.
 
     Parameters
     ----------
     model : estimator
-        What to fit; a clone is fitted each time.
+        An estimator with scikit-learn's interface. It is cloned before each fit, so the object
+        itself stays unfitted.
     X : array-like, sparse, table or Source
-        Features.
+        The rows, in memory or as a Source.
     y : array-like, optional
-        Targets.
+        The targets, one per row. Omit them for a Source that holds its own.
     statistic : "coef", callable or None
-        What to look at: "coef" (also None) the intercept and coefficients; or a function of a
-        fitted model that returns a number or an array, ``lambda model: model.predict(X_new)``.
+        The quantity computed from each fitted model. "coef" and None stand for the intercept and
+        the coefficients. A function takes the fitted model and returns a number or an array, such
+        as ``lambda model: model.predict(X_new)``.
     n_resamples : int, default=1000
-        B.
+        The number of resamples (B), at least 2. More resamples give more accurate intervals.
     level : float, default=0.95
-        Level of the intervals.
+        Confidence level of the intervals, between 0 and 1. A larger value gives wider intervals.
     kind : {"percentile", "basic", "normal", "bca"}, default="percentile"
-        Kind of the intervals.
+        How the intervals are computed; see the formula.
     resample : {"rows", "residuals"}, default="rows"
-        "rows": whole rows (x, y). "residuals": X stays, y* = ŷ + a residual drawn at random, for
-        regression with errors that are alike at all x.
+        What is drawn. "rows" draws whole rows (x, y). "residuals" keeps X and adds residuals drawn
+        at random to the fitted values; for regression with errors of the same distribution at all
+        x.
     sample_weight : array-like of shape (n,), optional
-        Whole numbers count rows: Σw rows are drawn, each with probability wᵢ/Σw. Other weights
-        multiply the counts of n rows drawn evenly.
+        Row weights. Whole numbers count rows: Σw rows are drawn, each with probability wᵢ/Σw. Other
+        weights multiply the counts of n rows drawn with equal probability.
     random_state : int, Generator or None
-        Same seed, same resamples.
+        Seed or generator for the resamples. The same seed gives the same result.
 
     Returns
     -------
@@ -115,8 +119,8 @@ def bootstrap(
     if len(kept) < 2:
         raise DataError(
             f"bootstrap: {len(found) - len(kept)} of {n_resamples} fits failed "
-            f"({_first(failures)}), and two are needed. Give more rows, or a model that fits "
-            "resamples of them."
+            f"({_first(failures)}), and at least two must succeed. Give more rows, or a model that "
+            "can be fitted to resamples."
         )
     replicates = np.stack(kept)
     acceleration = _acceleration(model, data, measure, estimate) if kind == "bca" else None
@@ -151,7 +155,7 @@ def _check(n_resamples: int, level: float, kind: str, resample: str) -> None:
 
 @dataclass(frozen=True)
 class _Data:
-    """The rows, and how a resample of them reaches the model."""
+    """The rows, and how a model is fitted to a resample of them."""
 
     X: Any
     y: Any
@@ -159,9 +163,9 @@ class _Data:
     by_weight: bool
     by_residuals: bool
     frequency: Array | None = None
-    """How often each row counts, where the weights are whole numbers."""
+    """The count of each row, if all weights are whole numbers."""
     importance: Array | None = None
-    """Weights that are not."""
+    """The weights, if they are not whole numbers."""
     fit_values: Array | None = None
     errors: Array | None = None
 
@@ -172,7 +176,7 @@ class _Data:
         if residuals:
             if is_classifier(model) or isinstance(X, Source) or sample_weight is not None:
                 raise CapabilityError(
-                    "bootstrap: resample='residuals' is for regression on unweighted rows in "
+                    "bootstrap: resample='residuals' needs a regression on unweighted rows in "
                     "memory. Use resample='rows'."
                 )
             return cls(X, np.asarray(y), int(n), by_weight=False, by_residuals=True)
@@ -183,7 +187,8 @@ class _Data:
             return cls(X, y, int(n), by_weight, by_residuals=False)
         if not by_weight:
             raise CapabilityError(
-                f"bootstrap: {type(model).__name__} takes no sample_weight. Repeat rows instead."
+                f"bootstrap: {type(model).__name__} does not accept sample_weight. Repeat rows "
+                "instead."
             )
         weight = as_weight(sample_weight, int(n), "bootstrap")
         counts = bool((weight == np.round(weight)).all())
@@ -191,14 +196,14 @@ class _Data:
         return cls(X, y, int(n), by_weight, by_residuals=False, **kinds)
 
     def with_residuals_of(self, model: Any) -> _Data:
-        """The same, knowing the fit whose residuals are drawn."""
+        """The same rows, with the fit whose residuals are drawn."""
         values = np.asarray(model.predict(self.X))
         errors = self.y - values
         centred = errors - errors.mean(axis=0)
         return _Data(self.X, self.y, self.n_rows, False, True, fit_values=values, errors=centred)
 
     def fitted(self, model: Any, random: np.random.Generator | None) -> Any:
-        """The model fitted to a resample; to the rows as they are without a generator."""
+        """The model fitted to a resample, or without a generator to the original rows."""
         if self.by_residuals:
             y = self.y
             if random is not None:
@@ -210,7 +215,7 @@ class _Data:
         return self.fitted_to(model, None if random is None else self._drawn(random))
 
     def fitted_to(self, model: Any, drawn: Array | None) -> Any:
-        """The model fitted to rows by their numbers, some of them repeatedly; None: to all."""
+        """The model fitted to rows given by number, with repetitions; None for all rows."""
         fresh = clone(model)
         if drawn is not None and is_classifier(model):
             self._require_every_class(drawn)
@@ -224,7 +229,7 @@ class _Data:
         return fresh.fit(self.X, *target, **options)
 
     def _require_every_class(self, drawn: Array) -> None:
-        """A class that was not drawn cannot be learned, whatever a fit with weights of 0 says."""
+        """Fail if a class was not drawn; weights of 0 would hide this from the model."""
         if self.y is None:
             return
         labels = np.asarray(self.y)
@@ -256,7 +261,7 @@ class _Data:
         rows = np.arange(self.n_rows)
         if self.frequency is not None:
             rows = np.repeat(rows, self.frequency.astype(np.int64))
-        # Strides, not slices: neighbouring rows are often alike.
+        # Every g-th row rather than slices, since neighbouring rows are often similar.
         groups = min(len(rows), JACKKNIFE_GROUPS)
         place = np.arange(len(rows)) % groups
         for group in range(groups):
@@ -264,7 +269,10 @@ class _Data:
 
 
 def _reweighted(source: Source, weight: Array) -> Source:
-    return Reweighted.of(source, lambda block: weight[block.start : block.start + block.X.shape[0]])
+    def of_rows(block: Block) -> Array:
+        return weight[block.start : block.start + block.n_rows]
+
+    return reweighted(source, of_rows, lazy=True)
 
 
 def _like(estimate: Array, value: Array) -> Array:
@@ -279,9 +287,11 @@ def _like(estimate: Array, value: Array) -> Array:
 
 
 def _acceleration(model: Any, data: _Data, measure: Any, estimate: Array) -> Array:
-    """a = Σd³/(6(Σd²)^{3/2}) of the jackknife's deviations d, by groups when rows are many."""
+    """a = Σd³/(6(Σd²)^{3/2}) from the jackknife deviations d, by groups if there are many rows."""
     if data.by_residuals:
-        raise CapabilityError("bootstrap: kind='bca' needs resample='rows'; use 'percentile'.")
+        raise CapabilityError(
+            "bootstrap: kind='bca' needs resample='rows'. Use kind='percentile' for residuals."
+        )
 
     def left_out(rows: Array) -> Array:
         return _like(estimate, measure(data.fitted_to(model, rows))[0])
@@ -313,9 +323,9 @@ def _interval(
 def _accelerated(
     estimate: Array, replicates: Array, tail: float, acceleration: Array
 ) -> tuple[Array, Array]:
-    """Percentiles at Φ(z₀ + (z₀ + z)/(1 − a(z₀ + z))), z₀ the median bias."""
+    """Percentiles at Φ(z₀ + (z₀ + z)/(1 − a(z₀ + z))), where z₀ is the median bias."""
     count = len(replicates)
-    # Ties count half; a share of 0 or 1 would send z₀ to infinity.
+    # Ties count half. A share of 0 or 1 would make z₀ infinite.
     below = ((replicates < estimate).sum(axis=0) + (replicates <= estimate).sum(axis=0)) / 2
     shift = ndtri(np.clip(below / count, 0.5 / count, 1 - 0.5 / count))
     flat = replicates.reshape(count, -1)

@@ -1,4 +1,4 @@
-"""What a bootstrap found; prints as a table."""
+"""The result of a bootstrap; prints as a table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True, eq=False)
 class BootstrapResult:
-    """Estimates with their standard errors, bias and intervals, from resampled fits.
+    """Estimates with their standard errors, bias and intervals, from fits to resampled rows.
 
     Formula: se = std(t*), bias = mean(t*) − t over the replicates t*. Cost: O(B) memory for each
     number.
@@ -21,17 +21,20 @@ class BootstrapResult:
     Attributes
     ----------
     names : tuple of str
-        What the numbers are.
+        The names of the estimated numbers.
     estimate, standard_error, bias, low, high : array
-        In the shape of the statistic.
+        The estimate, its standard error and bias, and the ends of its interval, in the shape of
+        the statistic.
     level, kind, resample : float, str, str
-        Of the intervals, and what was drawn.
+        The confidence level and the kind of the intervals, and what was resampled.
     n_resamples : int
-        How many fits were tried.
+        The number of fits that were tried.
     failures : dict of str to int
-        Why fits failed, and how many of them: a resample of one class only, for example.
+        Reasons of failed fits, such as a resample with one class only, and how many had each.
     replicates : array of shape (fits that succeeded, \\*shape)
-        The statistic of every resample.
+        The statistic on every resample.
+    n_failed : int
+        The number of fits that failed.
 
     Examples
     --------
@@ -62,7 +65,7 @@ class BootstrapResult:
 
     @property
     def n_failed(self) -> int:
-        """How many fits failed."""
+        """The number of fits that failed."""
         return sum(self.failures.values())
 
     def __str__(self) -> str:
@@ -73,7 +76,10 @@ class BootstrapResult:
             f"{name:<{width}}" + "".join(f"{number:13.5g}" for number in numbers)
             for name, *numbers in self._rows()
         ]
-        lines += [f"{count} fits failed: {reason}" for reason, count in self.failures.items()]
+        lines += [
+            f"{count} fit{'s' * (count != 1)} failed: {reason}"
+            for reason, count in self.failures.items()
+        ]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -86,7 +92,7 @@ class BootstrapResult:
             for name, *numbers in self._rows()
         )
         failed = "".join(
-            f"<p>{count} fits failed: {escape(reason)}</p>"
+            f"<p>{count} fit{'s' * (count != 1)} failed: {escape(reason)}</p>"
             for reason, count in self.failures.items()
         )
         title = escape(self._title)
@@ -100,7 +106,7 @@ class BootstrapResult:
     def _title(self) -> str:
         return (
             f"Bootstrap of {self.resample}: {self.n_resamples - self.n_failed} fits, "
-            f"{self.kind} intervals of level {self.level:g}"
+            f"{self.kind} intervals at level {self.level:g}"
         )
 
     def _rows(self) -> list[tuple[Any, ...]]:

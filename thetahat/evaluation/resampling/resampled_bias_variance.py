@@ -1,11 +1,11 @@
-"""Bias against variance without knowing the truth: fits to bootstrap samples of the rows at hand.
+"""Bias and variance without knowing the truth, from fits to bootstrap samples of the rows.
 
 Each row is predicted by the fits that did not draw it. With f̂ over those fits and f̄ their mean,
 
     mean (y − f̂)² = mean (y − f̄)² + mean var f̂          squares: bias² and noise, plus variance
-    error rate    = main prediction wrong, and how often fits stray from it       labels
+    error rate    = error of the main prediction, and how often fits differ from it      labels
 
-Bias and noise cannot be told apart without repeated y at the same x, and are reported together.
+Bias and noise can only be separated with repeated y at the same x, so they are reported together.
 """
 
 from __future__ import annotations
@@ -29,26 +29,27 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True)
 class ResampledBiasVariance:
-    """How much of a learner's error comes from one training set differing from another.
+    """The part of a learner's error that is due to the random choice of the training set.
 
-    Formula: error = systematic + variance for squares. For labels, systematic is the error of the
-    main (most voted) prediction, and variance the share of fits that stray from it. Cost: O(n).
+    Formula: error = systematic + variance for squared errors. For labels, systematic is the error
+    of the main (most frequent) prediction, and variance the share of fits that differ from it.
+    Cost: O(n).
 
     Attributes
     ----------
     error : float
-        Mean squared error, or error rate, of fits on rows they did not draw.
+        Mean squared error, or error rate, of the fits on rows that they did not draw.
     systematic : float
-        Bias² and noise together: the error that an average over all training sets would leave.
+        Bias² and noise together: the error that remains after averaging over all training sets.
     variance : float
-        The part that such an average would take away; what bagging can win.
+        The part of the error that averaging over training sets, as in bagging, would remove.
     predictions : array of shape (n,)
-        The mean prediction of each row, or its main label; NaN or None for rows that every sample
+        The mean prediction of each row, or its main label. NaN or None for rows that every sample
         drew.
     n_resamples : int
-        Fits made.
+        The number of bootstrap samples and fits.
     n_counted : int
-        Rows that some sample left out; the others have no prediction and do not count.
+        The number of rows that at least one sample did not draw. Other rows are not counted.
 
     Examples
     --------
@@ -68,9 +69,9 @@ class ResampledBiasVariance:
 
     def __str__(self) -> str:
         missed = len(self.predictions) - self.n_counted
-        left = f"; {missed} of {len(self.predictions)} rows were never left out and do not count"
+        left = f"; {missed} of {len(self.predictions)} rows were in every sample and do not count"
         return (
-            f"error {self.error:.4g} over {self.n_resamples} bootstrap fits: bias and noise "
+            f"error {self.error:.4g} over {self.n_resamples} bootstrap fits: bias² and noise "
             f"{self.systematic:.4g}, variance {self.variance:.4g}{left if missed else ''}"
         )
 
@@ -85,22 +86,24 @@ def resampled_bias_variance(
     n_resamples: int = 100,
     random_state: RandomState = None,
 ) -> ResampledBiasVariance:
-    """Split a learner's error into what is systematic and what is variance, by the bootstrap.
+    """Decompose a learner's error into a systematic part and variance, by the bootstrap.
 
-    Formula: each row's predictions by the fits that did not draw it; mean (y − f̂)² =
-    mean (y − f̄)² + mean var f̂. Cost: `n_resamples` fits, side by side on the threads.
+    Formula: each row is predicted by the fits that did not draw it; mean (y − f̂)² =
+    mean (y − f̄)² + mean var f̂. Cost: `n_resamples` fits, run in parallel.
 
     Parameters
     ----------
     learner : estimator
-        Cloned for every fit; a classifier is judged by its labels.
+        An estimator with scikit-learn's interface. It is cloned before each fit. For a classifier,
+        errors of the predicted labels are counted.
     X, y : array-like, sparse, table
-        Rows and targets in memory.
+        The rows and their targets, held in memory. A table of one column is accepted for y.
     n_resamples : int, default=100
-        Bootstrap samples; at least 2. A row is drawn by all of them with probability about
-        0.632^n_resamples, and then does not count.
+        The number of bootstrap samples, at least 2. More samples give more accurate results. With
+        few samples some rows are drawn by all of them (probability 0.632^n_resamples), and are then
+        not counted.
     random_state : int, Generator or None
-        Same seed, same samples.
+        Seed or generator for the samples. The same seed gives the same result.
 
     Returns
     -------
@@ -124,7 +127,7 @@ def resampled_bias_variance(
     n, targets = rows_in(X), np.asarray(y)
     if targets.shape != (n,):
         raise DataError(
-            f"resampled_bias_variance: X has {n} rows and y has shape {targets.shape}. Give one "
+            f"resampled_bias_variance: X has {n} rows, but y has shape {targets.shape}. Give one "
             "target per row."
         )
     seeds = generator(random_state).integers(2**63, size=n_resamples)
@@ -139,7 +142,7 @@ def resampled_bias_variance(
         if isinstance(found, Failure):
             raise DataError(
                 f"resampled_bias_variance: the fit to bootstrap sample {number} failed "
-                f"({found.reason}). Give more rows, or a learner that can take such samples."
+                f"({found.reason}). Give more rows, or a learner that can fit such samples."
             ) from found.error
         fits.append(found)
     split = _of_labels if is_classifier(learner) else _of_numbers
@@ -191,6 +194,6 @@ def _require_seen(count: Array) -> Array:
     seen = np.flatnonzero(count)
     if not seen.size:
         raise DataError(
-            "resampled_bias_variance: no row was left out by any sample. Take more resamples."
+            "resampled_bias_variance: every sample drew all rows. Use a larger n_resamples."
         )
     return seen

@@ -1,4 +1,4 @@
-"""Tests and intervals: chi-square, means, variances, shares, paired scores, ranks, ROC areas."""
+"""Tests and intervals for counts, means, variances, proportions, paired scores, ranks and AUC."""
 
 from thetahat.evaluation.statistics.counts import (
     chi_square_fit,

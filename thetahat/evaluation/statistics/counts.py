@@ -1,7 +1,7 @@
-"""Counts and shares: chi-square tests, and intervals for a proportion.
+"""Chi-square tests for counts, and confidence intervals for a proportion.
 
-χ² = Σ (n − e)²/e compares counts n with the counts e that a hypothesis expects; it is about χ²
-distributed with as many degrees of freedom as counts that are free to vary.
+χ² = Σ (n − e)²/e compares counts n with their expectations e under a hypothesis. It is about χ²
+distributed, with one degree of freedom for each count that is free to vary.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 
 SMALLEST_EXPECTED = 5.0
-"""Expected counts below which the χ² distribution is a rough guide."""
+"""Expected counts below which the χ² approximation is rough."""
 
 
 def chi_square_fit(
@@ -30,7 +30,7 @@ def chi_square_fit(
     estimated: int = 0,
     significance: float = 0.05,
 ) -> HypothesisTest:
-    """Whether counts come from given shares.
+    """Test whether counts come from given shares (chi-square goodness-of-fit test).
 
     Formula: χ² = Σ (n − e)²/e with k − 1 − (parameters estimated from the same counts) degrees of
     freedom. Cost: O(k).
@@ -38,13 +38,13 @@ def chi_square_fit(
     Parameters
     ----------
     observed : array-like of shape (k,)
-        Counts.
+        The observed count of each class.
     expected : array-like of shape (k,), optional
-        Expected counts or shares; None: all alike.
+        Expected counts or shares. By default all shares are equal.
     estimated : int, default=0
-        Parameters of the shares that were estimated from these counts.
+        The number of parameters of the shares that were estimated from these counts.
     significance : float, default=0.05
-        Below which p the shares are rejected.
+        Significance level. The hypothesis is rejected if p is below it.
 
     Returns
     -------
@@ -61,17 +61,19 @@ def chi_square_fit(
     n = _counts(observed, "observed", 1)
     e = np.ones(n.size) if expected is None else _counts(expected, "expected", 1)
     if e.shape != n.shape:
-        raise DataError(f"observed has {n.size} counts and expected {e.size}; give as many.")
+        raise DataError(
+            f"observed has {n.size} counts, but expected has {e.size}. Give one for each."
+        )
     if not (e > 0).all():
         raise DataError(
-            f"expected[{int(np.argmin(e > 0))}] is 0: a count that cannot occur tests nothing. "
+            f"expected[{int(np.argmin(e > 0))}] is 0, but every expected count must be positive. "
             "Merge that class with another."
         )
     degrees = n.size - 1 - estimated
     if degrees < 1:
         raise DataError(
-            f"{n.size} counts leave {degrees} degrees of freedom; at least 1 is needed. Use more "
-            "classes."
+            f"{n.size} counts leave {degrees} degrees of freedom, but at least 1 is needed. Use "
+            "more classes."
         )
     return _chi_square(
         n, e * (n.sum() / e.sum()), degrees, "the counts follow the given shares", significance
@@ -81,7 +83,7 @@ def chi_square_fit(
 def chi_square_independence(
     table: Any, *, yates: bool = False, significance: float = 0.05
 ) -> HypothesisTest:
-    """Whether the rows and columns of a table of counts are independent.
+    """Test whether the rows and columns of a table of counts are independent.
 
     Formula: e_ij = (row i)·(column j)/n; χ² = Σ (n_ij − e_ij)²/e_ij with (r − 1)(c − 1) degrees of
     freedom. Cost: O(r·c).
@@ -89,11 +91,12 @@ def chi_square_independence(
     Parameters
     ----------
     table : array-like of shape (r, c)
-        Counts.
+        The table of counts, at least 2 × 2.
     yates : bool, default=False
-        Move each count by up to ½ towards its expectation (2 × 2 tables): more cautious.
+        Whether to move each count by up to ½ towards its expectation, for 2 × 2 tables only. The
+        test is then more conservative.
     significance : float, default=0.05
-        Below which p independence is rejected.
+        Significance level. The hypothesis is rejected if p is below it.
 
     Returns
     -------
@@ -112,12 +115,14 @@ def chi_square_independence(
     require_level(significance, "significance")
     n = _counts(table, "table", 2)
     if min(n.shape) < 2:
-        raise DataError(f"table has shape {n.shape}; independence needs two rows and two columns.")
+        raise DataError(
+            f"table has shape {n.shape}. Give at least two rows and two columns of counts."
+        )
     expected = np.outer(n.sum(axis=1), n.sum(axis=0)) / n.sum()
     if not (expected > 0).all():
-        raise DataError("table has a row or column of zeros, which says nothing. Leave it out.")
+        raise DataError("table has a row or column of zeros. Leave it out.")
     if yates and n.shape != (2, 2):
-        raise ParameterError(f"yates=True is for 2 × 2 tables; this one is {n.shape}.")
+        raise ParameterError(f"yates=True needs a 2 × 2 table; this one has shape {n.shape}.")
     degrees = (n.shape[0] - 1) * (n.shape[1] - 1)
     found = _chi_square(
         n, expected, degrees, "rows and columns are independent", significance, yates=yates
@@ -129,20 +134,20 @@ def chi_square_independence(
 def proportion_interval(
     successes: float, trials: float, *, method: str = "wilson", level: float = 0.95
 ) -> Interval:
-    """A confidence interval for a probability, from successes in independent trials.
+    """Compute a confidence interval for a probability, from successes in independent trials.
 
-    Formula: "wilson" inverts the score test, (p̂ + z²/2n ± z√(p̂(1−p̂)/n + z²/4n²))/(1 + z²/n), and
-    covers the level on average; "clopper_pearson" inverts the binomial tails by quantiles of Beta
-    distributions, and covers at least the level for every p. Cost: O(1).
+    Formula: "wilson" inverts the score test, (p̂ + z²/2n ± z√(p̂(1−p̂)/n + z²/4n²))/(1 + z²/n);
+    its coverage is close to the level on average. "clopper_pearson" inverts the binomial tails by
+    quantiles of Beta distributions; its coverage is at least the level for every p. Cost: O(1).
 
     Parameters
     ----------
     successes, trials : float
-        How many of how many.
+        The number of successes and the number of trials.
     method : {"wilson", "clopper_pearson"}, default="wilson"
-        Which interval.
+        How the interval is computed; "clopper_pearson" is wider.
     level : float, default=0.95
-        The confidence.
+        Confidence level of the interval, between 0 and 1. A larger value gives a wider interval.
 
     Returns
     -------
@@ -160,7 +165,7 @@ def proportion_interval(
     if not (trials > 0 and 0 <= successes <= trials):
         raise DataError(
             f"{successes:g} successes in {trials:g} trials: trials must be positive, and successes "
-            "between 0 and them."
+            "must lie between 0 and trials."
         )
     share, tail = successes / trials, (1 - level) / 2
     if method == "wilson":
@@ -217,8 +222,11 @@ def _chi_square(
 def _counts(values: Any, role: str, dimensions: int) -> Array:
     counts = np.asarray(values, dtype=float)
     if counts.ndim != dimensions:
-        raise DataError(f"{role} has shape {counts.shape}; give {dimensions} dimension(s).")
+        raise DataError(
+            f"{role} has shape {counts.shape}. Give an array of {dimensions} "
+            f"dimension{'s' * (dimensions != 1)}."
+        )
     sample(counts.ravel(), role)
     if (counts < 0).any() or not counts.sum() > 0:
-        raise DataError(f"{role} holds {counts.min():g}; counts are ≥ 0 and not all 0.")
+        raise DataError(f"{role} holds {counts.min():g}; counts must be ≥ 0, and not all 0.")
     return counts

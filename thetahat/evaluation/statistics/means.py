@@ -1,4 +1,4 @@
-"""Means and variances: how sure a mean is, and whether two variances differ.
+"""Tests and intervals for means, and the comparison of two variances.
 
 z = (x̄ − μ)/(σ/√n) ~ N(0, 1)        with σ known
 t = (x̄ − μ)/(s/√n) ~ t_{n−1}        with s² = Σ(x − x̄)²/(n − 1)
@@ -23,18 +23,18 @@ NORMAL_OR_MANY = "independent values, normal or so many that their mean is"
 
 
 def mean_interval(values: Any, *, sigma: float | None = None, level: float = 0.95) -> Interval:
-    """A confidence interval for the mean of a population.
+    """Compute a confidence interval for the mean of a population.
 
-    Formula: x̄ ± z·σ/√n with the standard deviation σ known, else x̄ ± t_{n−1}·s/√n. Cost: O(n).
+    Formula: x̄ ± z·σ/√n if the standard deviation σ is known, else x̄ ± t_{n−1}·s/√n. Cost: O(n).
 
     Parameters
     ----------
     values : array-like of shape (n,)
-        The sample.
+        The values of the sample.
     sigma : float, optional
-        The population's standard deviation, where it is known.
+        Standard deviation of the population, if it is known (σ). Must be positive.
     level : float, default=0.95
-        The confidence.
+        Confidence level of the interval, between 0 and 1. A larger value gives a wider interval.
 
     Returns
     -------
@@ -64,20 +64,20 @@ def mean_interval(values: Any, *, sigma: float | None = None, level: float = 0.9
 def mean_test(
     values: Any, mean: float = 0.0, *, sigma: float | None = None, significance: float = 0.05
 ) -> HypothesisTest:
-    """Whether the mean of a population is a given number.
+    """Test whether the mean of a population equals a given number.
 
     Formula: z = (x̄ − μ)/(σ/√n), or t = (x̄ − μ)/(s/√n) with n − 1 degrees of freedom. Cost: O(n).
 
     Parameters
     ----------
     values : array-like of shape (n,)
-        The sample.
+        The values of the sample.
     mean : float, default=0.0
-        μ, the mean to test.
+        The mean under the hypothesis (μ).
     sigma : float, optional
-        The population's standard deviation, where it is known.
+        Standard deviation of the population, if it is known (σ). Must be positive.
     significance : float, default=0.05
-        Below which p the hypothesis is rejected.
+        Significance level. The hypothesis is rejected if p is below it.
 
     Returns
     -------
@@ -115,16 +115,16 @@ def mean_test(
 
 
 def variance_ratio(a: Any, b: Any, *, significance: float = 0.05) -> HypothesisTest:
-    """Whether two populations have the same variance.
+    """Test whether two populations have the same variance.
 
     Formula: F = s_a²/s_b² ~ F(n_a − 1, n_b − 1); p is twice the smaller tail. Cost: O(n).
 
     Parameters
     ----------
     a, b : array-like
-        The two samples.
+        The values of the two samples.
     significance : float, default=0.05
-        Below which p equality is rejected.
+        Significance level. The hypothesis is rejected if p is below it.
 
     Returns
     -------
@@ -144,7 +144,9 @@ def variance_ratio(a: Any, b: Any, *, significance: float = 0.05) -> HypothesisT
     first, second = sample(a, "a", 2), sample(b, "b", 2)
     below = second.var(ddof=1)
     if below == 0:
-        raise DataError("All values of b are equal, so its variance is 0 and the ratio undefined.")
+        raise DataError(
+            "All values of b are equal, so its variance is 0 and the ratio is not defined."
+        )
     ratio = float(first.var(ddof=1) / below)
     degrees = (float(first.size - 1), float(second.size - 1))
     law = stats.f(*degrees)

@@ -1,4 +1,4 @@
-"""What a test and an interval say: numbers, the decision in words, and what they assume."""
+"""Results of tests and intervals: numbers, the decision in words, and the assumptions."""
 
 from __future__ import annotations
 
@@ -8,25 +8,24 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.precision import ROUNDING
 from thetahat.foundation.types import Array
-
-ROUNDING = 16 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate and the range that covers the truth with a given confidence.
+    """An estimate with its confidence interval.
 
     Formula: P(low ≤ θ ≤ high) ≥ level over repetitions of the experiment. Cost: O(1).
 
     Attributes
     ----------
     estimate, low, high : float
-        The estimate and the ends of the interval.
+        The estimate, and the lower and upper end of the interval.
     level : float
-        The confidence, for example 0.95.
+        The confidence level, for example 0.95.
     method : str
-        How it was found.
+        The method that computed the interval.
 
     Examples
     --------
@@ -56,33 +55,38 @@ class Interval:
 
 @dataclass(frozen=True)
 class HypothesisTest:
-    """A test of a hypothesis: its statistic, its p, its decision, and what it assumes.
+    """A hypothesis test: its statistic, p-value, decision and assumptions.
 
-    Formula: p = P(a statistic at least as extreme | the hypothesis), which is rejected when
+    Formula: p = P(a statistic at least as extreme | the hypothesis); the hypothesis is rejected if
     p < significance. Cost: O(1).
 
     Attributes
     ----------
     name : str
-        Which test.
+        The name of the test.
     hypothesis : str
-        What is tested, in words.
+        The hypothesis that is tested, in words.
     statistic : float
         The value of the test statistic.
     degrees_of_freedom : tuple of float
-        Of the statistic's distribution; empty where it has none.
+        Degrees of freedom of the statistic's distribution. Empty if it has none.
     p : float
-        The p-value.
+        The p-value of the test.
     significance : float
-        The share of true hypotheses that the test may reject.
+        The significance level: the probability of rejecting a true hypothesis.
     assumptions : tuple of str
-        When the p-value holds; those the data seem to break begin with "broken".
+        Conditions under which the p-value is valid. Those that the data seem to violate begin with
+        "broken".
     interval : Interval or None
-        For what was estimated.
+        Confidence interval of the estimated quantity, where the test has one.
     effect_size : float or None
-        How large the difference is, in units of its spread.
+        The size of the difference, relative to its spread.
     details : dict
-        What else the test found (expected counts, pairwise p-values, ...).
+        Further results, such as expected counts or pairwise p-values.
+    rejects : bool
+        Whether the hypothesis is rejected at this significance level.
+    decision : str
+        The decision of the test in words.
 
     Examples
     --------
@@ -105,12 +109,12 @@ class HypothesisTest:
 
     @property
     def rejects(self) -> bool:
-        """Whether the hypothesis is rejected at this significance."""
+        """Whether the hypothesis is rejected at this significance level."""
         return bool(self.p < self.significance)
 
     @property
     def decision(self) -> str:
-        """The decision in words."""
+        """The decision of the test in words."""
         verdict = "rejected" if self.rejects else "not rejected"
         return f"{self.hypothesis}: {verdict} at {100 * self.significance:.3g}%"
 
@@ -124,12 +128,17 @@ class HypothesisTest:
         ]
         if self.interval is not None:
             lines.append(f"Estimate {self.interval}.")
-        lines += [f"Assumes: {assumption}." for assumption in self.assumptions]
+        lines += [
+            f"Violated assumption: {each.removeprefix('broken: ')}."
+            if each.startswith("broken: ")
+            else f"Assumes: {each}."
+            for each in self.assumptions
+        ]
         return "\n".join(lines)
 
 
 def percent(level: float) -> str:
-    """A confidence in percent, with as many digits as keep it from reading as certainty."""
+    """A confidence level in percent, with enough digits that it does not round to 100%."""
     digits = 4
     while digits < 17 and float(f"{100 * level:.{digits}g}") == 100:
         digits += 1
@@ -137,38 +146,41 @@ def percent(level: float) -> str:
 
 
 def require_level(level: float, name: str = "level") -> None:
-    """Confidence and significance are probabilities strictly between 0 and 1."""
+    """Require a probability strictly between 0 and 1."""
     if not (isinstance(level, int | float) and 0 < level < 1):
         raise ParameterError(f"{name}={level!r} must lie strictly between 0 and 1.")
 
 
 def are_alike(values: Array, scale: float | None = None) -> bool:
-    """Whether numbers differ by no more than rounding of numbers of their size, or of `scale`."""
+    """Whether numbers are equal up to rounding, relative to their size or to `scale`."""
     size = float(np.abs(values).max()) if scale is None else scale
-    return bool(np.ptp(values) <= ROUNDING * size)
+    return bool(np.ptp(values) <= 2 * ROUNDING * size)
 
 
 def sample(values: Any, role: str, at_least: int = 1) -> Array:
-    """Values as a finite 1-D float array of at least some size."""
+    """The values as a finite 1-D float array with at least `at_least` entries."""
     numbers = np.asarray(values, dtype=float)
     if numbers.ndim != 1:
-        raise DataError(f"{role} has shape {numbers.shape}; give numbers in one dimension.")
+        raise DataError(f"{role} has shape {numbers.shape}. Give numbers in one dimension.")
     if numbers.size < at_least:
-        raise DataError(f"{role} holds {numbers.size} values; at least {at_least} are needed.")
+        raise DataError(
+            f"{role} holds {numbers.size} value{'s' * (numbers.size != 1)}, but at least "
+            f"{at_least} {'is' if at_least == 1 else 'are'} needed."
+        )
     if not np.isfinite(numbers).all():
         place = int(np.argmin(np.isfinite(numbers)))
         raise DataError(
-            f"{role} holds {numbers[place]} at position {place}; drop what is not a finite number."
+            f"{role} holds {numbers[place]} at position {place}. Remove values that are not finite."
         )
     return numbers
 
 
 def pair_of_samples(a: Any, b: Any, at_least: int = 2) -> tuple[Array, Array]:
-    """Two samples of one length."""
+    """Two samples of the same length."""
     first, second = sample(a, "a", at_least), sample(b, "b", at_least)
     if first.size != second.size:
         raise DataError(
-            f"a has {first.size} values and b {second.size}; a paired test needs one of each for "
-            "every fold, row or data set."
+            f"a has {first.size} values, but b has {second.size}. A paired test needs one value of "
+            "each for every fold, row or data set."
         )
     return first, second

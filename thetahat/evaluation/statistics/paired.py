@@ -1,14 +1,14 @@
-"""Whether one model is better than another: tests on scores of the same folds.
+"""Paired tests: whether two models differ, by their scores on the same folds.
 
-Scores of cross-validation share training rows, so their differences d are positively correlated,
-and the plain paired t test rejects too often. Two remedies:
+Scores from cross-validation share training rows, so their differences d are positively correlated,
+and the plain paired t-test rejects too often. The alternatives are:
 
     corrected t  d̄ / √((1/k + n_test/n_train)·s²),       t_{k−1}   (Nadeau and Bengio)
     5×2 cv t     d₁₁ / √(Σᵢ sᵢ²/5),                      t_5       (Dietterich)
     5×2 cv F     Σᵢⱼ dᵢⱼ² / (2Σᵢ sᵢ²),                   F(10, 5)  (Alpaydın)
 
-Differences that are all the same tell no spread: scores of few rows take few values, and agree by
-chance. Nothing is claimed then, unless `least_spread` says what chance would do.
+If all differences are equal, their spread is unknown: scores of few rows take few values, and agree
+by chance. The interval is then unbounded, unless `least_spread` gives the spread to assume.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ NO_SPREAD = "broken: all differences are the same, so their spread is unknown"
 def paired_t(
     a: Any, b: Any, *, significance: float = 0.05, least_spread: float = 0.0
 ) -> HypothesisTest:
-    """The paired t test of two models' scores on k independent sets.
+    """Paired t-test of two models' scores on k independent test sets.
 
-    Formula: t = d̄/(s_d/√k) with d = a − b and k − 1 degrees of freedom. Folds of one
-    cross-validation are not independent: use `corrected_resampled_t` there. Cost: O(k).
+    Formula: t = d̄/(s_d/√k) with d = a − b and k − 1 degrees of freedom. The folds of
+    cross-validation are not independent: use `corrected_resampled_t` for them. Cost: O(k).
 
     Parameters
     ----------
     a, b : array-like of shape (k,)
-        Scores of the two models on the same sets.
+        Scores of the two models on the same test sets.
     significance : float, default=0.05
-        Below which p equality is rejected.
+        Significance level. The hypothesis is rejected if p is below it.
     least_spread : float, default=0.0
-        The standard deviation of the differences to take where all of them are equal; 0: unknown,
-        and nothing is claimed.
+        Standard deviation of the differences to assume if all differences are equal. With 0 it is
+        taken as unknown, and the hypothesis is not rejected.
 
     Returns
     -------
@@ -81,24 +81,25 @@ def corrected_resampled_t(
     significance: float = 0.05,
     least_spread: float = 0.0,
 ) -> HypothesisTest:
-    """The paired t test for scores whose training sets overlap, as those of folds do.
+    """Paired t-test for scores whose training sets overlap, such as those of cross-validation.
 
-    Formula: t = d̄/√((1/k + n_test/n_train)·s²) with k − 1 degrees of freedom: the second term
-    stands for the correlation that shared training rows bring. It is made for repeated random
-    splits; over the folds of one partition it is cautious, and most so for models that training
-    hardly changes: in simulations it then rejects 0 to 2% of true equalities at 5%. Cost: O(k).
+    Formula: t = d̄/√((1/k + n_test/n_train)·s²) with k − 1 degrees of freedom. The second term
+    accounts for the correlation caused by shared training rows. The test is designed for repeated
+    random splits. For k-fold cross-validation it is conservative, most of all for models that
+    depend little on the training rows: in simulations it then rejected 0 to 2% of true hypotheses
+    at the 5% level. Cost: O(k).
 
     Parameters
     ----------
     a, b : array-like of shape (k,)
         Scores of the two models on the same k splits.
     test_share : float
-        n_test/(n_test + n_train), the share of rows in each test set: 0.2 for five folds.
+        The share of rows in each test set, n_test/(n_test + n_train): 0.2 for five folds.
     significance : float, default=0.05
-        Below which p equality is rejected.
+        Significance level. The hypothesis is rejected if p is below it.
     least_spread : float, default=0.0
-        The standard deviation of the differences to take where all of them are equal; 0: unknown,
-        and nothing is claimed.
+        Standard deviation of the differences to assume if all differences are equal. With 0 it is
+        taken as unknown, and the hypothesis is not rejected.
 
     Returns
     -------
@@ -127,25 +128,26 @@ def corrected_resampled_t(
 def five_by_two_cv(
     differences: Any, *, kind: str = "F", significance: float = 0.05
 ) -> HypothesisTest:
-    """The test on five repetitions of two-fold cross-validation, whose halves share no rows.
+    """Test two models on five repetitions of two-fold cross-validation.
 
     Formula: with sᵢ² = (dᵢ₁ − d̄ᵢ)² + (dᵢ₂ − d̄ᵢ)², kind "t": d₁₁/√(Σ sᵢ²/5) ~ t₅; kind "F":
-    Σ dᵢⱼ²/(2 Σ sᵢ²) ~ F(10, 5), which does not depend on which half came first. The effect size is
-    d̄/√(Σ sᵢ²/5). Cost: O(1).
+    Σ dᵢⱼ²/(2 Σ sᵢ²) ~ F(10, 5), which does not depend on the order of the halves. The effect size
+    is d̄/√(Σ sᵢ²/5). Cost: O(1).
 
-    The two halves of a repetition are taken as independent. Where the signal is weak they are not:
-    a model of the one half does well on the other whenever the halves happen to agree, and so does
-    the model of the other half. Nearest means of 100 rows in 10 columns then rejected 15% of true
-    equalities at 5%; with more signal, or 400 rows, 5 to 6%.
+    The test assumes that the two halves of a repetition are independent. This does not hold if the
+    signal is weak: when the two halves happen to be similar, both models score well. In
+    simulations with nearest class means on 100 rows of 10 columns, the test then rejected 15% of
+    true hypotheses at the 5% level, and 5 to 6% with a stronger signal or 400 rows.
 
     Parameters
     ----------
     differences : array-like of shape (5, 2)
-        Score of the one model minus that of the other: repetitions by halves.
+        Score of the first model minus score of the second, one row per repetition and one column
+        per half.
     kind : {"F", "t"}, default="F"
-        Which statistic.
+        Which of the two test statistics to use.
     significance : float, default=0.05
-        Below which p equality is rejected.
+        Significance level. The hypothesis is rejected if p is below it.
 
     Returns
     -------
@@ -164,7 +166,7 @@ def five_by_two_cv(
     d = np.asarray(differences, dtype=float)
     if d.shape != (5, 2) or not np.isfinite(d).all():
         raise DataError(
-            f"five_by_two_cv: differences has shape {d.shape}; give finite numbers of shape "
+            f"five_by_two_cv: differences has shape {d.shape}. Give finite numbers of shape "
             "(5, 2), one row per repetition and one column per half."
         )
     if kind not in ("F", "t"):
@@ -196,27 +198,27 @@ def five_by_two_cv(
 def mcnemar(
     right_a: Any, right_b: Any, *, exact: bool | None = None, significance: float = 0.05
 ) -> HypothesisTest:
-    """Whether two classifiers err equally often on the same rows.
+    """Test whether two classifiers make equally many errors on the same rows (McNemar's test).
 
-    Formula: only the rows that one has right and the other wrong count: b and c of them. Exact: the
-    smaller is Binomial(b + c, ½); else χ² = (|b − c| − 1)²/(b + c) with 1 degree of freedom.
-    Cost: O(n).
+    Formula: only rows that exactly one classifier predicts correctly count: b by the first, c by
+    the second. The exact test uses min(b, c) ~ Binomial(b + c, ½); the other uses
+    χ² = (|b − c| − 1)²/(b + c) with 1 degree of freedom. Cost: O(n).
 
     Parameters
     ----------
     right_a, right_b : array-like of bool, shape (n,)
-        Whether each classifier has each row right.
+        Whether each classifier predicts each row correctly.
     exact : bool, optional
-        None: exact where b + c < 1000, where it costs nothing.
+        Whether to use the exact test. By default it is used if b + c < 1000.
     significance : float, default=0.05
-        Below which p equality is rejected.
+        Significance level. The hypothesis is rejected if p is below it.
 
     Returns
     -------
     HypothesisTest
-        With an interval for the difference of the accuracies (Wald's, half a row added to each of
-        the four counts: Agresti and Min). The effect size is (b − c)/(b + c), from −1 to 1: how
-        one-sided the disagreements are; ``details["odds_ratio"]`` is b/c.
+        With an interval for the difference of the accuracies (Wald's, with half a row added to each
+        of the four counts; Agresti and Min). The effect size (b − c)/(b + c), from −1 to 1, shows
+        how one-sided the disagreements are; ``details["odds_ratio"]`` is b/c.
 
     Examples
     --------
@@ -231,7 +233,9 @@ def mcnemar(
     require_level(significance, "significance")
     first, second = pair_of_samples(right_a, right_b, at_least=1)
     if not (np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all()):
-        raise DataError("mcnemar: give True where a row is right and False where it is wrong.")
+        raise DataError(
+            "mcnemar: give True for rows that are predicted correctly and False for the others."
+        )
     n = first.size
     only_a, only_b = int((first > second).sum()), int((second > first).sum())
     apart = only_a + only_b
@@ -253,7 +257,7 @@ def mcnemar(
         degrees_of_freedom=degrees,
         p=p,
         significance=significance,
-        assumptions=("independent rows; the two fitted models are taken as they are",),
+        assumptions=("independent rows; the two fitted models are fixed",),
         interval=Interval(gap, low, high, 1 - significance, "Agresti-Min"),
         effect_size=(only_a - only_b) / apart if apart else 0.0,
         details={
@@ -265,7 +269,7 @@ def mcnemar(
 
 
 def variance_of_gap(only_a: int, only_b: int, n: int) -> float:
-    """Of (b − c)/n, the difference of two accuracies on the same rows, never 0 (Agresti, Min)."""
+    """Variance of (b − c)/n, the difference of two accuracies; never 0 (Agresti and Min)."""
     return (only_a + only_b + 1 - (only_a - only_b) ** 2 / (n + 2)) / (n + 2) ** 2
 
 
@@ -284,10 +288,10 @@ def _t_of_differences(
     d = a - b
     mean, spread = float(d.mean()), float(d.std(ddof=1))
     if are_alike(d, max(np.abs(a).max(), np.abs(b).max())):
-        # To the last bit the same score everywhere is the same model; the same difference is not.
+        # Identical scores everywhere mean identical models; equal non-zero differences do not.
         spread = least_spread or (np.inf if d.any() else 0.0)
-        told = f"all differences are the same; their spread is taken as {spread:.3g}"
-        assumptions += (told if np.isfinite(spread) else NO_SPREAD,)
+        note = f"all differences are the same; their spread is taken as {spread:.3g}"
+        assumptions += (note if np.isfinite(spread) else NO_SPREAD,)
     error = spread * np.sqrt(share)
     statistic = mean / error if mean else 0.0
     degrees = d.size - 1
@@ -306,7 +310,7 @@ def _t_of_differences(
 
 
 def _in_units_of(spread: float, mean: float) -> float | None:
-    """The effect size; None where the spread is unknown."""
+    """The effect size; None if the spread is unknown."""
     if not mean:
         return 0.0
     return float(mean / spread) if np.isfinite(spread) else None

@@ -1,4 +1,4 @@
-"""Tests on ranks: for scores of any shape, and for many models on many data sets."""
+"""Rank tests: for scores of any distribution, and for many models on many data sets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from thetahat.foundation.types import Array
 
 
 def wilcoxon(a: Any, b: Any, *, significance: float = 0.05) -> HypothesisTest:
-    """Wilcoxon's signed-rank test of two models' scores on k independent sets.
+    """Wilcoxon's signed-rank test of two models' scores on k independent test sets.
 
     Formula: W = the smaller of the rank sums of |d| over d > 0 and over d < 0. The effect size is
     the rank-biserial correlation (W₊ − W₋)/(W₊ + W₋). Cost: O(k log k).
@@ -26,9 +26,9 @@ def wilcoxon(a: Any, b: Any, *, significance: float = 0.05) -> HypothesisTest:
     Parameters
     ----------
     a, b : array-like of shape (k,)
-        Scores of the two models on the same sets.
+        Scores of the two models on the same test sets.
     significance : float, default=0.05
-        Below which p equality is rejected.
+        Significance level. The hypothesis is rejected if p is below it.
 
     Returns
     -------
@@ -68,22 +68,22 @@ def wilcoxon(a: Any, b: Any, *, significance: float = 0.05) -> HypothesisTest:
 
 
 def friedman(scores: Any, *, significance: float = 0.05) -> HypothesisTest:
-    """Friedman's test: whether k models rank alike over n data sets (or folds).
+    """Friedman's test that k models are equally good on n data sets or folds.
 
     Formula: χ² = 12n/(k(k+1))·Σ R̄ⱼ² − 3n(k+1), corrected for ties, with k − 1 degrees of freedom;
-    R̄ⱼ is the mean rank of model j, 1 for the best. Cost: O(n k log k).
+    R̄ⱼ is the mean rank of model j, where rank 1 is the best. Cost: O(n k log k).
 
     Parameters
     ----------
     scores : array-like of shape (n, k)
-        Greater is better; one row per data set, one column per model.
+        Scores, one row per data set and one column per model. Greater values must be better.
     significance : float, default=0.05
-        Below which p equality is rejected.
+        Significance level. The hypothesis is rejected if p is below it.
 
     Returns
     -------
     HypothesisTest
-        ``details["mean_ranks"]`` holds R̄.
+        ``details["mean_ranks"]`` holds the mean ranks (R̄).
 
     Examples
     --------
@@ -115,22 +115,23 @@ def friedman(scores: Any, *, significance: float = 0.05) -> HypothesisTest:
 
 
 def nemenyi(scores: Any, *, significance: float = 0.05) -> HypothesisTest:
-    """Nemenyi's test of all pairs of k models over n data sets, after Friedman's.
+    """Nemenyi's test of all pairs of k models on n data sets, used after Friedman's test.
 
-    Formula: two models differ when their mean ranks do by more than q·√(k(k+1)/(6n)), with q the
-    quantile of the studentised range over √2. Cost: O(n k log k + k²).
+    Formula: two models differ if their mean ranks differ by more than q·√(k(k+1)/(6n)), where q is
+    the quantile of the studentised range divided by √2. Cost: O(n k log k + k²).
 
     Parameters
     ----------
     scores : array-like of shape (n, k)
-        Greater is better; one row per data set, one column per model.
+        Scores, one row per data set and one column per model. Greater values must be better.
     significance : float, default=0.05
-        The share of families of comparisons in which any true equality may be rejected.
+        Significance level for all pairs together: the probability of at least one false rejection.
 
     Returns
     -------
     HypothesisTest
-        ``details``: "mean_ranks", "critical_difference", and "p", the (k, k) matrix of pairs.
+        ``details`` holds "mean_ranks", "critical_difference", and "p", the (k, k) matrix of
+        p-values of the pairs.
 
     Examples
     --------
@@ -173,7 +174,7 @@ def _scores(scores: Any, at_least: int) -> Array:
     table = np.asarray(scores, dtype=float)
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < at_least:
         raise DataError(
-            f"scores has shape {table.shape}; give one row per data set (at least 2) and one "
+            f"scores has shape {table.shape}. Give one row per data set (at least 2) and one "
             f"column per model (at least {at_least})."
         )
     if not np.isfinite(table).all():

@@ -1,4 +1,4 @@
-"""Pruning a tree to the level that held-back rows, or a description in bits, speak for."""
+"""Prune a tree to the size that predicts held-out rows best, or has the shortest description."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from thetahat.models.tree.pruning import (
 )
 
 LEAST_LOG = float(np.log(np.finfo(np.float64).tiny))
-"""The log density of an empty cell, for errors that stay finite."""
+"""Smallest log density used, so that the error of rows in empty cells stays finite."""
 METHODS = ("weakest_link", "impact", "complexity", "mdl")
 
 
@@ -46,45 +46,53 @@ def prune(
 ) -> Pruning:
     """Grow a tree on all rows, and prune it to the size that predicts best.
 
-    Each method makes a sequence of ever smaller trees out of the grown one:
+    Each method makes a sequence of smaller and smaller trees from the full one:
 
     - "weakest_link": minimises impurity + α·leaves (cost complexity, as scikit-learn's
       ``ccp_alpha``);
-    - "complexity": minimises Φ(T) = training error + α·size(T)/|S| over nodes and rows;
-    - "impact": bottom-up, always the pair of leaves whose loss raises the training error least;
-    - "mdl": minimises the bits of the tree times α plus the bits of its exceptions
-      (see `description_length`); α = 1 is the shortest description, taken unless cv is given.
+    - "complexity": minimises Φ(T) = training error + α·size(T)/|S|, with size(T) nodes and |S|
+      rows;
+    - "impact": bottom-up, always removes the pair of leaves whose removal raises the training error
+      least;
+    - "mdl": minimises α times the bits of the tree plus the bits of its exceptions
+      (see `description_length`); α = 1 is the shortest description, used unless cv is given.
 
-    How far to go is said by `alpha` or `max_nodes`, or found by cross-validation: every fold grows
-    and prunes a tree of its own, and its errors are counted at the same levels. Cost: one fit per
-    fold and one of all rows, each with O(nodes·depth·log nodes) for its sequence.
+    The size of the pruned tree is set by `alpha` or `max_nodes`, or found by cross-validation:
+    every fold grows and prunes its own tree, and errors on the held-out rows are compared at the
+    same levels. Cost: one fit per fold and one on all rows, each with O(nodes·depth·log nodes) for
+    its sequence.
 
     Parameters
     ----------
     model : tree estimator
-        Such as DecisionTreeClassifier; cloned, and grown anew.
+        A tree estimator such as DecisionTreeClassifier. It is cloned, so the object itself stays
+        unfitted.
     X, y : table, targets
-        A density tree needs no y.
-    method : {"weakest_link", "impact", "complexity", "mdl"}
+        The rows and their targets. A density tree needs no y.
+    method : {"weakest_link", "impact", "complexity", "mdl"}, default="weakest_link"
+        How the sequence of smaller trees is made; see above.
     alpha : float, optional
-        The level to prune to, in the units of the method.
+        The weight of the size of the tree (α), in the units of the method. Larger values give
+        smaller trees. Must be ≥ 0.
     max_nodes : int, optional
-        The largest number of nodes to keep.
+        The largest number of nodes to keep, at least 1.
     cv : int, splitter or iterable, optional
-        5 shuffled folds unless `alpha`, `max_nodes` or "mdl" makes them needless.
+        How the rows are split into training rows and held-out rows; see `evaluate`. By default 5
+        shuffled folds, unless `alpha` or `max_nodes` is given or the method is "mdl".
     one_standard_error : bool, default=False
-        Take the smallest tree whose error is within one standard error of the least.
+        Whether to choose the smallest tree whose error is within one standard error of the lowest
+        error.
     sample_weight : array of shape (n,), optional
-        How many rows each row stands for.
+        Row weights. A row of weight 2 counts as two rows.
     level : float, default=0.95
-        The confidence of the intervals of the errors.
+        Confidence level of the intervals, between 0 and 1. A larger value gives wider intervals.
     random_state : int, default=0
-        How the folds are shuffled.
+        Seed for shuffling the rows. The same seed gives the same folds.
 
     Returns
     -------
     Pruning
-        Its ``model`` is fitted and pruned; it prints and plots the path.
+        The result. Its ``model`` is the fitted and pruned tree.
 
     Examples
     --------
@@ -133,7 +141,7 @@ def prune(
 
 
 def sequence_of(model: Any, X: Any, y: Any, sample_weight: Any, method: str) -> PruningSequence:
-    """The pruning of a fitted tree by one of the methods."""
+    """The pruning sequence of a fitted tree by one of the methods."""
     tree = model.tree_
     is_density = not is_classifier(model) and not is_regressor(model)
     if method == "weakest_link":
@@ -153,13 +161,16 @@ def _require_sensible(method: str, alpha: Any, max_nodes: Any, cv: Any, level: f
     if method not in METHODS:
         raise ParameterError(f"method={method!r} must be one of {', '.join(map(repr, METHODS))}.")
     if alpha is not None and not alpha >= 0:
-        raise ParameterError(f"alpha={alpha!r} must be ≥ 0: the price of a larger tree.")
+        raise ParameterError(f"alpha={alpha!r} must be ≥ 0. Larger values give smaller trees.")
     if alpha is not None and method == "impact":
-        raise ParameterError("method='impact' knows no alpha. Give max_nodes, or cv.")
+        raise ParameterError("method='impact' has no alpha. Give max_nodes or cv instead.")
     if max_nodes is not None and not max_nodes >= 1:
-        raise ParameterError(f"max_nodes={max_nodes!r} must be ≥ 1: the root stays.")
+        raise ParameterError(f"max_nodes={max_nodes!r} must be ≥ 1, as the root always remains.")
     if cv is not None and (alpha is not None or max_nodes is not None):
-        raise ParameterError("cv finds the level that alpha or max_nodes would say. Give one.")
+        raise ParameterError(
+            "Both cv and one of alpha and max_nodes are given, but each of them sets the size of "
+            "the tree. Give only one."
+        )
 
 
 def _level(alpha: float | None) -> float:
@@ -174,19 +185,19 @@ def _grown(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     fitted = fresh.fit(X, **given) if y is None else fresh.fit(X, y, **given)
     if getattr(fitted, "leaf", "uniform") != "uniform":
         raise CapabilityError(
-            f"{type(model).__name__}: pruning joins cells of constant density, and leaf="
-            f"{fitted.leaf!r}. Use leaf='uniform', or its parameter pruned_leaf_nodes."
+            f"{type(model).__name__}: pruning needs leaves of constant density, but leaf="
+            f"{fitted.leaf!r}. Use leaf='uniform', or the parameter pruned_leaf_nodes."
         )
     if not hasattr(fitted, "tree_"):
         raise CapabilityError(
-            f"{type(model).__name__} is no single tree. Prune a DecisionTreeClassifier, a "
-            "DecisionTreeRegressor or a DensityTree."
+            f"{type(model).__name__} is not a single tree. Use prune with a "
+            "DecisionTreeClassifier, a DecisionTreeRegressor or a DensityTree."
         )
     return fitted
 
 
 def _last_of_each_level(sequence: PruningSequence, method: str) -> Array:
-    """The steps worth comparing: of several at one level the last."""
+    """The steps to compare: of several steps at the same level, the last."""
     if method == "impact":
         return np.arange(sequence.n_steps)
     reached = np.maximum.accumulate(sequence.levels)
@@ -204,7 +215,7 @@ def _held_back(
     steps: Array,
     method: str,
 ) -> tuple[Array, Array]:
-    """The error on held-back rows at each step, and its standard error."""
+    """The error on held-out rows at each step, and its standard error."""
     sums, squares, total = np.zeros(steps.size), np.zeros(steps.size), 0.0
     for train, test in folds:
         rows, targets = take_rows(X, train), None if y is None else take_rows(y, train)
@@ -223,10 +234,10 @@ def _held_back(
 
 
 def _same_levels(whole: PruningSequence, own: PruningSequence, steps: Array, method: str) -> Array:
-    """The steps of a fold's own tree that stand for those of the whole: by size, or by level.
+    """The steps of a fold's own tree that match those of the full tree, by size or by level.
 
-    A tree of the whole is optimal between its level and the next: their geometric mean stands for
-    both (Breiman and others, 1984).
+    A tree is optimal between its level and the next, so their geometric mean represents both
+    (Breiman and others, 1984).
     """
     if method == "impact":
         return np.array([own.step_of_size(size) for size in whole.n_nodes[steps]])
@@ -238,10 +249,10 @@ def _same_levels(whole: PruningSequence, own: PruningSequence, steps: Array, met
 def losses_by_step(
     model: Any, sequence: PruningSequence, X: Any, y: Any, weight: Array
 ) -> tuple[Array, Array]:
-    """Σ w·ℓ and Σ w·ℓ² of some rows at every step of a pruning.
+    """Σ w·ℓ and Σ w·ℓ² of some rows at every step of a pruning sequence.
 
-    A node answers for the rows that reach it from the step at which it becomes a leaf to that at
-    which its parent does, so one walk from leaf to root finds all. Cost: O(n·depth + steps).
+    A node predicts the rows that reach it from the step at which it becomes a leaf until its parent
+    does, so one walk from leaf to root covers all steps. Cost: O(n·depth + steps).
     """
     loss = _loss_at_nodes(model, y)
     above = parents(sequence.tree)
@@ -261,7 +272,7 @@ def losses_by_step(
 
 
 def _loss_at_nodes(model: Any, y: Any) -> Callable[[Array, Array], Array]:
-    """The loss of rows at nodes: misclassified or not, a distance, or −log p."""
+    """The loss of rows at nodes: misclassification, a distance, or −log p."""
     tree = model.tree_
     if y is None:
         logs = np.maximum(tree.values[:, 0], LEAST_LOG)

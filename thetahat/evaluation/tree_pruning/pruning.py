@@ -1,4 +1,4 @@
-"""What pruning found: the pruned tree, and the path that led to it."""
+"""The result of pruning: the pruned tree, and the sequence of trees it was chosen from."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ LEVEL_NAMES = {
 
 @dataclass(frozen=True)
 class Pruning:
-    """A pruned tree and the ever smaller trees it was chosen among.
+    """A pruned tree and the sequence of trees it was chosen from; prints as a table.
 
     Formula: the tree at step k minimises risk + level_k · size among all prunings. Cost: O(steps).
 
     Attributes
     ----------
     model : estimator
-        Fitted and pruned.
+        The fitted and pruned tree estimator.
     method : str
-        How the sequence was made.
+        The method that made the sequence of trees.
     levels : array of shape (n_steps,)
-        The level of each step, from the whole tree to its root.
+        The level (α) of each step, from the full tree to its root.
     n_nodes, n_leaves : array of shape (n_steps,)
-        Sizes.
+        The number of nodes and of leaves at each step.
     risks : array of shape (n_steps,)
-        On the rows that were learned: impurity, training error, or bits of exceptions.
+        The risk on the training rows: impurity, training error, or bits of exceptions.
     errors : tuple of Interval
-        On held-back rows; empty without cross-validation.
+        The error on held-out rows at each step. Empty without cross-validation.
     standard_errors : array
-        Of those errors.
+        The standard errors of these errors.
     training_errors : array
-        The same errors on the rows that were learned.
+        The error on the training rows at each step.
     best : int
-        The step that was chosen.
+        The number of the chosen step.
 
     Examples
     --------
@@ -102,12 +102,12 @@ class Pruning:
         return (self.n_nodes + 1) // 2
 
     def __str__(self) -> str:
-        """The sizes and errors along the path, those around the choice in full."""
+        """The sizes and errors of the sequence; all steps near the chosen one."""
         lines = [f"Pruning by {self.method}: {self.n_leaves[0]} leaves to {self._chosen} leaves"]
         lines.append(f"  {LEVEL_NAMES[self.method]:>18}  leaves  risk")
         for step in self._shown():
             mark = "→" if step == self.best else " "
-            error = f"  held back {self.errors[step]}" if self.errors else ""
+            error = f"  held out {self.errors[step]}" if self.errors else ""
             lines.append(
                 f"{mark} {self.levels[step]:>18.4g}  {self.n_leaves[step]:>6}  "
                 f"{self.risks[step]:.4g}{error}"
@@ -121,19 +121,19 @@ class Pruning:
         return int(self.n_leaves[self.best])
 
     def _shown(self) -> Array:
-        """The steps to print: all when few, else some evenly chosen and the best."""
+        """The steps to print: all if there are few, else evenly spaced ones and the best."""
         last = self.levels.size - 1
         if last < MOST_LINES:
             return np.arange(last + 1)
         return np.unique(np.append(np.linspace(0, last, MOST_LINES).astype(int), self.best))
 
     def plot(self, axes: Any = None) -> Any:
-        """Errors on held-back rows, with their band, and on learned rows, over the leaves.
+        """Plot the errors on held-out rows, with their band, and on training rows.
 
         Parameters
         ----------
         axes : matplotlib Axes, optional
-            Where to draw.
+            The axes to draw on. By default a new figure is created.
 
         Returns
         -------
@@ -144,10 +144,10 @@ class Pruning:
         if self.errors:
             low, mid, high = np.array([[e.low, e.estimate, e.high] for e in self.errors]).T
             axes.fill_between(self.n_leaves, low, high, alpha=0.2, lw=0)
-            axes.plot(self.n_leaves, mid, ".-", label="held-back rows")
-            axes.plot(self.n_leaves, self.training_errors, ".--", label="learned rows")
+            axes.plot(self.n_leaves, mid, ".-", label="held-out rows")
+            axes.plot(self.n_leaves, self.training_errors, ".--", label="training rows")
         else:
-            axes.plot(self.n_leaves, self.risks, ".-", label="risk on learned rows")
+            axes.plot(self.n_leaves, self.risks, ".-", label="risk on training rows")
         axes.axvline(self._chosen, color="black", lw=0.8, ls=":", label=f"{self._chosen} leaves")
         axes.set(xlabel="leaves", ylabel="error" if self.errors else "risk", xscale="log")
         axes.legend(frameon=False)
@@ -155,7 +155,7 @@ class Pruning:
 
 
 def cut(model: Any, sequence: PruningSequence, step: int, method: str) -> Any:
-    """A copy of a fitted tree estimator, pruned; its ``ccp_alpha`` would prune it so again."""
+    """A copy of a fitted tree estimator, pruned; its ``ccp_alpha`` is set to give the same tree."""
     smaller = copy.copy(model)
     smaller.tree_ = sequence.tree_at(step)
     if hasattr(model, "density_"):

@@ -1,1 +1,1 @@
-"""One file per command; each adds its options and runs. Heavy imports happen when it runs."""
+"""One file per command, which adds its options and runs it. Heavy imports happen at run time."""

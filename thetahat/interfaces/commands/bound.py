@@ -1,7 +1,7 @@
-"""``thetahat bound``: the calculators of learning theory.
+"""``thetahat bound``: calculators of learning theory.
 
-The calculators are the functions of ``th.theory`` whose arguments are all numbers; their options
-are read from their signatures, so that a new one appears here by itself.
+The calculators are the functions of ``th.theory`` whose arguments are all numbers. Their options
+are read from their signatures, so that new ones appear here automatically.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ NUMBERS = ("int", "float", "bool")
 
 
 def add(commands: Any) -> None:
-    """The options of the command."""
+    """Add the command and its options."""
     parser = commands.add_parser(
         "bound",
         help="bounds and sample sizes of learning theory",
         description="Compute a bound: thetahat bound pac_sample_size class_size=1024 error=0.1 "
         "failure=0.05. Without a name, list the calculators.",
     )
-    parser.add_argument("name", nargs="?", help="which bound; none lists them")
-    parser.add_argument("values", nargs="*", metavar="NAME=VALUE", help="its arguments")
+    parser.add_argument("name", nargs="?", help="the bound; without it, all bounds are listed")
+    parser.add_argument("values", nargs="*", metavar="NAME=VALUE", help="arguments of the bound")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
 
@@ -43,7 +43,9 @@ def run(arguments: argparse.Namespace) -> None:
                 print(f"{usage}\n    {summary}")
         return
     if arguments.name not in known:
-        raise ParameterError(f"no bound is called {arguments.name!r}. Bounds: {', '.join(known)}.")
+        raise ParameterError(
+            f"there is no bound {arguments.name!r}. The bounds are {', '.join(known)}."
+        )
     function = known[arguments.name]
     values = _values(arguments.name, function, arguments.values)
     answer = function(**values)
@@ -54,7 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def calculators() -> dict[str, Callable[..., Any]]:
-    """The functions of numbers in ``th.theory`` that give a number."""
+    """The functions of ``th.theory`` that take numbers and return a number."""
     from thetahat import theory
 
     found = {}
@@ -75,27 +77,27 @@ def _values(name: str, function: Callable[..., Any], given: list[str]) -> dict[s
     for each in given:
         key, equals, text = each.partition("=")
         if not equals or key not in parameters:
-            raise ParameterError(f"{each!r} is no argument. Usage: {_usage(name, function)}")
+            raise ParameterError(f"{each!r} is not an argument. Usage: {_usage(name, function)}")
         values[key] = _number(key, text, parameters[key].annotation)
     needed = [key for key, each in parameters.items() if each.default is each.empty]
     absent = [key for key in needed if key not in values]
     if absent:
-        raise ParameterError(f"{', '.join(absent)} not given. Usage: {_usage(name, function)}")
+        raise ParameterError(f"{', '.join(absent)} must be given. Usage: {_usage(name, function)}")
     return values
 
 
 def _number(key: str, text: str, kind: str) -> Any:
     if kind == "bool":
         if text.lower() not in ("true", "false", "yes", "no"):
-            raise ParameterError(f"{key}={text}: true or false is needed.")
+            raise ParameterError(f"{key}={text}: the value must be true or false.")
         return text.lower() in ("true", "yes")
     try:
         number = float(text)
     except ValueError as failure:
-        raise ParameterError(f"{key}={text}: a number is needed.") from failure
+        raise ParameterError(f"{key}={text}: the value must be a number.") from failure
     if kind == "int":
         if number != number // 1:
-            raise ParameterError(f"{key}={text}: a whole number is needed.")
+            raise ParameterError(f"{key}={text}: the value must be a whole number.")
         return int(number)
     return number
 

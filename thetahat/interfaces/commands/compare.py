@@ -1,4 +1,4 @@
-"""``thetahat compare``: try several models on a table, and say which is better, and how surely."""
+"""``thetahat compare``: compare several models on a table, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -13,26 +13,28 @@ from thetahat.interfaces.console import Console
 
 
 def add(commands: Any) -> None:
-    """The options of the command."""
+    """Add the command and its options."""
     parser = commands.add_parser(
         "compare",
-        help="try several models on a table and compare them, with intervals",
-        description="Fit several models to a table on the same folds, and say which predicts the "
-        "target best, by how much, and how surely.",
+        help="compare several models on a table, with confidence intervals",
+        description="Fit several models to a table on the same folds, and report which one "
+        "predicts the target best, by how much, and with which confidence.",
     )
     options.add_data(parser)
     options.add_columns(parser)
-    parser.add_argument("--models", help="names separated by commas; by default those to try first")
+    parser.add_argument("--models", help="names separated by commas (default: the usual ones)")
     parser.add_argument("--cv", type=int, default=5, help="number of folds (default 5)")
-    parser.add_argument("--scoring", help="metric, by scikit-learn's name (accuracy, r2, ...)")
-    parser.add_argument("--report", metavar="FILE", help="write a report, one HTML file")
-    parser.add_argument("--seed", type=int, default=0, help="of folds and models (default 0)")
+    parser.add_argument("--scoring", help="name of a scikit-learn metric (accuracy, r2, ...)")
+    parser.add_argument("--report", metavar="FILE", help="write an HTML report to this file")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="random seed for folds and models (default 0)"
+    )
     options.add_output(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read, pose, try, print, report."""
+    """Read the table, compare the models, print the result, and write the report."""
     from thetahat.interfaces.problem import pose
     from thetahat.interfaces.tables.reading import read_table
     from thetahat.interfaces.trial import try_models
@@ -78,7 +80,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def describe(problem: Any, path: str, console: Console) -> None:
-    """What was read and how it was taken, in a few lines."""
+    """Print how the table was read and its columns were interpreted."""
     name = "standard input" if path == "-" else path
     console.say(
         f"{name}: {problem.n_rows:,} rows; {problem.task} of {problem.target} ({problem.reason})"
@@ -141,5 +143,5 @@ def _listed(names: list[str]) -> str:
 
 
 def _end(value: float) -> float | None:
-    """The end of an interval, which JSON can only tell where there is one."""
+    """The end of an interval; None if it is infinite, which JSON cannot represent."""
     return value if isfinite(value) else None

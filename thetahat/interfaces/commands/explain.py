@@ -1,4 +1,4 @@
-"""``thetahat explain``: what a saved model leans on."""
+"""``thetahat explain``: importances, effects and coefficients of a saved model."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from thetahat.interfaces.commands import options
 from thetahat.interfaces.console import Console
 
 MOST = 15
-"""Columns or coefficients that are printed."""
+"""Largest number of columns or coefficients that are printed."""
 
 
 def add(commands: Any) -> None:
-    """The options of the command."""
+    """Add the command and its options."""
     parser = commands.add_parser(
         "explain",
-        help="what a saved model leans on, measured on rows with known targets",
-        description="Explain a saved model on a table that holds the target: what the score loses "
-        "when a column is shuffled, how predictions move with the most important columns, and the "
-        "coefficients of linear models, all with intervals.",
+        help="show which columns matter to a saved model, measured on rows with known targets",
+        description="Explain a saved model on a table that contains the target: how much the score "
+        "falls when a column is shuffled, how predictions depend on the most important columns, "
+        "and the coefficients of linear models, all with confidence intervals.",
     )
     parser.add_argument("model", help="a file written by thetahat fit")
     options.add_data(parser, target=False)
-    parser.add_argument("--target", "-t", help="the target column (default: as trained)")
-    parser.add_argument("--scoring", help="metric, by scikit-learn's name")
+    parser.add_argument("--target", "-t", help="the target column (default: as in training)")
+    parser.add_argument("--scoring", help="name of a scikit-learn metric")
     options.add_output(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Load, read, measure, print."""
+    """Load the model, read the table, and print the explanation."""
     from thetahat.foundation.errors import DataError
     from thetahat.interfaces.explanation import explain
     from thetahat.interfaces.prediction import (
-        Strange,
+        UnknownValues,
         as_seen,
         require_names,
         saved_kinds,
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> None:
     kinds = saved_kinds(model, notes)
     target = arguments.target or notes.get("predicts")
     if target is None:
-        raise DataError("The file does not say what the model predicts. Name it: --target COLUMN.")
+        raise DataError("The file does not name the target of the model. Use --target COLUMN.")
     table = read_table(arguments.data, delimiter=arguments.delimiter, encoding=arguments.encoding)
     require_names(kinds, table.columns, arguments.data)
     require_target(table, target)
@@ -61,12 +61,12 @@ def run(arguments: argparse.Namespace) -> None:
     rows = table.filter(table[target].is_not_null())
     if rows.height != problem.n_rows:
         raise DataError(
-            f"Some rows of {arguments.data} cannot be used: {'; '.join(problem.notes)}. Leave them "
-            "out."
+            f"Some rows of {arguments.data} cannot be used: {'; '.join(problem.notes)}. Remove "
+            "these rows."
         )
-    strange = Strange()
-    X = as_seen(rows, kinds, saved_notations(notes), model, strange)
-    for line in strange.lines():
+    unknown = UnknownValues()
+    X = as_seen(rows, kinds, saved_notations(notes), model, unknown)
+    for line in unknown.lines():
         console.say(f"note: {line}")
     scoring = arguments.scoring or ("accuracy" if problem.task == "classification" else "r2")
     found = explain(model, X, problem.y, scoring=scoring)
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> None:
         [str(name), f"{each.estimate:.3g}", f"{each.low:.3g} to {each.high:.3g}"]
         for name, each in list(found.importances.intervals.items())[:MOST]
     ]
-    console.table(["column", f"{scoring} lost if shuffled", "95% interval"], rows_shown)
+    console.table(["column", f"loss of {scoring} if shuffled", "95% interval"], rows_shown)
     for effect in found.effects:
         low, high = int(effect.mean.argmin()), int(effect.mean.argmax())
         console.result(
@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> None:
     if found.coefficients:
         console.result()
         console.table(
-            ["coefficient (columns scaled to spread 1)", "value", "95% interval"],
+            ["coefficient (columns scaled to standard deviation 1)", "value", "95% interval"],
             [
                 [name, f"{each.estimate:.3g}", f"{each.low:.3g} to {each.high:.3g}"]
                 for name, each in list(found.coefficients.items())[:MOST]

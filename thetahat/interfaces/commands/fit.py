@@ -13,25 +13,29 @@ from thetahat.interfaces.console import Console
 
 
 def add(commands: Any) -> None:
-    """The options of the command."""
+    """Add the command and its options."""
     parser = commands.add_parser(
         "fit",
         help="train a model on a table and write it to a file",
         description="Train a model on all rows of a table and write it to a file. Without --model, "
-        "several are compared first and the best is taken.",
+        "several models are compared first, and the best one is used.",
     )
     options.add_data(parser)
     options.add_columns(parser)
-    parser.add_argument("--model", help="which model; by default the best of compare")
-    parser.add_argument("--output", "-o", required=True, metavar="FILE", help="the model file")
-    parser.add_argument("--cv", type=int, default=5, help="folds of the comparison (default 5)")
-    parser.add_argument("--seed", type=int, default=0, help="of folds and models (default 0)")
+    parser.add_argument("--model", help="name of the model (default: the best of several)")
+    parser.add_argument("--output", "-o", required=True, metavar="FILE", help="file to write")
+    parser.add_argument(
+        "--cv", type=int, default=5, help="number of folds of the comparison (default 5)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="random seed for folds and models (default 0)"
+    )
     options.add_output(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read, pose, choose, fit, save."""
+    """Read the table, choose a model, fit and save it."""
     from thetahat.foundation.atomic_file import require_place
     from thetahat.interfaces.commands.compare import describe
     from thetahat.interfaces.problem import pose

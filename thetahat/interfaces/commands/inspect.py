@@ -1,4 +1,4 @@
-"""``thetahat inspect``: what a model file holds, without loading the model."""
+"""``thetahat inspect``: describe a model file, without loading the model."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from thetahat.interfaces.console import Console
 
 
 def add(commands: Any) -> None:
-    """The options of the command."""
+    """Add the command and its options."""
     parser = commands.add_parser(
         "inspect",
-        help="what a model file holds; runs nothing of it",
-        description="Say what a model file holds: the model, its parameters, the columns it was "
-        "trained on, its size. Nothing in the file is run.",
+        help="describe a model file, without running anything in it",
+        description="Describe a model file: the model, its parameters, the columns of the training "
+        "rows, its size. Nothing in the file is run.",
     )
     parser.add_argument("model", help="a file written by thetahat fit or th.save")
     parser.add_argument("--json", action="store_true", help="print JSON")

@@ -1,4 +1,4 @@
-"""``thetahat lab``: the web lab, where it is installed."""
+"""``thetahat lab``: start the web lab, if it is installed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LAB = "thetahat.interfaces.lab"
 
 
 def add(commands: Any) -> None:
-    """The options of the command."""
+    """Add the command and its options."""
     parser = commands.add_parser(
         "lab", help="start the web lab, if installed", description="Start the web lab."
     )
@@ -20,7 +20,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Start the lab, or say that it is not there."""
+    """Start the lab, or raise an error if it is not installed."""
     if find_spec(LAB) is None:
         raise MissingExtraError(
             "the web lab is not part of this installation. The other commands work without it: "

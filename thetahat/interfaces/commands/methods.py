@@ -1,4 +1,4 @@
-"""``thetahat methods``: what the library has, from the registry."""
+"""``thetahat methods``: list the methods of the registry."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from thetahat.interfaces.console import color_wanted
 
 
 def add(commands: Any) -> None:
-    """The options of the command."""
+    """Add the command and its options."""
     parser = commands.add_parser(
         "methods",
-        help="the methods thetahat sets out to serve, and how many are served today",
+        help="list the methods that thetahat covers, and how many are available today",
         description="List the methods by area, with the public names that serve each.",
     )
     parser.add_argument(
@@ -26,7 +26,7 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print the rows."""
+    """Print the methods."""
     from thetahat import registry
 
     chosen = registry.rows()
@@ -45,7 +45,8 @@ def _matching_areas(name: str, areas: Mapping[str, str]) -> set[str]:
     letters = {letter for letter, title in areas.items() if name.lower() in title.lower()}
     if not letters:
         raise ParameterError(
-            f"no area is called {name!r}. Areas: "
+            f"there is no area {name!r}. The areas are "
             + "; ".join(f"{letter} {title}" for letter, title in areas.items())
+            + "."
         )
     return letters

@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options shared by several commands."""
 
 from __future__ import annotations
 
@@ -8,44 +8,48 @@ from thetahat.foundation.errors import ParameterError
 
 
 def add_data(parser: argparse.ArgumentParser, *, target: bool = True) -> None:
-    """The file, and how it is written."""
+    """Add the options for the file and its format."""
     parser.add_argument(
         "data", help="CSV, TSV, Parquet, Arrow or Excel file; - reads CSV from standard input"
     )
     if target:
         parser.add_argument("--target", "-t", required=True, help="the column to predict")
-    parser.add_argument("--delimiter", help="what separates fields; found out if not given")
-    parser.add_argument("--encoding", default="utf-8", help="of a text file (default utf-8)")
+    parser.add_argument("--delimiter", help="separator of fields (default: detected)")
+    parser.add_argument(
+        "--encoding", default="utf-8", help="encoding of a text file (default utf-8)"
+    )
 
 
 def add_columns(parser: argparse.ArgumentParser) -> None:
-    """How the columns are to be taken."""
+    """Add the options for the interpretation of the columns."""
     parser.add_argument(
         "--task",
         choices=("auto", "classification", "regression"),
         default="auto",
-        help="what to predict: a class or a number (default: by the target)",
+        help="predict a class or a number (default: depends on the target)",
     )
     parser.add_argument(
         "--kind",
         action="append",
         default=[],
         metavar="COLUMN=KIND",
-        help="take a column as numeric, ordinal, categorical, text or date, or drop it; repeatable",
+        help="treat a column as numeric, ordinal, categorical, text or date, "
+        "or drop it (repeatable)",
     )
     parser.add_argument(
         "--keep",
         action="append",
         default=[],
         metavar="COLUMN",
-        help="keep a column that would be left out as an identifier or a leak; repeatable",
+        help="keep a column that would be left out as an identifier or a copy of the target "
+        "(repeatable)",
     )
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
-    """How results are printed."""
+    """Add the options for the output."""
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
-    parser.add_argument("--quiet", "-q", action="store_true", help="print the result only")
+    parser.add_argument("--quiet", "-q", action="store_true", help="print only the result")
 
 
 def kinds_asked_for(arguments: argparse.Namespace) -> dict[str, str]:

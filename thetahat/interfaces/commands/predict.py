@@ -1,4 +1,4 @@
-"""``thetahat predict``: predictions for the rows of a file, streamed."""
+"""``thetahat predict``: predict the rows of a file, one batch at a time."""
 
 from __future__ import annotations
 
@@ -15,29 +15,31 @@ from thetahat.interfaces.console import Console
 
 
 def add(commands: Any) -> None:
-    """The options of the command."""
+    """Add the command and its options."""
     parser = commands.add_parser(
         "predict",
         help="predict the rows of a file with a saved model",
-        description="Predict every row of a file with a saved model. Columns are matched by name; "
-        "rows are read and written in batches, so files of any size do.",
+        description="Predict every row of a file with a saved model. Columns are matched by name. "
+        "Rows are read and written in batches, so the file may be larger than memory.",
     )
     parser.add_argument("model", help="a file written by thetahat fit or th.save")
     options.add_data(parser, target=False)
     parser.add_argument(
-        "--output", "-o", default="-", metavar="FILE", help="CSV to write (default: print)"
+        "--output", "-o", default="-", metavar="FILE", help="CSV file to write (default: print)"
     )
     parser.add_argument(
-        "--json", action="store_true", help="print what was done as JSON; needs --output FILE"
+        "--json", action="store_true", help="print a summary as JSON; needs --output FILE"
     )
-    parser.add_argument("--quiet", "-q", action="store_true", help="do not report strange rows")
+    parser.add_argument(
+        "--quiet", "-q", action="store_true", help="do not report unknown categories and values"
+    )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Load, match the columns, and go through the file."""
+    """Load the model, match the columns, and predict batch by batch."""
     from thetahat.interfaces.prediction import (
-        Strange,
+        UnknownValues,
         predicted,
         require_names,
         saved_kinds,
@@ -48,7 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
     from thetahat.persistence.model_file import load
 
     if arguments.json and arguments.output == "-":
-        raise ParameterError("--json needs --output FILE: the predictions are printed otherwise.")
+        raise ParameterError("--json needs --output FILE, as predictions are printed otherwise.")
     console = Console(quiet=arguments.quiet)
     notes = describe_file(arguments.model).notes
     model = load(arguments.model)
@@ -59,25 +61,25 @@ def run(arguments: argparse.Namespace) -> None:
         require_names(kinds, column_names(arguments.data, **how), arguments.data)
         columns = list(kinds)
     batches = read_batches(arguments.data, columns=columns, **how)
-    strange = Strange()
+    unknown = UnknownValues()
     target = str(notes.get("predicts", "prediction"))
     with _output(arguments.output) as file:
         first = True
         named = _named(batches, kinds)
-        for table in predicted(model, named, kinds, saved_notations(notes), strange, target):
+        for table in predicted(model, named, kinds, saved_notations(notes), unknown, target):
             file.write(table.write_csv(include_header=first).encode())
             first = False
     if arguments.json:
-        console.result(json.dumps({"file": arguments.output, **strange.as_data()}, indent=2))
+        console.result(json.dumps({"file": arguments.output, **unknown.as_data()}, indent=2))
         return
-    for line in strange.lines():
+    for line in unknown.lines():
         console.say(f"note: {line}")
     if arguments.output != "-":
-        console.say(f"{arguments.output}: {strange.n_rows:,} predictions of {target}")
+        console.say(f"{arguments.output}: {unknown.n_rows:,} predictions of {target}")
 
 
 def _named(batches: Iterator[Any], kinds: dict[str, str]) -> Iterator[Any]:
-    """The batches, each with all the columns that are needed."""
+    """The batches, each checked to have all needed columns."""
     from thetahat.interfaces.prediction import require_names
 
     for batch in batches:

@@ -1,1 +1,1 @@
-"""The report: one HTML file that needs nothing beside it."""
+"""The report: a single self-contained HTML file."""

@@ -1,4 +1,4 @@
-"""The page: data, models, how good the best is, what it leans on, how to do it again."""
+"""The HTML page: models, quality and explanation of the best model, data, how to reproduce it."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ MOST_COEFFICIENTS = 20
 
 
 def write_report(trial: Trial, path: str, data: str, console: Console) -> None:
-    """Look closer at the best model, and write the page; whole or not at all."""
+    """Explain the best model and write the page, completely or not at all."""
     problem = trial.problem
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        console.say(f"looking closer at {trial.best}")
+        console.say(f"explaining {trial.best}")
         best = trial.models[trial.best]
         held = evaluate(
             best, problem.X, problem.y, cv=trial.cv, scoring=trial.metric, keep_models=True
@@ -86,7 +86,7 @@ def _header(trial: Trial, name: str) -> str:
 def _models(trial: Trial) -> str:
     found = trial.comparison.evaluations
     intervals = [each.intervals[trial.metric] for each in found.values()]
-    # Where all folds score alike, an interval may have no end; its bar then fills the picture.
+    # If all folds score alike, an interval may be unbounded; its bar then has the full width.
     ends = [end for each in intervals for end in (each.low, each.estimate, each.high)]
     span = (min(filter(isfinite, ends)), max(filter(isfinite, ends)))
     rows = ""
@@ -108,8 +108,8 @@ def _models(trial: Trial) -> str:
     return (
         f"<h2>Models</h2><table><thead><tr><th>model</th><th></th>{head}</tr></thead>"
         f"<tbody>{rows}</tbody></table>"
-        f'<p class="quiet">{escape(trial.metric)} on rows the model had not seen, mean over '
-        f"{trial.cv} folds; the bar is its {intervals[0].level:.0%} interval ({escape(method)})."
+        f'<p class="quiet">{escape(trial.metric)} on held-out rows, mean over {trial.cv} folds; '
+        f"the bar is the {intervals[0].level:.0%} interval ({escape(method)})."
         "</p>"
     )
 
@@ -120,8 +120,8 @@ def _goodness(trial: Trial, held: Evaluation) -> str:
     if problem.task == "regression":
         drawn = [
             (
-                "Predicted and true",
-                "Each dot is a row the model had not seen; on the line it is right.",
+                "Predicted and true values",
+                "Each dot is a held-out row. On the line, the prediction is exact.",
                 pictures.predicted_against_true(problem.y, held.predictions, problem.target),
             ),
             (
@@ -139,18 +139,20 @@ def _goodness(trial: Trial, held: Evaluation) -> str:
         if scores is not None:
             curve = roc_curve(problem.y, _of_last(scores), positive=classes[1])
             area = curve.area
-            told = (
-                f"How many {classes[1]} are found, at the price of how many false alarms. Area "
+            caption = (
+                f"Share of {classes[1]} found (true positive rate) against the false positive "
+                "rate, for all thresholds. Area "
                 f"{area.estimate:.3f} ({area.low:.3f} to {area.high:.3f})."
             )
-            drawn.append(("ROC curve", told, pictures.roc(curve)))
+            drawn.append(("ROC curve", caption, pictures.roc(curve)))
     if shares is not None:
         label = classes[-1]
         curve = calibration_curve(problem.y, shares[:, -1], positive=label)
-        told = (
-            f"Of the rows told {label} with probability p, the share that is; on the line it is p."
+        caption = (
+            f"Share of rows that are {label}, for rows with predicted probability p. On the line, "
+            "the two are equal."
         )
-        drawn.append(("Calibration", told, pictures.calibration(curve)))
+        drawn.append(("Calibration", caption, pictures.calibration(curve)))
     table = _confusion(problem.y, held.predictions) if len(classes) <= MOST_CLASSES else ""
     return f"<h2>How good is {escape(trial.best)}?</h2>{_figures(drawn)}{table}"
 
@@ -158,13 +160,13 @@ def _goodness(trial: Trial, held: Evaluation) -> str:
 def _typical_error(y: Array, predicted: Array, target: str) -> str:
     off = np.abs(predicted - y)
     return (
-        f"Half of the predictions are within {np.median(off):.3g} of the true {target}, nine in "
-        f"ten within {np.quantile(off, 0.9):.3g}."
+        f"Half of the predictions are within {np.median(off):.3g} of the true {target}, and "
+        f"90% within {np.quantile(off, 0.9):.3g}."
     )
 
 
 def _probabilities(held: Evaluation, n: int, classes: Array) -> Array | None:
-    """Probabilities of all rows, each by the model that had not seen it."""
+    """Probabilities of all rows, each from the model that was fitted without this row."""
     shares = np.full((n, len(classes)), np.nan)
     for fit in held.fits:
         model = fit.estimator
@@ -180,7 +182,7 @@ def _probabilities(held: Evaluation, n: int, classes: Array) -> Array | None:
 
 
 def _from_log_odds(held: Evaluation, n: int) -> Array:
-    """Two classes by their log-odds, which is what logistic models decide by."""
+    """Probabilities of two classes from the log-odds of logistic models."""
     odds = np.empty(n)
     for fit in held.fits:
         odds[fit.rows] = fit.certainty
@@ -203,7 +205,7 @@ def _confusion(y: Array, predicted: Array) -> str:
         )
         rows += f"<tr><th>{escape(str(label))}</th>{cells}</tr>"
     return (
-        '<h3>Confusions</h3><div class="scroll"><table class="confusion"><thead><tr>'
+        '<h3>Confusion matrix</h3><div class="scroll"><table class="confusion"><thead><tr>'
         f"<th>true ╲ predicted</th>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
@@ -220,15 +222,16 @@ def _explanation(trial: Trial, found: Explanation) -> str:
         for name, each in shown
     )
     drawn = [
-        (str(each.column), f"mean {each.response}, all else as it is", pictures.effect(each))
+        (str(each.column), f"mean {each.response}, other columns fixed", pictures.effect(each))
         for each in found.effects
     ]
     return (
-        f"<h2>What {escape(trial.best)} leans on</h2><table><thead><tr><th>column</th><th></th>"
-        f'<th class="n">{escape(trial.metric)} lost</th><th class="n wide">95% interval</th></tr>'
+        f"<h2>Columns that matter to {escape(trial.best)}</h2><table><thead><tr><th>column</th>"
+        f'<th></th><th class="n">loss of {escape(trial.metric)}</th>'
+        '<th class="n wide">95% interval</th></tr>'
         f"</thead><tbody>{rows}</tbody></table>"
-        '<p class="quiet">What the score loses on unseen rows when the column is shuffled. Columns '
-        "that say the same share their worth.</p>"
+        '<p class="quiet">Loss of score on held-out rows when the column is shuffled. If two '
+        "columns carry the same information, both losses are small.</p>"
         f"{_figures(drawn)}{_coefficients(found)}"
     )
 
@@ -245,8 +248,8 @@ def _coefficients(found: Explanation) -> str:
     return (
         '<h3>Coefficients</h3><table><thead><tr><th>column</th><th class="n">value</th>'
         f'<th class="n">95% interval</th></tr></thead><tbody>{rows}</tbody></table>'
-        '<p class="quiet">Numbers are scaled to spread 1; the intervals are those of bootstrap '
-        "refits.</p>"
+        '<p class="quiet">Numeric columns are scaled to standard deviation 1. The intervals are '
+        "from bootstrap refits.</p>"
     )
 
 
@@ -270,7 +273,7 @@ def _data(trial: Trial) -> str:
     return (
         "<h2>Data</h2>"
         + (f"<ul>{notes}</ul>" if notes else "")
-        + '<table><thead><tr><th>column</th><th>kind</th><th class="wide">because</th>'
+        + '<table><thead><tr><th>column</th><th>kind</th><th class="wide">reason</th>'
         '<th class="n">missing</th><th>values</th></tr></thead>'
         f"<tbody>{rows}</tbody></table>{rest}"
     )
@@ -287,15 +290,15 @@ def _again(trial: Trial) -> str:
     )
     fits = len(trial.models) * trial.cv
     return (
-        f"<h2>How to do it again</h2><p>{fits} fits, {spent:.1f} s of work in all.</p>"
+        f"<h2>How to reproduce this</h2><p>{fits} fits, {spent:.1f} s of computing time.</p>"
         f'<pre>{escape(command)}</pre><p class="quiet">{escape(made)}</p>'
     )
 
 
 def _figures(drawn: list[tuple[str, str, str]]) -> str:
     inside = "".join(
-        f"<figure><h3>{escape(title)}</h3><figcaption>{escape(told)}</figcaption>{picture}</figure>"
-        for title, told, picture in drawn
+        f"<figure><h3>{escape(title)}</h3><figcaption>{escape(caption)}</figcaption>{picture}</figure>"
+        for title, caption, picture in drawn
     )
     return f'<div class="grid2">{inside}</div>' if inside else ""
 
@@ -305,7 +308,7 @@ def _sentence(text: str) -> str:
 
 
 def _tidy(value: float) -> str:
-    """Three digits, and 0 for what is rounding."""
+    """Three digits, and 0 for rounding errors."""
     return "0" if abs(value) < 1e-9 else f"{value:.3g}".replace("-", "−")
 
 

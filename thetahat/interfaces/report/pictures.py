@@ -1,4 +1,4 @@
-"""The pictures of a report: how good the best model is, what it leans on, what the data are."""
+"""The figures of a report: quality of the best model, effects of columns, distributions."""
 
 from __future__ import annotations
 
@@ -17,8 +17,15 @@ BINS = 24
 
 
 def roc(curve: RocCurve) -> str:
-    """Share of positives found against false alarms, with its band."""
-    frame = Frame((0, 1), (0, 1), "false alarms", "found", "ROC curve with its band", square=True)
+    """True positive rate against false positive rate, with its band."""
+    frame = Frame(
+        (0, 1),
+        (0, 1),
+        "false positive rate",
+        "true positive rate",
+        "ROC curve with its band",
+        square=True,
+    )
     frame.band(curve.grid.tolist(), curve.low.tolist(), curve.high.tolist())
     frame.line([0, 1], [0, 1], "reference")
     frame.line(*_thinned(curve.fpr, curve.tpr))
@@ -26,12 +33,12 @@ def roc(curve: RocCurve) -> str:
 
 
 def calibration(curve: CalibrationCurve) -> str:
-    """Shares that came true against the probabilities that were told."""
+    """Observed shares against predicted probabilities."""
     frame = Frame(
         (0, 1),
         (0, 1),
         "predicted probability",
-        "came true",
+        "observed share",
         "Calibration with intervals",
         square=True,
     )
@@ -44,7 +51,7 @@ def calibration(curve: CalibrationCurve) -> str:
 
 
 def predicted_against_true(y: Array, predicted: Array, target: str) -> str:
-    """One dot per row, some of them if there are many."""
+    """One dot per row, or a sample of the rows if there are many."""
     rows = np.random.default_rng(0).permutation(len(y))[:MOST_POINTS]
     ends = _padded(np.concatenate([y[rows], predicted[rows]]))
     frame = Frame(
@@ -61,7 +68,7 @@ def predicted_against_true(y: Array, predicted: Array, target: str) -> str:
 
 
 def residuals(y: Array, predicted: Array, target: str) -> str:
-    """How far off the predictions are."""
+    """Histogram of the errors of the predictions."""
     off = predicted - y
     ends = np.quantile(off, [0.005, 0.995])
     counts, edges = np.histogram(np.clip(off, *ends), bins=BINS)
@@ -78,7 +85,7 @@ def residuals(y: Array, predicted: Array, target: str) -> str:
 
 
 def effect(found: PartialDependence) -> str:
-    """How the mean prediction moves with one column."""
+    """The mean prediction as a function of one column."""
     ends = _padded(np.concatenate([found.low, found.high]))
     if found.is_numeric:
         values = [float(each) for each in found.values]
@@ -126,7 +133,7 @@ def distribution(values: Any) -> list[float]:
 
 
 def _thinned(xs: Array, ys: Array) -> tuple[list[float], list[float]]:
-    """A curve of thousands of steps as one of some hundreds."""
+    """A curve with thousands of steps, reduced to some hundreds."""
     keep = np.unique(np.linspace(0, len(xs) - 1, MOST_POINTS).round().astype(int))
     return xs[keep].tolist(), ys[keep].tolist()
 

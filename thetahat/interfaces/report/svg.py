@@ -1,6 +1,6 @@
-"""Pictures as inline SVG: frames with axes, lines, bands, points and bars.
+"""Figures as inline SVG: frames with axes, lines, bands, points and bars.
 
-Colours are CSS classes of the page, so that pictures follow it into the dark and onto paper.
+Colours are CSS classes of the page, so that figures also suit dark mode and print.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ LEFT, RIGHT, TOP, BOTTOM = 52, 12, 12, 44
 
 @dataclass
 class Frame:
-    """A plane with axes; points are given in the units of the data."""
+    """A plane with axes; coordinates are in the units of the data."""
 
     x_range: tuple[float, float]
     y_range: tuple[float, float]
     x_label: str
     y_label: str
     title: str
-    """What a reader that cannot see is told."""
+    """Description for screen readers."""
     square: bool = False
     x_names: Sequence[str] | None = None
-    """Names in the place of numbers, at 0, 1, 2, …"""
+    """Names instead of numbers, at 0, 1, 2, …"""
     _marks: list[str] = field(default_factory=list)
 
     @property
@@ -60,7 +60,7 @@ class Frame:
         ]
 
     def whiskers(self, xs: Iterable[float], low: Iterable[float], high: Iterable[float]) -> None:
-        """Upright intervals."""
+        """Vertical intervals."""
         self._marks += [
             f'<line class="whisker" x1="{self.x(x):.1f}" x2="{self.x(x):.1f}" '
             f'y1="{self.y(a):.1f}" y2="{self.y(b):.1f}"/>'
@@ -78,9 +78,9 @@ class Frame:
             )
 
     def __str__(self) -> str:
-        told = escape(self.title)
+        description = escape(self.title)
         return (
-            f'<svg viewBox="0 0 {WIDTH} {self.height}" role="img" aria-label="{told}">'
+            f'<svg viewBox="0 0 {WIDTH} {self.height}" role="img" aria-label="{description}">'
             f"{self._axes()}{''.join(self._marks)}</svg>"
         )
 
@@ -121,7 +121,7 @@ class Frame:
 
 
 def interval_row(low: float, value: float, high: float, span: tuple[float, float]) -> str:
-    """One interval with its middle, as wide as the page lets it be."""
+    """One interval with its estimate, over the full width of the column."""
     a, b, c = (100 * _share(each, span) for each in (low, value, high))
     return (
         '<svg class="row" height="22" width="100%" aria-hidden="true">'
@@ -158,7 +158,7 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
 
 
 def number(value: float) -> str:
-    """A number as an axis writes it."""
+    """A number as written on an axis."""
     if value and (abs(value) >= 1e6 or abs(value) < 1e-3):
         return f"{value:.0e}".replace("e+0", "e").replace("e-0", "e−").replace("-", "−")
     return f"{value:,.4g}".replace("-", "−") if abs(value) < 1e4 else f"{value:,.0f}"

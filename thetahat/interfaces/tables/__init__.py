@@ -1,1 +1,1 @@
-"""Files of columns: reading them, and saying what the columns are."""
+"""Read tables from files, and find the kinds of their columns."""

@@ -1,7 +1,7 @@
-"""What the columns of a table are: numbers, ordered or unordered categories, text, dates.
+"""The kinds of the columns of a table: numbers, ordered or unordered categories, text, dates.
 
-Decided from all rows, said in words, and open to correction: every finding carries its reason, and
-``--kind NAME=KIND`` overrules it.
+They are found from all rows. Every finding has its reason in words, and can be overridden with
+``--kind NAME=KIND``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from thetahat.models.preprocessing.table_vectorizer import WORDS_OF_TEXT
 
 KINDS = ("numeric", "ordinal", "categorical", "text", "date", "drop")
 NUMBERS_AMONG = 0.95
-"""Share of numbers from which a column is one of numbers with some entries that are none."""
+"""Smallest share of numbers for a column to be numeric, with other entries missing."""
 DATE_FORMATS = (
     "%Y-%m-%d",
     "%Y-%m-%d %H:%M:%S",
@@ -29,7 +29,7 @@ DATE_FORMATS = (
     "%d/%m/%Y",
 )
 DATES_TRIED = 50
-"""Values that are read as dates before a whole column is."""
+"""Number of values that are tried as dates before the whole column is."""
 DECIMAL_COMMA = "decimal comma"
 ORDERED = (
     ("very low", "low", "medium", "high", "very high"),
@@ -43,12 +43,12 @@ ORDERED = (
     ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
     ("mon", "tue", "wed", "thu", "fri", "sat", "sun"),
 )
-"""Words whose order everybody knows."""
+"""Words with a generally known order."""
 
 
 @dataclass(frozen=True)
 class ColumnFinding:
-    """One column: its values with their types, its kind, and why."""
+    """One column: its values with their types, its kind, and the reason."""
 
     name: str
     kind: str
@@ -58,7 +58,7 @@ class ColumnFinding:
     n_distinct: int
     warnings: tuple[str, ...] = field(default=())
     written: str = ""
-    """How text says its values: the layout of dates, or decimal commas; "" for the usual way."""
+    """Notation of text: the layout of dates, or decimal commas; "" for the usual notation."""
 
 
 def find_columns(table: Any, asked: Mapping[str, str] | None = None) -> list[ColumnFinding]:
@@ -72,30 +72,30 @@ def find_columns(table: Any, asked: Mapping[str, str] | None = None) -> list[Col
             )
         if kind not in KINDS:
             raise ParameterError(
-                f"--kind {name}={kind}: kinds are {', '.join(KINDS[:-1])}, and drop."
+                f"--kind {name}={kind}: the kinds are {', '.join(KINDS[:-1])} and drop."
             )
     return [_find(table[name], asked.get(name)) for name in table.columns]
 
 
 def typed(findings: list[ColumnFinding]) -> Any:
-    """The table again, every column in the type of its kind; dropped columns left out."""
+    """The table with every column in the type of its kind, without dropped columns."""
     return pl.DataFrame([found.values for found in findings if found.kind != "drop"])
 
 
 def kinds_of(findings: list[ColumnFinding]) -> dict[str, str]:
-    """The kinds by name, dropped columns left out."""
+    """The kinds by name, without dropped columns."""
     return {found.name: found.kind for found in findings if found.kind != "drop"}
 
 
 def notations_of(findings: list[ColumnFinding]) -> dict[str, str]:
-    """How columns are written that are not written the usual way."""
+    """Notations of the columns that do not use the usual one."""
     return {found.name: found.written for found in findings if found.written}
 
 
 def retyped(column: Any, kind: str, written: str) -> Any:
-    """Values of a column whose kind and notation are known; what does not fit is missing.
+    """Values of a column of known kind and notation; invalid values become missing.
 
-    The notation is that of the rows it was found in: a few new rows may read another way too.
+    The notation is that of the training rows, as a few new rows may be ambiguous.
     """
     if kind == "numeric":
         return _as_numbers(column, written)
@@ -116,13 +116,13 @@ def _find(column: Any, asked: str | None) -> ColumnFinding:
             found,
             kind=asked,
             values=values,
-            reason="as asked",
+            reason="as requested",
             written=written,
             warnings=warnings,
             n_missing=values.null_count(),
         )
     if distinct == 0:
-        return replace(found, kind="drop", reason="no value at all")
+        return replace(found, kind="drop", reason="no values")
     if distinct == 1 and missing == 0:
         return replace(found, kind="drop", reason=f"always {_first(column)!r}")
     if column.dtype == pl.String:
@@ -131,7 +131,7 @@ def _find(column: Any, asked: str | None) -> ColumnFinding:
 
 
 def _find_by_type(found: ColumnFinding) -> ColumnFinding:
-    """Columns that came with a type: Parquet and Arrow files."""
+    """The kind of a column with a type, from Parquet and Arrow files."""
     column = found.values
     if column.dtype.is_temporal() and column.dtype not in (pl.Time, pl.Duration):
         return replace(found, kind="date", reason=f"type {column.dtype}")
@@ -143,7 +143,7 @@ def _find_by_type(found: ColumnFinding) -> ColumnFinding:
         return replace(
             found, kind="categorical", values=column.cast(pl.String), reason="type Categorical"
         )
-    return replace(found, kind="drop", reason=f"type {column.dtype} is no number, text or date")
+    return replace(found, kind="drop", reason=f"type {column.dtype} is not a number, text or date")
 
 
 def _find_in_text(found: ColumnFinding) -> ColumnFinding:
@@ -183,14 +183,14 @@ def _find_in_text(found: ColumnFinding) -> ColumnFinding:
         return replace(found, kind="text", values=column, reason=f"{words:.0f} words on average")
     if found.n_distinct == len(present) and len(present) > 20:
         return replace(
-            found, kind="drop", values=column, reason="looks like an identifier: all different"
+            found, kind="drop", values=column, reason="looks like an identifier: all distinct"
         )
     reason = f"{found.n_distinct:,} categories"
     return replace(found, kind="categorical", values=column, reason=reason)
 
 
 def _numbers_or_identifier(found: ColumnFinding) -> ColumnFinding:
-    """Whole numbers that count the rows, all different, tell rows apart and nothing else."""
+    """Leave out distinct whole numbers that count the rows, as they only identify rows."""
     numbers = found.values.drop_nulls()
     counts = (
         len(numbers) > 20
@@ -199,11 +199,11 @@ def _numbers_or_identifier(found: ColumnFinding) -> ColumnFinding:
     )
     if counts:
         return replace(found, kind="drop", reason="looks like an identifier: it counts the rows")
-    return replace(found, kind="numeric", reason=f"numbers, {found.n_distinct:,} different")
+    return replace(found, kind="numeric", reason=f"numbers, {found.n_distinct:,} distinct")
 
 
 def _as_text(column: Any) -> Any:
-    """As text, without blanks and quotes around it."""
+    """Values as text, without surrounding blanks and quotes."""
     if column.dtype != pl.String:
         return column.cast(pl.String)
     stripped = column.str.strip_chars()
@@ -219,7 +219,7 @@ def _as_text(column: Any) -> Any:
 
 
 def _notation(column: Any, kind: str) -> str:
-    """How the values of a column of text are written: the way that reads most of them."""
+    """The notation of a column of text: the one that reads most values."""
     if column.dtype != pl.String:
         return ""
     if kind == "numeric":
@@ -249,7 +249,7 @@ def _as_dates(column: Any, written: str) -> Any:
 
 
 def _known_order(present: Any) -> list[str]:
-    """The values in the order that everybody knows for them, or nothing."""
+    """The values in their generally known order, or an empty list."""
     values = present.unique().to_list()
     if not 2 < len(values) <= 12:
         return []
@@ -261,14 +261,14 @@ def _known_order(present: Any) -> list[str]:
 
 
 def _lost_values(column: Any, values: Any, kind: str) -> str:
-    """What could not be read in the kind of the column, with the first such value."""
+    """A note on values that are invalid for the kind of the column, with the first one."""
     lost = values.is_null() & column.is_not_null()
     row = int(lost.arg_max())
     what = {"numeric": "numbers", "date": "dates"}.get(kind, kind)
     return (
-        f"{column.name}: {int(lost.sum()):,} of {len(column):,} values are no {what} (first "
-        f"{column[row]!r} in row {row + 1}) and count as missing; --kind "
-        f"{column.name}=categorical keeps them"
+        f"{column.name}: {int(lost.sum()):,} of {len(column):,} values are not {what} (first "
+        f"{column[row]!r} in row {row + 1}) and are treated as missing; use --kind "
+        f"{column.name}=categorical to keep them"
     )
 
 
@@ -278,7 +278,7 @@ def _first(column: Any) -> Any:
 
 
 def require_columns(findings: list[ColumnFinding]) -> None:
-    """At least one column to learn from."""
+    """Require at least one column to predict from."""
     if not any(found.kind != "drop" for found in findings):
         reasons = "; ".join(f"{found.name}: {found.reason}" for found in findings[:5])
-        raise DataError(f"No column is left to learn from ({reasons}).")
+        raise DataError(f"No column is left to predict from ({reasons}).")

@@ -1,7 +1,7 @@
 """Tables from files: CSV, TSV, Parquet, Arrow, Excel, or CSV from standard input.
 
-Text files are read as text, every field of them; what the columns mean is decided afterwards from
-all rows (`columns`), never from the first few. Large ones come in batches of bounded size.
+All fields of text files are read as text; the kinds of the columns are then found from all rows
+(`columns`), not from the first few. Large files are read in batches of bounded size.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ from thetahat.foundation.optional import optional_import
 
 STANDARD_INPUT = "-"
 GAPS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?", "#N/A", "-nan", "<NA>")
-"""How files write that a value is missing."""
+"""Text that stands for a missing value."""
 SAMPLE = 1 << 16
-"""Bytes from which delimiter and names are read."""
+"""Number of bytes from which delimiter and names are found."""
 BATCH = 1 << 18
-"""Bytes of a text file in work at a time, where memory is not to grow with the file."""
+"""Bytes of a text file in memory at a time, if memory must not grow with the file."""
 WHOLE = 1 << 22
-"""The same where the whole table is wanted."""
+"""The same if the whole table is needed."""
 
 _PURPOSE = "Reading tables on the command line"
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text file is written."""
+    """The format of a text file."""
 
     delimiter: str
     encoding: str
     names: tuple[str, ...]
     longest: int
-    """Bytes of the longest line among the first; a line must fit into a batch."""
+    """Bytes of the longest of the first lines; a line must fit into a batch."""
 
 
 def read_table(path: str, *, delimiter: str | None = None, encoding: str = "utf-8") -> Any:
-    """The whole table as a polars DataFrame; the columns of text files are all text."""
+    """The whole table as a polars DataFrame; all columns of text files are text."""
     polars = optional_import("polars", extra="app", purpose=_PURPOSE)
     suffix = _suffix(path)
     if suffix in (".parquet", ".pq", ".arrow", ".feather", ".ipc"):
@@ -60,7 +60,7 @@ def read_table(path: str, *, delimiter: str | None = None, encoding: str = "utf-
         table = polars.concat(pieces, rechunk=True) if pieces else polars.DataFrame()
     _require_distinct(table.columns, path)
     if not table.height:
-        raise DataError(f"{_called(path)} has column names but no row. Give at least one row.")
+        raise DataError(f"{_called(path)} has column names but no rows. Give at least one row.")
     return table
 
 
@@ -72,7 +72,7 @@ def read_batches(
     columns: Sequence[str] | None = None,
     batch: int = BATCH,
 ) -> Iterator[Any]:
-    """The table piece by piece, as polars DataFrames; of text files about `batch` bytes each."""
+    """The table as polars DataFrames; for text files of about `batch` bytes each."""
     polars = optional_import("polars", extra="app", purpose=_PURPOSE)
     suffix = _suffix(path)
     if suffix in (".parquet", ".pq"):
@@ -117,7 +117,7 @@ def read_batches(
 
 
 def column_names(path: str, *, delimiter: str | None = None, encoding: str = "utf-8") -> list[str]:
-    """The names of the columns of a file; standard input cannot be looked at twice."""
+    """The names of the columns of a file; standard input cannot be read twice."""
     suffix = _suffix(path)
     if suffix in (".parquet", ".pq"):
         parquet = optional_import("pyarrow.parquet", extra="app", purpose=_PURPOSE)
@@ -137,7 +137,7 @@ def _suffix(path: str) -> str:
         raise DataError(f"{path} is a directory. Name a file in it.")
     if not place.exists():
         near = sorted(each.name for each in place.parent.glob(f"*{place.suffix}"))[:5]
-        hint = f" There are: {', '.join(near)}." if near else ""
+        hint = f" Existing files: {', '.join(near)}." if near else ""
         raise DataError(f"There is no file {path}.{hint}")
     return place.suffix.lower()
 
@@ -151,13 +151,13 @@ def _open(path: str) -> Iterator[BinaryIO]:
         with open(path, "rb") as file:
             yield file
     except PermissionError as failure:
-        raise DataError(f"{path} may not be read: {failure.strerror}.") from failure
+        raise DataError(f"{path} cannot be read: {failure.strerror}.") from failure
 
 
 def _dialect(
     path: str, stream: BinaryIO, delimiter: str | None, encoding: str
 ) -> tuple[Dialect, Any]:
-    """How the text is written, from its first lines; and the stream, from its beginning."""
+    """The format of the text, from its first lines; and the stream, from its beginning."""
     try:
         codecs.lookup(encoding)
     except LookupError as failure:
@@ -169,11 +169,13 @@ def _dialect(
             break
         head += more
     if not head.strip():
-        raise DataError(f"{_called(path)} is empty. A line of column names and rows are needed.")
+        raise DataError(
+            f"{_called(path)} is empty. Give a file with a line of column names, and rows."
+        )
     if b"\0" in head:
         raise DataError(
-            f"{_called(path)} is no text: it holds zero bytes. CSV, TSV, Parquet (.parquet), Arrow "
-            "(.arrow) and Excel (.xlsx) files are read, by their ending."
+            f"{_called(path)} is not a text file, as it contains zero bytes. Supported files are "
+            "CSV, TSV, Parquet (.parquet), Arrow (.arrow) and Excel (.xlsx), by their ending."
         )
     text = _decoded(path, head, encoding)
     lines = text.splitlines()
@@ -194,13 +196,13 @@ def _decoded(path: str, head: bytes, encoding: str) -> str:
 
 def _not_text(path: str, encoding: str, place: int, byte: int) -> str:
     return (
-        f"{_called(path)} is no {encoding} text (byte {byte:#04x} at position {place:,}). Name its "
-        "encoding, for example --encoding latin-1, or save it as UTF-8."
+        f"{_called(path)} is not {encoding} text (byte {byte:#04x} at position {place:,}). Name "
+        "its encoding, for example --encoding latin-1, or save it as UTF-8."
     )
 
 
 def _guessed_delimiter(lines: list[str]) -> str:
-    """The one that cuts most lines into the same number of fields, and into the most."""
+    """The delimiter that splits most lines into the same number of fields, and the most."""
     best, most = ",", (0.0, 1)
     for delimiter in DELIMITERS:
         counts = Counter(len(row) for row in csv.reader(lines[:200], delimiter=delimiter) if row)
@@ -213,7 +215,7 @@ def _guessed_delimiter(lines: list[str]) -> str:
 
 
 class _Restarted(io.RawIOBase):
-    """A stream that begins with bytes that were read from it before."""
+    """A stream that starts with bytes that were already read from it."""
 
     def __init__(self, head: bytes, rest: BinaryIO) -> None:
         self._head, self._rest = head.removeprefix(codecs.BOM_UTF8), rest
@@ -233,7 +235,7 @@ class _Restarted(io.RawIOBase):
 
 @contextmanager
 def _explained(path: str, dialect: Dialect | None) -> Iterator[None]:
-    """What Arrow found wrong with a file, in one line that says what to do."""
+    """Convert errors of Arrow to errors that say what to do."""
     import pyarrow
 
     try:
@@ -246,14 +248,14 @@ def _explained(path: str, dialect: Dialect | None) -> Iterator[None]:
     except (pyarrow.ArrowException, OSError) as failure:
         message = str(failure).splitlines()[0] if str(failure) else type(failure).__name__
         if "invalid UTF8" in message:
-            message = f"{_called(path)} is no utf-8 text. Name its encoding: --encoding latin-1."
+            message = f"{_called(path)} is not utf-8 text. Name its encoding: --encoding latin-1."
             raise DataError(message) from failure
         ragged = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", message)
         if ragged and dialect is not None:
             row, expected, got = ragged.groups()
             raise DataError(
-                f"{_called(path)}: line {row} has {got} fields where {expected} are expected "
-                f"(fields are split at {dialect.delimiter!r}). Mend the line, or name the "
+                f"{_called(path)}: line {row} has {got} fields, but {expected} are expected "
+                f"(fields are separated by {dialect.delimiter!r}). Correct the line, or set the "
                 "delimiter with --delimiter."
             ) from failure
         raise DataError(f"{_called(path)} cannot be read: {message}") from failure
@@ -278,7 +280,7 @@ def _excel(path: str) -> Any:
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     except (zipfile.BadZipFile, KeyError, ValueError, OSError) as failure:
-        raise DataError(f"{path} is no Excel file: {failure}.") from failure
+        raise DataError(f"{path} is not an Excel file: {failure}.") from failure
     rows = [row for row in book.worksheets[0].iter_rows(values_only=True) if any(_filled(row))]
     book.close()
     if not rows:
@@ -312,14 +314,14 @@ def _require_distinct(names: Sequence[str], path: str) -> None:
     unnamed = [place for place, name in enumerate(names) if not name.strip()]
     if unnamed:
         raise DataError(
-            f"Column {unnamed[0] + 1} of {_called(path)} has no name. Every column needs one, in "
+            f"Column {unnamed[0] + 1} of {_called(path)} has no name. Give every column a name in "
             "the first line."
         )
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         places = [place + 1 for place, name in enumerate(names) if name == twice[0]]
         raise DataError(
-            f"{_called(path)} has {len(places)} columns called {twice[0]!r} (columns "
+            f"{_called(path)} has {len(places)} columns named {twice[0]!r} (columns "
             f"{', '.join(map(str, places))}). Give each its own name."
         )
 

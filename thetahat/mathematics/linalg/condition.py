@@ -15,9 +15,9 @@ from thetahat.data.source import Source
 from thetahat.data.summaries.moments import moments
 from thetahat.data.validation import as_source
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
-from thetahat.mathematics.linalg.least_squares import EPSILON
 from thetahat.mathematics.linalg.triangular_factor import triangular_factor
 
 _POWERS = {"cholesky": 2, "pseudo_inverse": 2, "dual": 2, "qr": 1, "svd": 1}

@@ -13,8 +13,8 @@ import numpy as np
 from thetahat.data.summaries.moments import Moments, moments
 from thetahat.data.validation import as_source
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.types import Array
-from thetahat.mathematics.linalg.least_squares import EPSILON
 
 
 def scatter(X: Any, weight: Any = None) -> Array:

@@ -21,13 +21,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thetahat.data.source import Source
+from thetahat.data.source import Source, row_weights
 from thetahat.data.summaries.moments import Moments, require_squares
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.triangular_factor import TriangularFactor, triangular_factor
-
-EPSILON = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -274,7 +273,7 @@ def dual(
     Eigenvalues of XXᵀ at rounding level are dropped, so repeated rows cause no problem.
     """
     y = y if y.ndim == 2 else y[:, None]
-    root = np.ones(len(y)) if weight is None else np.sqrt(weight)
+    root = np.sqrt(row_weights(weight, len(y)))
     share = root**2 / (root**2).sum()
     x_mean = share @ X if intercept else np.zeros(X.shape[1])
     y_mean = share @ y if intercept else np.zeros(y.shape[1])

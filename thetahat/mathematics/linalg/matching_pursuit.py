@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from thetahat import _native
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import ordered_map, scipy_linalg
 from thetahat.foundation.types import Array
 
-EPSILON = np.finfo(np.float64).eps
 UNCORRELATED = 64 * EPSILON
 """|xⱼᵀr| up to this share of ‖xⱼ‖‖y‖ counts as rounding error."""
 DEPENDENT = 1e-13

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.types import Array
-from thetahat.mathematics.linalg.least_squares import EPSILON
 from thetahat.mathematics.linalg.square import as_square
 
 

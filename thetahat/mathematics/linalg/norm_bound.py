@@ -13,9 +13,9 @@ from collections.abc import Callable
 import numpy as np
 
 from thetahat.data.summaries.moments import Moments
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
-from thetahat.mathematics.linalg.least_squares import EPSILON
 
 WEAKEST = 80.0
 """The smallest penalty tried is the largest eigenvalue times exp(−this)."""

@@ -21,9 +21,10 @@ from thetahat import _native
 from thetahat.data.arrays import to_host
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import Frame, Moments, dense_rows
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array
-from thetahat.mathematics.linalg.least_squares import EPSILON, LinearFit
+from thetahat.mathematics.linalg.least_squares import LinearFit
 
 MAX_ROUNDS = 8
 

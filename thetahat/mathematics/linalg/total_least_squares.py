@@ -16,10 +16,10 @@ from __future__ import annotations
 import numpy as np
 
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 
-EPSILON = float(np.finfo(np.float64).eps)
 FARTHEST = 700.0
 """Range of the log odds in which σ²/S² is searched."""
 LEAST_PART_IN_Y = 1e-9

@@ -15,9 +15,9 @@ import numpy as np
 from thetahat.data.source import Block
 from thetahat.data.validation import as_features, as_source
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array
-from thetahat.mathematics.linalg.least_squares import EPSILON
 from thetahat.mathematics.linalg.square import as_symmetric
 
 METHODS = ("cholesky", "symmetric")

@@ -5,15 +5,37 @@ of a network, or the running sum of boosted trees. The type of a loss shows what
 
 ======================  =======================================================================
 `Loss`                  ``value``
-`Subdifferentiable`     also ``gradient``: an element of the subdifferential everywhere
-`Smooth`                the gradient is continuous
-`Curved`                also ``curvature``: ∂²ℓ/∂z² (where it jumps, one of the one-sided values)
-`Reweightable`          also ``irls_weight``: ψ(r)/r, so that ½·weight·r² touches ℓ from above
-`PiecewiseLinear`       also ``bends``: linear pieces, so that linear programming minimises it
-======================  =======================================================================
 
 All arrays belong to one array-API namespace; results have the namespace, device and dtype of z.
 Every formula is elementwise, so it costs O(size of z) in time and memory.
+=======
+`Subdifferentiable`     and ``gradient``: an element of the subdifferential everywhere
+`Smooth`                and that gradient is continuous
+`Curved`                and ``curvature``: ∂²ℓ/∂z² (where it jumps, one of the one-sided values)
+`Reweightable`          and ``irls_weight``: ψ(r)/r, so that ½·weight·r² touches ℓ from above
+`PiecewiseLinear`       and ``bends``: lines that meet, so that linear programming minimises it
+`UnboundedLikelihood`   ``margins``: falls for ever where they can grow, which is reported
+======================  =======================================================================
+
+What else a loss can do it declares by an attribute of its class; the default is that it cannot:
+
+======================  =======================================================================
+``family``              a `Family`: its likelihood gives standard errors and intervals
+``compiled_as``         a `Compiled`: the number by which the compiled passes know it
+``steady_curvature``    Newton steps give leaf values in boosting
+``best_shift``          a `BestShift`: a compiled statistic gives leaf values in boosting
+``half_logit``          twice the score is a logit
+``linear_probability``  (1 + z)/2 is read as a probability
+``deviance_factor``     2 where scikit-learn reports the mean loss as a deviance
+``multiclass()``        the loss that takes its place for more than two classes
+``with_signs()``        the same loss for labels −1 and +1
+======================  =======================================================================
+
+``family`` and ``compiled_as`` count only in the class that declares them: a class derived from it
+may have other formulas.
+
+All arrays are of one array-API namespace; results have the namespace, device and dtype of z. Every
+formula is elementwise, so its cost is O(size of z) in time and memory.
 """
 
 from __future__ import annotations
@@ -23,6 +45,8 @@ from enum import Enum
 from typing import ClassVar, NamedTuple
 
 from thetahat.foundation.types import Array
+from thetahat.mathematics.losses.alignment import aligned
+from thetahat.mathematics.losses.families import Family
 from thetahat.mathematics.losses.links import Link, inverse_link
 from thetahat.mathematics.parts import Part
 
@@ -37,6 +61,24 @@ class Targets(Enum):
     CLASSES = "class indices 0, 1, …, C−1"
 
 
+class Compiled(NamedTuple):
+    """How the compiled passes know a loss."""
+
+    number: int
+    """Its number in `Loss` of native/losses/losses.hpp."""
+    parameter: str = ""
+    """The name of its parameter δ or ε, where it has one."""
+
+
+class BestShift(NamedTuple):
+    """argmin over c of Σ wᵢ ℓ(yᵢ, zᵢ + c) as a statistic of the residuals yᵢ − zᵢ."""
+
+    statistic: str
+    """"quantile", or "huber" for the constant of least Huber loss."""
+    parameter: float
+    """The level of the quantile, or Huber's δ."""
+
+
 class Loss(Part, ABC):
     """Base class of losses ℓ(y, z), one number per row; concrete losses are frozen dataclasses."""
 
@@ -45,6 +87,20 @@ class Loss(Part, ABC):
     convex: ClassVar[bool] = True
     columns: ClassVar[str] = "one"
     """"one" raw prediction per row, or one "per class"."""
+
+    family: ClassVar[Family | None] = None
+    """The distribution whose negative log-likelihood this is, but for constants of y."""
+    compiled_as: ClassVar[Compiled | None] = None
+    """The number by which the compiled passes know these formulas."""
+    steady_curvature: ClassVar[bool] = False
+    """Whether the curvature is positive and changes slowly, so that one Newton step comes near
+    the minimum."""
+    half_logit: ClassVar[bool] = False
+    """Whether the best score is half the log odds of the second class."""
+    linear_probability: ClassVar[bool] = False
+    """Whether (1 + z)/2, cut to [0, 1], is read as the probability of the second class."""
+    deviance_factor: ClassVar[float] = 1.0
+    """What the mean loss is multiplied by where scikit-learn reports a deviance."""
 
     @abstractmethod
     def value(self, y: Array, z: Array) -> Array:
@@ -60,6 +116,31 @@ class Loss(Part, ABC):
     def mean(self, z: Array) -> Array:
         """The mean E[y | x] = link⁻¹(z): identity, probability, rate or class probabilities."""
         return inverse_link(self.link, z)
+
+    @property
+    def best_shift(self) -> BestShift | None:
+        """How the best constant added to given scores is computed from residuals."""
+        return None
+
+    def multiclass(self) -> Loss | None:
+        """The loss of class scores that takes its place for more than two classes."""
+        return None
+
+    def with_signs(self) -> Loss:
+        """The same loss for labels −1 and +1."""
+        return self
+
+    def n_scores(self, n_classes: int) -> int:
+        """Columns of z for so many classes; 0 where z is 1-D."""
+        return n_classes if self.columns == "per class" else 0
+
+    def all_scores(self, z: Array) -> Array:
+        """z with a column for every class."""
+        return z
+
+    def free_scores(self, z: Array) -> Array:
+        """z with the columns that this loss takes, from scores of every class."""
+        return z
 
     def kinks(self, y: Array) -> tuple[Array, ...]:
         """The values of z at which the gradient or the curvature jumps.
@@ -107,6 +188,21 @@ class Reweightable(Subdifferentiable):
     @abstractmethod
     def irls_weight(self, y: Array, z: Array) -> Array:
         """ψ(r)/r with r = z − y and ψ = ρ′, and its limit at r = 0."""
+
+
+class UnboundedLikelihood(Loss):
+    """A negative log-likelihood that has no minimum where rows are separated.
+
+    It falls for ever along a direction that lowers no margin and raises some.
+    """
+
+    def margins(self, y: Array, z: Array) -> Array:
+        """(n, m) numbers, all of which grow as the fit of their row improves for ever.
+
+        Here z for the second class and −z for the first.
+        """
+        xp, y, z = aligned(y, z)
+        return xp.where(y > 0, z, -z)[:, None]
 
 
 class Bend(NamedTuple):

@@ -1,23 +1,20 @@
 """Distributions that belong to losses: log p(y | z) = −ℓ(y, z)/φ − constant(y).
 
-If φ is 1, the loss is the negative log-likelihood up to a constant that no fit needs. For the
-squared loss, φ is the variance and has to be estimated. The deviance is
-2Σw(ℓ(y, z) − ℓ(y, best z)), where the best z is that of a model with one parameter for each row.
+Where φ is 1 the loss is the likelihood itself, but for a constant that no fit needs; the squared
+loss leaves the variance φ to be estimated. The deviance is 2Σw(ℓ(y, z) − ℓ(y, best z)), with the
+best z that of a model with a parameter for each row. A loss declares its family by its class
+attribute ``family``; unless φ is estimated, such a loss is linear in y.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from thetahat.foundation.types import Array
-from thetahat.mathematics.losses.base import Loss
-from thetahat.mathematics.losses.likelihood import Logistic, Poisson
-from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
-from thetahat.mathematics.losses.multiclass.reference_softmax import ReferenceSoftmax
-from thetahat.mathematics.losses.residual.squared import Squared
 
 
 def _none(y: Array) -> Array:
@@ -51,15 +48,16 @@ class Family:
     """Whether every class has a score, so that only differences of scores matter."""
 
 
-FAMILIES: dict[type[Loss], Family] = {
-    Logistic: Family("Bernoulli"),
-    ReferenceSoftmax: Family("categorical"),
-    SoftmaxCrossEntropy: Family("categorical", symmetric=True),
-    Poisson: Family("Poisson", _log_factorial, _saturated_poisson),
-    Squared: Family("normal", dispersed=True),
-}
+NORMAL = Family("normal", dispersed=True)
+BERNOULLI = Family("Bernoulli")
+CATEGORICAL = Family("categorical")
+CLASS_SCORES = Family("categorical", symmetric=True)
+POISSON = Family("Poisson", _log_factorial, _saturated_poisson)
 
 
-def family_of(loss: Loss) -> Family | None:
-    """The family that the loss belongs to; None if the loss is not a negative log-likelihood."""
-    return FAMILIES.get(type(loss))
+def family_of(loss: Any) -> Family | None:
+    """The family that the class of a loss itself declares; None for losses that are no likelihood.
+
+    A class derived from it may have other formulas, so what it inherits does not count.
+    """
+    return loss.family if "family" in vars(type(loss)) else None

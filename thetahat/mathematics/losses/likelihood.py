@@ -14,13 +14,16 @@ from thetahat import _native
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import aligned, in_floats, is_compiled
-from thetahat.mathematics.losses.base import Curved, Targets
+from thetahat.mathematics.losses.base import Compiled, Curved, Loss, Targets, UnboundedLikelihood
 from thetahat.mathematics.losses.constants import weighted_mean
+from thetahat.mathematics.losses.families import BERNOULLI, POISSON
 from thetahat.mathematics.losses.links import Link, capped_exponential, link, odds
+from thetahat.mathematics.losses.margin import SignLogistic
+from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
 
 
 @dataclass(frozen=True)
-class Logistic(Curved):
+class Logistic(Curved, UnboundedLikelihood):
     """The logistic loss for labels 0 and 1, ℓ(y, z) = log(1 + e^z) − y·z.
 
     This is the negative log-likelihood −y log p − (1 − y) log(1 − p) with p = σ(z). If all labels
@@ -39,6 +42,10 @@ class Logistic(Curved):
     aliases = ("log_loss", "binomial_deviance", "binary_cross_entropy")
     targets = Targets.BINARY
     link = Link.LOGIT
+    family = BERNOULLI
+    compiled_as = Compiled(9)
+    steady_curvature = True
+    deviance_factor = 2.0
 
     def value(self, y: Array, z: Array) -> Array:
         # For a correct label the first two terms cancel exactly, before the small one is added.
@@ -74,9 +81,15 @@ class Logistic(Curved):
     def best_constant(self, y: Array, weight: Array | None = None) -> Array:
         return link(Link.LOGIT, weighted_mean(y, weight))
 
+    def multiclass(self) -> Loss:
+        return SoftmaxCrossEntropy()
+
+    def with_signs(self) -> Loss:
+        return SignLogistic()
+
 
 @dataclass(frozen=True)
-class Poisson(Curved):
+class Poisson(Curved, UnboundedLikelihood):
     """The Poisson loss for counts with a log link, ℓ(y, z) = e^z − y·z.
 
     This is the negative log-likelihood of a Poisson distribution with rate e^z, without the
@@ -95,6 +108,9 @@ class Poisson(Curved):
     name = "poisson"
     targets = Targets.NONNEGATIVE
     link = Link.LOG
+    family = POISSON
+    compiled_as = Compiled(10)
+    steady_curvature = True
 
     def value(self, y: Array, z: Array) -> Array:
         _, y, z = aligned(y, z)
@@ -117,3 +133,8 @@ class Poisson(Curved):
 
     def best_constant(self, y: Array, weight: Array | None = None) -> Array:
         return link(Link.LOG, weighted_mean(y, weight))
+
+    def margins(self, y: Array, z: Array) -> Array:
+        """−z where y = 0, whose rate may fall for ever; −|z| where y > 0, whose rate must stay."""
+        xp, y, z = aligned(y, z)
+        return xp.where(y > 0, -xp.abs(z), -z)[:, None]

@@ -25,10 +25,12 @@ from dataclasses import dataclass
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import floating, margins
 from thetahat.mathematics.losses.base import (
+    Compiled,
     Curved,
     Loss,
     Subdifferentiable,
     Targets,
+    UnboundedLikelihood,
 )
 from thetahat.mathematics.losses.box_dual import BoxDual, DualBox
 from thetahat.mathematics.losses.constants import weighted_mean
@@ -41,6 +43,7 @@ from thetahat.mathematics.losses.links import (
     sigmoid,
     softplus,
 )
+from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ class ZeroOne(Loss):
 
 
 @dataclass(frozen=True)
-class SignLogistic(Curved):
+class SignLogistic(Curved, UnboundedLikelihood):
     """The logistic loss (binomial deviance) for labels ±1, ℓ(y, z) = log(1 + e^{−y·z}).
 
     It gives the same numbers as `Logistic` with labels (y + 1)/2; the mean is P(y = +1) = σ(z). If
@@ -94,6 +97,8 @@ class SignLogistic(Curved):
     name = "sign_logistic"
     targets = Targets.SIGNS
     link = Link.LOGIT
+    compiled_as = Compiled(2)
+    steady_curvature = True
 
     def value(self, y: Array, z: Array) -> Array:
         return softplus(-margins(y, z)[2])
@@ -108,6 +113,9 @@ class SignLogistic(Curved):
 
     def best_constant(self, y: Array, weight: Array | None = None) -> Array:
         return link(Link.LOGIT, (1 + weighted_mean(y, weight)) / 2)
+
+    def multiclass(self) -> Loss:
+        return SoftmaxCrossEntropy()
 
 
 @dataclass(frozen=True)
@@ -127,6 +135,7 @@ class Hinge(BoxDual):
     name = "hinge"
     targets = Targets.SIGNS
     link = Link.SIGN
+    compiled_as = Compiled(0)
 
     def value(self, y: Array, z: Array) -> Array:
         xp, _, m = margins(y, z)
@@ -167,6 +176,7 @@ class SquaredHinge(Curved, BoxDual):
     name = "squared_hinge"
     targets = Targets.SIGNS
     link = Link.SIGN
+    compiled_as = Compiled(1)
 
     def value(self, y: Array, z: Array) -> Array:
         xp, _, m = margins(y, z)
@@ -217,6 +227,8 @@ class ClassHuber(Curved):
     aliases = ("modified_huber",)
     targets = Targets.SIGNS
     link = Link.SIGN
+    compiled_as = Compiled(3)
+    linear_probability = True
 
     def value(self, y: Array, z: Array) -> Array:
         # With h = min([1 − m]₊, 2), −4m beyond m = −1 is h² + 4·(−1 − m).
@@ -257,6 +269,8 @@ class Exponential(Curved):
     name = "exponential"
     targets = Targets.SIGNS
     link = Link.SIGN
+    steady_curvature = True
+    half_logit = True
 
     def value(self, y: Array, z: Array) -> Array:
         growth, excess = capped_exponential(-margins(y, z)[2])
@@ -295,6 +309,7 @@ class Perceptron(Subdifferentiable):
     name = "perceptron"
     targets = Targets.SIGNS
     link = Link.SIGN
+    compiled_as = Compiled(4)
 
     def value(self, y: Array, z: Array) -> Array:
         xp, _, m = margins(y, z)

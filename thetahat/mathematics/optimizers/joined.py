@@ -21,13 +21,17 @@ _WORST_LAST = (
 )
 
 
+def worst(solutions: Sequence[Solution]) -> Solution:
+    """The solution of the worst outcome, and of the largest gap among several of them."""
+    return max(solutions, key=lambda one: (_WORST_LAST.index(one.outcome), one.gap))
+
+
 def joined(solutions: Sequence[Solution]) -> Solution:
     """θ stacked, the worst outcome, the most steps, the sum of the values and the largest gap."""
-    worst = max(solutions, key=lambda solution: _WORST_LAST.index(solution.outcome))
     if len(solutions) == 1:
-        return worst
+        return solutions[0]
     return replace(
-        worst,
+        worst(solutions),
         theta=np.stack([solution.theta for solution in solutions]),
         steps=max(solution.steps for solution in solutions),
         value=sum(solution.value for solution in solutions),

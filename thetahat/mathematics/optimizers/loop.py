@@ -76,6 +76,9 @@ class Objective(Protocol):
     def sample_gradient(self, theta: Array, rows: Array) -> Array:
         """An estimate of ∇F from these terms; for uniformly drawn rows its mean is ∇F(θ)."""
 
+    def term_blocks(self) -> Any:
+        """Blocks of terms, each with `n_terms` and `sample_gradient`; only for rows in files."""
+
     def compiled_epoch(self, theta: Array, rows: Array, rates: Array) -> tuple[Array, Array]:
         """θ after one step −η·∇F for each term in turn, and the mean of the iterates; optional."""
 

@@ -1,1 +1,1 @@
-"""Models that do not look at X: what every other model has to beat."""
+"""Baseline models that ignore X."""

@@ -1,4 +1,4 @@
-"""The shares of the classes, whatever the row: P(y = c | x) = N_c / N."""
+"""Class frequencies as predictions for every row: P(y = c | x) = N_c / N."""
 
 from __future__ import annotations
 
@@ -12,22 +12,27 @@ from thetahat.foundation.types import Array
 
 
 class ConstantClassifier(Classifier):
-    """Predicts the most frequent class, with the shares of the classes as probabilities.
+    """Baseline classifier that always predicts the most frequent class.
 
-    Formula: P(y = c | x) = N_c/N for every x; the label is argmax_c N_c, the smaller one of equals.
-    Among constants, these probabilities have the least log-loss, and the label the fewest errors.
-    What every classifier has to beat.
+    Use it to check whether another classifier has learned anything. X is validated but not used.
 
-    Cost: O(n log n); O(classes) memory.
+    Formula: P(y = c | x) = N_c/N for every x; the label is argmax_c N_c, and the first class in
+    case of ties. Among constant predictions, these probabilities have the smallest log loss, and
+    this label has the fewest errors.
+
+    Cost: O(n log n) time and O(classes) memory.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-        The labels.
+        The class labels, in sorted order.
     class_prior_ : array of shape (n_classes,)
-        N_c/N.
-    n_features_in_, feature_names_in_
-        Of X, which is only checked.
+        Relative frequency of each class (N_c/N).
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : array of shape (d,)
+        Names of the columns seen in `fit`. Defined only when X has column names that are all
+        strings.
 
     Examples
     --------
@@ -46,18 +51,21 @@ class ConstantClassifier(Classifier):
         return tags
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ConstantClassifier:
-        """Count the classes; X is only checked.
+        """Count the classes. Cost: O(n log n).
 
         Parameters
         ----------
         X : array-like or table of shape (n, d)
+            Training rows. They are validated but not used.
         y : array-like of shape (n,)
+            Class label of each training row.
         sample_weight : array-like of shape (n,), optional
-            A row of weight 2 counts as two rows.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         source = self._open_classes(X, y, sample_weight, least=1)
         found = counts(source)
@@ -66,11 +74,33 @@ class ConstantClassifier(Classifier):
         return self
 
     def predict_proba(self, X: Any) -> Array:
-        """The shares of the classes for every row. Cost: O(n · classes)."""
+        """Return the class frequencies for every row. Cost: O(n · classes).
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n, d)
+            Rows to predict, with the same columns as in `fit`.
+
+        Returns
+        -------
+        array of shape (n, n_classes)
+            Probabilities in the order of ``classes_``.
+        """
         source = self._open_again(X)
         return np.tile(self.class_prior_.astype(source.dtype), (source.n_rows, 1))
 
     def predict(self, X: Any) -> Array:
-        """The most frequent class for every row. Cost: O(n)."""
+        """Return the most frequent class for every row. Cost: O(n).
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n, d)
+            Rows to predict, with the same columns as in `fit`.
+
+        Returns
+        -------
+        array of shape (n,)
+            The predicted class labels, all equal.
+        """
         source = self._open_again(X)
         return np.full(source.n_rows, self.classes_[self.class_prior_.argmax()])

@@ -1,4 +1,4 @@
-"""The best constant: θ̂ = argmin_c Σ wᵢ ℓ(yᵢ, c)."""
+"""The best constant prediction: θ̂ = argmin_c Σ wᵢ ℓ(yᵢ, c)."""
 
 from __future__ import annotations
 
@@ -14,24 +14,30 @@ from thetahat.mathematics.losses.targets import check_targets
 
 
 class ConstantRegressor(RegressorMixin, Estimator):
-    """Predicts the same for every row: the constant that any loss likes best.
+    """Baseline regressor that predicts one constant, the best one for a given loss.
 
-    Formula: ĉ = argmin_c Σ wᵢ ℓ(yᵢ, c): the mean for squared loss, the median for absolute loss, a
-    quantile for quantile loss. What every regressor has to beat.
+    Use it to check whether another regressor has learned anything. X is validated but not used.
 
-    Cost: O(n) or O(n log n) by the loss; O(1) memory.
+    Formula: ĉ = argmin_c Σ wᵢ ℓ(yᵢ, c): the mean for the squared loss, the median for the absolute
+    loss, a quantile for the quantile loss.
+
+    Cost: O(n) or O(n log n) time, depending on the loss; O(1) memory.
 
     Parameters
     ----------
     loss : str or Loss, default="squared"
-        Any loss of one raw prediction, such as "absolute" or ``th.losses.Quantile(0.9)``.
+        Loss that the constant minimises. Any loss with one raw prediction per row, such as
+        "absolute" or ``th.losses.Quantile(0.9)``.
 
     Attributes
     ----------
     constant_ : float
-        ĉ, in the units of y.
-    n_features_in_, feature_names_in_
-        Of X, which is only checked.
+        The predicted constant (ĉ), in the units of y.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : array of shape (d,)
+        Names of the columns seen in `fit`. Defined only when X has column names that are all
+        strings.
 
     Examples
     --------
@@ -53,18 +59,21 @@ class ConstantRegressor(RegressorMixin, Estimator):
         return tags
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ConstantRegressor:
-        """Find ĉ; X is only checked.
+        """Compute the constant. Cost: O(n) or O(n log n), depending on the loss.
 
         Parameters
         ----------
         X : array-like or table of shape (n, d)
+            Training rows. They are validated but not used.
         y : array-like of shape (n,)
+            Target value of each training row.
         sample_weight : array-like of shape (n,), optional
-            A row of weight 2 counts as two rows.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         source = self._open(X, y, sample_weight)
         loss = named(self.loss)
@@ -74,6 +83,17 @@ class ConstantRegressor(RegressorMixin, Estimator):
         return self
 
     def predict(self, X: Any) -> Array:
-        """ĉ for every row. Cost: O(n)."""
+        """Return the constant for every row. Cost: O(n).
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n, d)
+            Rows to predict, with the same columns as in `fit`.
+
+        Returns
+        -------
+        array of shape (n,)
+            The predicted targets, all equal.
+        """
         source = self._open_again(X)
         return np.full(source.n_rows, self.constant_, dtype=source.dtype)

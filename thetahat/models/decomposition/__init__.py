@@ -1,1 +1,1 @@
-"""Rows as combinations of few parts: dictionaries, components, factors."""
+"""Matrix factorisations: rows as combinations of few components."""

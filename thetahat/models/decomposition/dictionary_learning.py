@@ -1,4 +1,4 @@
-"""Dictionary learning: atoms D and sparse codes U with X ≈ UD, learned in turns."""
+"""Dictionary learning: atoms D and sparse codes U with X ≈ UD, found by alternation."""
 
 from __future__ import annotations
 
@@ -29,58 +29,74 @@ _function = Range(callable, "a function")
 
 
 class DictionaryLearning(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransformer):
-    """Learn atoms of which every row is a combination of few.
+    """Dictionary learning: a set of atoms such that every row is a sparse combination of them.
 
-    Formula: U, D = argmin ½‖X − UD‖² + alpha·‖U‖₁ subject to ‖d_k‖ ≤ 1 for every atom, in turns:
-    for fixed D each row of U is a lasso; for fixed U each atom has a closed form. The objective
-    never rises; it is not convex, so the result is a local optimum, the same one every time.
+    Formula: U, D = argmin ½‖X − UD‖² + alpha·‖U‖₁ subject to ‖d_k‖ ≤ 1 for every atom. Codes and
+    atoms are updated in alternation: for fixed D each row of U is a lasso problem; for fixed U each
+    atom has a closed form. The objective never increases. It is not convex, so the result is a
+    local optimum; it is deterministic.
 
-    Cost: per round O(n k (d + s)) for codes with s non-zeros and O(k² d) for atoms, rows coded side
-    by side; memory O(n k) beside the rows.
+    Cost: per iteration O(n k (d + s)) for codes with s non-zeros and O(k² d) for atoms, with rows
+    coded in parallel; memory O(n k) besides the rows.
 
     Parameters
     ----------
-    n_components : int, optional
-        Number of atoms k; d by default.
+    n_components : int or None, default=None
+        Number of atoms (k). None uses the number of columns (d).
     alpha : float, default=1
-        Weight of ‖U‖₁: larger is sparser.
+        Strength of the L1 penalty on the codes. Larger values give sparser codes. Must be at least
+        0.
     max_iter : int, default=1000
-        Most rounds.
+        Maximum number of iterations, each of which updates all codes and all atoms.
     tol : float, default=1e-8
-        Stop when a round lowers the objective by less than this share of it.
+        Tolerance: the fit stops when an iteration decreases the objective by less than this
+        fraction of it.
     fit_algorithm : {"lars", "cd"}, default="lars"
-        Kept for compatibility: codes are optimal to rounding either way.
+        Has no effect. Accepted for compatibility with scikit-learn. Codes are optimal to rounding
+        in either case.
     transform_algorithm : {"lasso_lars", "lasso_cd", "lars", "omp", "threshold"}, default="omp"
-        How `transform` codes: the lasso of the fit, least angles, orthogonal matching pursuit, or a
-        soft threshold of the products with the atoms.
-    transform_n_nonzero_coefs : int, optional
-        Atoms per row for "omp" and "lars". Default: d/10, at least one.
-    transform_alpha : float, optional
-        alpha of "lasso_lars", "lasso_cd" and "threshold"; that of the fit by default.
-    n_jobs, verbose, random_state
-        Kept for compatibility: ``th.config(threads=...)`` decides, and nothing here is random.
-    code_init, dict_init : array of shape (n, k) and (k, d), optional
-        Where to start; used when both are given.
-    callback : callable, optional
-        Called every five rounds with a dictionary of the round's ``dictionary``, ``code`` and
-        ``errors``.
+        How `transform` computes the codes: by the lasso of the fit ("lasso_lars", "lasso_cd"),
+        least angle regression, orthogonal matching pursuit, or a soft threshold of the products
+        with the atoms.
+    transform_n_nonzero_coefs : int or None, default=None
+        Number of atoms per row for "omp" and "lars". None uses d/10, at least 1.
+    transform_alpha : float or None, default=None
+        Penalty of "lasso_lars" and "lasso_cd", threshold of "threshold". None uses ``alpha``.
+    n_jobs : int or None, default=None
+        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
+        ``th.config(threads=...)``.
+    code_init : array of shape (n, k) or None, default=None
+        Initial codes. Used only if ``dict_init`` is given too.
+    dict_init : array of shape (k, d) or None, default=None
+        Initial atoms. Used only if ``code_init`` is given too.
+    callback : callable or None, default=None
+        Function that is called every five iterations with a dictionary of the current
+        ``dictionary``, ``code`` and ``errors``.
+    verbose : bool, default=False
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
     split_sign : bool, default=False
-        Whether `transform` gives positive and negative parts of the codes as separate columns.
-    positive_code, positive_dict : bool, default=False
-        Whether codes, or atoms, must be ≥ 0.
+        If True, `transform` returns the positive and negative parts of the codes as separate
+        columns.
+    random_state : int, RandomState or None, default=None
+        Has no effect. Accepted for compatibility with scikit-learn. The fit is deterministic.
+    positive_code : bool, default=False
+        If True, all codes are at least 0.
+    positive_dict : bool, default=False
+        If True, all entries of the atoms are at least 0.
     transform_max_iter : int, default=1000
-        Most sweeps of coordinate descent for one row.
+        Maximum number of coordinate descent sweeps per row.
 
     Attributes
     ----------
     components_ : array of shape (k, d)
-        The atoms.
+        The atoms, one per row.
     error_ : list of float
-        The objective after each round.
+        The objective after each iteration.
     n_iter_ : int
-        Rounds taken.
+        Number of iterations of the fit.
     solution_ : Solution
-        How the rounds ended.
+        How the fit ended: outcome, iterations and gap.
 
     Examples
     --------
@@ -154,22 +170,24 @@ class DictionaryLearning(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransf
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> DictionaryLearning:
-        """Learn the atoms.
+        """Compute the atoms. Cost: O(n k (d + s) + k² d) per iteration.
 
         Parameters
         ----------
         X : array-like or table of shape (n, d)
-            The rows.
-        y : ignored
+            Training rows with finite numbers.
+        y : None
+            Has no effect. Accepted for compatibility with scikit-learn.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         source = self._open(X, supervised=False)
         assert isinstance(source, InMemory)
         k = self.n_components or source.n_features
-        self._coder(k, source.n_features)  # refuses now what `transform` could not do later
+        self._coder(k, source.n_features)  # raises errors of `transform` early
         coder = Coder("lasso_cd", float(self.alpha), 1, self.positive_code, self.transform_max_iter)
         problem = Factorisation(
             source.X.astype(np.float64, copy=False), coder, self.positive_dict, self.callback
@@ -187,7 +205,7 @@ class DictionaryLearning(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransf
                 tolerance=self.tol,
                 max_steps=self.max_iter,
                 watch=watch,
-                reason="codes and atoms in turns: each is easy while the other is held still",
+                reason="alternates between codes and atoms, each simple with the other fixed",
                 keep_trace=True,
             )
         self.__dict__.update(attributes(self.solution_.theta))
@@ -198,15 +216,15 @@ class DictionaryLearning(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransf
         return self
 
     def _start(self, source: InMemory, k: int) -> tuple[Array, Array]:
-        """Unit atoms and the codes that the first lassos start from."""
+        """Unit atoms, and the initial codes of the first lasso problems."""
         n, d = source.n_rows, source.n_features
         if self.code_init is None or self.dict_init is None:
             return principal_directions(source, k), np.zeros((n, k))
         for name, shape in (("dict_init", (k, d)), ("code_init", (n, k))):
             if getattr(self, name).shape != shape:
                 raise DataError(
-                    f"DictionaryLearning: {name} has shape {getattr(self, name).shape}; {shape} is "
-                    f"needed for {n} rows, {d} columns and {k} atoms."
+                    f"DictionaryLearning: {name} has shape {getattr(self, name).shape}, but must "
+                    f"have shape {shape} for {n} rows, {d} columns and {k} atoms."
                 )
         dictionary = np.array(self.dict_init, dtype=np.float64)
         length = np.maximum(np.linalg.norm(dictionary, axis=1), 1.0)
@@ -214,16 +232,17 @@ class DictionaryLearning(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransf
         return dictionary / length[:, None], codes
 
     def inverse_transform(self, X: Any) -> Array:
-        """Rows from their codes, UD. Cost: O(n k d).
+        """Compute rows from their codes, UD. Cost: O(n k d).
 
         Parameters
         ----------
         X : array-like of shape (n, k)
-            What `transform` returned.
+            Codes as returned by `transform`.
 
         Returns
         -------
         array of shape (n, d)
+            The reconstructed rows.
         """
         k = len(self.components_) if hasattr(self, "components_") else 0
 
@@ -246,7 +265,7 @@ class DictionaryLearning(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransf
         return codes
 
     def _coder(self, k: int, d: int) -> Coder:
-        """How `transform` codes over k atoms in d dimensions."""
+        """The coder of `transform` for k atoms in d dimensions."""
         alpha = self.alpha if self.transform_alpha is None else self.transform_alpha
         most = self.transform_n_nonzero_coefs or max(d // 10, 1)
         return Coder(

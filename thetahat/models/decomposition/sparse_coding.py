@@ -1,7 +1,7 @@
 """Sparse codes: rows x ≈ uᵀD as combinations of few atoms, the rows of a dictionary D.
 
-Every coder works from DDᵀ and Dx, on one thread, for a piece of the rows; each row is coded by
-itself, so that pieces can run side by side.
+Every coder works from DDᵀ and Dx, on one thread, for a block of rows. Each row is coded
+independently, so blocks can run in parallel.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.matching_pursuit import pursue_piece
 
 TIGHT = 1e-10
-"""Violation of the optimality conditions, in units of max |Dx|, at which a lasso code is done."""
+"""Tolerance of the lasso codes: violation of the optimality conditions over max |Dx|."""
 LOOSE = 1e-6
-"""The violation from which on a code that is not done is told of."""
+"""Violation above which codes that did not converge cause a warning."""
 ALGORITHMS = ("lasso_lars", "lasso_cd", "lars", "omp", "threshold")
 
 
 @dataclass(frozen=True)
 class Coder:
-    """One way to code rows over a dictionary.
+    """A method that computes codes of rows for a dictionary.
 
     ============  =====================================================================
     lasso         argmin ½‖x − uᵀD‖² + alpha·‖u‖₁ ("lasso_cd", "lasso_lars": the same optimum)
@@ -45,12 +45,12 @@ class Coder:
     def __post_init__(self) -> None:
         if self.positive and self.algorithm == "lars":
             raise CapabilityError(
-                "Least angle regression has no rule for codes ≥ 0. Use 'lasso_cd', or "
-                "positive_code=False."
+                "transform_algorithm='lars' does not support positive_code=True. Use 'lasso_cd', "
+                "or positive_code=False."
             )
 
     def codes(self, X: Array, dictionary: Array, gram: Array, start: Array | None = None) -> Array:
-        """The codes of some rows, (n, k) in float64; `gram` is DDᵀ, `start` where lassos begin."""
+        """Codes of some rows, (n, k) in float64; `gram` is DDᵀ, `start` the initial lasso codes."""
         correlation = np.ascontiguousarray(X @ dictionary.T, dtype=np.float64)
         if self.algorithm == "threshold":
             codes = np.sign(correlation) * np.maximum(np.abs(correlation) - self.alpha, 0.0)
@@ -70,9 +70,9 @@ class Coder:
         rough = violation > LOOSE
         if rough.any():
             warn(
-                f"{rough.sum()} of {len(codes)} codes are not optimal after {self.max_sweeps} "
-                f"sweeps (violation {violation.max():.2g} of max |Dx|). Raise transform_max_iter "
-                "or alpha.",
+                f"{rough.sum()} of {len(codes)} codes are not optimal after transform_max_iter="
+                f"{self.max_sweeps} (violation {violation.max():.2g} of max |Dx|). Increase "
+                "transform_max_iter or alpha.",
                 ConvergenceWarning,
             )
         return codes

@@ -1,4 +1,4 @@
-"""Factors X ≈ UD with sparse U, found in turns: the problem, its start and its steps."""
+"""Factorisation X ≈ UD with sparse U by alternation: the problem, its start and its steps."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.models.decomposition.sparse_coding import Coder
 
 ROWS_AT_ONCE = 256
-"""Rows in one piece of work, so that the pieces depend on the data alone."""
+"""Number of rows per task; fixed, so that results do not depend on the number of threads."""
 ATOM_PASSES = 10
-"""Passes over the atoms in one round; each is exact for its atom, and costs little beside codes."""
+"""Passes over the atoms per iteration; they cost little compared with the codes."""
 
 
 @dataclass(frozen=True)
 class _Sums:
-    """What a round needs to know of all rows: the atoms' normal equations and the objective."""
+    """Sums over all rows needed per iteration: normal equations of the atoms, and the objective."""
 
     square: Array
     """UᵀU."""
@@ -47,7 +47,7 @@ class _Sums:
 
 @dataclass(frozen=True)
 class Factorisation:
-    """½‖X − UD‖² + alpha·‖U‖₁ over unit atoms, U the best codes for D."""
+    """½‖X − UD‖² + alpha·‖U‖₁ over unit atoms, with U the best codes for D."""
 
     X: Array
     coder: Coder
@@ -55,7 +55,7 @@ class Factorisation:
     callback: Callable[[dict[str, Any]], None] | None = None
 
     def code(self, dictionary: Array, codes: Array) -> _Sums:
-        """The best codes of every row, in place, and what they sum to."""
+        """Best codes of every row, in place, and their sums."""
         with one_blas_thread():
             gram = dictionary @ dictionary.T
 
@@ -70,7 +70,7 @@ class Factorisation:
         return _Sums.over(ordered_map(work, range(0, len(self.X), ROWS_AT_ONCE)))
 
     def atoms(self, dictionary: Array, codes: Array, sums: _Sums) -> Array:
-        """The best unit atoms for these codes, one after another; unused ones are replaced."""
+        """Best unit atoms for these codes, one after another; unused atoms are replaced."""
         dictionary, used = dictionary.copy(), np.diagonal(sums.square) > 0
         with one_blas_thread():
             for _ in range(ATOM_PASSES):
@@ -84,7 +84,7 @@ class Factorisation:
         return dictionary
 
     def _replace(self, dictionary: Array, unused: Array, codes: Array, misfit: Array) -> None:
-        """Point unused atoms at what the others explain worst, each at something new."""
+        """Replace unused atoms by the rows with the largest errors, each by a different one."""
         if not unused.size:
             return
         worst = np.argsort(-misfit, kind="stable")[: 4 * unused.size]
@@ -100,7 +100,7 @@ class Factorisation:
             left = left - np.outer(left @ dictionary[k], dictionary[k])
 
     def _admissible(self, atom: Array) -> Array:
-        """The nearest atom that is allowed: ≥ 0 if asked for, and of norm at most 1."""
+        """The nearest admissible atom: norm at most 1, and ≥ 0 if required."""
         atom = np.maximum(atom, 0.0) if self.positive_atoms else atom
         return atom / max(float(np.linalg.norm(atom)), 1.0)
 
@@ -113,7 +113,7 @@ class InTurns(Method):
 
     name = "alternating_minimisation"
     needs = ("code", "atoms")
-    gap_kind = "relative decrease of the objective in the last round"
+    gap_kind = "relative decrease of the objective in the last iteration"
 
     def start(self, problem: Any, theta: Array) -> State:
         codes = self.codes.copy()
@@ -132,7 +132,7 @@ class InTurns(Method):
 
 
 def principal_directions(source: InMemory, k: int) -> Array:
-    """The k leading right singular vectors of X, in the sign that makes their largest entry > 0."""
+    """The k leading right singular vectors of X, with positive largest entries."""
     n, d = source.n_rows, source.n_features
     with one_blas_thread():
         if n < d:

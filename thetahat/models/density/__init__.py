@@ -1,1 +1,1 @@
-"""Models of p(x) made of cells: density trees and forests of them."""
+"""Density estimation with trees and forests."""

@@ -1,4 +1,4 @@
-"""The average of some densities: p(x) = (1/M) Σ_m p_m(x), a mixture of equal parts."""
+"""The average of several densities: p(x) = (1/M) Σ_m p_m(x), a mixture of equal parts."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from thetahat.models.density.growing import CellDensity
 from thetahat.models.tree.packed import PackedTrees
 
 BLOCK_ROWS = 1 << 16
-"""Rows whose leaves in all trees are held at once."""
+"""Number of rows whose leaves in all trees are kept in memory at once."""
 SMALLEST = 1e-280
-"""Sums of densities below this, relative to the largest density, are taken by logarithms."""
+"""Smaller sums of densities, relative to the largest, are computed with logarithms."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class AverageDensity:
 
     @cached_property
     def _gaussians(self) -> tuple[Array, Array, Array] | None:
-        """Means, factors and log scales of the leaves of all trees, one after the other."""
+        """Means, factors and log scales of the leaves of all trees, concatenated."""
         parts = [part for part in self.trees if isinstance(part, GaussianCells)]
         if not parts:
             return None
@@ -57,7 +57,7 @@ class AverageDensity:
         return PackedTrees.pack([part.cells.tree for part in self.trees])
 
     def _leaves(self, X: Array) -> Array:
-        """The number of each row's leaf among the leaves of all trees, (n_trees, n); −1 outside."""
+        """Index of the leaf of each row among the leaves of all trees, (n_trees, n); −1 outside."""
         first = np.cumsum([0] + [part.cells.leaves.size for part in self.trees]).astype(np.int32)
         if self.trees[0].cells.directions is not None:
             leaf = np.stack([part.cells.leaf_of(X) for part in self.trees])
@@ -78,7 +78,7 @@ class AverageDensity:
         return largest, PackedTrees.pack(shifted)
 
     def _by_logarithms(self, X: Array) -> Array:
-        """log mean exp, one tree at a time: no density is too small."""
+        """log mean exp, one tree at a time, which cannot underflow."""
         sums = np.full(X.shape[0], -np.inf)
         for part in self.trees:
             np.logaddexp(sums, part.log_density(X), out=sums)

@@ -1,4 +1,4 @@
-"""The box in which a density lives: Π [lowⱼ, highⱼ], outside of which p = 0."""
+"""The box that contains a density: Π [lowⱼ, highⱼ], outside of which p = 0."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True)
 class Box:
-    """Lower and upper ends, one each per column; infinite where the box is open."""
+    """Lower and upper bounds of each column; infinite if the box is unbounded."""
 
     low: Array
     high: Array
@@ -28,14 +28,14 @@ class Box:
         return not bool(np.isfinite(self.high - self.low).all())
 
     def contains(self, X: Array) -> Array:
-        """Whether each row lies inside, the border included."""
+        """Whether each row lies inside or on the border."""
         return ((self.low <= X) & (self.high >= X)).all(axis=1)
 
 
 def box_around(source: InMemory, bounds: Any, margin: float, who: str) -> Box:
-    """The given bounds, or the smallest box around the rows, widened by margin·width on each side.
+    """The given bounds, or the smallest box around the rows, extended by margin·width on each side.
 
-    A column of one value has no width: along it the rows are a point mass, and no density exists.
+    A constant column has no width: its rows are a point mass, and no density exists.
     """
     if bounds is not None:
         return _given_box(source, bounds, who)
@@ -50,23 +50,23 @@ def box_around(source: InMemory, bounds: Any, margin: float, who: str) -> Box:
         too_wide = np.flatnonzero(~np.isfinite(high - low))
     if too_wide.size:
         label = source.schema.label(too_wide[0])
-        raise DataError(f"{who}: column {label} spans more than a float64 can measure. Rescale it.")
+        raise DataError(f"{who}: column {label} has a range too large for float64. Rescale it.")
     return Box(low, high)
 
 
 def _require_width(source: InMemory, low: Array, high: Array, who: str) -> None:
     if source.n_rows == 1:
         raise DataError(
-            f"{who}: one sample (n_samples=1) has no volume, so it has no density. Give more rows, "
-            "or state the range of each column: bounds=[(low, high), ...]."
+            f"{who}: one sample (n_samples=1) has no volume, so it has no density. Use more rows, "
+            "or set the range of each column with bounds=[(low, high), ...]."
         )
     flat = np.flatnonzero(low == high)
     if flat.size:
         more = f", and so do {flat.size - 1} more columns" if flat.size > 1 else ""
         raise DataError(
             f"{who}: column {source.schema.label(flat[0])} holds the single value "
-            f"{low[flat[0]]:g}{more}; a column of one value has no width, so no density exists "
-            "along it. Drop it, or state its range: bounds=[(low, high), ...]."
+            f"{low[flat[0]]:g}{more}; a constant column has no width, so no density exists. Drop "
+            "it, or set its range with bounds=[(low, high), ...]."
         )
 
 
@@ -83,7 +83,7 @@ def _given_box(source: InMemory, bounds: Any, who: str) -> Box:
         j = wrong[0]
         raise ParameterError(
             f"{who}: bounds[{j}] = ({low[j]:g}, {high[j]:g}) must be finite, with low < high. "
-            "Use margin=inf for a box without borders."
+            "Use margin=inf for an unbounded box."
         )
     outside = (source.X < low) | (source.X > high)
     if outside.any():

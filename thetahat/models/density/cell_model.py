@@ -1,4 +1,4 @@
-"""What a density tree and a forest of them share: the parameters of growth and their meaning."""
+"""Parts shared by density trees and forests: parameters, log densities and samples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from thetahat.models.density.growing import CRITERIA, UNBOUNDED, Plan, default_l
 
 
 class CellModel(DensityModel):
-    """A density made of cells; subclasses say which trees make it."""
+    """A density that consists of cells; subclasses grow the trees."""
 
     _ranges: ClassVar[dict[str, Range]] = {
         "criterion": one_of(*CRITERIA),
@@ -49,7 +49,7 @@ class CellModel(DensityModel):
     margin: float
 
     def _plan(self, total: float) -> Plan:
-        """How to grow a tree on rows of this total weight, or why that cannot be."""
+        """Settings to grow a tree on rows of this total weight, validated."""
         if self.criterion != "entropy" or self.leaf != "gaussian":
             self._require_volumes()
         return Plan(
@@ -66,24 +66,22 @@ class CellModel(DensityModel):
         )
 
     def _require_volumes(self) -> None:
-        who = f"{type(self).__name__}: "
-        needs = (
-            f"which criterion={self.criterion!r} with leaf={self.leaf!r} needs. Use "
-            "criterion='entropy' and leaf='gaussian'"
+        rule = (
+            f"{type(self).__name__}: criterion={self.criterion!r} with leaf={self.leaf!r} needs "
+            "the volumes of the cells, but"
         )
+        remedy = "Use criterion='entropy' and leaf='gaussian', or"
         if self.splitter == "oblique":
             raise ParameterError(
-                f"{who}splitter='oblique' makes cells whose volume is not known, {needs}, or "
-                "splitter='random'."
+                f"{rule} they are unknown with splitter='oblique'. {remedy} splitter='random'."
             )
         if self.margin == np.inf:
             raise ParameterError(
-                f"{who}margin=inf makes cells without borders, so without a volume, {needs}, or a "
-                "finite margin."
+                f"{rule} margin=inf makes unbounded cells. {remedy} a finite margin."
             )
 
     def _counted(self, X: Any, sample_weight: Any) -> tuple[InMemory, Array]:
-        """The rows that count, and how much each does."""
+        """Rows of positive weight, and their weights."""
         source = cast(InMemory, self._open(X, None, sample_weight, supervised=False))
         if source.weight is None:
             return source, np.ones(source.n_rows)
@@ -92,12 +90,14 @@ class CellModel(DensityModel):
         return source, cast(Array, source.weight)
 
     def log_density(self, X: Any) -> Array:
-        """The natural logarithm of p(x) for every row.
+        """Compute the natural logarithm of the density for each row.
+
+        Cost: O(n · trees · depth), with Gaussian leaves O(d²) more per row and tree.
 
         Parameters
         ----------
-        X : array of shape (n, d)
-            The rows.
+        X : array-like of shape (n, d)
+            Rows to evaluate, with the same columns as in `fit`.
 
         Returns
         -------
@@ -109,18 +109,21 @@ class CellModel(DensityModel):
         return np.concatenate(logs).astype(source.dtype, copy=False)
 
     def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Array:
-        """Draw independent rows from p: a cell by its mass, then a point inside it.
+        """Draw independent rows from the density: first a cell by its mass, then a point inside it.
+
+        Cost: O(n_samples · d), with full Gaussian leaves O(n_samples · d²).
 
         Parameters
         ----------
-        n_samples : int
-            How many.
-        random_state : int, Generator or None
-            Same seed, same rows.
+        n_samples : int, default=1
+            Number of rows to draw. Must be at least 1.
+        random_state : int, Generator or None, default=None
+            Seed for drawing the rows. Pass an int for the same rows on every call.
 
         Returns
         -------
         ndarray of shape (n_samples, d)
+            The drawn rows.
         """
         from sklearn.utils.validation import check_is_fitted
 
@@ -134,6 +137,6 @@ class CellModel(DensityModel):
 
 
 def parts_of(source: Source) -> Iterator[Array]:
-    """The rows: all at once when they are in memory, else block by block."""
+    """The rows: all at once if they are in memory, otherwise in blocks."""
     for part in [source] if isinstance(source, InMemory) else source.blocks():
         yield np.ascontiguousarray(part.X)

@@ -1,4 +1,4 @@
-"""The cells of a density tree: boxes side by side, or, behind oblique splits, polytopes."""
+"""The cells of a density tree: boxes, or polytopes for oblique splits."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from thetahat.models.tree.structure import Tree
 
 @dataclass(frozen=True)
 class Directions:
-    """The directions of oblique splits, of rows centred and scaled by column.
+    """Directions of oblique splits, for rows that are centred and scaled by column.
 
-    A tree over d columns with m oblique splits is axis-parallel over d + m: column d + k is the
-    row's place along direction k.
+    A tree over d columns with m oblique splits is axis-parallel over d + m columns: column d + k is
+    the position of the row along direction k.
     """
 
     centre: Array
@@ -41,7 +41,7 @@ class Directions:
 
 @dataclass(frozen=True)
 class Cells:
-    """A tree in its box: which leaf holds a row, and how large it is."""
+    """A tree in its box: the leaf of each row, and the volumes of the leaves."""
 
     tree: Tree
     box: Box
@@ -49,17 +49,17 @@ class Cells:
 
     @property
     def leaves(self) -> Array:
-        """The numbers of the nodes that are leaves."""
+        """Numbers of the nodes that are leaves."""
         return np.flatnonzero(self.tree.feature < 0)
 
     @property
     def shares(self) -> Array:
-        """The mass of every leaf, summing to one."""
+        """Mass of every leaf; the masses sum to 1."""
         weight = self.tree.weight[self.leaves]
         return weight / weight.sum()
 
     def bounds(self) -> tuple[Array, Array]:
-        """Lower and upper ends of every node's cell, (n_nodes, d) each; not for oblique cells."""
+        """Lower and upper bounds of the cell of every node, (n_nodes, d) each; not if oblique."""
         tree, d = self.tree, self.box.low.shape[0]
         low, high = (np.empty((tree.node_count, d)) for _ in range(2))
         low[0], high[0] = self.box.low, self.box.high
@@ -70,7 +70,7 @@ class Cells:
         return low, high
 
     def leaf_of(self, X: Array) -> Array:
-        """The place of each row's leaf among the leaves; −1 outside the box (int32)."""
+        """Index of the leaf of each row among the leaves; −1 outside the box (int32)."""
         rows = X if self.directions is None else self.directions.beside(X)
         place = np.cumsum(self.tree.feature < 0, dtype=np.int32) - 1
         leaf = place[self.tree.packed.leaves(rows)[0]].astype(np.int32)

@@ -1,4 +1,4 @@
-"""Density forests: the average of density trees that differ by the rows and splits they drew."""
+"""Density forests: averages of randomised density trees."""
 
 from __future__ import annotations
 
@@ -23,45 +23,79 @@ from thetahat.models.density.growing import CellDensity, Plan, answer, grow_cell
 
 
 class DensityForest(Watched, CellModel):
-    """Many density trees on random rows with random splits, averaged: smoother than any of them.
+    """Density forest: the average of many randomised density trees.
 
-    Formula: p(x) = (1/M) Σ_m p_m(x); a sample chooses a tree, then a leaf, then a point.
+    The average is smoother than a single tree. Every tree is grown in the same box, on rows drawn
+    with replacement or on a fraction of them, and takes the best of some random thresholds. By
+    default the box is unbounded, so that p > 0 everywhere. See `DensityTree` for the criteria;
+    those based on volumes, and uniform leaves, need a finite ``margin``.
 
-    Every tree grows in the same box (by default one without borders, so that p > 0 everywhere), on
-    rows drawn with replacement or on a part of them, and takes the best of some random thresholds.
-    See `DensityTree` for the gains; those of volumes and uniform leaves need a finite `margin`.
+    Formula: p(x) = (1/M) Σ_m p_m(x). A sample is drawn by choosing a tree, then a leaf, then a
+    point.
 
-    Cost: M times that of a tree with `n_candidates` candidates, O(n·candidates) per level (the
-    entropy gain: times d², or d with diagonal covariances). Trees grow side by side.
+    Cost: M times that of a tree with ``n_candidates`` candidates, O(n·candidates) per level (times
+    d² for the entropy gain, or d with diagonal covariances). Trees are grown in parallel.
 
     Parameters
     ----------
-    n_estimators : int
-        M, the number of trees.
-    criterion : {"ise", "uniformity", "entropy"}
-        What a split gains.
-    leaf : {"uniform", "gaussian"}
-        What a leaf answers.
-    splitter : {"best", "random", "oblique"}
-        As of `DensityTree`.
-    bootstrap : bool
-        Draw rows with replacement, in proportion to their weights; else a part of them without.
-    max_samples : float, optional
-        Rows drawn for each tree, as a part of all; all by default.
-    tau : float
-        Leaves of a tree are τ·N^⅓ unless `max_leaf_nodes` is given, N what it has drawn.
-    max_leaf_nodes, max_depth, min_samples_leaf, min_gain, covariance_type, n_candidates, \
-prior_weight, margin, bounds
-        As of `DensityTree`.
-    random_state : int, Generator or None
-        Same seed, same forest.
+    n_estimators : int, default=100
+        Number of trees in the forest (M). More trees give a smoother density and take
+        proportionally longer. Must be at least 1.
+    criterion : {"ise", "uniformity", "entropy"}, default="entropy"
+        Gain that splits maximise: "ise" is the decrease of the integrated squared error,
+        "uniformity" the distance from a uniform distribution of the rows in the cell, "entropy" the
+        information gain of Gaussians.
+    leaf : {"uniform", "gaussian"}, default="gaussian"
+        Density inside a leaf: constant ("uniform"), or a Gaussian fitted to its rows and truncated
+        to the cell ("gaussian").
+    splitter : {"best", "random", "oblique"}, default="random"
+        How splits are searched. "best" tries all thresholds of all columns. "random" tries
+        ``n_candidates`` random thresholds of random columns. "oblique" tries random directions; it
+        requires ``criterion="entropy"`` and ``leaf="gaussian"``, and the masses of the Gaussians in
+        the cells are then simulated.
+    bootstrap : bool, default=True
+        If True, each tree is grown on rows drawn with replacement, in proportion to their weights.
+        If False, rows are drawn without replacement.
+    max_samples : float or None, default=None
+        Fraction of the rows drawn for each tree. None draws as many as there are rows.
+    tau : float, default=2.0
+        Factor of the default number of leaves of a tree, τ·N^⅓ with N the total weight of the rows
+        that it draws. Used only if ``max_leaf_nodes`` is None. Must be positive.
+    max_leaf_nodes : int or None, default=None
+        Maximum number of leaves. More leaves give a more detailed density and a higher variance.
+        None uses ``tau``.
+    max_depth : int or None, default=None
+        Maximum number of splits between the whole box and a leaf. None means no limit.
+    min_samples_leaf : float, default=5
+        Minimum total weight of the rows in a leaf. 0 allows empty cells, in which the density is 0.
+    min_gain : float, default=0.0
+        Minimum gain of a split. With ``criterion="ise"`` the gain is multiplied by the volume of
+        the box, so that it has no units. Must be at least 0.
+    covariance_type : {"full", "diag"}, default="full"
+        Covariance of Gaussian leaves and of the entropy gain: full matrices, or diagonal ones,
+        which are faster.
+    n_candidates : int, default=20
+        Number of random candidates per split, with ``splitter`` "random" or "oblique". More
+        candidates give better splits and take longer.
+    prior_weight : float, default=1.0
+        Weight, in rows, of the covariance of the whole data (diagonal) that is mixed into every
+        covariance. Larger values give smoother densities. Must be positive.
+    margin : float, default=inf
+        Margin of the box around the rows, as a multiple of the range of each column. With ``inf``
+        the outer cells are unbounded, so that the density is positive everywhere; this requires
+        ``criterion="entropy"`` and ``leaf="gaussian"``.
+    bounds : array-like of shape (d, 2) or None, default=None
+        Lower and upper bound of each column, if the range is known. They replace the box around the
+        rows.
+    random_state : int, Generator or None, default=None
+        Seed for drawing rows and candidates. Pass an int for the same result on every call.
 
     Attributes
     ----------
     trees_ : list of Tree
-        Their nodes.
+        The nodes of each tree.
     box_ : ndarray of shape (2, d)
-        Lower and upper ends of the box.
+        Lower and upper bounds of the box outside of which the density is 0.
 
     Examples
     --------
@@ -124,19 +158,22 @@ prior_weight, margin, bounds
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DensityForest:
-        """Grow the trees.
+        """Grow the trees. Cost: M times that of a tree.
 
         Parameters
         ----------
-        X : array of shape (n, d)
-            Finite numbers; every column needs two different values unless `bounds` are given.
-        y : ignored
-        sample_weight : array of shape (n,), optional
-            How often each row counts.
+        X : array-like of shape (n, d)
+            Training rows with finite numbers. Every column needs two different values unless
+            ``bounds`` are given.
+        y : None
+            Has no effect. Accepted for compatibility with scikit-learn.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         source, weight = self._counted(X, sample_weight)
         box = box_around(source, self.bounds, self.margin, type(self).__name__)
@@ -157,18 +194,18 @@ prior_weight, margin, bounds
                     verdict = watch(len(trees), trees, float("nan"))
                     if verdict is not Verdict.GO_ON:
                         break
-            finally:  # Ctrl-C included: what has grown is a forest
+            finally:  # also on Ctrl-C: the trees so far form a forest
                 self.__dict__.update(_attributes(trees))
         if verdict is Verdict.OUT_OF_TIME:
             warn(
                 f"DensityForest: out of time after {len(trees)} of {self.n_estimators} trees, "
-                "which are kept. Raise th.config(max_time=...), or ask for fewer trees.",
+                "which are kept. Increase th.config(max_time=...), or reduce n_estimators.",
                 ConvergenceWarning,
             )
         return self
 
     def _grow(self, X: Array, weight: Array, box: Box, plan: Plan, seed: int) -> CellDensity:
-        """One tree on rows of its own."""
+        """One tree on its own sample of rows."""
         rng = np.random.default_rng(seed)
         part = self.max_samples or 1.0
         if self.bootstrap:

@@ -1,4 +1,4 @@
-"""Density trees: p(x) = (N_l/N)·p_l(x) in the cell l that holds x; splits of a box make cells."""
+"""Density trees: p(x) = (N_l/N)·p_l(x) in the cell l that contains x; cells are made by splits."""
 
 from __future__ import annotations
 
@@ -18,77 +18,95 @@ from thetahat.models.tree.structure import Tree
 
 
 class DensityTree(CellModel):
-    """A histogram whose cells fit the data: the box around the rows, split where p is least flat.
+    """Density tree: a histogram whose cells adapt to the data.
 
-    Formula: p(x) = N_l / (N·V_l) in the cell l that holds x, 0 outside the box. Best first, the
-    cell and threshold with the largest gain are divided, with a = N_λ/N_l and p̂ = N/(ΣN·V):
+    The box around the rows is split repeatedly, best first, where the density is least uniform.
+
+    Formula: p(x) = N_l / (N·V_l) in the cell l that contains x, with V_l its volume, and 0 outside
+    the box. The cell and threshold with the largest gain are split first, with a = N_λ/N_l and p̂ =
+    N/(ΣN·V):
 
     ============  ===============================================================
     criterion     gain of dividing cell l into λ and ρ
     ============  ===============================================================
-    "ise"         p̂_λ²V_λ + p̂_ρ²V_ρ − p̂_l²V_l, the drop of the integrated
+    "ise"         p̂_λ²V_λ + p̂_ρ²V_ρ − p̂_l²V_l, the decrease of the integrated
                   squared error
-    "uniformity"  the distance of a from V_λ/V_l, cells taken by their gain × N_l
-    "entropy"     H_l − a·H_λ − (1 − a)·H_ρ, H = ½ log det(2πeΣ) of a Gaussian,
-                  cells taken by their gain × N_l
+    "uniformity"  the distance of a from V_λ/V_l; cells are ordered by gain × N_l
+    "entropy"     H_l − a·H_λ − (1 − a)·H_ρ, H = ½ log det(2πeΣ) of a Gaussian;
+                  cells are ordered by gain × N_l
     ============  ===============================================================
 
-    Thresholds are the middles between neighbouring values, the borders of the cell among them,
-    where they leave both sides a volume. Leaves answer with the constant N_l/(N·V_l) or with a
-    Gaussian fitted to their rows, cut to the cell and renormalised. Weights count rows: N is their
-    sum, in `min_samples_leaf` too.
+    Thresholds lie halfway between neighbouring values, including the borders of the cell, if both
+    sides have a positive volume. Row weights count as numbers of rows: N is their sum, also for
+    ``min_samples_leaf``.
 
-    Cost: O(n·d·log n) to sort and O(n·d) per level; the entropy gain O(n·d³) per level, O(n·d²)
-    with diagonal covariances. Memory O(n·d). A prediction costs O(depth), a Gaussian one O(d²).
+    Cost: O(n·d·log n) for sorting and O(n·d) per level; the entropy gain costs O(n·d³) per level,
+    O(n·d²) with diagonal covariances. Memory O(n·d). Prediction O(depth) per row, with Gaussian
+    leaves O(d²) more.
 
     Parameters
     ----------
-    criterion : {"ise", "uniformity", "entropy"}
-        What a split gains.
-    leaf : {"uniform", "gaussian"}
-        What a leaf answers.
-    splitter : {"best", "random", "oblique"}
-        All thresholds of all columns; or `n_candidates` drawn between the smallest and largest
-        value of a random column; or along random directions, whose cells have no known volume:
-        only with the entropy gain and Gaussian leaves, the masses of which are then simulated.
-    tau : float
-        The number of leaves is τ·N^⅓ unless `max_leaf_nodes` is given.
-    max_leaf_nodes : int, optional
-        How many leaves to grow at most.
-    max_depth : int, optional
-        How many splits lie between box and leaf at most.
-    min_samples_leaf : float
-        The least sum of weights in a leaf; 0 allows empty cells, where p = 0.
-    min_gain : float
-        A split must gain more ("ise": times the volume of the box, so that it has no units).
-    covariance_type : {"full", "diag"}
-        Of Gaussian leaves and of the entropy gain.
-    n_candidates : int
-        Random candidates per split.
-    prior_weight : float
-        Rows' worth of the whole data's spread (one variance per column) mixed into every Σ.
-    margin : float
-        The box is wider than the rows by margin × width on each side. With ``inf`` the outer cells
-        are open, as Gaussian leaves with the entropy gain allow: p > 0 everywhere.
-    bounds : array-like of shape (d, 2), optional
-        The box, where the range of the columns is known.
-    pruned_leaf_nodes : int or "cv", optional
-        Merge leaves again, the least loss first, until this many are left; "cv" takes the number
-        with the best log-likelihood on held-out folds.
-    cv : int, splitter or iterable of (train, test)
-        Folds for "cv"; a number of them is cut at random.
-    random_state : int, Generator or None
-        For random candidates and folds.
+    criterion : {"ise", "uniformity", "entropy"}, default="ise"
+        Gain that splits maximise: "ise" is the decrease of the integrated squared error,
+        "uniformity" the distance from a uniform distribution of the rows in the cell, "entropy" the
+        information gain of Gaussians.
+    leaf : {"uniform", "gaussian"}, default="uniform"
+        Density inside a leaf: constant ("uniform"), or a Gaussian fitted to its rows and truncated
+        to the cell ("gaussian").
+    splitter : {"best", "random", "oblique"}, default="best"
+        How splits are searched. "best" tries all thresholds of all columns. "random" tries
+        ``n_candidates`` random thresholds of random columns. "oblique" tries random directions; it
+        requires ``criterion="entropy"`` and ``leaf="gaussian"``, and the masses of the Gaussians in
+        the cells are then simulated.
+    tau : float, default=2.0
+        Factor of the default number of leaves, τ·N^⅓ with N the total weight of the rows. Used only
+        if ``max_leaf_nodes`` is None. Must be positive.
+    max_leaf_nodes : int or None, default=None
+        Maximum number of leaves. More leaves give a more detailed density and a higher variance.
+        None uses ``tau``.
+    max_depth : int or None, default=None
+        Maximum number of splits between the whole box and a leaf. None means no limit.
+    min_samples_leaf : float, default=5
+        Minimum total weight of the rows in a leaf. 0 allows empty cells, in which the density is 0.
+    min_gain : float, default=0.0
+        Minimum gain of a split. With ``criterion="ise"`` the gain is multiplied by the volume of
+        the box, so that it has no units. Must be at least 0.
+    covariance_type : {"full", "diag"}, default="full"
+        Covariance of Gaussian leaves and of the entropy gain: full matrices, or diagonal ones,
+        which are faster.
+    n_candidates : int, default=20
+        Number of random candidates per split, with ``splitter`` "random" or "oblique". More
+        candidates give better splits and take longer.
+    prior_weight : float, default=1.0
+        Weight, in rows, of the covariance of the whole data (diagonal) that is mixed into every
+        covariance. Larger values give smoother densities. Must be positive.
+    margin : float, default=0.0
+        Margin of the box around the rows, as a multiple of the range of each column. With ``inf``
+        the outer cells are unbounded, so that the density is positive everywhere; this requires
+        ``criterion="entropy"`` and ``leaf="gaussian"``.
+    bounds : array-like of shape (d, 2) or None, default=None
+        Lower and upper bound of each column, if the range is known. They replace the box around the
+        rows.
+    pruned_leaf_nodes : int, "cv" or None, default=None
+        Number of leaves after pruning, which merges leaves in the order of the smallest loss. "cv"
+        chooses the number with the largest cross-validated log-likelihood. None does not prune.
+    cv : int, splitter or iterable of (train, test), default=5
+        Folds for ``pruned_leaf_nodes="cv"``. An int is a number of random folds.
+    random_state : int, Generator or None, default=None
+        Seed for random candidates and folds. Pass an int for the same result on every call.
 
     Attributes
     ----------
     tree_ : Tree
-        The nodes; ``gain`` as in the formulas, ``values`` the log density of uniform leaves.
+        The nodes of the tree. ``gain`` follows the formulas above, and ``values`` holds the log
+        density of uniform leaves.
     box_ : ndarray of shape (2, d)
-        Its lower and upper ends.
+        Lower and upper bounds of the box outside of which the density is 0.
     n_leaves_ : int
+        Number of leaves of the fitted tree.
     pruning_counts_, pruning_scores_ : ndarray
-        After pruning by "cv": the numbers of leaves compared, and their held-out log-likelihood.
+        Numbers of leaves that were compared, and their cross-validated log-likelihoods. Defined
+        with ``pruned_leaf_nodes="cv"``.
 
     Examples
     --------
@@ -143,19 +161,22 @@ class DensityTree(CellModel):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DensityTree:
-        """Grow the tree.
+        """Grow the tree. Cost: O(n·d·log n) for sorting, then O(n·d) per level.
 
         Parameters
         ----------
-        X : array of shape (n, d)
-            Finite numbers; every column needs two different values unless `bounds` are given.
-        y : ignored
-        sample_weight : array of shape (n,), optional
-            How often each row counts.
+        X : array-like of shape (n, d)
+            Training rows with finite numbers. Every column needs two different values unless
+            ``bounds`` are given.
+        y : None
+            Has no effect. Accepted for compatibility with scikit-learn.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         source, weight = self._counted(X, sample_weight)
         plan = self._plan(weight.sum())
@@ -178,30 +199,31 @@ class DensityTree(CellModel):
         return self
 
     def _folds(self, X: Array, rng: np.random.Generator) -> list[tuple[Array, Array]]:
-        """The rows to learn from and to judge by, per fold."""
+        """Training and held-out rows of each fold."""
         from sklearn.model_selection import KFold, check_cv
 
         cv = self.cv
         if whole(2).holds(cv):
             if X.shape[0] < cv:
                 raise DataError(
-                    f"DensityTree: cv={cv} folds need as many rows, and there are {X.shape[0]}. "
-                    "Lower cv, or give pruned_leaf_nodes a number."
+                    f"DensityTree: cv={cv} folds need at least {cv} rows, but X has {X.shape[0]}. "
+                    "Reduce cv, or set pruned_leaf_nodes to a number."
                 )
             cv = KFold(cv, shuffle=True, random_state=int(rng.integers(2**31)))
         return list(check_cv(cv).split(X))
 
     def apply(self, X: Any) -> Array:
-        """The number of the node that holds each row; −1 outside the box.
+        """Return the leaf that contains each row. Cost: O(n · depth).
 
         Parameters
         ----------
-        X : array of shape (n, d)
-            The rows.
+        X : array-like of shape (n, d)
+            Rows to look up, with the same columns as in `fit`.
 
         Returns
         -------
         ndarray of shape (n,)
+            Number of the node; −1 for rows outside the box.
         """
         source = self._open_again(X)
         cells = self.density_.cells
@@ -209,18 +231,18 @@ class DensityTree(CellModel):
         return np.where(leaf < 0, -1, cells.leaves[leaf])
 
     def cells(self) -> tuple[Array, Array]:
-        """Lower and upper ends of the cell of every leaf; oblique cells have none.
+        """Return the bounds of the cells of all leaves. Not available for oblique splits.
 
         Returns
         -------
         low, high : ndarray of shape (n_leaves, d)
-            In the order of the leaves among the nodes.
+            Lower and upper bounds, in the order of the leaves among the nodes.
         """
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self)
         if self.splitter == "oblique":
-            raise DataError("Cells behind oblique splits are no boxes. Use splitter='random'.")
+            raise DataError("The cells of oblique splits are no boxes. Use splitter='random'.")
         low, high = self.density_.cells.bounds()
         leaves = self.density_.cells.leaves
         return low[leaves], high[leaves]

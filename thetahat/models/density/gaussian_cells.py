@@ -1,10 +1,10 @@
-"""Leaves that answer with a Gaussian cut to their cell:
+"""Leaves with a Gaussian density, truncated to their cell:
 
     p(x) = (N_l/N) · N(x; μ_l, Σ_l) / Z_l,   Z_l = the Gaussian's mass in the cell.
 
-Σ_l is the covariance of the cell's rows beside a little of the whole data's spread, as in the
-entropy gain. Z_l is exact for diagonal covariances, good to two or three digits for full ones in
-boxes, and the share of simulated rows that stay in the cell where splits are oblique.
+Σ_l is the covariance of the rows of the cell, with some of the covariance of the whole data mixed
+in, as in the entropy gain. Z_l is exact for diagonal covariances, accurate to two or three digits
+for full ones in boxes, and simulated for oblique splits.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from thetahat.models.density.cells import Cells
 from thetahat.models.density.truncated_gaussian import draw_in_box, log_box_masses
 
 SIMULATED = 4096
-"""Rows drawn for the mass of an oblique cell: an error of (1 − Z)/√(4096·Z) of it."""
+"""Number of simulated points for the mass of an oblique cell."""
 ROWS_PER_THREAD = 2048
 MOST_ROUNDS = 1000
-"""Rounds of rejection for a draw in an oblique cell."""
+"""Maximum number of rounds of rejection sampling in an oblique cell."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class GaussianCells:
 
     @property
     def log_scales(self) -> Array:
-        """log of what stands before exp(−½‖L_l⁻¹(x − μ_l)‖²), (n_leaves,)."""
+        """Logarithm of the factor of exp(−½‖L_l⁻¹(x − μ_l)‖²), (n_leaves,)."""
         full = self.factors.ndim == 3
         diagonal = np.diagonal(self.factors, axis1=1, axis2=2) if full else self.factors
         with np.errstate(divide="ignore"):
@@ -66,7 +66,7 @@ class GaussianCells:
         return out
 
     def _draw_staying(self, leaf: int, n: int, rng: np.random.Generator) -> Array:
-        """Draws of a leaf's Gaussian that fall into its own cell; the mass says how many to try."""
+        """Draws from the Gaussian of a leaf that lie in its cell, by rejection."""
         kept: list[Array] = []
         missing = n
         for _ in range(MOST_ROUNDS):
@@ -77,13 +77,13 @@ class GaussianCells:
             if missing == 0:
                 break
         else:
-            # Hardly any stay. Cells are convex and hold their mean: at the latest it is inside.
+            # Few draws are accepted. Cells are convex, so moving towards the mean ends inside.
             kept.append(np.repeat(self.means[leaf][None], missing, axis=0))
         return np.concatenate(kept)
 
 
 def log_sum(X: Array, leaf: Array, means: Array, factors: Array, log_scales: Array) -> Array:
-    """log Σ_t p_t(x) of the leaves of some trees, `leaf` (n_trees, n) their numbers."""
+    """log Σ_t p_t(x) over the leaves of some trees, with their numbers `leaf` (n_trees, n)."""
     logs = np.empty(X.shape[0])
     flat = factors.reshape(factors.shape[0], -1)
     threads = min(n_threads(), 1 + X.shape[0] // ROWS_PER_THREAD)
@@ -94,7 +94,7 @@ def log_sum(X: Array, leaf: Array, means: Array, factors: Array, log_scales: Arr
 def respond(
     cells: Cells, X: Array, weight: Array, deviation: Array, prior: float, full: bool
 ) -> GaussianCells:
-    """Fit a Gaussian to the rows of each leaf and cut it to its cell.
+    """Fit a Gaussian to the rows of each leaf and truncate it to its cell.
 
     Σ_l = (Σ w (x − μ)(x − μ)ᵀ + prior·diag(deviation²)) / (N_l + prior).
     """
@@ -104,7 +104,7 @@ def respond(
         return np.bincount(leaf, weights=weight * values, minlength=n_leaves)
 
     count = sums(np.ones(X.shape[0]))
-    # Of an empty cell, which has no mass, any Gaussian will do.
+    # An empty cell has no mass, so its Gaussian does not matter.
     means = np.column_stack([sums(X[:, k]) for k in range(d)]) / np.maximum(count, 1.0)[:, None]
     apart = (X - means[leaf]) / deviation
     count = count + prior

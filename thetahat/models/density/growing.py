@@ -1,4 +1,4 @@
-"""Growing one density tree, from rows to something that knows p(x) and draws from it."""
+"""Growing one density tree from rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ UNBOUNDED = np.iinfo(np.int64).max
 
 
 class CellDensity(Protocol):
-    """A tree whose leaves answer."""
+    """A tree with a density in each leaf."""
 
     cells: Cells
 
@@ -31,7 +31,7 @@ class CellDensity(Protocol):
 
 @dataclass(frozen=True)
 class Plan:
-    """How a tree is to be grown."""
+    """Settings for growing a tree."""
 
     criterion: str
     leaf: str
@@ -53,7 +53,7 @@ def default_leaves(tau: float, total: float) -> int:
 def grow_cells(
     X: Array, weight: Array, box: Box, plan: Plan, seed: int = 0, threads: int | None = None
 ) -> Cells:
-    """Divide the box best-first; rows of X have positive weight and lie inside."""
+    """Split the box best first; the rows of X have positive weight and lie inside."""
     oblique = plan.splitter == "oblique"
     entropy = plan.criterion == "entropy"
     columns = np.array(X.T, dtype=np.float64, order="C")
@@ -81,7 +81,7 @@ def grow_cells(
         threads or n_threads(),
     )
     tree = Tree(*arrays, n_features=X.shape[1] + directions.shape[0])
-    if box.is_open or oblique:  # no volumes, no constant densities
+    if box.is_open or oblique:  # without volumes there are no constant densities
         tree = replace(tree, values=np.zeros_like(tree.values))
     else:
         tree = replace(tree, values=tree.values - box.log_volume)
@@ -90,25 +90,25 @@ def grow_cells(
 
 
 def answer(cells: Cells, X: Array, weight: Array, plan: Plan) -> CellDensity:
-    """Let every leaf answer with a constant or with a Gaussian."""
+    """Add a constant or Gaussian density to every leaf."""
     if plan.leaf == "uniform":
         return UniformCells(cells)
     return respond(cells, X, weight, spread_of(X, weight)[1], plan.prior, plan.full)
 
 
 def spread_of(X: Array, weight: Array) -> tuple[Array, Array]:
-    """Mean and standard deviation of every column; 1 for a column of one value."""
+    """Mean and standard deviation of every column; 1 for a constant column."""
     mean = np.average(X, axis=0, weights=weight)
-    # Halved first, so that squares of columns near the end of the range stay finite.
+    # Halved first, so that squares of very large columns stay finite.
     largest = np.maximum(np.abs(X - mean).max(axis=0), np.finfo(np.float64).tiny)
     deviation = largest * np.sqrt(np.average(((X - mean) / largest) ** 2, axis=0, weights=weight))
     return mean, np.where(deviation > 0.0, deviation, 1.0)
 
 
 def _in_units_of_the_data(tree: Tree, box: Box, criterion: str, scale: Array) -> Tree:
-    """Gains and impurities as their formulas say; the engine knows them up to units.
+    """Gains and impurities in the units of their formulas; the engine computes them up to units.
 
-    g₁ is a density, so it carries 1/V of the box; g₂ and g₃ come weighted by N_l/N.
+    g₁ is a density and is divided by the volume V of the box; g₂ and g₃ are weighted by N_l/N.
     """
     share = tree.weight / tree.weight[0]
     if criterion == "ise":

@@ -1,8 +1,8 @@
-"""Pruning density trees: cells are merged bottom-up again, the least loss first.
+"""Pruning of density trees: cells are merged bottom-up, smallest loss first.
 
-Merging the two leaves under a node costs what its split gained: with the "ise" criterion g₁, with
-"entropy" N_l·g₃, else the log-likelihood of the rows, Σ N·log p over the two less that of the one.
-What is left after k merges is a nested sequence of trees; cross-validation chooses one of them.
+Merging the two leaves of a node costs the gain of its split: g₁ for the "ise" criterion, N_l·g₃ for
+"entropy", otherwise the decrease of the log-likelihood Σ N·log p. The results are a nested sequence
+of trees, from which cross-validation can choose.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from thetahat.models.tree.pruning import PruningSequence, least_impact
 from thetahat.models.tree.structure import Tree
 
 MOST_COUNTS = 24
-"""Leaf counts that cross-validation compares."""
+"""Maximum number of leaf counts that cross-validation compares."""
 
 
 def merging(tree: Tree, plan: Plan) -> PruningSequence:
-    """The trees from the whole one to the box alone."""
+    """The sequence of trees from the full tree to the box alone."""
     return least_impact(tree, _risk(tree, plan))
 
 
 def with_leaves(cells: Cells, sequence: PruningSequence, n_leaves: int) -> Cells:
-    """The cells when `n_leaves` are left, or all if there are not more."""
+    """The cells with `n_leaves` leaves, or all of them if there are not more."""
     step = sequence.step_of_size(2 * n_leaves - 1)
     return replace(cells, tree=sequence.tree_at(step))
 
 
 def _risk(tree: Tree, plan: Plan) -> Array:
-    """What the leaves together keep small, per node."""
+    """Contribution of each node to the loss, if it is a leaf."""
     if plan.criterion == "ise":
         return tree.impurity  # −p²V
     if plan.criterion == "entropy":
@@ -52,7 +52,7 @@ def choose_leaves(
     folds: Sequence[tuple[Array, Array]],
     rng: np.random.Generator,
 ) -> tuple[int, Array, Array]:
-    """The number of leaves with the best held-out log-likelihood, all compared, and their scores.
+    """The number of leaves with the largest held-out log-likelihood, all numbers, and scores.
 
     Every fold grows one tree in the common box and prunes it step by step.
     """

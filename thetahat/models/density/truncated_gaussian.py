@@ -1,13 +1,13 @@
-"""A Gaussian cut to a box: its mass there, and draws from what is left.
+"""A Gaussian truncated to a box: its mass in the box, and draws from it.
 
-With x = μ + L·y (L lower triangular, y standard normal) the box is left one coordinate at a time:
+With x = μ + L·y (L lower triangular, y standard normal), the coordinates are drawn one at a time:
 given y₁ … yᵢ₋₁, coordinate i must lie in [aᵢ, bᵢ], so
 
     P(low ≤ x ≤ high) = E Π pᵢ,   pᵢ = Φ(bᵢ) − Φ(aᵢ),   yᵢ = Φ⁻¹(Φ(aᵢ) + uᵢ·pᵢ)
 
-(Genz 1992). For a diagonal L the product is a constant, so the mass is exact; else the mean runs
-over quasi-random points. A draw made this way is kept with probability Π pᵢ/p̄ᵢ, p̄ᵢ the most that
-pᵢ can be for an interval of its width, which makes the draws follow the truncated Gaussian exactly.
+(Genz 1992). For a diagonal L the product is a constant, so the mass is exact; otherwise the mean is
+taken over quasi-random points. A draw is accepted with probability Π pᵢ/p̄ᵢ, where p̄ᵢ is the largest
+pᵢ of an interval of the same width; accepted draws follow the truncated Gaussian exactly.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import numpy as np
 from thetahat.foundation.types import Array
 
 POINTS = 512
-"""Quasi-random points for a mass; two to three correct digits."""
+"""Number of quasi-random points for a mass; gives two to three correct digits."""
 TOGETHER = 1 << 22
-"""Numbers held at once while masses are found."""
+"""Maximum number of values in memory while masses are computed."""
 MOST_ROUNDS = 1000
-"""Rounds of rejection before the remaining draws are taken as they come."""
+"""Maximum number of rounds of rejection; remaining draws are accepted without it."""
 
 
 @cache
@@ -36,12 +36,12 @@ def _points(d: int) -> Array:
 def log_box_masses(means: Array, factors: Array, low: Array, high: Array) -> Array:
     """log P(lowₖ ≤ x ≤ highₖ) for x ~ N(meansₖ, factorsₖ·factorsₖᵀ), k = 1 … m; all are (m, d).
 
-    Factors are (m, d, d), or (m, d) when they are diagonal.
+    Factors are (m, d, d), or (m, d) if they are diagonal.
     """
     n, d = means.shape
     if factors.ndim == 2 or d == 1:
         deviation = factors.reshape(n, d)
-        a, b, _ = _look_from_below((low - means) / deviation, (high - means) / deviation)
+        a, b, _ = _mirrored((low - means) / deviation, (high - means) / deviation)
         with np.errstate(divide="ignore"):
             return np.log(_interval(a, b)[1]).sum(axis=1)
     points, logs = _points(d), np.empty(n)
@@ -73,7 +73,7 @@ def draw_in_box(
         if missing == 0:
             break
     else:
-        # A cell that hardly overlaps its Gaussian: the last draws without the correction.
+        # The cell hardly overlaps its Gaussian; accept the last draws without correction.
         kept.append(y[:missing])
     x = mean + np.concatenate(kept) @ factor.T
     return np.clip(x, low, high)
@@ -93,21 +93,21 @@ def _conditioned(
     for i in range(u.shape[1]):
         known = mean[..., i, None] + np.einsum("...mj,...j->...m", y[..., :i], factor[..., i, :i])
         deviation = factor[..., i, i, None]
-        a, b, flipped = _look_from_below(
+        a, b, flipped = _mirrored(
             (low[..., i, None] - known) / deviation, (high[..., i, None] - known) / deviation
         )
         below, inside = _interval(a, b)
         with np.errstate(divide="ignore"):
             logs += np.log(inside)
         place = np.where(flipped, 1.0 - u[:, i], u[:, i])
-        # Where nothing is inside, as far as floats can tell, the end nearest the mean.
+        # Where the interval has no mass in float64, use the end nearest to the mean.
         drawn = np.clip(np.where(inside > 0, ndtri(below + place * inside), 0.0), a, b)
         y[..., i] = np.where(flipped, -drawn, drawn)
     return y, logs
 
 
-def _look_from_below(a: Array, b: Array) -> tuple[Array, Array, Array]:
-    """The interval, mirrored where it lies above the mean: there Φ is near 1 and would cancel."""
+def _mirrored(a: Array, b: Array) -> tuple[Array, Array, Array]:
+    """The interval, mirrored if it lies above the mean, where 1 − Φ would lose digits."""
     flipped = a > 0
     return np.where(flipped, -b, a), np.where(flipped, -a, b), flipped
 

@@ -1,4 +1,4 @@
-"""Leaves that answer with a constant: p(x) = N_l / (N·V_l)."""
+"""Leaves with a constant density: p(x) = N_l / (N·V_l)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from thetahat.models.density.cells import Cells
 
 @dataclass(frozen=True)
 class UniformCells:
-    """A histogram with cells of all sizes; the values of its tree are log densities."""
+    """A histogram with cells of different sizes; the values of its tree are log densities."""
 
     cells: Cells
 

@@ -11,7 +11,7 @@ from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 
 from thetahat.data.source import Source
-from thetahat.data.views.sign_targets import with_sign_targets
+from thetahat.data.views import sign_targets
 from thetahat.estimator.classifier import LabelledEstimator
 from thetahat.estimator.linear import Linear
 from thetahat.estimator.linear_classifier import require_two_weighted_classes
@@ -181,7 +181,7 @@ class LinearModel(LikelihoodInference, LabelledEstimator, Linear):
         source = self._open_classes(X, y, sample_weight, most=None if several else 2)
         require_two_weighted_classes(source, self.classes_, who)
         if kind is Targets.SIGNS:
-            source = with_sign_targets(source, 2)
+            source = sign_targets(source, 2)
         return source, len(self.classes_) if several else 0
 
     def _rows_again(self, X: Any, y: Any, sample_weight: Any) -> Source:

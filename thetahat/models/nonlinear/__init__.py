@@ -1,1 +1,1 @@
-"""Regression functions that are not linear in their parameters, and transformed responses."""
+"""Regression with functions that are not linear in their parameters, and transformed responses."""

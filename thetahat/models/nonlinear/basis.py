@@ -1,8 +1,8 @@
-"""Linear regression in features: fixed, by kernel, or learned, behind one interface.
+"""Linear regression on features that are fixed, given by a kernel, or learned.
 
-f(x) = βᵀφ(x; θ) + b. A fixed basis has no θ (powers, products, functions of one's own); a kernel
-basis has one feature per landmark; a learned one adapts θ to the targets, as the hidden layer of a
-network does. Only the last is not linear in all of its parameters.
+f(x) = βᵀφ(x; θ) + b. A fixed basis has no θ (powers, products, functions of the user); a kernel
+basis has one feature per landmark; a learned basis adapts θ to the targets, like the hidden layer
+of a neural network. Only the last one is not linear in all of its parameters.
 """
 
 from __future__ import annotations
@@ -26,45 +26,56 @@ from thetahat.models.nonlinear.regression import NonlinearRegression
 
 
 class BasisRegression(RegressorMixin, Estimator):
-    """Regression in features φ(x): polynomial, your own, kernel or learned.
+    """Regression on features φ(x): polynomials, user functions, kernels or a learned basis.
 
-    Formula: f(x) = βᵀφ(x; θ) + b. Without θ: β̂, b̂ by linear least squares (or any regressor) on the
-    features. With θ: all of them together by `NonlinearRegression`, β and b starting at their
-    least-squares values for the first θ.
+    Formula: f(x) = βᵀφ(x; θ) + b. Without θ, β̂ and b̂ are found by linear least squares (or any
+    regressor) on the features. With θ, all parameters are fitted together by `NonlinearRegression`;
+    β and b start at their least-squares values for the first θ.
 
-    Cost: fixed and kernel bases, O(n m²) for m features; learned, that per step.
+    Cost: O(n m²) for m features of a fixed or kernel basis; the same per iteration for a learned
+    basis.
 
     Parameters
     ----------
-    basis : transformer or callable, optional
-        A transformer such as `MonomialExpansion`, `FeatureMap` (fixed) or `SimilarityFeatures`
-        (kernel); or φ as ``basis(X, theta)`` of shape (n, m), learned from ``start``. None: the
-        columns themselves.
-    start : array-like of shape (p,) or dict, optional
-        The first θ of a learned basis.
-    regressor : estimator, optional
-        What is fitted to the features of a transformer; `LinearRegression` when not given.
+    basis : transformer, callable or None, default=None
+        The features. A transformer such as `MonomialExpansion`, `FeatureMap` or
+        `SimilarityFeatures`; or a function ``basis(X, theta)`` that returns an array of shape (n,
+        m), whose parameters are learned from ``start``. None uses the columns of X.
+    start : array-like of shape (p,), dict or None, default=None
+        Initial parameters θ of a learned basis. A dict also names them. Required if ``basis`` is a
+        function.
+    regressor : estimator or None, default=None
+        Regressor fitted to the features of a transformer. None uses `LinearRegression`. It cannot
+        be combined with a learned basis.
     fit_intercept : bool, default=True
-        Whether b is fitted, where the basis has no constant feature of its own.
+        If True, fit an intercept (b), unless the basis already contains a constant feature.
     restarts : int, default=0
-        More runs for a learned basis, from starts drawn around the first.
-    tol, max_iter, random_state
-        As in `NonlinearRegression`, for a learned basis.
+        Number of further runs for a learned basis, from random starts around the first; the best
+        run is kept.
+    tol : float, default=1e-10
+        Relative offset at which the solver stops: the distance from θ̂ in standard errors. Smaller
+        values are more accurate and need more iterations. Used for a learned basis only.
+    max_iter : int or None, default=None
+        Maximum number of iterations for a learned basis. None uses the default of the solver.
+    random_state : int, Generator or None, default=None
+        Seed for drawing the starts of further runs. Pass an int for the same result on every call.
 
     Attributes
     ----------
     basis_ : transformer or None
-        Fitted.
+        The fitted transformer; None for a learned basis.
     theta_ : array of shape (p,)
-        θ̂; empty for a basis that is not learned.
-    coef_, intercept_ : array of shape (m,), float
-        β̂ and b̂.
+        Estimated parameters of the basis (θ̂); empty if the basis is not learned.
+    coef_ : array of shape (m,)
+        Estimated coefficients of the features (β̂).
+    intercept_ : float
+        The estimated intercept of the model (b̂).
     regressor_ : estimator
-        What was fitted: summaries, solution and certainty are its own.
+        The fitted regressor, with its summaries, solution and standard errors.
     solution_ : Solution
-        Of the regressor, where it has one.
+        How the solver of the regressor ended, if it has one.
     n_iter_ : int
-        Steps of the regressor; 1 for a direct one.
+        Number of iterations of the regressor; 1 for direct solutions.
 
     Examples
     --------
@@ -115,7 +126,22 @@ class BasisRegression(RegressorMixin, Estimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BasisRegression:
-        """Fit; parameters as in `NonlinearRegression.fit`."""
+        """Fit the basis and the coefficients. Cost: O(n m²), per iteration for a learned basis.
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n, d)
+            Training rows with finite numbers.
+        y : array-like of shape (n,)
+            Target value of each training row.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         source = self._open(X, y, sample_weight)
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
         if self._is_learned:
@@ -126,7 +152,7 @@ class BasisRegression(RegressorMixin, Estimator):
             if self.basis_ is not None:
                 named = f"{type(self.basis_).__name__}.transform(X)"
                 _require_finite(features, named, "of the rows given", type(self).__name__)
-            # A constant feature is the intercept: a second one would leave both undetermined.
+            # With a constant feature, a separate intercept would not be identified.
             intercept = self.fit_intercept and not _has_constant(features, self.basis_)
             regressor = LinearRegression(fit_intercept=intercept)
             regressor = regressor if self.regressor is None else clone(self.regressor)
@@ -146,8 +172,9 @@ class BasisRegression(RegressorMixin, Estimator):
         who = type(self).__name__
         if self.regressor is not None:
             raise CapabilityError(
-                f"{who}: a learned basis is fitted together with its weights by least squares, "
-                "and no other regressor. Leave regressor out, or give a transformer as basis."
+                f"{who}: a learned basis is fitted together with its coefficients by least "
+                "squares and cannot be combined with regressor. Leave regressor out, or use a "
+                "transformer as basis."
             )
         theta, names = read_start(self.start, self.basis, X.shape[1], who)
         X = X.astype(np.float64, copy=False)
@@ -156,8 +183,8 @@ class BasisRegression(RegressorMixin, Estimator):
         _require_finite(features, "basis(X, theta)", f"at the start theta = {theta}", who)
         if features.ndim != 2 or len(features) != len(X):
             raise ParameterError(
-                f"{who}: basis(X, theta) returned shape {features.shape} for {len(X)} rows; "
-                f"({len(X)}, m) is needed, a column per feature. Use np.stack([...], axis=1)."
+                f"{who}: basis(X, theta) returned shape {features.shape} for {len(X)} rows, but "
+                f"must return ({len(X)}, m), one column per feature. Use np.stack([...], axis=1)."
             )
         first = LinearRegression(fit_intercept=self.fit_intercept).fit(features, y, **weight)
         m = features.shape[1]
@@ -177,16 +204,17 @@ class BasisRegression(RegressorMixin, Estimator):
         self.intercept_ = float(found[-1]) if self.fit_intercept else 0.0
 
     def features(self, X: Any) -> Array:
-        """φ(x; θ̂) of every row. Cost: that of the basis.
+        """Compute the features φ(x; θ̂) of each row. Cost: that of the basis.
 
         Parameters
         ----------
         X : array-like or table of shape (n, d)
-            The rows.
+            Rows to transform, with the same columns as in `fit`.
 
         Returns
         -------
         array of shape (n, m)
+            One column per feature.
         """
         if self._is_learned:
             check_is_fitted(self)
@@ -196,16 +224,17 @@ class BasisRegression(RegressorMixin, Estimator):
         return X if self.basis_ is None else self.basis_.transform(X)
 
     def predict(self, X: Any) -> Array:
-        """ŷ = β̂ᵀφ(x; θ̂) + b̂. Cost: that of the basis, O(n m).
+        """Predict ŷ = β̂ᵀφ(x; θ̂) + b̂. Cost: that of the basis, and O(n m).
 
         Parameters
         ----------
         X : array-like or table of shape (n, d)
-            The rows to predict.
+            Rows to predict, with the same columns as in `fit`.
 
         Returns
         -------
         array of shape (n,)
+            The predicted targets.
         """
         self._open_again(X)
         return self.regressor_.predict(X if self._is_learned else self.features(X))
@@ -213,18 +242,28 @@ class BasisRegression(RegressorMixin, Estimator):
     def predict_interval(
         self, X: Any, *, level: float = 0.95, kind: str = "prediction"
     ) -> tuple[Array, Array]:
-        """Bounds for a new y ("prediction") or for its mean ("confidence"). Cost: O(n m²).
+        """Compute intervals for a new y or for its mean. Cost: O(n m²).
 
-        Formula: that of the regressor, in the features.
+        Formula: that of the regressor, applied to the features.
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n, d)
+            Rows to predict, with the same columns as in `fit`.
+        level : float, default=0.95
+            Probability of the interval, between 0 and 1. Larger values give wider intervals.
+        kind : {"prediction", "confidence"}, default="prediction"
+            Interval for a new y ("prediction") or for its mean ("confidence").
 
         Returns
         -------
         low, high : arrays of shape (n,)
+            Lower and upper bounds of the intervals.
         """
         self._open_again(X)
         if not hasattr(self.regressor_, "predict_interval"):
             raise CapabilityError(
-                f"BasisRegression: {type(self.regressor_).__name__} gives no intervals. Use "
+                f"BasisRegression: {type(self.regressor_).__name__} has no predict_interval. Use "
                 "regressor=None for least squares."
             )
         rows = X if self._is_learned else self.features(X)
@@ -246,20 +285,20 @@ class _Features:
 
 
 def _require_finite(features: Any, what: str, where: str, who: str) -> None:
-    """Refuse features that are no numbers, and name the basis: X itself is in order."""
+    """Raise an error that names the basis if features are not finite although X is."""
     values = np.asarray(getattr(features, "data", features) if is_sparse(features) else features)
     if values.dtype.kind != "f" or np.isfinite(values).all():
         return
     first = np.argwhere(~np.isfinite(values))[0]
     place = f"row {first[0]}, feature {first[1]}" if len(first) == 2 else "a stored entry"
     raise DataError(
-        f"{who}: {what} is {values[tuple(first)]} {where}, first in {place}, where X is finite. "
-        "Use a basis that is defined there, or another start."
+        f"{who}: {what} is {values[tuple(first)]} {where}, first in {place}, although X is finite. "
+        "Use a basis that is defined for these rows, or another start."
     )
 
 
 def _has_constant(features: Array, basis: Any) -> bool:
-    """Whether a basis made a column of ones, or of another number."""
+    """Whether the basis contains a constant feature."""
     if basis is None:
         return False
     columns = np.asarray(features)

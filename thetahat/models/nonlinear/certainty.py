@@ -1,9 +1,9 @@
-"""How sure non-linear least squares is, by the tangent at θ̂ (the delta method).
+"""Standard errors of non-linear least squares from the tangent at θ̂ (the delta method).
 
-Near θ̂ the curve is f(x; θ̂) + gᵀ(θ − θ̂) with g = ∂f/∂θ, a linear model whose columns are those of
-J. So Cov θ̂ ≈ σ²(JᵀWJ)⁻¹, Var f(x; θ̂) ≈ σ²gᵀ(JᵀWJ)⁻¹g, and t with n − p degrees of freedom gives
-the intervals. With noise N(0, σ²) the likelihood is largest at the least-squares θ̂ and
-σ̂² = (1/n) Σ wᵢ(yᵢ − f(xᵢ; θ̂))²; dividing by n − p instead removes the bias to first order.
+Near θ̂ the curve is f(x; θ̂) + gᵀ(θ − θ̂) with g = ∂f/∂θ, a linear model with the columns of J.
+Therefore Cov θ̂ ≈ σ²(JᵀWJ)⁻¹ and Var f(x; θ̂) ≈ σ²gᵀ(JᵀWJ)⁻¹g, and Student's t with n − p degrees
+of freedom gives intervals. With noise N(0, σ²) the likelihood is maximal at the least-squares θ̂
+and σ̂² = (1/n) Σ wᵢ(yᵢ − f(xᵢ; θ̂))²; dividing by n − p instead removes the bias to first order.
 
 For another loss ρ the tangent gives the sandwich H⁻¹MH⁻¹·n/(n − p), H = Σ wρ″ggᵀ, M = Σ wψ²ggᵀ.
 """
@@ -23,29 +23,29 @@ from thetahat.mathematics.optimizers.residuals.linearised import Linearised, col
 from thetahat.objective.curves.curve_fit import CurveFit
 
 BEYOND = 1e140
-"""A standard error, in units of σ, whose square leaves the range of numbers."""
+"""Larger standard errors, in units of σ, count as infinite, because their squares overflow."""
 NEGLIGIBLE = 1e-7
-"""The share of a gradient along undetermined directions below which it is rounding."""
+"""Smaller fractions of a gradient along undetermined directions count as rounding errors."""
 
 
 @dataclass(frozen=True)
 class CurveEvidence:
-    """What a fit must remember to say how sure it is."""
+    """Quantities of a fit from which standard errors and intervals are computed."""
 
     root: Array
     """A matrix with σ²·root·rootᵀ = Cov θ̂; rows of parameters at a bound are zero."""
     undetermined: Array
-    """Directions of θ that leave every row as it is, in the units of `scale`."""
+    """Directions of θ that change no prediction, in the units of `scale`."""
     scale: Array
     free: Array
-    """Parameters that no bound holds."""
+    """Mask of the parameters that are not at a bound."""
     squares: float
     """Σ w r²."""
     weight: float
     n_rows: int
     condition: float
     robust_sigma: float | None
-    """The noise level that outliers do not move, for a loss that is not the squared one."""
+    """Robust estimate of the noise level, for losses other than the squared one."""
     weighted: bool
 
     @classmethod
@@ -90,28 +90,28 @@ class CurveEvidence:
 
     @property
     def lost(self) -> Array:
-        """Which parameters the rows do not determine, or only within more than any number."""
+        """Mask of the parameters that the rows do not determine."""
         free_of_rows = np.linalg.norm(self.undetermined, axis=1) > NEGLIGIBLE
         return free_of_rows | (column_norms(self.root.T) > BEYOND)
 
     @property
     def rank(self) -> int:
-        """Of J, in the free parameters."""
+        """Rank of J in the free parameters."""
         return int(self.free.sum()) - self.undetermined.shape[1]
 
     def degrees(self, weights: str) -> float:
-        """n − p, where a row of weight 2 counts as two rows or as one measured more precisely."""
+        """n − p; `weights` decides how weighted rows are counted."""
         return self._n(weights) - int(self.free.sum())
 
     def sigma(self, weights: str = "frequency") -> float:
-        """The noise's standard deviation, without the bias; NaN when no row is left for it."""
+        """Standard deviation of the noise, without bias; NaN without degrees of freedom."""
         degrees = self.degrees(weights)
         if self.robust_sigma is not None:
             return self.robust_sigma if degrees > 0 else np.nan
         return float(np.sqrt(self.squares / degrees)) if degrees > 0 else np.nan
 
     def sigma_mle(self, weights: str = "frequency") -> float:
-        """σ̂ of the largest likelihood: √(Σ w r²/n)."""
+        """Maximum-likelihood estimate of the noise: √(Σ w r²/n)."""
         return float(np.sqrt(self.squares / self._n(weights)))
 
     def _n(self, weights: str) -> float:
@@ -133,7 +133,7 @@ class CurveEvidence:
         return covariance
 
     def deviation(self, gradients: Array, *, noise: bool, weights: str) -> Array:
-        """The standard deviation of f(x; θ̂), or with the noise that of a new y about it."""
+        """Standard deviation of f(x; θ̂), or of a new y if `noise` is True."""
         with np.errstate(over="ignore", invalid="ignore"):
             variance = np.sum((gradients @ self.root) ** 2, axis=1) + (1.0 if noise else 0.0)
         variance[np.isnan(variance)] = np.inf
@@ -143,7 +143,7 @@ class CurveEvidence:
         return self.sigma(weights) * np.sqrt(variance)
 
     def quantile(self, level: float, weights: str) -> float:
-        """Student's t for a two-sided interval; refuses where none exists."""
+        """Quantile of Student's t for a two-sided interval; an error if it does not exist."""
         from scipy import stats
 
         if not 0 < level < 1:
@@ -163,7 +163,7 @@ def _column_sizes(matrix: Array) -> Array:
 
 
 def _widened(rows: Array, scale: Array, free: Array) -> Array:
-    """Rows of the free parameters among zero rows of the others."""
+    """Rows of the free parameters, with zero rows for the others."""
     whole = np.zeros((len(free), rows.shape[1]))
     with np.errstate(over="ignore"):
         whole[free] = rows / scale[:, None]
@@ -184,25 +184,30 @@ def _weighted_median(values: Array, weight: Array) -> float:
 
 @dataclass(frozen=True, repr=False)
 class NonlinearSummary(CoefficientTable):
-    """A fitted curve with its certainty; prints as a table.
+    """Summary of a non-linear regression with standard errors; prints as a table.
 
-    Formula: Cov θ̂ ≈ σ̂²(JᵀJ)⁻¹ with J = ∂f/∂θ at θ̂, intervals θ̂ⱼ ± t_{n−p}·se, and
-    σ̂² = Σr²/(n − p), or Σr²/n by maximum likelihood. Cost: O(p³).
+    Formula: Cov θ̂ ≈ σ̂²(JᵀJ)⁻¹ with J = ∂f/∂θ at θ̂, intervals θ̂ⱼ ± t_{n−p}·se, and σ̂² = Σr²/(n
+    − p), or Σr²/n by maximum likelihood. Cost: O(p³).
 
     Attributes
     ----------
     coefficients : tuple of Coefficient
-        One per parameter: estimate, standard error, t and p of θⱼ = 0, interval.
-    n, degrees_of_freedom : float
-        Rows (by weight) and n − p.
-    sigma, sigma_mle : float
-        Unbiased and maximum-likelihood estimates of the noise's standard deviation.
+        Estimate, standard error, t and p value of θⱼ = 0, and interval of each parameter.
+    n : float
+        Number of rows, counted by weight.
+    degrees_of_freedom : float
+        Number of rows minus number of parameters (n − p).
+    sigma : float
+        Unbiased estimate of the standard deviation of the noise.
+    sigma_mle : float
+        Maximum-likelihood estimate of the standard deviation of the noise.
     residual_squares : float
-        Σ w (y − f)².
+        Weighted sum of squared residuals, Σ w (y − f)².
     log_likelihood, aic, bic : float
-        −(n/2)(log 2πσ̂² + 1) at the maximum-likelihood σ̂, and criteria from it.
+        Maximum log-likelihood, −(n/2)(log 2πσ̂² + 1), and the information criteria computed from
+        it.
     condition : float
-        κ of the column-scaled J.
+        Condition number (κ) of the Jacobian J with scaled columns.
 
     Examples
     --------
@@ -236,12 +241,12 @@ class NonlinearSummary(CoefficientTable):
             f"log-likelihood {self.log_likelihood:.4f}, AIC {self.aic:.2f}, BIC {self.bic:.2f}",
         ]
         if self.weights != "none":
-            lines.append(f"sample weights read as {self.weights} weights")
+            lines.append(f"sample weights interpreted as {self.weights} weights")
         lost = [c.name for c in self.coefficients if np.isinf(c.standard_error)]
         if lost:
             lines.append(f"not determined by these rows: {', '.join(lost)}")
         if self.at_bound:
-            lines.append(f"at a bound, and taken as known: {', '.join(self.at_bound)}")
+            lines.append(f"at a bound, and treated as known: {', '.join(self.at_bound)}")
         return lines
 
 

@@ -1,4 +1,4 @@
-"""Circles and spheres through points: by distances, or by one linear regression."""
+"""Circles and spheres fitted to points, by distances or by linear regression."""
 
 from __future__ import annotations
 
@@ -24,43 +24,48 @@ from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
 
 FLAT = 1e-9
-"""Points whose thinnest direction is below this share of the widest lie in a plane."""
+"""Points lie in a plane if their smallest extent is below this fraction of the largest."""
 
 
 class CircleFit(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransformer):
-    """The circle (the sphere, in d columns) nearest to some points.
+    """Circle (or sphere, for more than two columns) fitted to points.
 
-    Formula: geometric, min over c, r of Σ wᵢ(‖xᵢ − c‖ − r)², by a trust region from the algebraic
-    fit. Algebraic, ‖x‖² = β̃ᵀ(x, 1) by ordinary least squares: β̃ = (2c, r² − cᵀc), so that
-    c = β̃₁..d/2 and r = √(β̃_{d+1} + cᵀc). Both agree near a whole circle. The algebraic one weighs
-    a distance by ‖x − c‖ + r, and finds circles too small when the points lie on a short arc.
-    Points in a plane of fewer dimensions get the circle in that plane: the smallest sphere.
+    `transform` returns the signed distance of each row to the circle, negative inside.
 
-    Cost: O(n d²), per step in the geometric fit. Rows in memory.
+    Formula: the geometric fit minimises Σ wᵢ(‖xᵢ − c‖ − r)² over c and r by a trust region method
+    that starts at the algebraic fit. The algebraic fit solves ‖x‖² = β̃ᵀ(x, 1) by ordinary least
+    squares with β̃ = (2c, r² − cᵀc), so that c = β̃₁..d/2 and r = √(β̃_{d+1} + cᵀc). Both agree if
+    the points cover the whole circle. The algebraic fit weights a distance by ‖x − c‖ + r, and its
+    circles are too small if the points lie on a short arc. For points in a plane of fewer
+    dimensions, the circle in that plane is found, that is, the smallest sphere.
+
+    Cost: O(n d²), per iteration for the geometric fit. Rows must be in memory.
 
     Parameters
     ----------
-    method : {"geometric", "algebraic"}
-        Which sum of squares.
+    method : {"geometric", "algebraic"}, default="geometric"
+        Sum of squares to minimise. "algebraic" is faster, "geometric" more accurate for points on
+        an arc.
     tol : float, default=1e-10
-        The relative offset at which the geometric fit stops.
-    max_iter : int, optional
-        Its most steps.
+        Relative offset at which the geometric fit stops. Smaller values are more accurate.
+    max_iter : int or None, default=None
+        Maximum number of iterations of the geometric fit. None uses the default of the solver.
 
     Attributes
     ----------
     center_ : array of shape (d,)
-        c.
+        Centre of the circle or sphere (c).
     radius_ : float
-        r.
+        Radius of the circle or sphere (r).
     beta_ : array of shape (d + 1,)
-        β̃ = (2c, r² − cᵀc) of this circle.
+        Coefficients of the algebraic form, β̃ = (2c, r² − cᵀc).
     sigma_ : float
-        √(Σ w·distance² / (n − d − 1)); NaN without a row to spare.
+        Standard deviation of the distances, √(Σ w·distance² / (n − d − 1)); NaN without degrees of
+        freedom.
     solution_ : Solution
-        Outcome, steps and reason; ``value`` is half the sum of squares.
+        How the fit ended: outcome, iterations and reason. ``value`` is half the sum of squares.
     n_iter_ : int
-        Steps taken; 1 for the algebraic fit.
+        Number of iterations; 1 for the algebraic fit.
 
     Examples
     --------
@@ -90,20 +95,21 @@ class CircleFit(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransformer):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> CircleFit:
-        """Fit to the rows of X.
+        """Fit the circle to the rows of X. Cost: O(n d²), per iteration for the geometric fit.
 
         Parameters
         ----------
         X : array-like or table of shape (n, d)
-            The points.
+            The points, one per row.
         y : None
-            Not used.
+            Has no effect. Accepted for compatibility with scikit-learn.
         sample_weight : array-like of shape (n,), optional
-            A row of weight 2 counts as two rows.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         source = self._open(X, None, sample_weight, supervised=False)
         points, weight = _rows(source)
@@ -120,7 +126,7 @@ class CircleFit(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransformer):
                     tolerance=self.tol,
                     max_steps=self.max_iter,
                     watch=watch,
-                    reason="distances to the circle, from the algebraic fit",
+                    reason="distances to the circle, started at the algebraic fit",
                 )
         self.__dict__.update(attributes(solution.theta))
         squares = float(np.sum(problem.residuals(solution.theta) ** 2))
@@ -146,20 +152,36 @@ class CircleFit(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransformer):
         }
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Minus the mean squared distance to the circle: larger is better. Cost: O(n d)."""
+        """Return minus the mean squared distance to the circle; larger is better. Cost: O(n d).
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n, d)
+            The points, one per row.
+        y : None
+            Has no effect. Accepted for compatibility with scikit-learn.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        float
+            Minus the weighted mean of the squared distances.
+        """
         return -float(np.average(self.transform(X)[:, 0] ** 2, weights=sample_weight))
 
     def project(self, X: Any) -> Array:
-        """The nearest point of the circle, c + r(x − c)/‖x − c‖. Cost: O(n d).
+        """Return the nearest point on the circle, c + r(x − c)/‖x − c‖. Cost: O(n d).
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            The points; that of the centre itself has none nearest, and goes along the first axis.
+            The points to project. The centre itself is projected along the first axis.
 
         Returns
         -------
         array of shape (n, d)
+            The nearest points on the circle.
         """
         check_is_fitted(self)
 
@@ -177,29 +199,29 @@ class CircleFit(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransformer):
         return 1
 
     def _transform_block(self, block: Block) -> Array:
-        """Signed distances: negative inside."""
+        """Signed distances to the circle, negative inside."""
         away = np.asarray(block.X, dtype=np.float64) - self.center_
         return _lengths(away)[:, np.newaxis] - self.radius_
 
 
 def _lengths(rows: Array) -> Array:
-    """‖·‖ of every row, in any unit of length."""
+    """Norm of every row, without overflow."""
     unit = _power_of_two(rows)
     return unit * np.linalg.norm(rows / unit, axis=1)
 
 
 def _power_of_two(values: Array) -> float:
-    """The power of two next to the largest |value|; 1 for zeros."""
+    """The power of two nearest to the largest |value|; 1 for zeros."""
     largest = float(np.max(np.abs(values), initial=0.0))
     return math.ldexp(1.0, max(math.frexp(largest)[1] - 1, -1022)) if largest > 0 else 1.0
 
 
 @dataclass(frozen=True)
 class _Frame:
-    """Coordinates of the points themselves: shifts and scales cost no digits there.
+    """Coordinates relative to the points, in which shifts and scales lose no digits.
 
-    Where the points lie in a plane of fewer dimensions, so do these coordinates: out of it, ever
-    larger spheres would fit ever better.
+    If the points lie in a plane of fewer dimensions, the coordinates are restricted to it; outside
+    of it, larger and larger spheres would fit better and better.
     """
 
     middle: Array
@@ -210,8 +232,7 @@ class _Frame:
     @classmethod
     def of(cls, points: Array, weight: Array) -> _Frame:
         n, d = points.shape
-        # In units of the largest coordinate (a power of two, so that no digit changes) squares
-        # neither overflow nor vanish.
+        # Scaling by a power of two changes no digit and avoids overflow of squares.
         largest = _power_of_two(points)
         middle = np.average(points / largest, axis=0, weights=weight)
         away = points / largest - middle
@@ -224,8 +245,8 @@ class _Frame:
         if spanned == 0 or straight:
             raise DataError(
                 f"CircleFit: the {n} points (n_samples = {n}) lie "
-                f"{'on a line' if straight else 'in one place'}, and no circle is nearest to them; "
-                "three points that do not are needed. Fit a line instead (TotalLeastSquares)."
+                f"{'on a line' if straight else 'in one place'}; a circle needs three points that "
+                "are not on a line. Fit a line instead (TotalLeastSquares)."
             )
         plane = np.eye(d) if spanned == d else axes[:spanned]
         return cls(largest * middle, largest * unit, plane)
@@ -235,7 +256,7 @@ class _Frame:
             return (points - self.middle) @ self.plane.T / self.unit
 
     def outwards(self, theta: Array) -> tuple[Array, float]:
-        """Centre and radius of a circle (c, r) given in these coordinates."""
+        """Centre and radius in the original coordinates of a circle (c, r) given in these."""
         return self.middle + self.unit * (theta[:-1] @ self.plane), self.unit * float(
             abs(theta[-1])
         )
@@ -271,7 +292,7 @@ class _Distances:
 
 
 def _rows(source: Source) -> tuple[Array, Array]:
-    """Points and weights in float64, rows of weight 0 left out."""
+    """Points and weights in float64, without rows of weight 0."""
     blocks = list(source.blocks())
     points = np.concatenate([np.asarray(block.X, dtype=np.float64) for block in blocks])
     if not source.has_weight:

@@ -1,8 +1,8 @@
-"""What is doubtful of a fitted curve, said in one warning.
+"""Warnings about doubtful non-linear fits.
 
-A solver can do no more than reach a place from which no step leads down. Whether that is the fit
-one wanted shows in three signs: it is stuck where the residuals are not orthogonal to the tangent;
-some parameters leave every row as it is; a constant would fit better.
+A solver only finds a point from which no step decreases the objective. Three signs show that this
+may not be a good fit: the residuals are not orthogonal to the tangent; some parameters have no
+effect on any row; a constant fits better.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from thetahat.models.nonlinear.certainty import CurveEvidence
 from thetahat.objective.curves.curve_fit import CurveFit
 
 SURELY_STUCK = 1e-4
-"""A relative offset above which a run that can go no further has not arrived."""
-ROUNDING = 1e-10
-"""The share of y below which residuals of a constant are rounding."""
+"""Relative offset above which a run that cannot continue counts as not converged."""
+CONSTANT_ROUNDING = 1e-10
+"""Residuals of a constant below this fraction of y count as rounding errors."""
 
 
 def warn_of_poor_fit(fit: CurveFit, solution: Solution, evidence: CurveEvidence) -> None:
-    """Warn, once, of a fit that its own numbers speak against.
+    """Warn once about a doubtful fit.
 
-    Of a run that was cut short the estimator has already warned.
+    The estimator has already warned about runs that were stopped early.
     """
     if not (solution.outcome.success or solution.outcome is Outcome.STALLED):
         return
@@ -37,27 +37,27 @@ def warn_of_poor_fit(fit: CurveFit, solution: Solution, evidence: CurveEvidence)
     if doubts:
         warn(
             f"NonlinearRegression: {'; '.join(doubts)}. Try another start, restarts=10, or bounds "
-            "that keep the parameters where the model responds to them.",
+            "that keep the parameters in a plausible range.",
             ConvergenceWarning if grave else IllConditionedWarning,
         )
 
 
 def _stuck(solution: Solution) -> list[str]:
-    """A run that can go no further, far from where the residuals are orthogonal to J."""
+    """A run that cannot continue although the residuals are not orthogonal to J."""
     if solution.outcome is not Outcome.STALLED or solution.gap <= SURELY_STUCK:
         return []
     return [
-        f"no step lowers the sum of squares, and the relative offset is still {solution.gap:.2g} "
-        f"({solution.solver}, {solution.steps} steps): a parameter may have run to where the rows "
-        "no longer feel it, the model may be undefined or have a kink next to θ, or its "
-        "derivative may be wrong"
+        f"no step decreases the sum of squares, but the relative offset is still "
+        f"{solution.gap:.2g} ({solution.solver}, iterations: {solution.steps}): a parameter may "
+        "have moved to a region where it has no effect, the model may be undefined or not "
+        "differentiable near θ, or its derivative may be wrong"
     ]
 
 
 def _worse_than_a_constant(fit: CurveFit, solution: Solution) -> list[str]:
     constant = np.asarray(fit.loss.best_constant(fit.y, fit.weight), dtype=np.float64)
     found, flat = solution.value, half_square(fit.signed_roots(np.full(len(fit.y), constant)))
-    least = half_square(fit.signed_roots(fit.y * (1 + ROUNDING)))
+    least = half_square(fit.signed_roots(fit.y * (1 + CONSTANT_ROUNDING)))
     if found <= flat * (1 + 1e-6) + least:
         return []
     return [
@@ -71,6 +71,6 @@ def _undetermined(evidence: CurveEvidence, names: Any) -> list[str]:
     if not lost:
         return []
     return [
-        f"the rows do not determine {', '.join(lost)} at θ̂, where the Jacobian has rank "
-        f"{evidence.rank} of {int(evidence.free.sum())}: their standard errors are infinite"
+        f"the rows do not determine {', '.join(lost)} at θ̂ (the Jacobian has rank "
+        f"{evidence.rank} of {int(evidence.free.sum())}), so their standard errors are infinite"
     ]

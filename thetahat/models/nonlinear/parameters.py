@@ -1,4 +1,4 @@
-"""What the user says of θ: where to begin, how the parameters are called, and their bounds."""
+"""Initial values, names and bounds of the parameters θ, as given by the user."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from thetahat.foundation.types import Array
 
 
 def read_start(start: Any, model: Any, n_features: int, who: str) -> tuple[Array, list[str]]:
-    """The first θ and the names of its entries."""
+    """Initial θ and the names of its entries."""
     if start is None:
         if model is not None:
             raise ParameterError(
-                f"{who}: start=None, and only you know how many parameters the model has. Pass "
-                'start=[...] or start={"name": value, ...}, a rough guess of each.'
+                f"{who}: start=None, but a model needs initial values of its parameters. Pass "
+                'start=[...] or start={"name": value, ...} with a rough guess of each.'
             )
         start = np.zeros(n_features + 1)
     names = [str(name) for name in start] if isinstance(start, Mapping) else None
@@ -33,8 +33,8 @@ def read_start(start: Any, model: Any, n_features: int, who: str) -> tuple[Array
         )
     if model is None and len(theta) != n_features + 1:
         raise ParameterError(
-            f"{who}: start has {len(theta)} numbers; the linear function of {n_features} features "
-            f"has {n_features + 1}: a slope each, and the intercept last."
+            f"{who}: start has {len(theta)} numbers, but the linear function of {n_features} "
+            f"features has {n_features + 1} parameters: one slope per feature, then the intercept."
         )
     return theta, names or [f"b{j}" for j in range(1, len(theta) + 1)]
 
@@ -46,7 +46,7 @@ def read_bounds(bounds: Any, start: Array, names: list[str], who: str) -> tuple[
         for name, pair in bounds.items():
             if name not in names:
                 raise ParameterError(
-                    f"{who}: bounds name {name!r}, and the parameters are {', '.join(names)}."
+                    f"{who}: bounds contain {name!r}, but the parameters are {', '.join(names)}."
                 )
             low[names.index(name)], high[names.index(name)] = pair
     elif bounds is not None:

@@ -1,4 +1,4 @@
-"""Non-linear regression: any function f(x; θ) of one's own, fitted by least squares."""
+"""Non-linear regression: any user function f(x; θ), fitted by least squares."""
 
 from __future__ import annotations
 
@@ -36,70 +36,80 @@ from thetahat.objective.curves.curve import MODES, Curve, linear_function
 from thetahat.objective.curves.curve_fit import CurveFit
 
 LONG = 30
-"""Steps after which a run is tried again with care."""
+"""Number of iterations after which a second run with smaller first steps is made."""
 CAREFUL = TrustRegion(first_radius=0.01)
-"""Short first steps, which stay in the valley that the start lies in."""
+"""Small first steps, which stay near the start."""
 
 
 class NonlinearRegression(RegressorMixin, Watched, Estimator):
-    """Fit a function f(x; θ) of your own, with standard errors, intervals and bands.
+    """Non-linear regression: fits a user function f(x; θ), with standard errors and intervals.
 
-    Formula: θ̂ = argmin Σ wᵢ(yᵢ − f(xᵢ; θ))²/2. Under p(y|x) = N(f(x; θ), σ²) this is the maximum of
-    the likelihood, with σ̂² = (1/n) Σ wᵢ(yᵢ − f(xᵢ; θ̂))²; Cov θ̂ ≈ σ²(JᵀWJ)⁻¹ with J = ∂f/∂θ at θ̂.
+    The result is a minimum near the start, which need not be the global one. Warnings report runs
+    that got stuck, parameters that the rows do not determine, and curves that fit worse than a
+    constant.
 
-    Such a θ̂ is the lowest near the start, not everywhere. A run that is stuck, parameters that the
-    rows do not determine, and a curve that fits worse than a constant are warned of.
+    Formula: θ̂ = argmin Σ wᵢ(yᵢ − f(xᵢ; θ))²/2. Under p(y|x) = N(f(x; θ), σ²) this is the
+    maximum-likelihood estimate, with σ̂² = (1/n) Σ wᵢ(yᵢ − f(xᵢ; θ̂))²; Cov θ̂ ≈ σ²(JᵀWJ)⁻¹ with J
+    = ∂f/∂θ at θ̂.
 
-    Cost: per step one Jacobian and O(n p²); some ten steps from a fair start. Rows in memory.
+    Cost: one Jacobian and O(n p²) per iteration; about ten iterations from a good start. Rows must
+    be in memory.
 
     Parameters
     ----------
-    model : callable, optional
-        f as ``model(X, theta)``: one number per row of X (n, d), for theta of shape (p,). None is
-        the linear function xᵀβ + b with θ = (β, b).
-    start : array-like of shape (p,) or dict, optional
-        Where to begin. A dict {name: value} also names the parameters. Needed with a model.
+    model : callable or None, default=None
+        The function f as ``model(X, theta)``, which returns one number per row of X (n, d) for
+        theta of shape (p,). None is the linear function xᵀβ + b with θ = (β, b).
+    start : array-like of shape (p,), dict or None, default=None
+        Initial parameters. A dict {name: value} also names them. Required if ``model`` is given; a
+        better start gives faster and safer convergence.
     jacobian : {"auto", "finite-differences"} or callable, default="auto"
-        ∂f/∂θ: by automatic differentiation, and by central differences if the model uses what
-        autodiff cannot follow (``solution_.reason`` says so); or ``jacobian(X, theta)`` of shape
-        (n, p), which is checked against differences at the start.
-    bounds : pair or dict, optional
-        (low, high), each a number or an array of shape (p,); or {name: (low, high)}.
+        How ∂f/∂θ is computed. "auto" uses automatic differentiation, and central differences if the
+        model does not support it (see ``solution_.reason``). A function ``jacobian(X, theta)``
+        returns an array of shape (n, p) and is checked against differences at the start.
+    bounds : pair, dict or None, default=None
+        Bounds of the parameters: (low, high), each a number or an array of shape (p,), or a dict
+        {name: (low, high)}. None means no bounds.
     method : str or Method, default="auto"
-        "auto" is the trust region `TrustRegion`, and after a long or failed run another with
-        shorter first steps, of which the better is kept; "gauss_newton", "levenberg" and
-        "levenberg_marquardt" are the textbook methods.
+        Solver. "auto" is a trust region method (`TrustRegion`); after a long or failed run, another
+        with smaller first steps is tried and the better one is kept. "gauss_newton", "levenberg"
+        and "levenberg_marquardt" are the textbook methods, without bounds.
     loss : str or Loss, default="squared"
-        A smooth loss of the residual, such as ``th.losses.Huber(delta=...)`` in the units of y,
-        or one made by ``th.loss``.
+        Smooth loss of the residuals, for example ``th.losses.Huber(delta=...)``, with delta in the
+        units of y, or a loss made by ``th.loss``. Robust losses reduce the effect of outliers.
     restarts : int, default=0
-        More runs, from starts drawn around ``start`` (between the bounds where both are finite);
-        the one with the smallest sum is kept.
+        Number of further runs, from random starts around ``start`` (between the bounds if both are
+        finite). The run with the smallest objective is kept. Increase it if there are several
+        minima.
     tol : float, default=1e-10
-        The relative offset to reach: the distance from θ̂ in standard errors (within 1e-4 of them,
-        and where the data are fitted exactly, the relative change of θ by the next step will do).
-    max_iter : int, optional
-        The most steps of a run.
-    random_state : int, Generator or None
-        Which starts are drawn.
+        Relative offset at which the solver stops: the distance from θ̂ in standard errors. Smaller
+        values are more accurate and need more iterations. Close to the solution, a small relative
+        change of θ is accepted too.
+    max_iter : int or None, default=None
+        Maximum number of iterations per run. None uses the default of the solver.
+    random_state : int, Generator or None, default=None
+        Seed for drawing the starts of further runs. Pass an int for the same result on every call.
 
     Attributes
     ----------
     theta_ : array of shape (p,)
-        θ̂.
+        Estimated parameters of the model (θ̂).
     covariance_ : array of shape (p, p)
-        Cov θ̂. Infinite for parameters that the rows do not determine, NaN for those at a bound.
+        Covariance of θ̂. Infinite for parameters that the rows do not determine, NaN for those at a
+        bound.
     standard_errors_ : array of shape (p,)
-        Roots of its diagonal.
-    sigma_, sigma_mle_ : float
-        σ̂ with n − p (for another loss than the squared, 1.4826 times the median |r|), and the
-        σ̂ of maximum likelihood, with n.
+        Standard error of each parameter.
+    sigma_ : float
+        Standard deviation of the noise, with n − p degrees of freedom. For losses other than the
+        squared one, 1.4826 times the median of |r|.
+    sigma_mle_ : float
+        Maximum-likelihood estimate of the standard deviation of the noise, which divides by n.
     solution_ : Solution
-        Outcome, steps, gap and reason; ``value`` is Σ w r²/2.
+        How the fit ended: outcome, iterations, gap and reason. ``value`` is Σ w r²/2.
     parameter_names_ : list of str
-        The names in the dict ``start``; else b1, b2, …
+        Names of the parameters: the keys of the dict ``start``, otherwise b1, b2, ….
     n_iter_ : int
-        Steps of the best run.
+        Number of iterations of the best run.
 
     Examples
     --------
@@ -153,25 +163,26 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> NonlinearRegression:
-        """Fit to rows in memory.
+        """Fit the parameters. Cost: one Jacobian and O(n p²) per iteration.
 
         Parameters
         ----------
         X : array-like or table of shape (n, d)
-            Features.
+            Training rows with finite numbers.
         y : array-like of shape (n,)
-            Targets.
+            Target value of each training row.
         sample_weight : array-like of shape (n,), optional
-            A row of weight 2 counts as two rows.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         source = self._open(X, y, sample_weight)
         problem, start, reason = self._problem(source)
         method = self._chosen(problem)
-        # What `predict` needs after each step, should the run be stopped there.
+        # Set before the run, so that `predict` works if it is interrupted.
         attributes = partial(self._attributes, curve=problem.curve)
         self._evidence = None
         with self._watching(self.max_iter, attributes, X, y) as watch:
@@ -198,16 +209,17 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         return self
 
     def predict(self, X: Any) -> Array:
-        """f(x; θ̂). Cost: one call of the model per block of rows.
+        """Predict f(x; θ̂). Cost: one call of the model per block of rows.
 
         Parameters
         ----------
         X : array-like, table or Source of shape (n, d)
-            The rows to predict.
+            Rows to predict, with the same columns as in `fit`.
 
         Returns
         -------
         array of shape (n,)
+            The predicted targets.
         """
         rows = self._open_again(X)
         parts = [self._curve(_as_rows(block.X), self.theta_) for block in rows.blocks()]
@@ -216,24 +228,26 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
     def predict_interval(
         self, X: Any, *, level: float = 0.95, kind: str = "prediction", weights: str = "frequency"
     ) -> tuple[Array, Array]:
-        """Bounds for a new y ("prediction") or for f(x; θ) ("confidence"). Cost: O(n p²).
+        """Compute intervals for a new y or for its mean f(x; θ). Cost: O(n p²).
 
         Formula: f(x; θ̂) ± t_{n−p}·√(gᵀ Cov(θ̂) g [+ σ̂² for a new y]) with g = ∂f(x; θ̂)/∂θ.
 
         Parameters
         ----------
         X : array-like, table or Source of shape (n, d)
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
         level : float, default=0.95
-            How often each interval holds what it is for.
-        kind : {"prediction", "confidence"}
-            For a new y, or for its mean.
-        weights : {"frequency", "precision"}
-            Whether a row of weight 2 is two rows, or one measured with half the variance.
+            Probability of the interval, between 0 and 1. Larger values give wider intervals.
+        kind : {"prediction", "confidence"}, default="prediction"
+            Interval for a new y ("prediction") or for its mean ("confidence").
+        weights : {"frequency", "precision"}, default="frequency"
+            How row weights are interpreted: a row of weight 2 is two rows ("frequency"), or one row
+            measured with half the variance ("precision").
 
         Returns
         -------
         low, high : arrays of shape (n,)
+            Lower and upper bounds of the intervals.
         """
         if kind not in ("confidence", "prediction"):
             raise ParameterError(
@@ -259,18 +273,20 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         )
 
     def summary(self, *, level: float = 0.95, weights: str = "frequency") -> NonlinearSummary:
-        """Standard errors, intervals and the quality of the fit. Cost: O(p³).
+        """Return a table of estimates, standard errors and intervals. Cost: O(p³).
 
         Parameters
         ----------
         level : float, default=0.95
-            Level of the confidence intervals.
-        weights : {"frequency", "precision"}
-            Whether a row of weight 2 is two rows, or one measured with half the variance.
+            Level of the confidence intervals, between 0 and 1. Larger values give wider intervals.
+        weights : {"frequency", "precision"}, default="frequency"
+            How row weights are interpreted: a row of weight 2 is two rows ("frequency"), or one row
+            measured with half the variance ("precision").
 
         Returns
         -------
         NonlinearSummary
+            The summary, which prints as a table.
         """
         return summarise_curve(
             self._certain(),
@@ -282,7 +298,7 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         )
 
     def _problem(self, source: Source) -> tuple[CurveFit, Array, str]:
-        """The rows, the curve with a derivative that works, and where to begin."""
+        """The problem to solve, the initial θ, and how derivatives are computed."""
         who = type(self).__name__
         start, names = read_start(self.start, self.model, source.n_features, who)
         curve = Curve(self.model or linear_function, self.jacobian, names)
@@ -294,7 +310,7 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
             weight = np.concatenate([weight for _, _, weight in parts]).astype(np.float64)
         there = weight > 0
         X, y, weight = X[there], y[there], weight[there]
-        X.flags.writeable = False  # the model may look at the rows, not change them
+        X.flags.writeable = False  # the model must not change the rows
         problem = CurveFit(
             curve=curve,
             X=X,
@@ -319,13 +335,13 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         bounded = any(np.isfinite(bound).any() for bound in problem.bounds)
         if bounded and not isinstance(method, TrustRegion):
             raise CapabilityError(
-                f"NonlinearRegression: method={self.method!r} knows no bounds. Use "
+                f"NonlinearRegression: method={self.method!r} does not support bounds. Use "
                 'method="auto", or leave the bounds out.'
             )
         return method
 
     def _best_run(self, problem: CurveFit, method: Method, start: Array, watch: Watch) -> Solution:
-        """The lowest of the runs from the start and from others; time and callbacks end them."""
+        """The best of the runs from all starts, within the limits of time and callbacks."""
         random = generator(self.random_state)
         best: Solution | None = None
         runs = [(method, start)]
@@ -334,7 +350,7 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
             found = minimise(
                 problem, how, point, tolerance=self.tol, max_steps=self.max_iter, watch=watch
             )
-            if place == 0 and self.method == "auto" and _went_astray(found):
+            if place == 0 and self.method == "auto" and _needs_another_run(found):
                 runs.append((CAREFUL, start))
             if best is None or found.value < best.value * (1 - 1e-9):
                 best = found
@@ -351,13 +367,13 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         if self._evidence is None:
             raise CapabilityError(
                 "NonlinearRegression: the fit was interrupted, so there are no standard errors. "
-                "Fit again, from start=model.theta_."
+                "Fit again with start=model.theta_."
             )
         return self._evidence
 
 
-def _went_astray(found: Solution) -> bool:
-    """Whether a run was long or did not converge: the start was far, and the way may be wrong."""
+def _needs_another_run(found: Solution) -> bool:
+    """Whether a run was long or did not converge, so that another one may be better."""
     return found.steps > LONG or not found.outcome.success
 
 
@@ -366,7 +382,7 @@ def _as_rows(X: Array) -> Array:
 
 
 def _drawn(start: Array, bounds: tuple[Array, Array], random: Any) -> Array:
-    """Another start: uniform in a finite box, else of the same sign and another magnitude."""
+    """A random start: uniform in a finite box, otherwise of the same sign and another magnitude."""
     low, high = bounds
     around = np.where(start != 0, start * np.exp(random.normal(size=len(start))), 0.0)
     around = around + np.where(start == 0, random.normal(size=len(start)), 0.0)

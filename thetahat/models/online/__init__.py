@@ -1,4 +1,4 @@
-"""Learning one row at a time: mistake bounds, experts, streams and questions."""
+"""Online learning: mistake bounds, expert advice, streams and active learning."""
 
 from thetahat.models.online.disjunction import Disjunction, MonotoneDisjunction
 from thetahat.models.online.hedge import Hedge, HedgeRun

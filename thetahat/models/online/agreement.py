@@ -1,10 +1,10 @@
-"""Whether some disjunction agrees with every row so far, known exactly and row by row.
+"""Whether some disjunction agrees with every row so far, computed exactly and row by row.
 
-A negative row takes its true literals out of the disjunctions that are left; a positive row asks
-for one of its own. So a disjunction agrees with all rows exactly when every positive row still has
-a true literal that no negative row has taken. What has to be kept for that are the positive rows,
-each cut to the literals left. A row with one literal left makes that one certain, and rows that
-hold a certain literal need not be kept: they fail only together with it.
+A negative row excludes its true literals from the remaining disjunctions; a positive row requires
+at least one of its true literals. So a disjunction agrees with all rows if and only if every
+positive row still has a true literal that no negative row has excluded. For this, the positive rows
+are stored, restricted to the remaining literals. A row with one remaining literal makes that
+literal certain, and rows with a certain literal need not be stored.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from thetahat.foundation.types import Array
 
 @dataclass
 class Agreement:
-    """The disjunctions that agree with the rows so far; literals are bits, eight to a byte.
+    """The disjunctions that agree with the rows so far; literals are bits, eight per byte.
 
-    Cost: O(literals) per row, and a pass over the rows kept whenever a literal is lost or becomes
-    certain, which happens at most twice per literal. Memory: literals/8 bytes, and about 90 of the
-    set's own, for each different positive row that holds no certain literal.
+    Cost: O(literals) per row, and a pass over the stored rows whenever a literal is excluded or
+    becomes certain, which happens at most twice per literal. Memory: literals/8 bytes, and about 90
+    bytes of overhead, for each different positive row without a certain literal.
     """
 
     possible: Array
     """The literals that are true in no negative row."""
     certain: Array
-    """Those that every disjunction left has."""
+    """The literals that every remaining disjunction contains."""
     undecided: set[bytes] = field(default_factory=set)
-    """Positive rows, cut to the possible literals, without a certain one."""
+    """Positive rows without a certain literal, restricted to the possible literals."""
     exists: bool = True
 
     @classmethod
     def of_no_rows(cls, literals: int) -> Agreement:
-        """Every disjunction of this many literals is left, that of none among them."""
+        """The state before the first row: every disjunction of this many literals is possible."""
         possible = np.packbits(np.ones(literals, dtype=bool))
         return cls(possible, np.zeros_like(possible))
 
     def learn(self, true: Array, label: bool) -> None:
-        """Take note of a row: which literals are true in it, and its label."""
+        """Update with a row: which literals are true in it, and its label."""
         if not self.exists:
             return
         true = np.packbits(true)
@@ -58,7 +58,7 @@ class Agreement:
             self._settle(False)
 
     def _settle(self, contradicted: bool) -> None:
-        """Cut the rows kept to the literals left, and drop those that are certain by now."""
+        """Restrict the stored rows to the possible literals, and drop those with a certain one."""
         rows = np.frombuffer(b"".join(self.undecided), dtype=np.uint8)
         rows = rows.reshape(-1, self.possible.size) & self.possible
         literals = np.bitwise_count(rows).sum(axis=1)

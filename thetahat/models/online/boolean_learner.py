@@ -1,4 +1,4 @@
-"""What learners of Boolean rows share: rows of truth values, two labels, one row at a time."""
+"""Parts shared by online learners of Boolean rows."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from thetahat.models.online.single_row import single_row
 
 
 class BooleanLearner(TwoClassLearner):
-    """A classifier of rows of truth values that learns from one row after another.
+    """An online classifier of Boolean rows.
 
-    ``fit`` passes over the rows once, in their order; `partial_fit` goes on with more. An entry is
-    true where it is above ½. ``mistakes_`` counts the rows that were answered wrongly before they
-    were learned; ``consistent_`` tells whether some hypothesis of the class agrees with all rows.
+    ``fit`` passes over the rows once, in order; `partial_fit` continues with more rows. An entry is
+    true if it is larger than ½. ``mistakes_`` counts the rows that were predicted wrongly before
+    the update; ``consistent_`` states whether some hypothesis of the class agrees with all rows.
     """
 
     _visits_rows_in_order = True
@@ -31,42 +31,44 @@ class BooleanLearner(TwoClassLearner):
     consistent_: bool
 
     _agreement: Agreement | None = None
-    """None before the first row, and in a model from a file that kept none."""
+    """None before the first row, and in models saved by earlier versions."""
 
     @property
     @abstractmethod
     def mistake_bound_(self) -> float | None:
-        """The most mistakes on any sequence that a hypothesis of the class labels."""
+        """Maximum number of mistakes on any sequence that a hypothesis of the class labels."""
 
     @abstractmethod
     def _begin(self, width: int) -> None:
-        """The state before the first row of this many truth values."""
+        """Set the state before the first row with this many entries."""
 
     @abstractmethod
     def _score(self, truth: Array) -> Array:
-        """Positive for rows that are called true: truth values of shape (n, d)."""
+        """Positive for rows that are predicted as true, for Boolean rows of shape (n, d)."""
 
     @abstractmethod
     def _update(self, truth: Array, label: bool, answer: bool) -> None:
-        """Learn from one row."""
+        """Update with one row."""
 
     def _literals(self, truth: Array) -> Array:
-        """Which literals of the class are true in a row; here, the variables themselves."""
+        """Literals of the class that are true in a row; here, the variables themselves."""
         return truth
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Forget everything, and learn the rows in their order. Cost: O(n d).
+        """Start from the beginning and learn the rows once, in order. Cost: O(n d).
 
         Parameters
         ----------
         X : array-like or Source of shape (n, d)
-            Rows of truth values.
+            Boolean rows; an entry is true if it is larger than ½.
         y : array-like of shape (n,), optional
-            Labels of two kinds; the second in order is "true".
+            Labels of two classes; the second one in sorted order is "true". None if X is a `Source`
+            with targets.
 
         Returns
         -------
         self
+            The fitted learner.
         """
         source = self._open_classes(X, y, most=2)
         self._start(source.n_features)
@@ -76,20 +78,21 @@ class BooleanLearner(TwoClassLearner):
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
-        """Learn more rows. Cost: O(n d).
+        """Learn further rows, in order. Cost: O(n d).
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Rows of truth values.
+            Boolean rows; an entry is true if it is larger than ½.
         y : array-like of shape (n,)
-            Labels.
+            Class label of each training row.
         classes : array-like of shape (2,), optional
-            Both labels; needed at the first call.
+            Both labels. Required in the first call.
 
         Returns
         -------
         self
+            The fitted learner.
         """
         source, fresh = self._open_batch(X, y, classes, most=2)
         if fresh:
@@ -100,12 +103,36 @@ class BooleanLearner(TwoClassLearner):
         return self
 
     def predict_one(self, x: Any) -> Any:
-        """The answer for one row, before anything is learned as well. Cost: O(d)."""
+        """Predict the label of one row; works before any row was learned. Cost: O(d).
+
+        Parameters
+        ----------
+        x : array-like of shape (d,)
+            One Boolean row to predict.
+
+        Returns
+        -------
+        label
+            The predicted label.
+        """
         truth = self._one(x)
         return self.classes_.tolist()[int(self._score(truth[None, :])[0] > 0)]
 
     def learn_one(self, x: Any, y: Any) -> Any:
-        """Learn one row; labels are True and False unless `fit` has seen others. Cost: O(d)."""
+        """Learn one row. Cost: O(d).
+
+        Parameters
+        ----------
+        x : array-like of shape (d,)
+            One Boolean row to learn.
+        y : label
+            Its label: True or False, unless `fit` has seen other labels.
+
+        Returns
+        -------
+        self
+            The updated learner.
+        """
         truth = self._one(x)
         label = LabelEncoding(self.classes_).encode([y])[0] > 0
         self._learn(truth[None, :], np.array([label]))
@@ -137,7 +164,7 @@ class BooleanLearner(TwoClassLearner):
             self._check(self._literals(truth), bool(label))
 
     def _check(self, literals: Array, label: bool) -> None:
-        """Whether any hypothesis can have given all labels; once none can, none ever will."""
+        """Update ``consistent_``; once no hypothesis agrees with all rows, it stays False."""
         if self._agreement is None:
             self._agreement = Agreement.of_no_rows(literals.size)
         self._agreement.learn(literals, label)

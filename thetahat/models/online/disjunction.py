@@ -1,10 +1,10 @@
-"""Disjunctions by elimination: keep every literal that no negative row has contradicted.
+"""Learning disjunctions by elimination: keep every literal that no negative row contradicts.
 
-Start with all of them, x₁ ∨ … ∨ x_n. A negative row makes every literal that is true in it
-impossible. The hypothesis therefore always holds all literals of the truth, never errs on a
-positive row, and each mistake (on a negative row) takes away at least one literal: at most n
-mistakes. With negations there are 2n literals; the first mistake takes away exactly n of them, so
-at most n + 1.
+The hypothesis starts with all literals, x₁ ∨ … ∨ x_n. A negative row excludes every literal that is
+true in it. The hypothesis therefore always contains all literals of the true concept and never errs
+on a positive row, and each mistake (on a negative row) removes at least one literal: at most n
+mistakes. With negations there are 2n literals; the first mistake removes exactly n of them, so
+there are at most n + 1 mistakes.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from thetahat.models.online.boolean_learner import BooleanLearner
 
 
 class MonotoneDisjunction(BooleanLearner):
-    """Learn which of the variables form the disjunction x_i ∨ x_j ∨ …, with few mistakes.
+    """Online learner of monotone disjunctions, x_i ∨ x_j ∨ …, with a mistake bound.
 
-    Formula: h(x) = ∨_{i ∈ L} x_i with L = all variables at first; on a row labelled false, every
-    variable that is true in it leaves L. At most n mistakes with n variables.
+    Formula: h(x) = ∨_{i ∈ L} x_i, where L contains all variables at first; for a row labelled
+    false, every variable that is true in it is removed from L. At most n mistakes for n variables.
 
     Cost: O(n_variables) per row. Memory: n_variables/8 bytes (and about 90 more) for each different
-    positive row that a later negative row could still contradict; few are left once the literals
-    have settled.
+    positive row that a later negative row can still contradict; few remain once the literals are
+    settled.
 
     Attributes
     ----------
     literals_ : array of bool, shape (n_variables,)
-        L.
+        Variables in the current hypothesis (L).
     mistakes_, n_rounds_ : int
-        Wrong answers before learning, and rows seen.
+        Number of wrong predictions before the update, and number of rows seen.
     mistake_bound_ : int
-        n.
+        Maximum number of mistakes, the number of variables (n).
     consistent_ : bool
-        Whether some monotone disjunction (that of no variable included) agrees with every row so
-        far: exact, in whatever order the rows came.
+        Whether some monotone disjunction (including the empty one) agrees with every row so far.
+        This is exact, in any order of the rows.
     classes_ : array of shape (2,)
-        The labels; the second is "true".
+        The class labels, in sorted order; the second one means "true".
 
     Examples
     --------
@@ -52,7 +52,7 @@ class MonotoneDisjunction(BooleanLearner):
 
     @property
     def mistake_bound_(self) -> int:
-        """The most mistakes on any sequence that a monotone disjunction labels."""
+        """Maximum number of mistakes on any sequence that a monotone disjunction labels."""
         return int(self.n_features_in_)
 
     def _begin(self, width: int) -> None:
@@ -67,7 +67,7 @@ class MonotoneDisjunction(BooleanLearner):
 
 
 class Disjunction(BooleanLearner):
-    """Learn a disjunction of variables and negated variables, with few mistakes.
+    """Online learner of disjunctions of variables and negated variables, with a mistake bound.
 
     Formula: `MonotoneDisjunction` over the 2n literals x₁, …, x_n, ¬x₁, …, ¬x_n. The first mistake
     removes exactly n of them, each further one at least one: at most n + 1 mistakes.
@@ -77,11 +77,16 @@ class Disjunction(BooleanLearner):
     Attributes
     ----------
     literals_ : array of bool, shape (2, n_variables)
-        Which variables (first row) and which negated variables (second row) are left.
-    mistakes_, n_rounds_, consistent_, classes_
-        As in `MonotoneDisjunction`.
+        Variables (first row) and negated variables (second row) in the current hypothesis.
+    mistakes_, n_rounds_ : int
+        Number of wrong predictions before the update, and number of rows seen.
     mistake_bound_ : int
-        n + 1.
+        Maximum number of mistakes (n + 1).
+    consistent_ : bool
+        Whether some disjunction agrees with every row so far. This is exact, in any order of the
+        rows.
+    classes_ : array of shape (2,)
+        The class labels, in sorted order; the second one means "true".
 
     Examples
     --------
@@ -95,7 +100,7 @@ class Disjunction(BooleanLearner):
 
     @property
     def mistake_bound_(self) -> int:
-        """The most mistakes on any sequence that a disjunction labels."""
+        """Maximum number of mistakes on any sequence that a disjunction labels."""
         return int(self.n_features_in_) + 1
 
     def _begin(self, width: int) -> None:

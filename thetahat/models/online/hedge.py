@@ -1,4 +1,4 @@
-"""Hedge: follow many experts, nearly as well as the best of them turns out to be."""
+"""Hedge: combine the advice of experts, almost as well as the best one in hindsight."""
 
 from __future__ import annotations
 
@@ -16,27 +16,28 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True)
 class HedgeRun:
-    """Losses of Hedge and of the experts in one run, round by round, against the bounds.
+    """Losses of Hedge and of the experts in one run, with the theoretical bounds.
 
-    Formula: L ≤ min_i (L_i ln(1/β) + ln(1/p_i))/(1 − β) with p the weights that the run began with;
-    for the first run they are 1/n each. Every number is of this run alone, whatever was played
-    before. Cost: O(rounds) memory.
+    All numbers refer to this run alone, even if there were earlier runs.
+
+    Formula: L ≤ min_i (L_i ln(1/β) + ln(1/p_i))/(1 − β) with p the weights at the start of the run;
+    in the first run they are 1/n each. Cost: O(rounds) memory.
 
     Attributes
     ----------
     losses : array of shape (rounds,)
-        Hedge's loss p·l in each round.
+        Loss of Hedge in each round (p·l).
     expert_losses : array of shape (n_experts,)
-        The total loss of each expert.
+        Total loss of each expert.
     bound : float
-        The formula, which L never exceeds; (L_min ln(1/β) + ln n)/(1 − β) for a first run.
+        Upper bound on the total loss; (L_min ln(1/β) + ln n)/(1 − β) in a first run.
     tuned_bound : float or None
-        L_min + √(2T ln n) + ln n, when β was tuned for T rounds, the run was the first, and it had
-        at most T rounds; else it is not promised, and None.
+        The bound L_min + √(2T ln n) + ln n. None unless β was tuned for T rounds and this was the
+        first run with at most T rounds.
     regret : array of shape (rounds,)
-        After each round, Hedge's total loss minus that of the best expert so far.
+        Total loss of Hedge minus that of the best expert so far, after each round.
     regret_bounds : array of shape (rounds,)
-        After each round, the most that the formula allows the regret to be.
+        Upper bound on the regret after each round.
 
     Examples
     --------
@@ -57,12 +58,12 @@ class HedgeRun:
 
     @property
     def total(self) -> float:
-        """L, Hedge's total loss."""
+        """Total loss of Hedge (L)."""
         return float(self.losses.sum())
 
     @property
     def bounds_hold(self) -> bool:
-        """Whether L keeps its bound in every round, and the tuned one at the end."""
+        """Whether the bound holds in every round, and the tuned bound at the end."""
         slack = 1e-9 * (1 + self.total)
         within = bool((self.regret <= self.regret_bounds + slack).all())
         return within and (self.tuned_bound is None or self.total <= self.tuned_bound + slack)
@@ -76,18 +77,20 @@ class HedgeRun:
     __repr__ = __str__
 
     def plot(self, axes: Any = None) -> Any:
-        """The regret round by round against its bounds. Cost: O(rounds).
+        """Plot the regret and its bounds over the rounds. Cost: O(rounds).
 
-        For a β tuned for T rounds, a line shows √(2T ln n) + ln n, which the last round keeps.
+        If β was tuned for T rounds, a horizontal line shows √(2T ln n) + ln n, the bound for the
+        last round.
 
         Parameters
         ----------
-        axes : matplotlib Axes, optional
-            Where to draw.
+        axes : matplotlib Axes or None, default=None
+            Axes to draw on. None creates new axes.
 
         Returns
         -------
         matplotlib Axes
+            The axes with the plot.
         """
         plt = optional_import("matplotlib.pyplot", extra="plot", purpose="HedgeRun.plot")
         axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
@@ -97,37 +100,40 @@ class HedgeRun:
         if self.tuned_bound is not None:
             beyond = self.tuned_bound - self.expert_losses.min()
             axes.axhline(beyond, color="black", lw=0.8, label="√(2T ln n) + ln n")
-        axes.set(xlabel="round", ylabel="loss beyond the best expert's")
+        axes.set(xlabel="round", ylabel="regret against the best expert")
         axes.legend(frameon=False)
         return axes
 
 
 class Hedge:
-    """Weigh experts by what they have lost: w_i ← w_i·β^{loss_i}.
+    """Hedge: weights experts by their past losses, w_i ← w_i·β^{loss_i}.
 
-    Formula: play p_i = w_i/Σw and lose p·l; L ≤ (L_min ln(1/β) + ln n)/(1 − β). With
-    β = 1/(1 + √(2 ln n/T)) for T rounds, L ≤ L_min + √(2T ln n) + ln n: regret per round goes to 0.
-    After more than T rounds only the first bound is promised.
+    Formula: Hedge plays p_i = w_i/Σw and loses p·l; its total loss satisfies L ≤ (L_min ln(1/β) +
+    ln n)/(1 − β). With β = 1/(1 + √(2 ln n/T)) for T rounds, L ≤ L_min + √(2T ln n) + ln n, so the
+    regret per round goes to 0. After more than T rounds only the first bound holds.
 
     Cost: O(n_experts) per round.
 
     Parameters
     ----------
-    beta : float, optional
-        β in (0, 1); None: tuned for `rounds`.
-    rounds : int, optional
-        T, how many rounds will be played; needed to tune β.
+    beta : float or None, default=None
+        Factor by which the weight of an expert with loss 1 shrinks (β). Smaller values react faster
+        to losses. Must lie in (0, 1). None tunes it for ``rounds``.
+    rounds : int or None, default=None
+        Number of rounds that will be played (T). Required if ``beta`` is None.
 
     Attributes
     ----------
     weights_ : array of shape (n_experts,)
-        p, the weights that sum to 1.
+        Current weights of the experts (p), which sum to 1.
     beta_ : float
-        β.
-    total_loss_, expert_losses_ : float, array
-        Losses so far.
+        The factor that is used (β).
+    total_loss_ : float
+        Total loss of Hedge so far.
+    expert_losses_ : array of shape (n_experts,)
+        Total loss of each expert so far.
     n_rounds_ : int
-        Rounds so far.
+        Number of rounds played so far.
 
     Examples
     --------
@@ -139,38 +145,41 @@ class Hedge:
 
     def __init__(self, *, beta: float | None = None, rounds: int | None = None) -> None:
         if beta is None and rounds is None:
-            raise ParameterError("Hedge: give beta, or rounds to tune it for.")
+            raise ParameterError(
+                "Hedge: beta=None and rounds=None. Set beta, or rounds to tune it."
+            )
         check_value(beta, none | between(0, 1), "beta", "Hedge")
         check_value(rounds, none | whole(1), "rounds", "Hedge")
         self.beta, self.rounds = beta, rounds
 
     def update(self, losses: Any) -> float:
-        """Play a round in which the experts lose `losses` ∈ [0, 1]; gives Hedge's own loss p·l.
-
-        Cost: O(n_experts).
+        """Play one round and update the weights. Cost: O(n_experts).
 
         Parameters
         ----------
         losses : array-like of shape (n_experts,)
-            The loss of each expert.
+            Loss of each expert in this round, in [0, 1].
 
         Returns
         -------
         float
+            Loss of Hedge in this round (p·l).
         """
         loss = np.asarray(losses, dtype=float)
         if loss.ndim != 1 or not loss.size:
-            raise DataError(f"Hedge: losses has shape {loss.shape}; give one loss per expert.")
+            raise DataError(f"Hedge: losses has shape {loss.shape}; pass one loss per expert.")
         if not (np.isfinite(loss).all() and loss.min() >= 0 and loss.max() <= 1):
             expert = int(np.argmax(~((loss >= 0) & (loss <= 1))))
             raise DataError(
-                f"Hedge: expert {expert} loses {loss[expert]:g}; losses lie in [0, 1]. Scale them."
+                f"Hedge: losses must lie in [0, 1]; expert {expert} has {loss[expert]:g}. Scale "
+                "the losses."
             )
         if not hasattr(self, "_log_weights"):
             self._begin(loss.size)
         if loss.size != self.expert_losses_.size:
             raise DataError(
-                f"Hedge: {loss.size} losses for {self.expert_losses_.size} experts. Give one each."
+                f"Hedge: got {loss.size} losses for {self.expert_losses_.size} experts. Pass one "
+                "loss per expert."
             )
         own = float(self.weights_ @ loss)
         self._log_weights = self._log_weights + loss * np.log(self.beta_)
@@ -180,18 +189,19 @@ class Hedge:
         return own
 
     def run(self, losses: Iterable[Any]) -> HedgeRun:
-        """Play a stream of rounds, going on from where the last ended.
+        """Play a sequence of rounds, continuing from the current weights.
 
-        The report is of these rounds alone. Cost: O(rounds × n_experts).
+        The result describes these rounds alone. Cost: O(rounds × n_experts).
 
         Parameters
         ----------
         losses : iterable of array-like of shape (n_experts,)
-            The losses of each round.
+            Losses of the experts in each round, in [0, 1].
 
         Returns
         -------
         HedgeRun
+            Losses, regret and bounds of these rounds.
         """
         earlier = self._state()
         own, best, bounds = [], [], []
@@ -204,7 +214,7 @@ class Hedge:
             best.append(float(lost.min()))
             bounds.append(self._bound(lost, doubts))
         if not own:
-            raise DataError("Hedge: the stream is empty, so there is nothing to play.")
+            raise DataError("Hedge: losses is empty. Pass the losses of at least one round.")
         first = len(own) == self.n_rounds_
         regret, regret_bounds = np.cumsum(own) - best, np.array(bounds) - best
         tuned = self.tuned_bound if first else None
@@ -212,20 +222,21 @@ class Hedge:
 
     @property
     def weights_(self) -> Array:
-        """p_i = w_i/Σw."""
+        """Current weights of the experts, p_i = w_i/Σw."""
         weights = np.exp(self._log_weights - self._log_weights.max())
         return weights / weights.sum()
 
     @property
     def bound(self) -> float:
-        """(L_min ln(1/β) + ln n)/(1 − β) for the losses so far. Cost: O(n_experts)."""
+        """The bound (L_min ln(1/β) + ln n)/(1 − β) for the losses so far. Cost: O(n_experts)."""
         return self._bound(self.expert_losses_, np.log(self.expert_losses_.size))
 
     @property
     def tuned_bound(self) -> float | None:
-        """L_min + √(2T ln n) + ln n where β was tuned for T rounds, else None. Cost: O(n).
+        """The bound L_min + √(2T ln n) + ln n, if β was tuned for T rounds.
 
-        None as well after more than T rounds, for which it is not promised.
+        None if β was given, or after more than T rounds, for which the bound does not hold. Cost:
+        O(n_experts).
         """
         if self.beta is not None or self.rounds is None or self.n_rounds_ > self.rounds:
             return None
@@ -233,11 +244,11 @@ class Hedge:
         return float(self.expert_losses_.min() + np.sqrt(2 * self.rounds * log_n) + log_n)
 
     def _bound(self, lost: Array, doubts: Array) -> float:
-        """The least of (L_i ln(1/β) + ln(1/p_i))/(1 − β) over the experts."""
+        """The smallest (L_i ln(1/β) + ln(1/p_i))/(1 − β) over the experts."""
         return float((lost * -np.log(self.beta_) + doubts).min() / (1 - self.beta_))
 
     def _state(self) -> tuple[Array, Array] | None:
-        """The experts' losses and ln(1/p_i) so far; None before the first round."""
+        """Losses of the experts and ln(1/p_i) so far; None before the first round."""
         if not hasattr(self, "_log_weights"):
             return None
         most = self._log_weights.max()

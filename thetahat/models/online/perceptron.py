@@ -1,4 +1,4 @@
-"""The perceptron and its mistake bound, round by round.
+"""The perceptron and its mistake bound.
 
 If some unit vector w* separates the rows with margin ρ = min |⟨x, w*⟩| and all rows have norm at
 most R, then each mistake adds at least ρ to ⟨w, w*⟩ and at most R² to ‖w‖², so at most R²/ρ²
@@ -22,40 +22,43 @@ from thetahat.models.preprocessing.monomials import MonomialExpansion
 
 
 class OnlinePerceptron(TwoClassLearner):
-    """Learn a halfspace, or a polynomial threshold function, from mistakes alone.
+    """Online perceptron: learns a halfspace, or a polynomial threshold function, from its mistakes.
 
-    Formula: ŷ = sign⟨w, φ(x)⟩; on a mistake w ← w + y·φ(x). φ appends a constant for thresholds
-    other than 0, and for degree d it takes all monomials up to d: sign p(x) with p of degree d is a
-    halfspace there. At most R²/ρ² mistakes when the rows have margin ρ and norm ≤ R in φ.
+    Formula: ŷ = sign⟨w, φ(x)⟩; after a mistake w ← w + y·φ(x). φ appends a constant, which allows
+    thresholds other than 0. For degree d it contains all monomials up to d, so that sign p(x) with
+    a polynomial p of degree d is a halfspace. At most R²/ρ² mistakes if the rows have margin ρ and
+    norm ≤ R in φ.
 
     Cost: O(size of φ) per row.
 
     Parameters
     ----------
     degree : int, default=1
-        Degree of the polynomial.
+        Degree of the polynomial. 1 gives a halfspace; larger values give curved boundaries.
     start : {"zeros", "ones"}, default="zeros"
-        w before the first row.
+        Initial values of the weights w.
     bias : bool, default=True
-        Whether φ has a constant entry.
-    separator : array-like, optional
-        A w* that separates the rows, in the coordinates of φ (the constant last): with it the
-        margin and the bound are tracked.
+        If True, φ has a constant entry.
+    separator : array-like or None, default=None
+        A vector w* that separates the rows, in the coordinates of φ (the constant last). If given,
+        the margin and the mistake bound are computed.
 
     Attributes
     ----------
-    weights_ : array
-        w, in the coordinates of φ.
+    weights_ : array of shape (size of φ,)
+        Current weights, in the coordinates of φ (w).
     mistakes_, n_rounds_ : int
-        Wrong answers before learning, and rows seen.
-    radius_, margin_ : float
-        R and ρ over the rows so far; ρ with a `separator`.
+        Number of wrong predictions before the update, and number of rows seen.
+    radius_ : float
+        Largest norm of the rows so far (R).
+    margin_ : float
+        Smallest margin of the rows so far (ρ). Defined with ``separator``.
     mistake_bound_ : float or None
-        R²/ρ² (with w starting at 0), with a `separator`.
+        The bound R²/ρ², with ``separator`` and ``start="zeros"``.
     progress_ : list of (float, float)
-        ⟨w, w*⟩ and ‖w‖² after each mistake, with a `separator`.
+        Values of ⟨w, w*⟩ and ‖w‖² after each mistake, with ``separator``.
     classes_ : array of shape (2,)
-        The labels; the second is positive.
+        The class labels, in sorted order; the second one is the positive class.
 
     Examples
     --------
@@ -93,18 +96,19 @@ class OnlinePerceptron(TwoClassLearner):
         self.separator = separator
 
     def fit(self, X: Any, y: Any = None) -> OnlinePerceptron:
-        """Forget everything, and learn the rows once, in their order. Cost: O(n · size of φ).
+        """Start from the beginning and learn the rows once, in order. Cost: O(n · size of φ).
 
         Parameters
         ----------
         X : array-like or Source of shape (n, d)
-            Rows.
+            Training rows with finite numbers.
         y : array-like of shape (n,), optional
-            Labels of two kinds.
+            Labels of two classes. None if X is a `Source` with targets.
 
         Returns
         -------
         self
+            The fitted learner.
         """
         source = self._open_classes(X, y, most=2)
         self._begin(source.n_features)
@@ -114,20 +118,21 @@ class OnlinePerceptron(TwoClassLearner):
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> OnlinePerceptron:
-        """Learn more rows. Cost: O(n · size of φ).
+        """Learn further rows, in order. Cost: O(n · size of φ).
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Rows.
+            Training rows with finite numbers.
         y : array-like of shape (n,)
-            Labels.
+            Class label of each training row.
         classes : array-like of shape (2,), optional
-            Both labels; needed at the first call.
+            Both labels. Required in the first call.
 
         Returns
         -------
         self
+            The fitted learner.
         """
         source, fresh = self._open_batch(X, y, classes, most=2)
         if fresh:
@@ -138,25 +143,51 @@ class OnlinePerceptron(TwoClassLearner):
         return self
 
     def predict_one(self, x: Any) -> Any:
-        """The label of one row, −1 or +1 unless `fit` has seen others. Cost: O(size of φ)."""
+        """Predict the label of one row. Cost: O(size of φ).
+
+        Parameters
+        ----------
+        x : array-like of shape (d,)
+            One row to predict.
+
+        Returns
+        -------
+        label
+            The predicted label: −1 or +1, unless `fit` has seen other labels.
+        """
         row = self._one(x)
         return self.classes_.tolist()[int(row @ self.weights_ > 0)]
 
     def learn_one(self, x: Any, y: Any) -> OnlinePerceptron:
-        """Learn one row. Cost: O(size of φ)."""
+        """Learn one row. Cost: O(size of φ).
+
+        Parameters
+        ----------
+        x : array-like of shape (d,)
+            One row to learn.
+        y : label
+            Its label: −1 or +1, unless `fit` has seen other labels.
+
+        Returns
+        -------
+        self
+            The updated learner.
+        """
         row = self._one(x)
         if y not in self.classes_.tolist():
-            raise DataError(f"OnlinePerceptron: label {y!r} is none of {self.classes_.tolist()}.")
+            raise DataError(
+                f"OnlinePerceptron: label {y!r} must be one of {self.classes_.tolist()}."
+            )
         self._learn(row[None, :], np.array([1.0 if y == self.classes_[1] else -1.0]))
         return self
 
     @property
     def mistake_bound_(self) -> float | None:
-        """R²/ρ² over the rows so far; None without a separator, or from other starts than 0."""
+        """R²/ρ² over the rows so far; None without a separator, or with ``start="ones"``."""
         if self.separator is None or self.start != "zeros" or not self.margin_ > 0:
             return None
         ratio = self.radius_ / self.margin_
-        return ratio * ratio  # a power would refuse what is beyond all numbers, a product is ∞
+        return ratio * ratio  # a product gives ∞ where a power would raise OverflowError
 
     def _score_block(self, block: Block) -> Array:
         rows = dense_rows(block)
@@ -171,7 +202,7 @@ class OnlinePerceptron(TwoClassLearner):
         return self._features(row[None, :])[0]
 
     def _features(self, rows: Array) -> Array:
-        """φ(x), the constant last."""
+        """φ(x), with the constant last."""
         rows = np.asarray(rows, dtype=float)
         if self.degree > 1:
             rows = self._monomials.transform(rows)
@@ -191,10 +222,10 @@ class OnlinePerceptron(TwoClassLearner):
             direction = np.asarray(self.separator, dtype=float)
             if direction.shape != (size,) or not direction.any():
                 raise DataError(
-                    f"OnlinePerceptron: separator has shape {direction.shape}; φ has {size} "
-                    "entries (monomials, then the constant). Give one number each, not all 0."
+                    f"OnlinePerceptron: separator has shape {direction.shape}, but φ has {size} "
+                    "entries (monomials, then the constant). Pass one number per entry, not all 0."
                 )
-            direction = direction / np.abs(direction).max()  # so that no square overflows
+            direction = direction / np.abs(direction).max()  # avoids overflow of squares
             self._direction = direction / np.linalg.norm(direction)
 
     def _learn(self, rows: Array, signs: Array) -> None:

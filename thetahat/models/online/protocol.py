@@ -1,8 +1,8 @@
-"""The mistake-bounded protocol: a teacher shows rows one by one, a learner answers, errors count.
+"""The mistake-bound protocol: a teacher presents rows one by one, and mistakes are counted.
 
-In each round the teacher gives x, the learner predicts, the teacher tells y, the learner updates. A
-learner of a class has mistake bound M when it makes at most M mistakes on every sequence that some
-concept of the class labels, however long and however nasty.
+In each round the teacher presents x, the learner predicts, the teacher reveals y, and the learner
+is updated. A learner of a class has mistake bound M if it makes at most M mistakes on every
+sequence that some concept of the class labels.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from thetahat.foundation.types import Array
 
 
 class OnlineLearner(Protocol):
-    """What plays the game: it answers one row, and is told the truth about it.
+    """Interface of online learners: they predict one row, and are then updated with its label.
 
     Formula: ŷ_t = f_t(x_t), f_{t+1} = update(f_t, x_t, y_t). Cost: that of the learner, per round.
 
@@ -33,33 +33,58 @@ class OnlineLearner(Protocol):
     """
 
     def predict_one(self, x: Any) -> Any:
-        """The answer for one row."""
+        """Predict the label of one row.
+
+        Parameters
+        ----------
+        x : array-like of shape (d,)
+            One row to predict.
+
+        Returns
+        -------
+        label
+            The predicted label.
+        """
 
     def learn_one(self, x: Any, y: Any) -> Any:
-        """Take note of the truth; gives the learner back."""
+        """Update the learner with one row and its label.
+
+        Parameters
+        ----------
+        x : array-like of shape (d,)
+            One row to learn.
+        y : label
+            The true label of the row.
+
+        Returns
+        -------
+        self
+            The updated learner.
+        """
 
 
 @dataclass(frozen=True)
 class Game:
-    """What happened: rounds, mistakes and when they were made, and the bound.
+    """Result of `play`: number of rounds, mistakes, and the mistake bound.
 
-    Formula: mistakes ≤ bound on every sequence that the learner's class labels. Cost: O(mistakes).
+    Formula: mistakes ≤ bound on every sequence that the class of the learner labels. Cost:
+    O(mistakes).
 
     Attributes
     ----------
     rounds : int
-        Rounds played.
+        Number of rounds that were played.
     mistakes : int
-        Wrong answers.
+        Number of wrong predictions of the learner.
     mistake_rounds : tuple of int
-        When they were given, from 1.
+        Rounds of the wrong predictions, counted from 1.
     bound : float or None
-        The learner's mistake bound for this teacher, where it has one.
+        Mistake bound of the learner, if it has one.
     ended_early : bool
-        Whether the teacher had fewer rows than were asked for.
+        Whether the teacher had fewer rows than requested.
     inconsistent_round : int or None
-        The first round after which no concept of the learner's class agrees with all rows so far,
-        as ``consistent_`` of the learner tells.
+        First round after which no concept of the class of the learner agrees with all rows so far,
+        according to its attribute ``consistent_``.
 
     Examples
     --------
@@ -79,17 +104,18 @@ class Game:
 
     @property
     def bound_holds(self) -> bool | None:
-        """Whether the mistakes keep the bound; None where there is none."""
+        """Whether the number of mistakes is within the bound; None without a bound."""
         return None if self.bound is None else self.mistakes <= self.bound
 
     def __str__(self) -> str:
-        text = f"{self.mistakes} mistakes in {self.rounds} rounds"
+        text = f"{_counted(self.mistakes, 'mistake')} in {_counted(self.rounds, 'round')}"
         if self.bound is not None:
             text += f" (bound {self.bound:.6g})"
         if self.ended_early:
-            text += "; the teacher ran out of rows"
+            text += "; the teacher had no more rows"
         if self.inconsistent_round is not None:
-            text += f"; round {self.inconsistent_round} contradicts every concept of the class"
+            last = self.inconsistent_round
+            text += f"; no concept of the class agrees with the rows up to round {last}"
         return text
 
     __repr__ = __str__
@@ -97,18 +123,18 @@ class Game:
 
 @dataclass(frozen=True)
 class Teacher:
-    """Rows drawn at random and labelled by a concept.
+    """Teacher that draws rows at random and labels them by a concept.
 
     Formula: x_t = draw(random), y_t = concept(x_t). Cost: O(1) memory.
 
     Parameters
     ----------
     concept : callable
-        The truth: a row to its label.
+        The true concept, a function that maps a row to its label.
     draw : callable
-        ``draw(random)`` gives a row.
-    random_state : int, Generator or None
-        The draws.
+        Function ``draw(random)`` that returns a random row, given a NumPy generator.
+    random_state : int, Generator or None, default=None
+        Seed for drawing the rows. Pass an int for the same rows in every iteration.
 
     Examples
     --------
@@ -134,38 +160,43 @@ class Teacher:
 def play(
     learner: OnlineLearner, teacher: Iterable[tuple[Any, Any]], rounds: int | None = None
 ) -> Game:
-    """Let a learner answer a teacher's rows one by one, and count its mistakes.
+    """Present rows to an online learner one by one, and count its mistakes.
 
-    Formula: mistakes = Σ_t 1[ŷ_t ≠ y_t]. Cost: one answer and one update per round.
+    Formula: mistakes = Σ_t 1[ŷ_t ≠ y_t]. Cost: one prediction and one update per round.
 
     Parameters
     ----------
     learner : OnlineLearner
-        It learns as it plays.
+        The learner, which is updated in every round.
     teacher : iterable of (x, y)
-        A `Teacher`, a list, any stream.
-    rounds : int, optional
-        How many to play; None: until the teacher ends. No further row is taken from the teacher.
+        Rows with labels: a `Teacher`, a list, or any iterable.
+    rounds : int or None, default=None
+        Number of rounds to play. None plays until the teacher ends. No further row is taken from
+        the teacher.
 
     Returns
     -------
     Game
+        Number of rounds and mistakes, and the mistake bound.
 
     Examples
     --------
     >>> import thetahat as th
     >>> rows = [([0, 1, 1, 0, 0, 1, 0], False)]
     >>> print(th.online.play(th.online.MonotoneDisjunction(), rows, rounds=3))
-    1 mistakes in 1 rounds (bound 7); the teacher ran out of rows
+    1 mistake in 1 round (bound 7); the teacher had no more rows
     """
     if not (hasattr(learner, "predict_one") and hasattr(learner, "learn_one")):
         raise CapabilityError(
-            f"play: {type(learner).__name__} has no predict_one and learn_one, so it cannot play. "
-            "Use a learner of th.online, or progressive_validation for one with partial_fit."
+            f"play: the learner needs predict_one and learn_one, which {type(learner).__name__} "
+            "does not have. Use a learner of th.online, or progressive_validation for estimators "
+            "with partial_fit."
         )
     check_value(rounds, whole(0) | none, "rounds", "play")
     if rounds is None and isinstance(teacher, Teacher):
-        raise DataError("play: this teacher never ends. Say how many rounds to play.")
+        raise DataError(
+            "play: this teacher never ends. Set rounds to the number of rounds to play."
+        )
     wrong, played, contradiction = [], 0, None
     for x, y in islice(teacher, rounds):
         played += 1
@@ -182,3 +213,7 @@ def play(
         rounds is not None and played < rounds,
         contradiction,
     )
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,4 +1,4 @@
-"""Learning from a stream: judge each batch before it is learned; ask for the labels that help."""
+"""Learning from a stream: progressive validation and active learning."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True)
 class ProgressiveValidation:
-    """Losses on a stream, each row judged before it was learned.
+    """Result of progressive validation: losses on a stream, measured before each batch is learned.
 
-    Formula: (1/n) Σ_t loss(y_t, f_t(x_t)), where f_t has learned the rows before t alone. Cost:
+    Formula: (1/n) Σ_t loss(y_t, f_t(x_t)), where f_t was fitted to the rows before t only. Cost:
     O(batches) memory.
 
     Attributes
     ----------
     losses : array of shape (n_batches,)
-        The mean loss on each batch.
+        Mean loss on each batch.
     rows : array of shape (n_batches,)
-        Rows in each batch.
+        Number of rows in each batch.
     mean_loss : float
-        Over all rows judged.
+        Mean loss over all evaluated rows.
 
     Examples
     --------
@@ -49,12 +49,12 @@ class ProgressiveValidation:
 
     @property
     def mean_loss(self) -> float:
-        """The mean over all rows judged."""
+        """Mean loss over all evaluated rows."""
         return float(self.losses @ self.rows / self.rows.sum())
 
     @property
     def running(self) -> Array:
-        """The mean loss over all rows up to each batch."""
+        """Mean loss over all rows up to each batch."""
         return np.cumsum(self.losses * self.rows) / np.cumsum(self.rows)
 
 
@@ -65,25 +65,29 @@ def progressive_validation(
     classes: Any = None,
     loss: Callable[[Array, Array], float] | None = None,
 ) -> ProgressiveValidation:
-    """Judge a learner on each batch of a stream, then let it learn the batch.
+    """Evaluate a model on each batch of a stream before it learns the batch.
 
-    Formula: every row is fresh when it is judged, so the mean loss is an honest estimate, and no
-    row is set aside. The first batch is only learned. Cost: a prediction and an update per batch.
+    Every row is new when it is predicted, so the mean loss is an unbiased estimate, and no rows
+    have to be held out. The first batch is only learned, not evaluated.
+
+    Formula: (1/n) Σ_t loss(y_t, f_t(x_t)). Cost: one prediction and one update per batch.
 
     Parameters
     ----------
     model : estimator with ``partial_fit``
-        It learns the stream.
+        The model, which is updated with every batch.
     stream : iterable of (X, y)
-        Batches; a y of shape (n, 1) counts as (n,).
+        Batches of rows and targets. A y of shape (n, 1) is treated as (n,).
     classes : array-like, optional
-        All labels, for classifiers.
+        All class labels. Required for classifiers.
     loss : callable, optional
-        ``loss(y, predicted)``; None: the share of errors, or the mean square.
+        Function ``loss(y, predicted)`` that returns a mean loss. By default the error rate for
+        classifiers and the mean squared error for regressors.
 
     Returns
     -------
     ProgressiveValidation
+        Losses and numbers of rows of the evaluated batches.
 
     Examples
     --------
@@ -97,8 +101,8 @@ def progressive_validation(
     """
     if not hasattr(model, "partial_fit"):
         raise ParameterError(
-            f"{type(model).__name__} has no partial_fit, so it cannot learn a stream. Use "
-            "SGDClassifier, SGDRegressor or a learner of th.online."
+            f"progressive_validation needs partial_fit, which {type(model).__name__} does not "
+            "have. Use SGDClassifier, SGDRegressor or a learner of th.online."
         )
     judge = loss or (_error_rate if is_classifier(model) else _mean_square)
     losses, rows, options = [], [], {} if classes is None else {"classes": classes}
@@ -111,25 +115,25 @@ def progressive_validation(
     if not losses:
         raise DataError(
             "progressive_validation: the stream ended before its second batch, so nothing was "
-            "judged. Give at least two batches."
+            "evaluated. Pass at least two batches."
         )
     return ProgressiveValidation(np.array(losses), np.array(rows, dtype=float))
 
 
 @dataclass(frozen=True)
 class ActiveLearning:
-    """Which rows were asked about, and how the model did after each question.
+    """Result of active learning: the queried rows, and the score after each query.
 
-    Formula: ask about the row whose label is least certain. Cost: O(questions) memory.
+    Formula: query the row whose label is least certain. Cost: O(questions) memory.
 
     Attributes
     ----------
     model : estimator
-        Fitted to all rows asked about.
+        The model, fitted to all queried rows.
     asked : array of int
-        Rows of the pool, in the order they were asked about.
+        Numbers of the queried rows of the pool, in order.
     scores : array
-        ``score`` on the test rows after each fit, where test rows were given.
+        Score on the test rows after each fit, if test rows were given.
 
     Examples
     --------
@@ -159,33 +163,37 @@ def active_learning(
     test: tuple[Any, Any] | None = None,
     random_state: Any = None,
 ) -> ActiveLearning:
-    """Ask for the labels that help most: fit, query the least certain row, fit again.
+    """Active learning: query the label of the least certain row, fit, and repeat.
 
-    Formula: next row = argmin |decision value|, or argmin of the largest class probability's lead.
-    Cost: one fit and one prediction over the pool per question.
+    Formula: the next row has the smallest |decision value|, or the smallest difference between the
+    two largest class probabilities. Cost: one fit and one prediction of the pool per query.
 
     Parameters
     ----------
     model : classifier
-        With ``decision_function`` or ``predict_proba`` for the uncertainty query.
+        The classifier to fit. The uncertainty query needs ``decision_function`` or
+        ``predict_proba``.
     pool : array-like or sparse array of shape (n, d)
-        Rows without labels.
+        Rows without labels, from which queries are chosen.
     oracle : callable
-        ``oracle(row)`` tells the label of a row of the pool, by its number.
+        Function ``oracle(row)`` that returns the label of a row of the pool, given its number.
     questions : int
-        How many labels to ask for in all.
+        Total number of labels to query. At most the number of rows of the pool.
     start : int, default=10
-        How many of them are asked for at random first (more until two classes are seen).
+        Number of rows that are first queried at random; more if they all have the same class.
     query : {"uncertainty", "random"} or callable, default="uncertainty"
-        Which row next; ``query(model, rows)`` gives a number per row, the largest is asked about.
-    test : (X, y), optional
-        Rows to score on after every question.
-    random_state : int, Generator or None
-        For the first questions and for "random".
+        How the next row is chosen. A function ``query(model, rows)`` returns one number per row;
+        the row with the largest is queried.
+    test : (X, y) or None, default=None
+        Test rows on which the model is scored after every query.
+    random_state : int, Generator or None, default=None
+        Seed for the first queries and for ``query="random"``. Pass an int for the same result on
+        every call.
 
     Returns
     -------
     ActiveLearning
+        The fitted model, the queried rows and the scores.
 
     Examples
     --------
@@ -202,13 +210,14 @@ def active_learning(
     from sklearn.base import clone
 
     if hasattr(pool, "tocsr"):
-        pool = pool.tocsr()  # the sparse format whose rows can be taken
+        pool = pool.tocsr()  # the sparse format that supports indexing of rows
     n = _n_rows(pool)
     check_value(questions, whole(2), "questions", "active_learning")
     check_value(start, whole(0), "start", "active_learning")
     if questions > n:
         raise ParameterError(
-            f"active_learning: questions={questions!r} must be at most the pool's {n} rows."
+            f"active_learning: questions={questions!r} must not exceed the number of rows of the "
+            f"pool, {n}."
         )
     random = generator(random_state)
     want = _query(query, random)
@@ -220,8 +229,8 @@ def active_learning(
         labels.append(oracle(asked[-1]))
     if len(set(labels)) < 2:
         raise DataError(
-            f"active_learning: all {questions} rows asked about are of one class, {labels[0]!r}. "
-            "Ask more questions."
+            f"active_learning: all queried rows (questions={questions}) have one class, "
+            f"{labels[0]!r}. Increase questions."
         )
     scores = []
     while True:
@@ -249,20 +258,22 @@ def _query(query: Any, random: np.random.Generator) -> Callable[[Any, Any], Arra
 
 
 def uncertainty(model: Any, X: Any) -> Array:
-    """How unsure a classifier is of each row: minus the lead of its first label over the second.
+    """Uncertainty of a classifier about each row: minus the margin between its two best classes.
 
-    Formula: −|z| for two classes, else −(p₍₁₎ − p₍₂₎). Cost: one prediction.
+    Formula: −|z| for two classes, otherwise −(p₍₁₎ − p₍₂₎). Larger values mean less certain
+    predictions. Cost: one prediction.
 
     Parameters
     ----------
     model : fitted classifier
-        With ``decision_function`` or ``predict_proba``.
+        A classifier with ``decision_function`` or ``predict_proba``.
     X : array-like of shape (n, d)
-        Rows.
+        Rows to predict, with the same columns as in `fit`.
 
     Returns
     -------
     array of shape (n,)
+        Uncertainty of each row, at most 0.
 
     Examples
     --------
@@ -277,8 +288,8 @@ def uncertainty(model: Any, X: Any) -> Array:
             break
     else:
         raise ParameterError(
-            f"{type(model).__name__} has neither probabilities nor scores, so it cannot say how "
-            "sure it is. Use query='random'."
+            f"{type(model).__name__} has neither predict_proba nor decision_function, which "
+            "uncertainty needs. Use query='random'."
         )
     if scores.ndim == 1:
         return -np.abs(scores)
@@ -291,15 +302,15 @@ def _n_rows(rows: Any) -> int:
 
 
 def _alike(y: Any, predicted: Any, batch: int) -> tuple[Array, Array]:
-    """Targets and predictions of one shape, a column being as good as a row of numbers."""
+    """Targets and predictions in the same shape; (n, 1) is treated as (n,)."""
     truth, answers = np.asarray(y), np.asarray(predicted)
     if truth.shape != answers.shape:
         truth, answers = (a[:, 0] if a.ndim == 2 and a.shape[1] == 1 else a
                           for a in (truth, answers))  # fmt: skip
     if truth.shape != answers.shape:
         raise DataError(
-            f"progressive_validation: batch {batch} has targets of shape {truth.shape}, and the "
-            f"model predicts shape {answers.shape}. Give one target per prediction."
+            f"progressive_validation: batch {batch} has targets of shape {truth.shape}, but the "
+            f"model predicts shape {answers.shape}. Pass one target per prediction."
         )
     return truth, answers
 

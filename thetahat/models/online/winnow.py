@@ -1,4 +1,4 @@
-"""Winnow: disjunctions of few among many variables, by multiplying weights."""
+"""Winnow: learns disjunctions of few among many variables by multiplicative updates."""
 
 from __future__ import annotations
 
@@ -10,33 +10,41 @@ from thetahat.models.online.boolean_learner import BooleanLearner
 
 
 class Winnow(BooleanLearner):
-    """Multiply the weights of true variables up on misses and down on false alarms.
+    """Winnow: online learner of disjunctions of few among many variables.
 
-    Formula: h(x) = 1[Σ w_i x_i ≥ θ], w = 1 at first and θ = n; on a mistake, w_i ← α·w_i (row true)
-    or w_i/α (row false) for every variable true in x. With α = 2 a disjunction of k of n variables
-    costs at most 2 + 3k(1 + log₂ n) mistakes: few, however many variables do not matter.
+    The number of mistakes grows only with the logarithm of the number of variables, so it is suited
+    for many irrelevant variables.
+
+    Formula: h(x) = 1[Σ w_i x_i ≥ θ] with w = 1 at first and θ = n. After a mistake, w_i ← α·w_i
+    (row labelled true) or w_i/α (row labelled false) for every variable that is true in x. With α =
+    2, a disjunction of k of n variables causes at most 2 + 3k(1 + log₂ n) mistakes.
 
     Cost: O(n_variables) per row; memory as `MonotoneDisjunction`.
 
     Parameters
     ----------
     alpha : float, default=2.0
-        The factor; > 1.
-    n_relevant : int, optional
-        k, where it is known: for ``mistake_bound_`` and ``consistent_`` alone.
+        Factor by which weights are multiplied or divided after a mistake. Larger values adapt
+        faster. Must be larger than 1.
+    n_relevant : int or None, default=None
+        Number of variables in the disjunction (k), if it is known. Used only for ``mistake_bound_``
+        and ``consistent_``.
 
     Attributes
     ----------
     weights_ : array of shape (n_variables,)
-        w.
-    mistakes_, n_rounds_, classes_
-        As in `MonotoneDisjunction`.
+        Current weights of the variables (w).
+    mistakes_, n_rounds_ : int
+        Number of wrong predictions before the update, and number of rows seen.
     mistake_bound_ : float or None
-        2 + 3k(1 + log₂ n), with `n_relevant` given and α = 2.
+        The bound 2 + 3k(1 + log₂ n), if ``n_relevant`` is given and α = 2.
     consistent_ : bool
-        False once no monotone disjunction agrees with every row so far, or once more mistakes were
-        made than any of `n_relevant` variables can cause. (Whether one of k variables agrees is a
-        covering problem, too hard to be answered in every round.)
+        False once no monotone disjunction agrees with every row so far, or once there were more
+        mistakes than any disjunction of ``n_relevant`` variables can cause. (Whether a disjunction
+        of k variables agrees is a covering problem, which is too expensive to solve in every
+        round.)
+    classes_ : array of shape (2,)
+        The class labels, in sorted order; the second one means "true".
 
     Examples
     --------
@@ -59,7 +67,7 @@ class Winnow(BooleanLearner):
 
     @property
     def mistake_bound_(self) -> float | None:
-        """The most mistakes on any sequence that a disjunction of `n_relevant` variables labels."""
+        """Maximum number of mistakes for disjunctions of `n_relevant` variables."""
         if self.n_relevant is None or self.alpha != 2:
             return None
         return float(2 + 3 * self.n_relevant * (1 + np.log2(max(2, self.n_features_in_))))
@@ -68,7 +76,7 @@ class Winnow(BooleanLearner):
         self.weights_ = np.ones(width)
 
     def _score(self, truth: Array) -> Array:
-        # At least θ is "true", so a tie counts as positive.
+        # Scores of at least θ mean "true", so ties are positive.
         total = truth @ self.weights_ - truth.shape[1]
         return np.where(total == 0, np.finfo(float).tiny, total)
 
@@ -76,7 +84,7 @@ class Winnow(BooleanLearner):
         if label == answer:
             return
         factor = self.alpha if label else 1.0 / self.alpha
-        # Far beyond any bound the weights stay within what numbers can hold.
+        # Weights are clipped so that they cannot overflow.
         self.weights_ = np.clip(
             np.where(truth, factor * self.weights_, self.weights_), 1e-300, 1e300
         )

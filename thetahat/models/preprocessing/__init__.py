@@ -1,1 +1,1 @@
-"""Transforms of rows and targets that come before a model."""
+"""Transformations of rows and targets before a model is fitted."""

@@ -1,4 +1,4 @@
-"""The Anscombe transform: counts whose variance equals their mean become values of variance one."""
+"""The Anscombe transform: Poisson counts become values of variance about 1."""
 
 from __future__ import annotations
 
@@ -14,21 +14,27 @@ from thetahat.models.preprocessing.rowwise import RowwiseTransformer
 
 
 class AnscombeTransform(RowwiseTransformer):
-    """Variance stabilisation of Poisson counts, amplified ones included.
+    """Anscombe transform: stabilises the variance of Poisson counts.
+
+    After the transformation, least squares weights all counts correctly. Use it as the transformer
+    of scikit-learn's ``TransformedTargetRegressor`` (with ``check_inverse=False``, because the
+    unbiased inverse is not the algebraic one) to fit counts with any regressor.
 
     Formula: z = 2√((y − offset)/gain + 3/8). For y ~ Poisson(μ), z has mean 2√(μ + 3/8) − 1/(4√μ)
-    and variance 1 + 1/(16μ²) + …, so least squares on z weighs all counts rightly. As the
-    transformer of scikit-learn's ``TransformedTargetRegressor`` (with ``check_inverse=False``, for
-    the unbiased inverse is not the algebraic one) it fits counts with any regressor.
+    and variance 1 + 1/(16μ²) + ….
 
     Cost: O(size of y).
 
     Parameters
     ----------
-    gain, offset : float, default 1.0 and 0.0
-        Amplified data are y = gain·count + offset.
+    gain : float, default=1.0
+        Factor by which the counts were amplified: the data are y = gain·count + offset. Must be
+        positive.
+    offset : float, default=0.0
+        Constant that was added to the amplified counts.
     inverse : {"unbiased", "algebraic"}, default="unbiased"
-        Whether to invert the mean of z, count = z²/4 − 1/8, or the formula, count = z²/4 − 3/8.
+        Which inverse to use: that of the mean of z, count = z²/4 − 1/8, or that of the formula,
+        count = z²/4 − 3/8.
 
     Examples
     --------
@@ -59,14 +65,38 @@ class AnscombeTransform(RowwiseTransformer):
         return tags
 
     def fit(self, X: Any, y: Any = None) -> AnscombeTransform:
-        """Check that the values are counts; nothing is learned."""
+        """Check that the values are counts; nothing is estimated. Cost: O(size of X).
+
+        Parameters
+        ----------
+        X : array-like, table or Source of shape (n, d)
+            Counts, or amplified counts, that are at least 0 after removing gain and offset.
+        y : None
+            Has no effect. Accepted for compatibility with scikit-learn.
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+        """
         source = self._open(X, supervised=False)
         for block in source.blocks():
             self._counts(block.X)
         return self
 
     def inverse_transform(self, X: Any) -> Array:
-        """Counts back from z: the unbiased or the algebraic inverse. Cost: O(size of z)."""
+        """Compute counts from z by the unbiased or the algebraic inverse. Cost: O(size of z).
+
+        Parameters
+        ----------
+        X : array-like, table or Source of shape (n, d)
+            Transformed rows, as returned by `transform`.
+
+        Returns
+        -------
+        array of shape (n, d)
+            The counts, in the units of the data.
+        """
         shift = 0.125 if self.inverse == "unbiased" else 0.375
         return self._open_result(X).map_rows(
             lambda block: np.maximum((block.X / 2.0) ** 2 - shift, 0.0) * self.gain + self.offset
@@ -83,6 +113,6 @@ class AnscombeTransform(RowwiseTransformer):
                 "Negative values in data passed to AnscombeTransform: column "
                 f"{column}, row {row} holds {y[row, column]:g}, a count of "
                 f"{counts[row, column]:g} with gain={self.gain:g} and "
-                f"offset={self.offset:g}. Counts are ≥ 0: check gain and offset."
+                f"offset={self.offset:g}. Counts must be ≥ 0; check gain and offset."
             )
         return counts

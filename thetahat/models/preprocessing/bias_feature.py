@@ -1,4 +1,4 @@
-"""The constant feature that absorbs the bias: x̃ = [x; 1], w̃ = [w; b], w̃ᵀx̃ = wᵀx + b."""
+"""A constant feature that replaces the intercept: x̃ = [x; 1], w̃ = [w; b], w̃ᵀx̃ = wᵀx + b."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from thetahat.models.preprocessing.rowwise import RowwiseTransformer
 
 
 class BiasFeature(RowwiseTransformer):
-    """Add a feature that is 1 in every row.
+    """Add a constant feature with the value 1.
 
-    Formula: x → [x, 1] or [1, x]. With w̃ = [w; b], w̃ᵀx̃ = wᵀx + b: a halfspace with any threshold
-    becomes one through the origin, and least squares without intercept on x̃ is least squares with
-    intercept on x. A penalty or prior on w̃ then covers b too.
+    Least squares without intercept on the result is least squares with intercept on x. A penalty on
+    the coefficients then applies to the intercept too.
+
+    Formula: x → [x, 1] or [1, x]. With w̃ = [w; b], w̃ᵀx̃ = wᵀx + b, so a halfspace with any
+    threshold becomes one through the origin.
 
     Cost: O(n d), a copy of X.
 
     Parameters
     ----------
     position : {"last", "first"}, default="last"
-        Where the feature stands.
+        Whether the constant feature comes after or before the columns of X.
 
     Examples
     --------
@@ -39,12 +41,36 @@ class BiasFeature(RowwiseTransformer):
         self.position = position
 
     def fit(self, X: Any, y: Any = None) -> BiasFeature:
-        """Look at the columns; nothing is learned."""
+        """Store the columns; nothing is estimated. Cost: O(n d).
+
+        Parameters
+        ----------
+        X : array-like, table or Source of shape (n, d)
+            Training rows with finite numbers.
+        y : None
+            Has no effect. Accepted for compatibility with scikit-learn.
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+        """
         self._open(X, supervised=False)
         return self
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """The names of the columns of X, and "bias"."""
+        """Return the names of the columns of `transform`. Cost: O(n_features_out).
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the columns of X. None uses the names seen in `fit`, or x0, x1, ….
+
+        Returns
+        -------
+        array of str
+            The names of the columns of X, and "bias".
+        """
         names = super().get_feature_names_out(input_features)
         return np.insert(names, self._place, "bias")
 

@@ -1,5 +1,7 @@
-"""Complements of Boolean features: negations become literals, so that a disjunction of literals is
-a disjunction without negation (x₂ ∨ x̄₄ = x₂ ∨ y₄ with y₄ = 1 − x₄)."""
+"""Complements of Boolean features as additional features.
+
+A disjunction with negations becomes one without: x₂ ∨ x̄₄ = x₂ ∨ y₄ with y₄ = 1 − x₄.
+"""
 
 from __future__ import annotations
 
@@ -15,22 +17,24 @@ from thetahat.foundation.types import Array
 
 
 def boolean_complement(X: Any) -> Array:
-    """Put the complement of every 0/1 feature beside it: n features become 2n.
+    """Add the complement of every 0/1 feature, so that n features become 2n.
 
-    Formula: x → [x, 1 − x], so 0110 → 01101001. Learners of monotone functions then learn
-    functions with negations. In a pipeline: ``FunctionTransformer(th.boolean_complement)``.
+    Learners of monotone functions can then learn functions with negations. In a pipeline, use
+    ``FunctionTransformer(th.boolean_complement)``.
+
+    Formula: x → [x, 1 − x], so 0110 → 01101001.
 
     Cost: O(n d).
 
     Parameters
     ----------
     X : array-like, table or Source of shape (n, d)
-        Rows of 0 and 1; Booleans count as such.
+        Rows of 0 and 1, or of Booleans.
 
     Returns
     -------
     array of shape (n, 2d)
-        The columns of X, then their complements in the same order.
+        The columns of X, followed by their complements in the same order.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""One column of a table as numbers: what each kind of column becomes.
+"""Encoders that turn one column of a table into numbers.
 
-An encoder is a value, learned from the rows of `fit`. For models that weigh and sum, numbers are
-centred and scaled, gaps filled and marked, categories spread over indicators; for trees, which only
-compare, numbers and gaps stay as they are and a category is its code.
+An encoder is an immutable value, fitted to the rows of `fit`. For linear, kernel and neural models,
+numbers are centred and scaled, missing values are filled and marked, and categories become
+indicators. For trees, numbers and missing values stay as they are, and categories become codes.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ OTHER = "(other)"
 
 @dataclass(frozen=True)
 class ColumnEncoder(ABC):
-    """How one column becomes some columns of numbers."""
+    """Turns one column into one or several numeric columns."""
 
     name: str
 
     @abstractmethod
     def encode(self, column: Variable) -> Any:
-        """The rows of the column, (n, width): dense, or CSR for text."""
+        """The encoded rows, (n, width): dense, or CSR for text."""
 
     @abstractmethod
     def names(self) -> list[str]:
-        """What the new columns are called."""
+        """Names of the new columns."""
 
     def unseen(self, column: Variable) -> dict[Any, int]:
-        """Values that were not there in `fit`, and how often each occurs."""
+        """Values that were absent in `fit`, and the number of times each occurs."""
         return {}
 
 
 @dataclass(frozen=True)
 class NumberEncoder(ColumnEncoder):
-    """z = (x − centre)/scale, the middle value in gaps, and a mark where there was a gap."""
+    """z = (x − centre)/scale, with the median for missing values and a column that marks them."""
 
     fill: float
     centre: float
     scale: float
     marks_gaps: bool
     levels: tuple[Any, ...] = ()
-    """Of an ordinal column, its values in order."""
+    """Values of an ordinal column, in order."""
 
     @classmethod
     def learn(cls, name: str, column: Variable, levels: tuple[Any, ...] = ()) -> NumberEncoder:
@@ -72,7 +72,7 @@ class NumberEncoder(ColumnEncoder):
 
 @dataclass(frozen=True)
 class PlainNumber(ColumnEncoder):
-    """The numbers as they are, NaN in gaps; those of an ordinal column are its places."""
+    """The numbers as they are, NaN for missing values; positions for ordinal columns."""
 
     levels: tuple[Any, ...] = ()
 
@@ -85,10 +85,10 @@ class PlainNumber(ColumnEncoder):
 
 @dataclass(frozen=True)
 class Indicators(ColumnEncoder):
-    """One column per frequent category, one for all rare ones, one for gaps; 0 or 1.
+    """One column per frequent category, one for all rare ones, one for missing values; 0 or 1.
 
-    Of two categories without gaps the second alone gets a column, for it says all. A category that
-    was not there in `fit` counts as rare, if there were rare ones; else it is 0 everywhere.
+    For two categories without missing values, only the second one gets a column. A category that
+    was absent in `fit` counts as rare if there were rare ones, otherwise it is 0 everywhere.
     """
 
     levels: tuple[Any, ...]
@@ -104,7 +104,7 @@ class Indicators(ColumnEncoder):
         enough = max(2.0, min_share * which.size)
         by_count = sorted(range(len(values)), key=lambda k: (-counts[k], str(values[k])))
         kept = [k for k in by_count if counts[k] >= enough][:max_categories]
-        if len(kept) == len(values) - 1:  # one rare category is its own
+        if len(kept) == len(values) - 1:  # a single rare category keeps its own column
             kept = by_count[: len(values)] if len(values) <= max_categories else kept
         held = set(kept)
         frequent = sorted_distinct([values[k] for k in kept])
@@ -120,7 +120,7 @@ class Indicators(ColumnEncoder):
         other = len(self.levels) if self.rare else width
         codes = [place.get(value, other) for value in values]
         gap = width - 1 if self.marks_gaps else width
-        # One column more takes what is nowhere, and is cut off again.
+        # An extra column collects values without an indicator, and is removed.
         rows = np.zeros((which.size, width + 1))
         rows[np.arange(which.size), np.array([*codes, gap], dtype=np.intp)[which]] = 1.0
         return rows[:, :width]
@@ -145,7 +145,7 @@ class Indicators(ColumnEncoder):
 
 @dataclass(frozen=True)
 class Codes(ColumnEncoder):
-    """The number of the category, NaN for gaps and for what was not there in `fit`."""
+    """Code of the category; NaN for missing values and for categories absent in `fit`."""
 
     levels: tuple[Any, ...]
 
@@ -178,7 +178,7 @@ class Words(ColumnEncoder):
         )
         texts = _texts(column)
         if not any(text.split() for text in texts):
-            texts = [*texts, "nothing"]  # no word at all: a vocabulary of one that never occurs
+            texts = [*texts, "nothing"]  # without any word, use a vocabulary of one unused word
         return cls(name, vectorizer.fit(texts))
 
     def encode(self, column: Variable) -> Any:
@@ -190,13 +190,13 @@ class Words(ColumnEncoder):
 
 @dataclass(frozen=True)
 class DateParts(ColumnEncoder):
-    """Days since 1970, month, weekday and, where times of day differ, the hour."""
+    """Days since 1970, month, weekday and, if times of day differ, the hour."""
 
     parts: tuple[str, ...]
     centre: Array
     scale: Array
     fill: Array
-    """What stands in gaps: NaN for trees, else the middle."""
+    """Replacement of missing values: NaN for trees, otherwise the median."""
 
     @classmethod
     def learn(cls, name: str, column: Variable, *, scaled: bool) -> DateParts:
@@ -224,12 +224,12 @@ class DateParts(ColumnEncoder):
 
 
 def is_date(column: Variable) -> bool:
-    """Whether the type of the column says day or time."""
+    """Whether the type of the column is a date or a time."""
     return any(word in str(column.dtype).lower() for word in ("date", "timestamp"))
 
 
 def dates_of(column: Variable) -> Array:
-    """The column as ``datetime64[s]``, NaT in gaps."""
+    """The column as ``datetime64[s]``, with NaT for missing values."""
     values = column.values
     if hasattr(values, "to_numpy"):
         is_arrow = type(values).__module__.startswith("pyarrow")

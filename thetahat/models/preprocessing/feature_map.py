@@ -1,4 +1,4 @@
-"""Features made by hand: φ(x) = (f₁(x), f₂(x), …) for any functions of the columns."""
+"""Features from user functions: φ(x) = (f₁(x), f₂(x), …)."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ _mapping = Range(
 
 
 class FeatureMap(RowwiseTransformer):
-    """Features from functions of the columns: products, logarithms, anything.
+    """Features computed by user functions of the columns, such as products or logarithms.
 
-    Formula: φ: ℝ^d → ℝ^D, X̃ = φ(X), so that y = X̃β is linear in β and whatever you like in x.
+    Formula: φ: ℝ^d → ℝ^D, X̃ = φ(X), so that y = X̃β is linear in β and arbitrary in x.
 
     Cost: that of the functions; each is called once per block of rows.
 
     Parameters
     ----------
-    functions : dict of str to callable or (callable, columns), optional
-        The features by name. With ``columns`` (names or numbers), the function is called with those
-        columns as arguments of shape (n,); alone, with all rows as one array of shape (n, d). It
-        returns (n,), or (n, m) for m features at once, row i from row i alone. None leaves the
-        columns as they are.
+    functions : dict of str to callable or (callable, columns), or None, default=None
+        The features by name. With ``columns`` (names or numbers), the function is called with these
+        columns as arguments of shape (n,); otherwise with all rows as one array of shape (n, d). It
+        returns an array of shape (n,), or (n, m) for m features, in which row i depends on row i
+        only. None keeps the columns as they are.
     keep_columns : bool, default=False
-        Whether the columns of X stand before the new features.
+        If True, the columns of X are kept before the new features.
 
     Attributes
     ----------
     widths_ : dict of str to int
-        How many features each function makes.
+        Number of features that each function returns.
 
     Examples
     --------
@@ -67,7 +67,20 @@ class FeatureMap(RowwiseTransformer):
         self.keep_columns = keep_columns
 
     def fit(self, X: Any, y: Any = None) -> FeatureMap:
-        """Try the functions on the first rows; nothing else is learned."""
+        """Check the functions on the first rows; nothing is estimated. Cost: that of the functions.
+
+        Parameters
+        ----------
+        X : array-like, table or Source of shape (n, d)
+            Training rows with finite numbers.
+        y : None
+            Has no effect. Accepted for compatibility with scikit-learn.
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+        """
         source = self._open(X, supervised=False)
         first = next(iter(source.blocks()))
         self.widths_ = {}
@@ -78,7 +91,18 @@ class FeatureMap(RowwiseTransformer):
         return self
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """The names of the functions; with a number behind where one makes several features."""
+        """Return the names of the columns of `transform`. Cost: O(n_features_out).
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the columns of X. None uses the names seen in `fit`, or x0, x1, ….
+
+        Returns
+        -------
+        array of str
+            The names of the functions, followed by a number if a function returns several features.
+        """
         names = list(super().get_feature_names_out(input_features)) if self._keeps_columns else []
         for name, width in self.widths_.items():
             names += [name] if width == 1 else [f"{name}{i}" for i in range(width)]
@@ -98,8 +122,8 @@ class FeatureMap(RowwiseTransformer):
             values = feature(block, self)
             if values.shape[1] != self.widths_[feature.name]:
                 raise DataError(
-                    f"{feature} made {self.widths_[feature.name]} features of the rows of fit and "
-                    f"{values.shape[1]} of these. It must always make the same number."
+                    f"{feature} returned {values.shape[1]} features, but "
+                    f"{self.widths_[feature.name]} in fit. It must always return the same number."
                 )
             parts.append(values)
         return np.hstack(parts)
@@ -119,7 +143,7 @@ class FeatureMap(RowwiseTransformer):
             yield _Feature(str(name), function, columns)
 
     def _number(self, name: str, column: Any) -> int:
-        """The number of a column given by number or name."""
+        """Number of a column given by number or name."""
         known = list(getattr(self, "feature_names_in_", ()))
         if isinstance(column, str) and column in known:
             return known.index(column)
@@ -128,13 +152,13 @@ class FeatureMap(RowwiseTransformer):
             return int(column) % d
         has = f"columns {known}" if known else f"{d} columns without names"
         raise ParameterError(
-            f"FeatureMap: functions[{name!r}] asks for column {column!r}; X has {has}."
+            f"FeatureMap: functions[{name!r}] uses column {column!r}, but X has {has}."
         )
 
 
 @dataclass(frozen=True)
 class _Feature:
-    """One function and the columns it is called with; None: all of them as one array."""
+    """One function and the columns that it is called with; None for all columns as one array."""
 
     name: str
     function: Callable[..., Array]
@@ -149,13 +173,13 @@ class _Feature:
             used = range(block.X.shape[1]) if self.columns is None else self.columns
             at = ", ".join(f"{owner._label(j)}: {block.X[row, j]:g}" for j in list(used)[:6])
             raise DataError(
-                f"{self} is {values[row, column]} at row {block.start + row} (columns {at}). Give "
-                "it rows in its domain, or a function that is defined for these."
+                f"{self} is {values[row, column]} at row {block.start + row} (columns {at}). Use "
+                "rows in its domain, or a function that is defined for these rows."
             )
         return values
 
     def require_rowwise(self, values: Array, block: Block) -> None:
-        """Refuse a function that looks at other rows: its values would depend on the blocks."""
+        """Raise an error if the function uses other rows: results would depend on the blocks."""
         half = (block.n_rows + 1) // 2
         part = self._values(block.X[:half])
         tolerance = 1e-3 if block.X.dtype == np.float32 else 1e-8
@@ -163,23 +187,23 @@ class _Feature:
             part, values[:half], rtol=tolerance, atol=tolerance * np.abs(values).max()
         ):
             raise DataError(
-                f"{self} gives a row another value when other rows stand beside it. A feature is a "
-                "function of one row; learn what it needs of the others beforehand."
+                f"{self} returns different values for a row if other rows are present. A feature "
+                "must be a function of one row; compute statistics of other rows beforehand."
             )
 
     def _values(self, X: Array) -> Array:
-        """What the function makes of some rows: (n, m), in their precision."""
-        # Values outside the domain are reported by name, not by NumPy's warnings.
+        """Values of the function for some rows: (n, m), in their precision."""
+        # Values outside the domain raise an error with a name instead of NumPy's warnings.
         with np.errstate(all="ignore"):
             values = np.asarray(self._call(X))
             if values.dtype.kind not in "biuf":
                 raise DataError(
-                    f"{self} returned values of type {values.dtype}; numbers are needed."
+                    f"{self} returned values of type {values.dtype}, but must return numbers."
                 )
             if values.ndim not in (1, 2) or len(values) != len(X) or not values.size:
                 raise DataError(
-                    f"{self} returned shape {values.shape} for {len(X)} rows; ({len(X)},), or "
-                    f"({len(X)}, m) for m features, is needed."
+                    f"{self} returned shape {values.shape} for {len(X)} rows, but must return "
+                    f"({len(X)},), or ({len(X)}, m) for m features."
                 )
             return values.astype(X.dtype, copy=False).reshape(len(X), -1)
 

@@ -1,8 +1,8 @@
-"""Monomials of the features: polynomials of x become linear functions of φ(x).
+"""Monomials of the features: polynomials in x become linear functions of φ(x).
 
-The monomials of degree k whose first variable is x_j are x_j times those of degree k − 1 in
-x_j, x_{j+1}, …, which stand side by side at the end of that degree: one product per variable and
-degree makes them all.
+The monomials of degree k whose first variable is x_j are x_j times those of degree k − 1 in x_j,
+x_{j+1}, …, which are stored next to each other. So one product per variable and degree computes all
+of them.
 """
 
 from __future__ import annotations
@@ -23,30 +23,33 @@ from thetahat.models.preprocessing.rowwise import RowwiseTransformer
 
 
 class MonomialExpansion(RowwiseTransformer):
-    """All monomials of the features up to a degree.
+    """Polynomial features: all monomials of the columns up to a degree.
 
-    Formula: φ(x) = (1, x₁, …, x_d, x₁², x₁x₂, …), C(d + p, p) features for degree p; of one
-    feature, the polynomial basis 1, x, x², …, x^p. A linear model on φ(x) is a polynomial in x, a
-    halfspace is a polynomial threshold function.
+    A linear model on φ(x) is a polynomial in x.
 
-    Cost: O(1) per entry of the result, whose memory is estimated before it is taken.
+    Formula: φ(x) = (1, x₁, …, x_d, x₁², x₁x₂, …), C(d + p, p) features for degree p; for one
+    column, 1, x, x², …, x^p.
+
+    Cost: O(1) per entry of the result. Its memory is estimated before it is allocated.
 
     Parameters
     ----------
     degree : int, default=2
-        p.
+        Maximum degree of the monomials (p). The number of features grows like d^p. Must be at least
+        1.
     form : {"distinct", "kernel", "ordered"}, default="distinct"
-        "distinct": each monomial once. "kernel": each times √(its multinomial coefficient), so
-        that φ(x)ᵀφ(z) = (xᵀz + 1)^p. "ordered": the d^p products x_{i₁}⋯x_{i_p} in every order, of
-        degree p exactly, so that φ(x)ᵀφ(z) = (xᵀz)^p; after `BiasFeature`, (xᵀz + 1)^p.
+        Which monomials are computed. "distinct": each monomial once. "kernel": each monomial times
+        the square root of its multinomial coefficient, so that φ(x)ᵀφ(z) = (xᵀz + 1)^p. "ordered":
+        all d^p products x_{i₁}⋯x_{i_p} of degree exactly p, in every order, so that φ(x)ᵀφ(z) =
+        (xᵀz)^p.
     include_bias : bool, default=True
-        Whether the constant 1 is among the monomials; leave it out before a model that fits an
-        intercept. The "ordered" form has none.
+        If True, include the constant 1. Set it to False before a model that fits an intercept. It
+        has no effect with ``form="ordered"``.
 
     Attributes
     ----------
     n_output_features_ : int
-        The number of monomials.
+        Number of monomials, that is, of output columns.
 
     Examples
     --------
@@ -64,8 +67,8 @@ class MonomialExpansion(RowwiseTransformer):
         "include_bias": boolean,
     }
     _too_large = (
-        "Lower the degree, transform fewer rows at a time, or use a polynomial kernel, which never "
-        "forms the monomials."
+        "Reduce the degree, transform fewer rows at a time, or use a polynomial kernel, which does "
+        "not compute the monomials."
     )
 
     def __init__(
@@ -76,7 +79,20 @@ class MonomialExpansion(RowwiseTransformer):
         self.include_bias = include_bias
 
     def fit(self, X: Any, y: Any = None) -> MonomialExpansion:
-        """Count the monomials; nothing is learned from the values."""
+        """Count the monomials; nothing is estimated from the values. Cost: a check of X.
+
+        Parameters
+        ----------
+        X : array-like, table or Source of shape (n, d)
+            Training rows with finite numbers.
+        y : None
+            Has no effect. Accepted for compatibility with scikit-learn.
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+        """
         d = self._open(X, supervised=False).n_features
         self.n_output_features_ = (
             d**self.degree
@@ -93,7 +109,18 @@ class MonomialExpansion(RowwiseTransformer):
         return self
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Names such as "1", "x0", "x0^2", "x0 x1"; for "ordered", "x0 x0" and "x1 x0" too."""
+        """Return the names of the columns of `transform`. Cost: O(n_features_out).
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the columns of X. None uses the names seen in `fit`, or x0, x1, ….
+
+        Returns
+        -------
+        array of str
+            Names such as "1", "x0", "x0^2" and "x0 x1"; "ordered" also has "x0 x0" and "x1 x0".
+        """
         names = super().get_feature_names_out(input_features)
         if self.form == "ordered":
             sequences = product(names, repeat=self.degree)
@@ -132,7 +159,7 @@ class MonomialExpansion(RowwiseTransformer):
             f"MonomialExpansion: {self.get_feature_names_out()[column]!r} overflows "
             f"{features.dtype} at row {block.start + row}, where column {self._label(largest)} "
             f"is {block.X[row, largest]:g}. Scale the columns first, for example with "
-            "th.Standardizer, or lower the degree."
+            "th.Standardizer, or reduce the degree."
         )
 
 
@@ -140,7 +167,7 @@ def _distinct(X: Array, degree: int, include_bias: bool) -> Array:
     n, d = X.shape
     features = np.empty((n, comb(d + degree, degree)), dtype=X.dtype)
     features[:, 0] = 1.0
-    starts, end = [0] * d, 1  # where the previous degree's monomials in x_j, x_{j+1}, ... begin
+    starts, end = [0] * d, 1  # first monomial in x_j, x_{j+1}, ... of the previous degree
     for _ in range(degree):
         next_starts, place = [], end
         for j in range(d):
@@ -160,7 +187,7 @@ def _ordered(X: Array, degree: int) -> Array:
 
 
 def _multinomial(monomial: tuple[int, ...], degree: int) -> int:
-    """How often a monomial comes up in (x₁z₁ + … + x_dz_d + 1)^degree."""
+    """Multinomial coefficient of a monomial in (x₁z₁ + … + x_dz_d + 1)^degree."""
     powers = [len(list(same)) for _, same in groupby(monomial)]
     return factorial(degree) // (
         prod(factorial(power) for power in powers) * factorial(degree - len(monomial))

@@ -1,4 +1,4 @@
-"""What transformers of single rows share: each row of the output follows from one row of X."""
+"""Parts shared by transformers of single rows: each output row depends on one row of X."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from thetahat.foundation.types import Array
 
 
 class RowwiseTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator, ABC):
-    """A `transform` that goes block by block, keeps the precision, and asks for memory first.
+    """A `transform` that works in blocks, keeps the precision, and checks the memory first.
 
-    A subclass says what becomes of a block and, where it does more than replace each column by
-    another, how wide the result is and what its columns are called.
+    A subclass transforms a block. If it does more than replace each column by another, it also
+    defines the number and the names of the output columns.
     """
 
     _too_large: ClassVar[str] = "Transform fewer rows at a time."
-    """The remedy when the result does not fit in memory."""
+    """Advice in the error message when the result does not fit in memory."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -38,17 +38,17 @@ class RowwiseTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator, ABC)
         Parameters
         ----------
         X : array-like, table or Source of shape (n, d)
-            The rows.
+            Rows to transform, with the same columns as in `fit`.
 
         Returns
         -------
         array of shape (n, n_features_out)
-            In the precision of X; a table if ``set_output`` says so.
+            The transformed rows in the precision of X; a table if requested by ``set_output``.
         """
         source = self._open_again(X)
         width, size = self._n_features_out, np.dtype(source.dtype).itemsize
         require_memory(
-            # Twice: the blocks, and the whole that they are put together to.
+            # Twice, for the blocks and for the whole result.
             2 * source.n_rows * width * size,
             f"{type(self).__name__}: {source.n_rows} rows of {width} features",
             self._too_large,
@@ -58,14 +58,14 @@ class RowwiseTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator, ABC)
         )
 
     def _open_result(self, X: Any) -> Source:
-        """Rows that `transform` made, on their way back."""
+        """Validated rows for `inverse_transform`."""
         check_is_fitted(self)
         who = f"{type(self).__name__}.inverse_transform"
         source = as_source(X, who=who, accept_sparse=False)
         if source.n_features != self._n_features_out:
             raise DataError(
-                f"{who}: X has {source.n_features} columns; transform makes "
-                f"{self._n_features_out}. Pass what it returned."
+                f"{who}: X has {source.n_features} columns, but transform returns "
+                f"{self._n_features_out}. Pass the output of transform."
             )
         return source
 
@@ -75,9 +75,9 @@ class RowwiseTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator, ABC)
 
     @abstractmethod
     def _transform_block(self, block: Block) -> Array:
-        """The new rows of a block."""
+        """The transformed rows of a block."""
 
     def _label(self, column: int) -> str:
-        """How an error message calls a column of X."""
+        """Name of a column of X in error messages."""
         names = getattr(self, "feature_names_in_", None)
         return str(column) if names is None else repr(str(names[column]))

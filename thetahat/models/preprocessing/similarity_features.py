@@ -1,4 +1,4 @@
-"""Similarities to some points as features: φ_i(x) = K(x, x_i)."""
+"""Similarities to landmarks as features: φ_i(x) = K(x, x_i)."""
 
 from __future__ import annotations
 
@@ -24,27 +24,30 @@ def inner_product(X: Array, Z: Array) -> Array:
 
 
 class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
-    """How similar a row is to each of some landmarks.
+    """Features that are the similarities of a row to a set of landmarks.
 
-    Formula: φ_i(x) = K(x, x_i) for landmarks x₁, …, x_m. A linear model on φ(x) is one in the span
-    of K; K may be any function of two rows, a kernel or not.
+    A linear model on these features is a linear combination of the functions K(·, x_i). K may be
+    any function of two rows; it need not be a kernel.
 
-    Cost: n·m similarities, whose memory is estimated before it is taken.
+    Formula: φ_i(x) = K(x, x_i) for landmarks x₁, …, x_m.
+
+    Cost: n·m similarities. Their memory is estimated before it is allocated.
 
     Parameters
     ----------
     similarity : callable, default=inner product
-        K(X, Z) → array of shape (n, m) for X of shape (n, d) and Z of shape (m, d), such as the
-        functions of ``sklearn.metrics.pairwise``.
-    landmarks : int, array-like of shape (m, d) or None
-        The landmarks, or how many to draw from the rows of `fit`; None takes all rows.
-    random_state : int, Generator or None
-        Which rows are drawn.
+        Function K(X, Z) that returns an array of shape (n, m) for X of shape (n, d) and Z of shape
+        (m, d), such as the functions in ``sklearn.metrics.pairwise``.
+    landmarks : int, array-like of shape (m, d) or None, default=None
+        The landmarks, or their number, in which case they are drawn from the rows of `fit`. None
+        uses all rows. Fewer landmarks are faster and use less memory.
+    random_state : int, Generator or None, default=None
+        Seed for drawing the landmarks. Pass an int for the same result on every call.
 
     Attributes
     ----------
     landmarks_ : array of shape (m, d)
-        x₁, …, x_m.
+        The landmarks, one per row (x₁, …, x_m).
 
     Examples
     --------
@@ -61,7 +64,7 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
         | none
         | Range(lambda value: np.ndim(value) == 2, "an array of shape (m, d)"),
     }
-    _too_large = "Take fewer landmarks, or transform fewer rows at a time."
+    _too_large = "Use fewer landmarks, or transform fewer rows at a time."
 
     def __init__(
         self,
@@ -75,7 +78,20 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> SimilarityFeatures:
-        """Choose the landmarks."""
+        """Choose the landmarks. Cost: one pass over X.
+
+        Parameters
+        ----------
+        X : array-like, table or Source of shape (n, d)
+            Training rows with finite numbers.
+        y : None
+            Has no effect. Accepted for compatibility with scikit-learn.
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+        """
         source = self._open(X, supervised=False)
         if np.ndim(self.landmarks) == 2:
             given = as_source(self.landmarks, who="SimilarityFeatures", accept_sparse=False)
@@ -86,18 +102,18 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
         return self
 
     def _drawn(self, source: Source) -> Array:
-        """Some rows in their order, read in one pass."""
+        """Random rows in their order, read in one pass."""
         n = source.n_rows
         m = n if self.landmarks is None else int(self.landmarks)
         if m > n:
             raise DataError(
-                f"SimilarityFeatures: landmarks={m} are to be drawn, and n_samples = {n}. Ask for "
-                "fewer, or give the points themselves."
+                f"SimilarityFeatures: landmarks={m} exceeds the number of rows, n_samples = {n}. "
+                "Use fewer, or pass the landmarks themselves."
             )
         require_memory(
             2 * m * source.n_features * np.dtype(source.dtype).itemsize,
             f"SimilarityFeatures: {m} landmarks of {source.n_features} features",
-            "Take fewer: landmarks=1000, for example.",
+            "Use fewer landmarks, for example landmarks=1000.",
         )
         chosen = np.zeros(n, dtype=bool)
         chosen[generator(self.random_state).choice(n, size=m, replace=False)] = True
@@ -117,14 +133,14 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
         if values.shape != shape:
             raise DataError(
                 f"SimilarityFeatures: similarity returned shape {values.shape} for "
-                f"{shape[0]} rows and {shape[1]} landmarks; {shape} is needed."
+                f"{shape[0]} rows and {shape[1]} landmarks, but must return {shape}."
             )
         bad = np.argwhere(~np.isfinite(values))
         if bad.size:
             row, column = bad[0]
             raise DataError(
                 f"SimilarityFeatures: similarity is {values[row, column]} between row "
-                f"{block.start + row} and landmark {column}; finite numbers are needed. Scale "
-                "the columns first, or use another function."
+                f"{block.start + row} and landmark {column}, but must be finite. Scale the "
+                "columns first, or use another function."
             )
         return values

@@ -1,7 +1,7 @@
-"""Columns of one size, and the way back: z = (x − c)/s for the data, its inverse for β.
+"""Standardised columns z = (x − c)/s, and the coefficients of models in the original units.
 
-A linear model ẑ_y = z_xᵀβ_std + b_std, fitted after x and y were standardised, is in the units of
-the data
+A linear model ẑ_y = z_xᵀβ_std + b_std, fitted to standardised x and y, has in the units of the data
+the coefficients
 
     β_j = β_std,j · s_y / s_j,        b = s_y · b_std + c_y − Σ_j c_j β_j.
 """
@@ -15,12 +15,12 @@ import numpy as np
 
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import provisional_frame
-from thetahat.data.views.rescaled import in_data_units
 from thetahat.estimator.parameters import Range, none, one_of
 from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.types import Array
-from thetahat.mathematics.linalg.least_squares import EPSILON
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
+from thetahat.objective.conditioning import in_data_units
 
 _numbers = Range(
     lambda value: np.ndim(value) <= 1 and np.asarray(value).dtype.kind in "iuf",
@@ -29,31 +29,33 @@ _numbers = Range(
 
 
 class Standardizer(RowwiseTransformer):
-    """Centre and scale every column, by its own statistics or by those of a known population.
+    """Centre and scale every column, by its own statistics or by given numbers.
 
-    Formula: z = (x − c)/s. By default c is the mean and s the standard deviation √(Σ(x − x̄)²/n), so
-    that z has mean 0 and variance 1; scale="length" divides by √Σ(x − c)² (no 1/n), so that Σz² =
-    1. Numbers for c and s give the z-score Z = (x − μ)/σ of a population. `transform` reuses the
-    statistics of `fit` on new rows; a constant column is centred and left unscaled.
+    `transform` applies the statistics of `fit` to new rows; a constant column is centred but not
+    scaled. Unlike scikit-learn's ``StandardScaler``, it can also read a `Source` larger than
+    memory.
 
-    Unlike scikit-learn's ``StandardScaler`` it also reads a `Source` larger than memory;
-    `unstandardize` takes either.
+    Formula: z = (x − c)/s. By default c is the mean and s the standard deviation √(Σ(x − x̄)²/n),
+    so that z has mean 0 and variance 1. With ``scale="length"``, s = √Σ(x − c)², so that Σz² = 1.
+    Given numbers c = μ and s = σ yield the z-score of a population.
 
-    Cost: O(n d) time in two passes, O(d) memory beside the data.
+    Cost: O(n d) time in two passes, O(d) memory besides the data.
 
     Parameters
     ----------
-    center : "mean", None, float or array of shape (d,), default="mean"
-        c; None leaves the columns where they are.
-    scale : "deviation", "length", None, float or array of shape (d,), default="deviation"
-        s; None leaves the columns at their size.
+    center : "mean", float, array of shape (d,) or None, default="mean"
+        What is subtracted from each column (c): its mean, one number for all columns, or one per
+        column. None does not centre.
+    scale : "deviation", "length", float, array of shape (d,) or None, default="deviation"
+        What each column is divided by (s): its standard deviation, its length, one number for all
+        columns, or one per column. Numbers must be positive. None does not scale.
 
     Attributes
     ----------
     mean_ : array of shape (d,)
-        c, zeros if the columns are not centred.
+        Values that are subtracted (c); zeros if the columns are not centred.
     scale_ : array of shape (d,)
-        s, ones if they are not scaled.
+        Values that the columns are divided by (s); ones if they are not scaled.
 
     Examples
     --------
@@ -74,19 +76,21 @@ class Standardizer(RowwiseTransformer):
         self.scale = scale
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Standardizer:
-        """Find c and s.
+        """Compute the centre and the scale of each column. Cost: O(n d).
 
         Parameters
         ----------
         X : array-like, table or Source of shape (n, d)
-            The rows.
-        y : ignored
+            Training rows with finite numbers.
+        y : None
+            Has no effect. Accepted for compatibility with scikit-learn.
         sample_weight : array-like of shape (n,), optional
-            A row of weight 2 counts as two rows.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
         self
+            The fitted transformer.
         """
         source = self._open(X, None, sample_weight, supervised=False)
         learns = isinstance(self.center, str) or isinstance(self.scale, str)
@@ -96,7 +100,18 @@ class Standardizer(RowwiseTransformer):
         return self
 
     def inverse_transform(self, X: Any) -> Array:
-        """x = c + s·z. Cost: O(n d)."""
+        """Transform back to the original units, x = c + s·z. Cost: O(n d).
+
+        Parameters
+        ----------
+        X : array-like, table or Source of shape (n, d)
+            Transformed rows, as returned by `transform`.
+
+        Returns
+        -------
+        array of shape (n, d)
+            The rows in their original units.
+        """
         return self._open_result(X).map_rows(
             lambda block: (block.X * self.scale_ + self.mean_).astype(block.X.dtype, copy=False)
         )
@@ -125,8 +140,8 @@ class Standardizer(RowwiseTransformer):
         numbers = np.asarray(value, dtype=np.float64)
         if numbers.ndim == 1 and len(numbers) != self.n_features_in_:
             raise ParameterError(
-                f"Standardizer: {name} holds {len(numbers)} numbers, X has {self.n_features_in_} "
-                "columns. Give one number per column, or one for all."
+                f"Standardizer: {name} has {len(numbers)} numbers, but X has {self.n_features_in_} "
+                "columns. Pass one number per column, or one for all."
             )
         if not np.isfinite(numbers).all():
             raise ParameterError(f"Standardizer: {name}={value!r} must be finite.")
@@ -136,27 +151,30 @@ class Standardizer(RowwiseTransformer):
 def unstandardize(
     coef: Any, intercept: Any, x_scaler: Any = None, y_scaler: Any = None
 ) -> tuple[Array, Array]:
-    """Coefficients of a linear model fitted on standardised data, in the units of the data.
+    """Convert coefficients of a model fitted to standardised data to the units of the data.
 
-    Formula: with z = (x − c)/s, β_j = β_std,j · s_y/s_j and b = s_y·b_std + c_y − Σ_j c_j β_j. The
-    predictions are the same.
+    The predictions stay the same.
+
+    Formula: with z = (x − c)/s, β_j = β_std,j · s_y/s_j and b = s_y·b_std + c_y − Σ_j c_j β_j.
 
     Cost: O(d k).
 
     Parameters
     ----------
     coef : array-like of shape (d,) or (k, d)
-        β_std, as ``coef_`` of the model.
+        Coefficients of the fitted model, ``coef_`` (β_std).
     intercept : float or array-like of shape (k,)
-        b_std, as ``intercept_`` of the model.
-    x_scaler, y_scaler : fitted scaler, optional
-        `Standardizer`, or scikit-learn's ``StandardScaler``, ``RobustScaler``, ``MaxAbsScaler`` or
-        ``MinMaxScaler``; None where x or y were left alone.
+        Intercept of the fitted model, ``intercept_`` (b_std).
+    x_scaler : fitted scaler or None, default=None
+        Scaler of X: a `Standardizer`, or scikit-learn's ``StandardScaler``, ``RobustScaler``,
+        ``MaxAbsScaler`` or ``MinMaxScaler``. None if X was not scaled.
+    y_scaler : fitted scaler or None, default=None
+        Scaler of y, of the same kinds. None if y was not scaled.
 
     Returns
     -------
     coef, intercept
-        β and b, of the shapes that came in.
+        Coefficients β and intercept b in the units of the data, in the shapes of the input.
 
     Examples
     --------
@@ -182,7 +200,7 @@ def unstandardize(
 
 
 def _centre_and_scale(scaler: Any, width: int, role: str) -> tuple[Array, Array]:
-    """c and s of (x − c)/s, whatever the scaler calls them."""
+    """c and s of (x − c)/s, for any supported scaler."""
     centre, scale = None, None
     if scaler is not None:
         if not hasattr(scaler, "scale_"):
@@ -195,25 +213,25 @@ def _centre_and_scale(scaler: Any, width: int, role: str) -> tuple[Array, Array]
             # MinMaxScaler multiplies: z = x·scale_ + min_.
             centre, scale = -scaler.min_ / scale, 1.0 / scale
         elif getattr(scaler, "with_mean", True):
-            # A StandardScaler with with_mean=False keeps a mean_ that it does not subtract.
+            # A StandardScaler with with_mean=False has a mean_ that it does not subtract.
             centre = getattr(scaler, "mean_", getattr(scaler, "center_", None))
     centre = np.zeros(width) if centre is None else np.asarray(centre, dtype=np.float64)
     scale = np.ones(width) if scale is None else np.asarray(scale, dtype=np.float64)
     if centre.shape != (width,) or scale.shape != (width,):
         raise DataError(
-            f"unstandardize: {role} was fitted on {len(scale)} columns, the model has {width}. "
-            "Pass the scaler that stood before this model."
+            f"unstandardize: {role} was fitted to {len(scale)} columns, but the model has {width}. "
+            "Pass the scaler that was used for this model."
         )
     return centre, scale
 
 
 @dataclass(frozen=True)
 class _Spread:
-    """Σw, Σwu and Σwu² per column, u = (x − centre)/unit with both fixed, so that they add up."""
+    """Σw, Σwu and Σwu² per column, with u = (x − centre)/unit, which can be merged."""
 
     centre: Array
     unit: Array
-    """A power of two near the size of the column: squares neither overflow nor vanish."""
+    """A power of two near the magnitude of the column, to avoid overflow and underflow."""
     weight: float
     shift: Array
     squares: Array
@@ -236,16 +254,16 @@ class _Spread:
         return self._from_squares(0.0, EPSILON * np.abs(self.mean) / self.unit, self.weight)
 
     def length(self, centre: Array) -> Array:
-        """√Σw(x − c)², and 1 for a column that is c throughout."""
+        """√Σw(x − c)², and 1 for a column that equals c everywhere."""
         offset = (self.mean - centre) / self.unit
         floor = EPSILON * np.abs(centre) / self.unit
         return self._from_squares(self.weight * offset**2, floor * np.sqrt(self.weight), 1.0)
 
     def _from_squares(self, between: Any, floor: Array, weight: float) -> Array:
-        # The centre is the mean to rounding, so that nothing cancels here.
+        # The centre is the mean up to rounding, so there is no cancellation here.
         within = np.maximum(self.squares - self.shift**2 / self.weight, 0.0)
         size = np.sqrt((within + between) / weight)
-        # A spread that is only the rounding of the mean is none.
+        # A spread of the size of rounding errors of the mean counts as zero.
         return np.where(size > floor, size * self.unit, 1.0)
 
 
@@ -256,9 +274,9 @@ def _spread(source: Source) -> _Spread:
 
 
 def _summarise_spread(block: Block, centre: Array, unit: Array) -> _Spread:
-    # One memory order, so that the bits do not depend on that of X.
+    # A fixed memory order, so that results do not depend on that of X.
     u = np.subtract(block.X, centre, order="C") / unit
-    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    weight = block.row_weights
     return _Spread(
         centre, unit, float(weight.sum()), weight @ u, np.einsum("i,ij,ij->j", weight, u, u)
     )

@@ -1,4 +1,4 @@
-"""A table of mixed columns as one matrix of numbers: φ(x) = (φ₁(x₁), …, φ_d(x_d))."""
+"""Converts a table of mixed columns to one matrix of numbers: φ(x) = (φ₁(x₁), …, φ_d(x_d))."""
 
 from __future__ import annotations
 
@@ -31,46 +31,52 @@ from thetahat.models.preprocessing.column_encoders import (
 
 KINDS = ("numeric", "ordinal", "categorical", "text", "date")
 WORDS_OF_TEXT = 4
-"""Words per value, on average, from which strings are text and no names of categories."""
+"""Mean number of words per value from which strings are treated as text."""
 WIDE = 200
-"""Columns of indicators from which most are 0 and the matrix is sparse."""
+"""Number of indicator columns from which the matrix is sparse."""
 
 
 class TableVectorizer(TransformerMixin, Estimator):
-    """Numbers, categories, ordered categories, dates and text as one matrix of numbers.
+    """Convert numbers, categories, dates and text to one matrix of numbers.
 
     Formula: φ(x) = (φ₁(x₁), …, φ_d(x_d)). A number becomes (x − x̄)/s, a category its indicators
-    1[x = c], an ordered category its place, a date its day, month, weekday and hour, a text its
-    words by frequency × log inverse document frequency. Gaps are filled with the median and marked.
-    With ``encoding="codes"``, for trees, numbers and gaps stay as they are, a category is its code,
-    and column j of the table is column j of the matrix, the parts of dates and text behind them.
+    1[x = c], an ordered category its position, a date its day, month, weekday and hour, and a text
+    its words weighted by term frequency × log inverse document frequency. Missing values are
+    replaced by the median and marked in a further column. With ``encoding="codes"``, for trees,
+    numbers and missing values stay as they are and a category becomes its code; column j of the
+    table is column j of the matrix, followed by the parts of dates and text.
 
-    Cost: O(n d) for numbers, O(n) words for text; the result is sparse when text or many categories
-    make most of it 0.
+    Cost: O(n d) for numbers, O(n) words for text. The result is sparse if text or many categories
+    make most entries 0.
 
     Parameters
     ----------
-    kinds : dict of str to str, optional
-        "numeric", "ordinal", "categorical", "text" or "date" by column; "drop" leaves one out.
-        Columns not named go by their type; strings are text when they hold four words or more on
-        average.
+    kinds : dict of str to str, or None, default=None
+        Kind of each column: "numeric", "ordinal", "categorical", "text" or "date"; "drop" leaves a
+        column out. Columns that are not listed are treated according to their type; strings are
+        text if they have four words or more on average.
     encoding : {"indicators", "codes"}, default="indicators"
-        "indicators" for linear, kernel and neural models, "codes" for trees.
+        Use "indicators" for linear, kernel and neural models, and "codes" for trees.
     max_categories : int, default=50
-        Categories that get an indicator of their own; the rarer ones share one.
+        Maximum number of categories per column that get their own indicator; all rarer ones share
+        one.
     min_share : float, default=0.001
-        Share of the rows that a category needs for an indicator of its own.
+        Minimum fraction of the rows that a category needs for its own indicator. Must lie in [0,
+        1).
     max_terms : int, default=20000
-        Words kept of each text column, the most frequent ones.
+        Maximum number of words per text column; the most frequent ones are kept.
 
     Attributes
     ----------
     encoders_ : list of ColumnEncoder
-        What each column becomes.
+        The fitted encoder of each column.
     kinds_ : dict of str to str
-        The kind taken for each column.
-    n_features_in_, feature_names_in_
-        Of the table.
+        The kind that was used for each column.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : array of shape (d,)
+        Names of the columns seen in `fit`. Defined only when X has column names that are all
+        strings.
 
     Examples
     --------
@@ -86,7 +92,7 @@ class TableVectorizer(TransformerMixin, Estimator):
         "kinds": Range(lambda value: isinstance(value, dict), "a dictionary of kinds") | none,
         "encoding": one_of("indicators", "codes"),
         "max_categories": whole(1),
-        "min_share": Range(lambda value: 0 <= value < 1, "a share in [0, 1)"),
+        "min_share": Range(lambda value: 0 <= value < 1, "a fraction in [0, 1)"),
         "max_terms": whole(1),
     }
 
@@ -116,41 +122,41 @@ class TableVectorizer(TransformerMixin, Estimator):
         return tags
 
     def fit(self, X: Any, y: Any = None) -> TableVectorizer:
-        """Learn what each column becomes.
+        """Determine the encoding of each column. Cost: O(n d), and O(n) words for text.
 
         Parameters
         ----------
         X : table or array-like of shape (n, d)
-            pandas, polars, Arrow, NumPy (structured, of numbers or of objects).
-        y : ignored
+            The table: pandas, polars, Arrow or NumPy (structured, of numbers or of objects).
+        y : None
+            Has no effect. Accepted for compatibility with scikit-learn.
 
         Returns
         -------
         self
+            The fitted transformer.
         """
         check_ranges(self)
         columns = self._columns(X, reset=True)
         self.kinds_ = {name: self._kind(name, column) for name, column in columns.items()}
         made = [self._learn(name, columns[name]) for name in columns if self.kinds_[name] != "drop"]
         if not made:
-            raise DataError(
-                "TableVectorizer: no column is left: all are of the kind 'drop'. Keep one."
-            )
+            raise DataError("TableVectorizer: all columns have the kind 'drop'. Keep at least one.")
         self.encoders_ = sorted(made, key=lambda each: self.encoding == "codes" and _is_wide(each))
         return self
 
     def transform(self, X: Any) -> Array:
-        """The table as numbers, (n, n_features_out); CSR when most of it is 0.
+        """Convert a table to a matrix of numbers. Cost: O(n d), and O(n) words for text.
 
         Parameters
         ----------
         X : table or array-like of shape (n, d)
-            With the columns of `fit`.
+            Table to convert, with the same columns as in `fit`.
 
         Returns
         -------
-        array or CSR array
-            float32 when every column of X is, else float64.
+        array or CSR array of shape (n, n_features_out)
+            float32 if every column of X is float32, else float64; CSR if most entries are 0.
         """
         check_is_fitted(self)
         columns = self._columns(X, reset=False)
@@ -164,20 +170,39 @@ class TableVectorizer(TransformerMixin, Estimator):
             blocks = [scipy.sparse.csr_array(part) for part in parts]
             return scipy.sparse.csr_array(scipy.sparse.hstack(blocks, format="csr", dtype=dtype))
         require_memory(
-            8 * n * width, f"TableVectorizer: {n} rows of {width} columns", "Lower max_terms."
+            8 * n * width, f"TableVectorizer: {n} rows of {width} columns", "Reduce max_terms."
         )
         dense = [part if isinstance(part, np.ndarray) else part.toarray() for part in parts]
         return np.hstack(dense, dtype=dtype, casting="same_kind")
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """The names of the new columns, such as ``"colour=red"``. Cost: O(n_features_out)."""
+        """Return the names of the columns of `transform`. Cost: O(n_features_out).
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the columns of X. None uses the names seen in `fit`, or x0, x1, ….
+
+        Returns
+        -------
+        array of str
+            Names such as ``"colour=red"``.
+        """
         check_is_fitted(self)
         return np.array([name for each in self.encoders_ for name in each.names()], dtype=object)
 
     def unseen(self, X: Any) -> dict[str, dict[Any, int]]:
-        """Per column, the categories that were not there in `fit`, and how often each occurs.
+        """Count the categories that were absent in `fit`. Cost: O(n) per categorical column.
 
-        Cost: O(n) per categorical column.
+        Parameters
+        ----------
+        X : table or array-like of shape (n, d)
+            Table to check, with the same columns as in `fit`.
+
+        Returns
+        -------
+        dict of str to dict
+            For each column, the new categories and the number of times each occurs.
         """
         check_is_fitted(self)
         columns = self._columns(X, reset=False)
@@ -186,27 +211,27 @@ class TableVectorizer(TransformerMixin, Estimator):
 
     @property
     def categorical_columns_(self) -> list[int]:
-        """With ``encoding="codes"``, the columns of the matrix that hold codes of categories."""
+        """With ``encoding="codes"``, the columns of the matrix that contain codes of categories."""
         check_is_fitted(self)
         return [place for place, each in enumerate(self.encoders_) if isinstance(each, Codes)]
 
     def _is_mostly_zero(self, parts: list[Any]) -> bool:
-        """Whether text, or very many indicators, make up the matrix."""
+        """Whether most entries are 0, because of text or many indicators."""
         pairs = zip(self.encoders_, parts, strict=True)
         n_indicators = sum(part.shape[1] for each, part in pairs if isinstance(each, Indicators))
         return n_indicators > WIDE or any(not isinstance(part, np.ndarray) for part in parts)
 
     def _columns(self, X: Any, *, reset: bool) -> dict[str, Variable]:
-        """The columns by name, checked against `fit` once it has been."""
+        """The columns by name, compared with those of `fit` unless `reset`."""
         if isinstance(X, Source):
             raise CapabilityError(
-                "TableVectorizer needs its rows in memory, and these are read block by block. Load "
-                "them first: polars.read_csv(path)."
+                "TableVectorizer needs its rows in memory, but this source reads them in blocks. "
+                "Load the data first, for example with polars.read_csv(path)."
             )
         if is_sparse(X):
             raise TypeError(
-                "TableVectorizer does not take sparse input, which is numbers already. Leave it "
-                "out of the pipeline, or use X.toarray()."
+                "TableVectorizer does not take sparse input, which is already numeric. Remove it "
+                "from the pipeline, or use X.toarray()."
             )
         if is_frame(X) or is_table(X):
             validate_data(self, X, skip_check_array=True, reset=reset)
@@ -215,7 +240,7 @@ class TableVectorizer(TransformerMixin, Estimator):
             X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
             if X.dtype.kind not in "biufOUST":
                 raise DataError(
-                    f"TableVectorizer: X has dtype {X.dtype}; numbers, text or a table are needed."
+                    f"TableVectorizer: X has dtype {X.dtype}, but must be numbers, text or a table."
                 )
             found = variables(X)
         if not found or not len(found[0].values):
@@ -229,7 +254,7 @@ class TableVectorizer(TransformerMixin, Estimator):
         return dict(zip(named, found, strict=True))
 
     def _kind(self, name: str, column: Variable) -> str:
-        """The kind that was asked for, else the one of the column's type."""
+        """The requested kind, or the one that follows from the type of the column."""
         asked = (self.kinds or {}).get(name)
         if asked is not None:
             if asked not in (*KINDS, "drop"):
@@ -267,7 +292,7 @@ class TableVectorizer(TransformerMixin, Estimator):
 
 
 def _is_wide(encoder: ColumnEncoder) -> bool:
-    """Whether one column becomes several: those come last in the matrix of trees."""
+    """Whether one column becomes several; with codes, these come last."""
     return isinstance(encoder, DateParts | Words)
 
 

@@ -1,4 +1,4 @@
-"""Whitening: rows whose columns are uncorrelated and of variance one."""
+"""Whitening: rows with uncorrelated columns of variance 1."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ from thetahat.mathematics.linalg.whitening import METHODS, whiten_and_colour
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
 
 _WELL_CONDITIONED = 1e-3
-"""λ_min/λ_max of the correlations above which squaring X costs no digits that matter."""
+"""λ_min/λ_max of the correlations above which XᵀX is accurate enough."""
 _NAMED = 8
-"""How many columns an error message names."""
+"""Maximum number of columns listed in an error message."""
 
 
 class Whitening(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
-    """Centre the rows and turn their covariance into the identity.
+    """Whitening: centre the rows and transform their covariance to the identity.
 
     Formula: with Σ = (1/n) Σ (xᵢ − μ)(xᵢ − μ)ᵀ, z = W(x − μ) and WΣWᵀ = I, where W = M⁻¹ for the
-    Cholesky factor Σ = MMᵀ, or W = Σ^{-1/2}, the symmetric root, which changes the data least.
-    ‖z‖ is the Mahalanobis distance of x either way.
+    Cholesky factor Σ = MMᵀ, or W = Σ^{-1/2}, the symmetric root, which changes the data least. In
+    both cases ‖z‖ is the Mahalanobis distance of x.
 
-    Cost: O(n d²) time, O(d²) memory beside the data, out of core too. Nearly dependent columns cost
-    a second pass (Householder QR instead of products), so that their digits are kept.
+    Cost: O(n d²) time and O(d²) memory besides the data, also out of core. Nearly dependent columns
+    need a second pass (Householder QR), which keeps the accuracy.
 
     Parameters
     ----------
     method : {"symmetric", "cholesky"}, default="symmetric"
-        Which W: symmetric, or lower triangular. Directions without spread (constant or dependent
-        columns, fewer rows than columns) go to 0 under the symmetric root, with a warning; a
-        Cholesky factor does not exist then.
+        Form of W: symmetric, or lower triangular. For a singular covariance (constant or dependent
+        columns, fewer rows than columns), "symmetric" maps the directions without variance to 0 and
+        warns, while "cholesky" raises an error.
     regularization : float, default=0.0
-        Added to every variance, Σ + τI, so that no direction is without spread. The covariance of
-        z is then a little less than I.
+        Number added to every variance, Σ + τI (τ). Positive values avoid singular covariances; the
+        variances of z are then slightly below 1. Must be at least 0.
 
     Attributes
     ----------
     mean_ : array of shape (d,)
-        μ.
+        Mean of each column (μ).
     covariance_ : array of shape (d, d)
-        Σ + τI.
+        The covariance matrix, including the regularisation (Σ + τI).
     whitening_matrix_ : array of shape (d, d)
-        W.
+        Matrix that whitens centred rows (W).
     coloring_matrix_ : array of shape (d, d)
-        W⁻¹, for the way back.
+        Inverse of the whitening matrix (W⁻¹), used by `inverse_transform`.
 
     Examples
     --------
@@ -76,19 +76,21 @@ class Whitening(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
         self.regularization = regularization
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Whitening:
-        """Find μ, Σ and W.
+        """Compute the mean, the covariance and the whitening matrix. Cost: O(n d²).
 
         Parameters
         ----------
         X : array-like, table or Source of shape (n, d)
-            The rows.
-        y : ignored
+            Training rows with finite numbers.
+        y : None
+            Has no effect. Accepted for compatibility with scikit-learn.
         sample_weight : array-like of shape (n,), optional
-            A row of weight 2 counts as two rows.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
         self
+            The fitted transformer.
         """
         source = self._open(X, None, sample_weight, supervised=False, check_finite=False)
         about = moments(source)
@@ -102,7 +104,18 @@ class Whitening(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
         return self
 
     def inverse_transform(self, X: Any) -> Array:
-        """x = μ + W⁻¹z. Cost: O(n d²)."""
+        """Transform back to the original rows, x = μ + W⁻¹z. Cost: O(n d²).
+
+        Parameters
+        ----------
+        X : array-like, table or Source of shape (n, d)
+            Transformed rows, as returned by `transform`.
+
+        Returns
+        -------
+        array of shape (n, d)
+            The rows in their original units.
+        """
         return self._open_result(X).map_rows(
             lambda block: (block.X @ self.coloring_matrix_.T + self.mean_).astype(
                 block.X.dtype, copy=False
@@ -113,12 +126,12 @@ class Whitening(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
         return (block.X - self.mean_) @ self.whitening_matrix_.T
 
     def _root(self, source: Source, about: Moments) -> tuple[Array, int]:
-        """An upper triangle R with RᵀR = Σ + τI, and how many directions have no spread."""
+        """Upper triangular R with RᵀR = Σ + τI, and the number of directions without variance."""
         d, unit = about.n_features, about.unit[: about.n_features]
         tau = self.regularization
         if about.n_rows == 1 and not tau:
             raise DataError(
-                "Whitening: n_samples = 1, and one row has no spread. Give more rows, or set "
+                "Whitening: n_samples = 1, but a single row has no variance. Use more rows, or set "
                 "regularization > 0."
             )
         matrix = about.scatter[:d, :d] / about.weight + np.diag(tau / unit**2)
@@ -140,7 +153,7 @@ class Whitening(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
         return factor * unit, self._nullity(scaled, constant, rounding, about)
 
     def _nullity(self, scaled: Array, constant: Array, rounding: float, about: Moments) -> int:
-        """How many directions have no spread; says which columns are at fault."""
+        """Number of directions without variance; reports the columns that cause them."""
         with one_blas_thread():
             _, s, Vt = np.linalg.svd(scaled)
         null = s <= rounding * s[0]
@@ -150,14 +163,14 @@ class Whitening(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
         reasons = []
         if constant.any():
             reasons.append(f"constant: {self._labels(constant)}")
-        # Columns that a null direction uses depend on each other.
+        # Columns with entries in a null direction are linearly dependent.
         dependent = (np.abs(Vt[null]) > 1e-6).any(axis=0) & ~constant
         if dependent.any():
             reasons.append(f"linearly dependent: {self._labels(dependent)}")
         message = (
             f"Whitening: the covariance is singular: {about.n_rows} rows vary in {varying} of "
-            f"{len(s)} directions (columns {'; '.join(reasons)}). Drop constant columns and those "
-            "that follow from others, give more rows than columns, or set a larger regularization."
+            f"{len(s)} directions (columns {'; '.join(reasons)}). Drop constant and linearly "
+            "dependent columns, use more rows than columns, or increase regularization."
         )
         if self.method == "cholesky":
             raise DataError(message)

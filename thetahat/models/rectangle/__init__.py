@@ -1,1 +1,1 @@
-"""Axis-parallel rectangles: the class that PAC learning begins with."""
+"""Axis-parallel rectangles, the standard example of PAC learning."""

@@ -1,4 +1,4 @@
-"""The tightest axis-parallel rectangle around the positive rows."""
+"""The smallest axis-parallel box around the positive rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True)
 class _Box:
-    """The smallest and largest entries of each column over the positive rows."""
+    """Smallest and largest value of each column over the positive rows."""
 
     low: Array
     high: Array
@@ -29,25 +29,26 @@ class _Box:
 
 
 class AxisParallelRectangle(TwoClassLearner):
-    """Label a row positive when it lies in the smallest box around the positive rows of `fit`.
+    """Classify rows as positive if they lie in the smallest box around the positive training rows.
 
-    Formula: h(x) = Π_j 1[low_j ≤ x_j ≤ high_j] with low and high the extremes of the positive rows.
-    It never errs on a positive row it has seen. If the truth is a box, then after
-    m ≥ (2d/ε)·log(2d/δ) rows its true error is at most ε with probability 1 − δ
-    (``th.theory.rectangle_sample_size``).
+    Formula: h(x) = Π_j 1[low_j ≤ x_j ≤ high_j], with low and high the smallest and largest values
+    of the positive rows. Positive training rows are always classified correctly. If the true
+    concept is a box, then for m ≥ (2d/ε)·log(2d/δ) rows the true error is at most ε with
+    probability 1 − δ (``th.theory.rectangle_sample_size``).
 
-    Cost: O(n d), one pass; in memory or out of core.
+    Cost: O(n d) in one pass, in memory or out of core.
 
     Attributes
     ----------
     classes_ : array of shape (2,)
-        The labels; the second is the positive one.
+        The class labels, in sorted order; the second one is the positive class.
     low_, high_ : array of shape (d,)
-        The corners of the box.
+        Lower and upper bounds of the box.
     consistent_ : bool
-        Whether no negative row lies inside; if not, no box is right on all rows.
+        Whether no negative training row lies in the box. If False, no box classifies all training
+        rows correctly.
     n_inside_ : int
-        Negative rows inside.
+        Number of negative training rows in the box.
 
     Examples
     --------
@@ -59,20 +60,22 @@ class AxisParallelRectangle(TwoClassLearner):
     """
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> AxisParallelRectangle:
-        """Fit.
+        """Find the smallest box around the positive rows. Cost: O(n d).
 
         Parameters
         ----------
         X : array-like or Source of shape (n, d)
-            Rows.
+            Training rows with finite numbers.
         y : array-like of shape (n,), optional
-            Labels of two kinds; the second in order is the positive one.
+            Labels of two classes; the second one in sorted order is positive. None if X is a
+            `Source` with targets.
         sample_weight : array-like of shape (n,), optional
-            A row of weight 0 is absent; other weights change nothing.
+            Rows of weight 0 are ignored; all other weights are equivalent.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         source = self._open_classes(X, y, sample_weight, most=2)
         box = source.reduce(_around_positives)
@@ -82,7 +85,7 @@ class AxisParallelRectangle(TwoClassLearner):
         return self
 
     def _score_block(self, block: Block) -> Array:
-        """How far inside the box a row lies; a row on a side has the smallest positive depth."""
+        """Distance of each row to the border of the box, positive inside and on the border."""
         rows = dense_rows(block)
         depth = np.minimum(rows - self.low_, self.high_ - rows).min(axis=1)
         depth[depth == 0] = np.finfo(rows.dtype).tiny

@@ -1,4 +1,4 @@
-"""The rounds of self-training: fit, believe the surest answers, fit again.
+"""The loop of self-training: fit, accept the most confident predictions as labels, fit again.
 
 k ← k ∪ {i ∉ k : maxₖ p(k | xᵢ) is large enough},   yᵢ ← argmaxₖ p(k | xᵢ)
 """
@@ -16,15 +16,15 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True)
 class Round:
-    """A fitted classifier, and the labels as they are after it was believed."""
+    """A fitted classifier, and the labels after its confident predictions were accepted."""
 
     model: Any
     labels: Array
     since: Array
-    """The round in which each row was labelled: 0 if it came with a label, −1 if it has none."""
+    """Iteration in which each row was labelled: 0 if it had a label, −1 if it has none."""
     number: int
     stopped: str
-    """Why there is no further round; "" if there may be one."""
+    """Reason why the loop ends; "" if it continues."""
 
 
 def rounds(
@@ -35,9 +35,9 @@ def rounds(
     known: Array,
     most: int | None,
 ) -> Iterator[Round]:
-    """Make rounds until every row has a label, none is sure enough, or `most` were made.
+    """Iterate until every row has a label, no prediction is confident enough, or `most` iterations.
 
-    ``learn(rows, labels)`` fits a classifier, ``choose(p)`` picks from the largest probabilities.
+    ``learn(rows, labels)`` fits a classifier, ``choose(p)`` selects from the largest probabilities.
     """
     labels, known = labels.copy(), known.copy()
     since = np.where(known, 0, -1)

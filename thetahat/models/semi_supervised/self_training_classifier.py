@@ -1,4 +1,4 @@
-"""Self-training: a classifier that labels the rows nobody did, the surest first."""
+"""Self-training: a classifier that labels unlabelled rows, most confident first."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNLABELLED = -1
 
 
 def _learner_has(method: str) -> Any:
-    """Whether the learner inside, fitted or not yet, has a method."""
+    """Whether the base estimator, fitted or not, has a method."""
 
     def check(model: SelfTrainingClassifier) -> bool:
         return hasattr(getattr(model, "estimator_", None) or model._learner(), method)
@@ -37,45 +37,51 @@ def _learner_has(method: str) -> Any:
 
 
 class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
-    """Make any classifier learn from rows without labels as well: believe its surest answers.
+    """Self-training: lets any classifier with probabilities learn from unlabelled rows too.
 
-    Formula: fit on the labelled rows; give label argmaxₖ p(k given x) to each row x whose largest
-    probability exceeds `threshold` (or to the `k_best` surest); repeat until nothing changes.
+    The classifier is fitted to the labelled rows, its most confident predictions for unlabelled
+    rows are accepted as labels, and it is fitted again. This helps if the classes form separate
+    clusters. It can reduce the accuracy otherwise, because wrong labels that were accepted are
+    never removed.
 
-    It helps where classes are heaps with gaps between them, and it can hurt where they are not: a
-    wrong answer that was believed is a label from then on.
+    Formula: a row x gets the label argmaxₖ p(k given x) if its largest probability exceeds
+    ``threshold``, or if it is among the ``k_best`` most confident rows; repeat until nothing
+    changes.
 
-    Cost: that of `estimator` once per round, and its probabilities for the rows without a label.
+    Cost: one fit of ``estimator`` per iteration, and its predictions for the unlabelled rows.
 
     Parameters
     ----------
-    estimator : classifier with predict_proba, optional
-        What learns; LogisticRegression by default.
-    threshold : float in [0, 1)
-        How sure an answer must be to be believed.
-    criterion : {"threshold", "k_best"}
-        Believe all answers above the threshold, or the surest `k_best` of each round.
-    k_best : int
-        How many.
-    max_iter : int or None
-        Rounds at most; None: until nothing changes.
-    verbose : bool
-        Print what each round adds.
+    estimator : classifier or None, default=None
+        The base estimator, with ``predict_proba``. None uses `LogisticRegression`.
+    threshold : float, default=0.75
+        Probability above which a prediction is accepted as a label, with ``criterion="threshold"``.
+        Larger values accept fewer labels. Must lie in [0, 1).
+    criterion : {"threshold", "k_best"}, default="threshold"
+        Whether to accept all predictions above the threshold, or the ``k_best`` most confident ones
+        in each iteration.
+    k_best : int, default=10
+        Number of predictions accepted per iteration, with ``criterion="k_best"``.
+    max_iter : int or None, default=10
+        Maximum number of iterations. None iterates until no more labels are accepted.
+    verbose : bool, default=False
+        If True, print the number of labels that each iteration adds.
 
     Attributes
     ----------
     estimator_ : classifier
-        The learner, fitted with the labels of the last round.
-    classes_ : ndarray
-        The labels, in their order.
+        The base estimator, fitted to the labels of the last iteration.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, in sorted order.
     transduction_ : ndarray of shape (n,)
-        The labels of the rows of `fit`, given or believed; −1 where none was sure enough.
+        Labels of the training rows, given or accepted; −1 for rows without a label.
     labeled_iter_ : ndarray of shape (n,)
-        The round in which each row was labelled; 0: it came with a label; −1: never.
+        Iteration in which each row was labelled; 0 for rows that had a label, −1 for rows without
+        one.
     n_iter_ : int
-        Rounds made.
+        Number of iterations that were made.
     termination_condition_ : {"no_change", "max_iter", "all_labeled"}
-        Why no further round was made.
+        Reason why the iterations ended.
 
     Examples
     --------
@@ -88,7 +94,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
 
     _streams = False
     _may_make_no_round = True
-    """Whether `n_iter_` may be 0: where all rows have labels."""
+    """`n_iter_` is 0 if all rows have labels."""
     _ranges: ClassVar[dict[str, Range]] = {
         "threshold": at_least(0),
         "criterion": one_of("threshold", "k_best"),
@@ -135,21 +141,22 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SelfTrainingClassifier:
-        """Learn from all rows; those without a label are marked by y = −1.
+        """Fit the classifier to labelled and unlabelled rows. Cost: one fit per iteration.
 
         Parameters
         ----------
-        X : array or sparse array of shape (n, d)
-            The rows.
-        y : array of shape (n,)
-            Their labels, −1 where there is none; labels that are text come as objects, or all have
-            one.
-        sample_weight : array of shape (n,), optional
-            How often each row counts; handed on to the learner.
+        X : array-like or sparse array of shape (n, d)
+            Training rows with and without labels.
+        y : array-like of shape (n,)
+            Class labels, −1 for unlabelled rows. To mix text labels with −1, use an array of
+            objects.
+        sample_weight : array-like of shape (n,), optional
+            Row weights, passed to the base estimator.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         learner = self._checked_learner(sample_weight)
         self._accepts_sparse = get_tags(learner).input_tags.sparse
@@ -168,15 +175,15 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
         verdict = Verdict.GO_ON
         with self._watching(self.max_iter, _attributes, X, y) as watch:
             for made in rounds(learn, probabilities, self._choose, labels, known, self.max_iter):
-                self.__dict__.update(_attributes(made))  # Ctrl-C finds the last round
-                self._say(made)
+                self.__dict__.update(_attributes(made))  # keeps the last iteration on Ctrl-C
+                self._print_progress(made)
                 verdict = watch(made.number, made, float("nan"))
                 if verdict is not Verdict.GO_ON:
                     break
         if verdict is Verdict.OUT_OF_TIME and not self.termination_condition_:
             warn(
-                f"SelfTrainingClassifier: out of time after {self.n_iter_} rounds; the last fit is "
-                "kept. Raise th.config(max_time=...), or lower max_iter.",
+                f"SelfTrainingClassifier: out of time; iterations made: {self.n_iter_}. The last "
+                "fit is kept. Increase th.config(max_time=...), or reduce max_iter.",
                 ConvergenceWarning,
             )
         return self
@@ -185,27 +192,27 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
         learner = self._learner()
         if not hasattr(learner, "predict_proba"):
             raise ParameterError(
-                f"SelfTrainingClassifier: estimator={learner!r} has no predict_proba, so nobody "
-                "can tell how sure it is. Use a classifier with probabilities."
+                f"SelfTrainingClassifier: estimator={learner!r} has no predict_proba, which "
+                "self-training needs. Use a classifier with probabilities."
             )
         if sample_weight is not None and not has_fit_parameter(learner, "sample_weight"):
             raise ParameterError(
                 f"SelfTrainingClassifier: {type(learner).__name__} doesn't support sample_weight. "
-                "Leave the weights out, or use a learner that takes them."
+                "Leave the weights out, or use a classifier that supports them."
             )
         if self.threshold >= 1 and self.criterion == "threshold":
             raise ParameterError(
-                f"SelfTrainingClassifier: threshold={self.threshold!r} must be below 1, for no "
+                f"SelfTrainingClassifier: threshold={self.threshold!r} must be below 1, because no "
                 "probability exceeds 1."
             )
         return learner
 
     def _partial_labels(self, y: Any, n_rows: int) -> tuple[Array, Array]:
-        """Labels as they were given, and which rows have one."""
+        """Labels as given, and a mask of the labelled rows."""
         if y is None:
             raise DataError(
-                "SelfTrainingClassifier requires y to be passed, but the target y is None. Give a "
-                "label per row, −1 where there is none."
+                "SelfTrainingClassifier requires y to be passed, but the target y is None. Pass "
+                "one label per row, −1 for unlabelled rows."
             )
         from sklearn.utils.validation import column_or_1d
 
@@ -213,7 +220,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
         if labels.shape[0] != n_rows:
             raise DataError(
                 f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
-                f"y has {labels.shape[0]}. Give one label per row, −1 where there is none."
+                f"y has {labels.shape[0]}. Pass one label per row, −1 for unlabelled rows."
             )
         if labels.dtype.kind in "US":
             known = np.ones(n_rows, dtype=bool)
@@ -221,8 +228,8 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
             known = ~np.array(labels == UNLABELLED, dtype=bool)
         if not known.any():
             raise DataError(
-                "SelfTrainingClassifier: no row has a label (all are −1), so there is nothing to "
-                "start from: less than one class. Label a few rows of every class."
+                "SelfTrainingClassifier: no row has a label (all are −1), so y has less than one "
+                "class. Label a few rows of every class."
             )
         given = labels[known]
         if given.dtype == object and all(isinstance(label, str) for label in given):
@@ -231,12 +238,12 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
         return labels, known
 
     def _choose(self, surest: Array) -> Array:
-        """Which of the unlabelled rows to believe, given their largest probabilities."""
+        """Unlabelled rows to accept, given their largest probabilities."""
         if self.criterion == "threshold":
             return np.flatnonzero(surest > self.threshold)
         return np.argsort(-surest, kind="stable")[: self.k_best]
 
-    def _say(self, made: Round) -> None:
+    def _print_progress(self, made: Round) -> None:
         added = np.count_nonzero(made.since == made.number)
         if self.verbose and made.number and added:
             print(f"End of iteration {made.number}, added {added} new labels.")
@@ -249,35 +256,73 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
         return features
 
     def predict(self, X: Any) -> Array:
-        """The label of every row.
+        """Predict the class label of each row. Cost: one prediction of the base estimator.
 
         Parameters
         ----------
-        X : array or sparse array of shape (n, d)
-            The rows.
+        X : array-like or sparse array of shape (n, d)
+            Rows to predict, with the same columns as in `fit`.
 
         Returns
         -------
         ndarray of shape (n,)
+            The predicted class labels.
         """
         rows = self._rows(X)
         return self.estimator_.predict(rows)
 
     @available_if(_learner_has("predict_proba"))
     def predict_proba(self, X: Any) -> Array:
-        """The probability of every class, (n, n_classes)."""
+        """Predict class probabilities. Cost: one prediction of the base estimator.
+
+        Parameters
+        ----------
+        X : array-like or sparse array of shape (n, d)
+            Rows to predict, with the same columns as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            Probabilities in the order of ``classes_``.
+        """
         rows = self._rows(X)
         return self.estimator_.predict_proba(rows)
 
     @available_if(_learner_has("predict_log_proba"))
     def predict_log_proba(self, X: Any) -> Array:
-        """The logarithms of the probabilities, (n, n_classes)."""
+        """Predict the logarithms of the class probabilities.
+
+        Available if the base estimator has this method. Cost: one prediction of it.
+
+        Parameters
+        ----------
+        X : array-like or sparse array of shape (n, d)
+            Rows to predict, with the same columns as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            Log-probabilities in the order of ``classes_``.
+        """
         rows = self._rows(X)
         return self.estimator_.predict_log_proba(rows)
 
     @available_if(_learner_has("decision_function"))
     def decision_function(self, X: Any) -> Array:
-        """The learner's own scores."""
+        """Compute the decision scores of the base estimator.
+
+        Available if the base estimator has this method. Cost: one prediction of it.
+
+        Parameters
+        ----------
+        X : array-like or sparse array of shape (n, d)
+            Rows to predict, with the same columns as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+            The decision scores.
+        """
         rows = self._rows(X)
         return self.estimator_.decision_function(rows)
 

@@ -1,12 +1,12 @@
-"""The length of a description: bits(T) + bits to name the examples that T gets wrong.
+"""Description length: bits(T) plus the bits needed to list the rows that T misclassifies.
 
-Sender and receiver know the rows x, the number of classes C and the columns; the labels are to be
-sent. The tree is sent in preorder: one bit per node says whether it is a leaf. An inner node names
-its column, log₂ d bits, and where it divides: one of the q_j gaps between the distinct values of
-the column, log₂ q_j bits, or one of the 2^(K−1) − 1 ways to part K categories; and where the column
-has missing values one bit for their side. A leaf names its class, log₂ C bits. The receiver then
-knows how many rows n each leaf holds, and is told how many of them have another class, log₂(n + 1)
-bits, which ones, log₂ C(n, e) bits, and which class, e·log₂(C − 1) bits.
+Sender and receiver both know the rows x, the columns and the number of classes C; the labels are
+transmitted. The tree is sent in preorder: one bit per node states whether it is a leaf. An inner
+node specifies its column, log₂ d bits, and its split: one of the q_j gaps between the distinct
+values of the column, log₂ q_j bits, or one of the 2^(K−1) − 1 ways to divide K categories; and for
+columns with missing values one bit for their side. A leaf specifies its class, log₂ C bits. The
+receiver then knows the number of rows n of each leaf and receives how many of them have another
+class, log₂(n + 1) bits, which ones, log₂ C(n, e) bits, and which class, e·log₂(C − 1) bits.
 
 Both parts are sums over nodes, so bottom-up pruning finds the shortest description exactly.
 """
@@ -29,9 +29,18 @@ from thetahat.models.tree.structure import Tree
 
 @dataclass(frozen=True)
 class DescriptionLength:
-    """Bits of a tree, and of the labels once the tree is known.
+    """Description length of labels: bits of a tree, and of the labels given the tree.
 
     total = tree_bits + exception_bits. Cost: O(1).
+
+    Attributes
+    ----------
+    tree_bits : float
+        Number of bits that describe the tree.
+    exception_bits : float
+        Number of bits that describe the misclassified rows.
+    label_bits : float
+        Number of bits for the labels without a tree, that is, with a single leaf.
 
     Examples
     --------
@@ -43,11 +52,11 @@ class DescriptionLength:
     tree_bits: float
     exception_bits: float
     label_bits: float
-    """Bits of the labels as exceptions to a single leaf: what the tree must beat."""
+    """Bits of the labels with a single leaf; a useful tree needs fewer in total."""
 
     @property
     def total(self) -> float:
-        """Bits in all."""
+        """Total number of bits."""
         return self.tree_bits + self.exception_bits
 
     def __str__(self) -> str:
@@ -59,31 +68,35 @@ class DescriptionLength:
 
 @dataclass(frozen=True)
 class NodeBits:
-    """The description length by node: what each adds to the whole as what it is or might be."""
+    """Contribution of each node to the description length, as an inner node or as a leaf."""
 
     inner: Array
-    """As an inner node; 0 for those that are leaves."""
+    """Bits as an inner node; 0 for leaves."""
     leaf: Array
-    """As a leaf."""
+    """Bits as a leaf."""
     exceptions: Array
-    """Of the rows that reach it, were it a leaf."""
+    """Bits of the misclassified rows if the node were a leaf."""
 
 
 def description_length(model: Any, X: Any, y: Any, sample_weight: Any = None) -> DescriptionLength:
-    """Measure a classification tree by the bits it takes to send the labels y of the rows X.
+    """Compute the number of bits needed to describe labels with a classification tree.
 
-    bits(T) + Σ_leaves [log₂(n + 1) + log₂ C(n, e) + e·log₂(C − 1)], with n rows and e misclassified
-    ones in a leaf, and bits(T) = nodes + leaves·log₂ C + Σ_inner (log₂ d + log₂ cuts of a column).
-    The shorter the description, the less of the tree is noise. Cost: O(n·(depth + d·log n)).
+    A shorter description means that less of the tree is noise; use it to compare pruned trees.
+
+    Formula: bits(T) + Σ_leaves [log₂(n + 1) + log₂ C(n, e) + e·log₂(C − 1)], with n rows and e
+    misclassified rows in a leaf, and bits(T) = nodes + leaves·log₂ C + Σ_inner (log₂ d + log₂ cuts
+    of a column). Cost: O(n·(depth + d·log n)).
 
     Parameters
     ----------
     model : fitted classification tree
-        Any with a ``tree_`` of one output.
+        Any fitted estimator with a ``tree_`` for one output.
     X : table of shape (n, d)
-    y : labels of shape (n,)
-    sample_weight : array of shape (n,), optional
-        How many rows each row stands for.
+        Rows whose labels are described.
+    y : array-like of shape (n,)
+        Class label of each row.
+    sample_weight : array-like of shape (n,), optional
+        Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
     Returns
     -------
@@ -111,12 +124,12 @@ def description_length(model: Any, X: Any, y: Any, sample_weight: Any = None) ->
 
 
 def node_bits(model: Any, X: Any, y: Any, sample_weight: Any = None) -> NodeBits:
-    """The description length of the labels y of the rows X under a fitted tree, node by node."""
+    """Description length of the labels y of the rows X under a fitted tree, per node."""
     classes = getattr(model, "classes_", None)
     if classes is None or model.tree_.n_outputs != 1:
         raise CapabilityError(
-            f"{type(model).__name__}: a description length counts misclassified labels of one "
-            "output. Give a classification tree, or prune by method='weakest_link'."
+            f"{type(model).__name__}: the description length counts misclassified labels of one "
+            "output. Use a classification tree, or prune with method='weakest_link'."
         )
     tree, rows = model.tree_, model._rows(X)
     codes = LabelEncoding(classes).encode(np.asarray(y))
@@ -127,7 +140,7 @@ def node_bits(model: Any, X: Any, y: Any, sample_weight: Any = None) -> NodeBits
     subsets = gammaln(total + 1) - gammaln(wrong + 1) - gammaln(total - wrong + 1)
     exceptions = np.log2(total + 1) + subsets / np.log(2.0) + wrong * _log2(n_classes - 1)
     is_inner = tree.feature >= 0
-    categories = np.zeros(tree.n_features, dtype=np.int64)  # oblique directions have none
+    categories = np.zeros(tree.n_features, dtype=np.int64)  # oblique directions have no categories
     categories[: model.n_features_in_] = model._columns.n_categories
     cuts = _bits_of_cuts(rows, categories)
     inner = np.where(is_inner, 1.0 + _log2(tree.n_features) + cuts[tree.feature], 0.0)
@@ -136,7 +149,7 @@ def node_bits(model: Any, X: Any, y: Any, sample_weight: Any = None) -> NodeBits
 
 
 def class_counts(tree: Tree, rows: Array, codes: Array, sample_weight: Any = None) -> Array:
-    """How many rows of each class reach each node, (n_nodes, C)."""
+    """Number of rows of each class that reach each node, (n_nodes, C)."""
     weight = None
     if sample_weight is not None:
         weight = as_weight(sample_weight, rows.shape[0], "description_length")
@@ -150,7 +163,7 @@ def class_counts(tree: Tree, rows: Array, codes: Array, sample_weight: Any = Non
 
 
 def _bits_of_cuts(rows: Array, n_categories: Array) -> Array:
-    """Bits that say where a column is divided, and on which side its missing values go."""
+    """Bits for the threshold of a column and for the side of its missing values."""
     bits = np.zeros(rows.shape[1])
     for j, n_sets in enumerate(n_categories):
         column = rows[:, j]
@@ -164,5 +177,5 @@ def _bits_of_cuts(rows: Array, n_categories: Array) -> Array:
 
 
 def _log2(count: float) -> float:
-    """log₂, and 0 where there is nothing to choose from."""
+    """log₂, and 0 where there is only one choice."""
     return float(np.log2(count)) if count > 1 else 0.0

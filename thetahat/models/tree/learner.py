@@ -1,4 +1,4 @@
-"""What all learners of trees share: how they open a table, and the rows they predict."""
+"""Parts shared by all estimators based on trees: reading tables for fitting and prediction."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from thetahat.models.tree.growth.columns import TreeColumns
 
 
 class TreeLearner(Estimator):
-    """Takes numbers, categories and missing values as they come; ``_columns`` remembers them.
+    """Accepts numbers, categories and missing values; ``_columns`` stores the kinds of the columns.
 
-    To stand before `Classifier` and its kin among the bases: they open rows by `_open`, which is
-    answered here.
+    It must precede `Classifier` and similar classes among the bases, because they read rows through
+    `_open`, which is defined here.
     """
 
     _accepts_sparse: ClassVar[bool] = True
@@ -41,7 +41,7 @@ class TreeLearner(Estimator):
         supervised: bool = True,
         check_finite: bool = False,
     ) -> InMemory:
-        """As `_open_columns`, with the estimator's own ``categorical_features`` if it has them."""
+        """Like `_open_columns`, with ``categorical_features`` of the estimator if it has them."""
         return self._open_columns(
             X,
             y,
@@ -59,10 +59,10 @@ class TreeLearner(Estimator):
         categorical_features: Any = None,
         supervised: bool = True,
     ) -> InMemory:
-        """Check parameters and data, remember the columns, and give the rows in memory.
+        """Validate parameters and data, store the columns, and return the rows in memory.
 
-        X of the source is float32 or float64, with NaN for missing values and codes for categories;
-        ``_columns`` says which. Cost: O(1) for a float array, O(n·d) for a table.
+        X of the returned source is float32 or float64, with NaN for missing values and codes for
+        categories, which ``_columns`` lists. Cost: O(1) for a float array, O(n·d) for a table.
         """
         who = type(self).__name__
         table, named = X, ()
@@ -80,7 +80,7 @@ class TreeLearner(Estimator):
                 features, y, sample_weight, supervised=supervised, check_finite=False
             )
         if columns.categorical and opened.weight is not None and not opened.weight.all():
-            # A row of weight zero is absent: what it alone holds is a category never seen.
+            # Rows of weight zero are ignored, and so are categories that only they contain.
             columns = TreeColumns.learn(
                 table, categorical_features, rows=opened.weight > 0, who=who
             )
@@ -93,7 +93,7 @@ class TreeLearner(Estimator):
         return opened
 
     def _rows(self, X: Any) -> Array:
-        """Rows for a fitted estimator as it knows them, their columns checked against `fit`."""
+        """Rows for a fitted estimator, with their columns compared with those of `fit`."""
         columns = self.__dict__.get("_columns")
         if columns is None:
             check_is_fitted(self)
@@ -128,7 +128,7 @@ class TreeLearner(Estimator):
 def _in_memory(source: Source, who: str) -> InMemory:
     if not isinstance(source, InMemory):
         raise CapabilityError(
-            f"{who} needs its rows in memory, and these are read block by block. Load them first, "
-            "or use a model that streams, such as LinearModel."
+            f"{who} needs its rows in memory, but this source reads them in blocks. Load the data "
+            "first, or use a model that supports sources on disk, such as LinearModel."
         )
     return source

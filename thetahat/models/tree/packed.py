@@ -1,4 +1,4 @@
-"""Trees in the layout that predicts: 16 bytes a node, and one row of values per leaf."""
+"""Trees in the layout used for prediction: 16 bytes per node, and one row of values per leaf."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array
 
 NODE = np.dtype([("threshold", "f8"), ("feature", "i4"), ("child", "i4")])
-"""A node. Children are `child` and `child` + 1; a leaf has feature −1, and `child` is its row of
-the values."""
+"""A node. Its children are `child` and `child` + 1; a leaf has feature −1, and `child` is its row
+in the values."""
 MISSING_LEFT = 1 << 30
 CATEGORICAL = 1 << 29
 
 ROWS_PER_THREAD = 2048
-"""Fewer rows than this are not worth a thread of their own."""
+"""Minimum number of rows per thread; starting more threads costs more than it saves."""
 
 
 class TreeArrays(Protocol):
-    """A tree as arrays with one entry per node: what is packed."""
+    """A tree as arrays with one entry per node, the input of `pack`."""
 
     feature: Array
     threshold: Array
@@ -40,7 +40,7 @@ class TreeArrays(Protocol):
 
 @dataclass(frozen=True)
 class PackedTrees:
-    """Some trees, one after the other; checked when made, so that walks cannot leave them."""
+    """Several trees one after another; validated when created, so that no walk can leave them."""
 
     nodes: Array
     """Their nodes, numbered within each tree (structured, `NODE`)."""
@@ -67,7 +67,7 @@ class PackedTrees:
 
     @classmethod
     def pack(cls, trees: Sequence[TreeArrays]) -> PackedTrees:
-        """Put trees together; all are over the same columns and have values of one width."""
+        """Combine trees over the same columns and with values of the same width."""
         sizes = [tree.node_count for tree in trees]
         roots = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         nodes = np.empty(int(roots[-1]), dtype=NODE)
@@ -98,9 +98,9 @@ class PackedTrees:
         )
 
     def sum(self, X: Array, out: Array | None = None, n_columns: int | None = None) -> Array:
-        """Σ over the trees of the values at each row's leaf, (n, width), added to `out`.
+        """Sum over the trees of the leaf values of each row, (n, width), added to `out`.
 
-        With `n_columns` and leaves that hold one number, tree t adds to column t mod n_columns.
+        With `n_columns` and one number per leaf, tree t adds to column t mod n_columns.
         """
         if out is None:
             out = np.zeros((X.shape[0], n_columns or self.values.shape[1]))
@@ -112,9 +112,9 @@ class PackedTrees:
         return out
 
     def sum_of_left_out(self, X: Array, grown_on: Array, out: Array, votes: Array) -> None:
-        """As `sum`, of each tree the rows that it was not grown on; `votes` counts the trees.
+        """Like `sum`, only for the out-of-bag rows of each tree; `votes` counts the trees.
 
-        `grown_on` (n_trees, n) is 0 for the rows left out (uint8).
+        `grown_on` (n_trees, n) is 0 for the out-of-bag rows (uint8).
         """
         rows = np.ascontiguousarray(X)
         threads = min(n_threads(), 1 + rows.shape[0] // ROWS_PER_THREAD)
@@ -132,19 +132,19 @@ class PackedTrees:
         )
 
     def some(self, start: int, stop: int) -> PackedTrees:
-        """The trees from `start` on, up to `stop`; they share the memory of these."""
+        """The trees from `start` up to `stop`; the memory is shared."""
         first, last = self.roots[start], self.roots[stop]
         return replace(
             self, nodes=self.nodes[first:last], roots=self.roots[start : stop + 1] - first
         )
 
     def each(self, X: Array) -> Array:
-        """What each tree answers, (n_trees, n, width)."""
+        """Leaf values of each row in each tree, (n_trees, n, width)."""
         places = self.leaves(X).astype(np.int64) + self.roots[:-1, None]
         return self.values[self.nodes["child"][places]]
 
     def leaves(self, X: Array) -> Array:
-        """The number of each row's leaf within each tree, (n_trees, n) (int32)."""
+        """Number of the leaf of each row within each tree, (n_trees, n) (int32)."""
         rows = np.ascontiguousarray(X)
         out = np.empty((self.n_trees, rows.shape[0]), dtype=np.int32)
         threads = min(n_threads(), 1 + rows.shape[0] // ROWS_PER_THREAD)

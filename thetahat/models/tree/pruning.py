@@ -1,12 +1,13 @@
-"""Pruning: a nested sequence of ever smaller trees, made by turning inner nodes into leaves.
+"""Pruning: a nested sequence of smaller and smaller trees, made by turning inner nodes into leaves.
 
 With R(t) the risk of node t as a leaf, T_t the branch below it, R(T_t) the sum over its leaves, and
-K the cost of describing a tree (its number of leaves, say), the weakest link is the node of least
+K the complexity of a tree (for example its number of leaves), the weakest link is the node with the
+smallest
 
     g(t) = (R(t) − R(T_t)) / (K(T_t) − K(t)),
 
-what a leaf costs in risk per unit of size that it saves. Collapsing weakest links until the root is
-reached gives, for every α, the smallest of the subtrees that minimise R(T) + α·K(T).
+the increase of the risk per unit of complexity saved. Collapsing weakest links up to the root
+gives, for every α, the smallest subtree that minimises R(T) + α·K(T).
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ from thetahat.models.tree.structure import LEAF, Tree
 
 @dataclass(frozen=True)
 class PruningSequence:
-    """The trees of a pruning, from the whole tree (step 0) to its root alone."""
+    """The trees of a pruning, from the full tree (step 0) to its root alone."""
 
     tree: Tree
     leaf_from: Array
-    """The step from which on each node is a leaf, or is gone because one above it is (int64)."""
+    """The step from which each node is a leaf, or removed with an ancestor (int64)."""
     levels: Array
-    """What each step was worth: α of a weakest link, or the impact; 0 for the whole tree."""
+    """Level of each step: α of a weakest link, or the impact; 0 for the full tree."""
     risks: Array
-    """Σ over the leaves of R, per step."""
+    """Sum of R over the leaves, per step."""
     n_nodes: Array
     """Number of nodes, per step."""
 
@@ -45,12 +46,12 @@ class PruningSequence:
         return (self.n_nodes + 1) // 2
 
     def step_at(self, level: float) -> int:
-        """The last step before one of a higher level; the whole tree at least."""
-        reached = np.maximum.accumulate(self.levels)  # rounding may take one back a little
+        """The last step whose level does not exceed `level`; at least step 0."""
+        reached = np.maximum.accumulate(self.levels)  # rounding may decrease a level slightly
         return max(0, int(np.searchsorted(reached, level, side="right")) - 1)
 
     def step_of_size(self, n_nodes: int) -> int:
-        """The first step with at most `n_nodes` nodes; the root alone at most."""
+        """The first step with at most `n_nodes` nodes; at most the root alone."""
         return min(self.n_steps - 1, int(np.searchsorted(-self.n_nodes, -n_nodes)))
 
     def tree_at(self, step: int) -> Tree:
@@ -59,10 +60,10 @@ class PruningSequence:
 
 
 def pruned(tree: Tree, is_leaf: Array) -> Tree:
-    """The tree in which the nodes marked by `is_leaf` have no children (others keep theirs).
+    """The tree in which the nodes marked by `is_leaf` have no children.
 
-    What a node answers, its impurity and weight were kept while the tree grew, so nothing has to be
-    learned anew. Cost: O(nodes).
+    Values, impurities and weights of all nodes were stored while the tree grew, so nothing has to
+    be recomputed. Cost: O(nodes).
     """
     cut = np.asarray(is_leaf, dtype=bool) | (tree.feature < 0)
     keep = np.zeros(tree.node_count, dtype=bool)
@@ -94,18 +95,18 @@ def pruned(tree: Tree, is_leaf: Array) -> Tree:
 def weakest_links(
     tree: Tree, risk: Array | None = None, leaf_cost: Any = 1.0, inner_cost: Any = 0.0
 ) -> PruningSequence:
-    """Collapse the weakest link again and again until the root is a leaf.
+    """Collapse the weakest link repeatedly until the root is a leaf.
 
-    `risk` is R per node, w·φ/W unless said (Breiman's cost complexity, as in scikit-learn); the
-    costs are what a node adds to K as a leaf and as an inner node, numbers or one per node: leaves
-    are counted unless said. Cost: O(nodes · (depth + log nodes)), about.
+    `risk` is R per node, by default w·φ/W (cost-complexity pruning, as in scikit-learn). The costs
+    are the contributions of a node to K as a leaf and as an inner node, as numbers or one per node;
+    by default leaves are counted. Cost: about O(nodes · (depth + log nodes)).
     """
     links = _Branches(tree, impurity_risk(tree) if risk is None else risk, leaf_cost, inner_cost)
     return links.collapse(links.weakness)
 
 
 def least_impact(tree: Tree, risk: Array | None = None) -> PruningSequence:
-    """Collapse, again and again, that pair of sibling leaves whose loss raises the risk least.
+    """Collapse repeatedly the pair of sibling leaves whose removal increases the risk least.
 
     The impact of making t a leaf is R(t) − R(left) − R(right). Cost: O(nodes · log nodes).
     """
@@ -119,10 +120,10 @@ def impurity_risk(tree: Tree) -> Array:
 
 
 def error_risk(tree: Tree) -> Array:
-    """The training error of each node's rows, as a share of all rows.
+    """Training error of the rows of each node, as a fraction of all rows.
 
-    The weight of the rows that are not of the majority class (averaged over the outputs); for
-    regression the impurity is the error already.
+    The weight of the rows outside the majority class (averaged over the outputs); for regression
+    the impurity is already the error.
     """
     if tree.max_n_classes == 1:
         return impurity_risk(tree)
@@ -145,7 +146,7 @@ def parents(tree: Tree) -> Array:
 
 
 class _Branches:
-    """Risk and cost of the branch below every node, kept true while branches are collapsed."""
+    """Risk and complexity of the branch below every node, updated as branches are collapsed."""
 
     def __init__(self, tree: Tree, risk: Array, leaf_cost: Any, inner_cost: Any) -> None:
         n = tree.node_count
@@ -169,7 +170,7 @@ class _Branches:
         return (self.node_risk[node] - self.risk[node]) / gain
 
     def impact(self, node: int) -> float | None:
-        """Of a node above two leaves; none for others."""
+        """Impact of collapsing a node above two leaves; None for other nodes."""
         left = self.left[node]
         if self.leaf_from[left] < 0 or self.leaf_from[left + 1] < 0:
             return None
@@ -179,10 +180,11 @@ class _Branches:
     def collapse(
         self, measure: Callable[[int], float | None], *, far: bool = True
     ) -> PruningSequence:
-        """Turn the node of least measure into a leaf (the older one at a tie) until one is left.
+        """Turn the node with the smallest measure into a leaf, until only the root is left.
 
-        What is collapsed below a node can only raise its measure, so it is measured anew when its
-        turn comes. `far` says whether a new leaf is felt by more nodes than its parent.
+        For ties, the older node comes first. Collapsing nodes below a node can only increase its
+        measure, so a node is measured again when it is next in the queue. `far` states whether a
+        new leaf affects more nodes than its parent.
         """
         heap = [(value, node) for node in self.inner if (value := measure(node)) is not None]
         heapq.heapify(heap)
@@ -190,7 +192,7 @@ class _Branches:
         while heap:
             level, node = heapq.heappop(heap)
             if self.leaf_from[node] >= 0:
-                continue  # gone with a branch
+                continue  # removed with a branch
             value = measure(node)
             if value is not None and value > level:
                 heapq.heappush(heap, (value, node))
@@ -212,7 +214,7 @@ class _Branches:
         )
 
     def _mark(self, node: int, step: int) -> None:
-        """Node and all that is below it and still there end at this step."""
+        """Record that the node and the rest of its branch end at this step."""
         stack = [node]
         while stack:
             top = stack.pop()
@@ -221,7 +223,7 @@ class _Branches:
                 stack += (self.left[top], self.left[top] + 1)
 
     def _collapse_one(self, node: int, far: bool) -> None:
-        """Make the node a leaf, and take it into account above."""
+        """Make the node a leaf and update its ancestors."""
         risk = self.node_risk[node] - self.risk[node]
         cost = self.node_cost[node] - self.cost[node]
         size = 1 - self.size[node]

@@ -1,4 +1,4 @@
-"""Regression trees: f(x) = Σⱼ vⱼ·1[x ∈ Rⱼ] with vⱼ the mean (or median) of the targets in Rⱼ."""
+"""Regression trees: f(x) = Σⱼ vⱼ·1[x ∈ Rⱼ], with vⱼ the mean (or median) of the targets in Rⱼ."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from thetahat.models.tree.single import SingleTree
 
 
 class RegressionTree(RegressorMixin, SingleTree):
-    """Grows by sums of targets; answers with the leaf's mean or median."""
+    """Tree grown from sums of targets; predicts the mean or median of the leaf."""
 
     _ranges: ClassVar[dict[str, Range]] = {
         **SingleTree._ranges,
@@ -23,20 +23,22 @@ class RegressionTree(RegressorMixin, SingleTree):
     }
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Grow the tree.
+        """Grow the tree from the training rows. Cost: O(n·d) per level.
 
         Parameters
         ----------
         X : table of shape (n, d)
-            Numbers, categories and missing values; an array, a sparse array or a data frame.
+            Training rows with numbers, categories and missing values: an array, a sparse array or a
+            data frame.
         y : array-like of shape (n,) or (n, n_outputs)
-            Targets.
+            Target value of each training row.
         sample_weight : array-like of shape (n,), optional
-            How many rows each row stands for; a row of weight 0 is not there.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._grow(*self._opened(X, y, sample_weight))
         return self
@@ -51,72 +53,119 @@ class RegressionTree(RegressorMixin, SingleTree):
         return source, ()
 
     def predict(self, X: Any) -> Array:
-        """The value of each row's leaf, (n,) or (n, n_outputs)."""
+        """Predict the value of the leaf of each row.
+
+        Cost: O(n · depth).
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            Rows to predict, with the same columns as in `fit`.
+
+        Returns
+        -------
+        array of shape (n,) or (n, n_outputs)
+            The predicted targets.
+        """
         rows = self._rows(X)
         values = self.tree_.predict(rows).astype(rows.dtype, copy=False)[:, :, 0]
         return values[:, 0] if self.n_outputs_ == 1 else values
 
 
 class DecisionTreeRegressor(RegressionTree):
-    """A tree that divides the rows where their targets differ most, with a constant in each leaf.
+    """Decision tree regressor with exact splits.
 
-    Formula: each node takes the split of least Σ_L (y − c_L)² + Σ_R (y − c_R)², c the means of the
-    two sides (or of least absolute error with medians, or least Poisson deviance). A threshold
-    slides over the sorted rows, so all splits of a column cost O(n). Exact splits on columns that
-    are sorted once; the same tree for any number of threads.
+    The tree splits the rows by one column at a time and predicts a constant in each leaf.
+    Categories and missing values are handled without preprocessing. The same tree results for any
+    number of threads.
 
-    Cost: O(n·d) per level, O(n·d) memory; prediction O(depth) per row. O(n·log n·d) per level for
-    absolute errors.
+    Formula: each node takes the split with the smallest Σ_L (y − c_L)² + Σ_R (y − c_R)², where c_L
+    and c_R are the means of the two sides (or the smallest absolute error with medians, or the
+    smallest Poisson deviance). All splits of a sorted column together cost O(n).
+
+    Cost: O(n·d) per level and O(n·d) memory; prediction O(depth) per row. The absolute error costs
+    O(n·log n·d) per level.
 
     Parameters
     ----------
     criterion : {"squared_error", "friedman_mse", "absolute_error", "poisson"}, \
-default="squared_error"
-        What a leaf's constant loses; Friedman's improvement averages outputs before it squares.
+    default="squared_error"
+        Loss that splits reduce: the squared error, the absolute error (leaves predict medians),
+        Friedman's improvement score, or the Poisson deviance for non-negative targets.
     splitter : {"best", "random"}, default="best"
-        Try every threshold, or one drawn uniformly between a column's extremes in the node.
-    max_depth : int, optional
-        Most questions in a row.
-    min_samples_split, min_samples_leaf : int or float, default=2 and 1
-        Least rows of a node that is divided and of a leaf; a float is a share of all rows.
+        How thresholds are chosen. "best" tries every threshold; "random" draws one threshold per
+        column, uniformly between the smallest and the largest value in the node.
+    max_depth : int or None, default=None
+        Maximum depth of the tree: the number of edges from the root to the deepest leaf. Smaller
+        values reduce overfitting. None grows until the leaves are pure or too small to split.
+    min_samples_split : int or float, default=2
+        Minimum number of rows that a node needs to be split. A float is a fraction of all rows.
+        Larger values give smaller trees.
+    min_samples_leaf : int or float, default=1
+        Minimum number of rows in a leaf. A float is a fraction of all rows. Larger values give
+        smoother predictions.
     min_weight_fraction_leaf : float, default=0.0
-        Least share of the weight in a leaf.
+        Minimum fraction of the total weight that a leaf must hold. Must lie between 0 and 0.5.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Columns tried at a node, drawn anew at each; columns that are constant there do not count.
+        Number of columns considered for each split, drawn at random for every node. An int is a
+        number of columns, a float a fraction of them; "sqrt" and "log2" are functions of the number
+        of columns; None considers all of them. Columns that are constant in the node do not count.
     random_state : int, Generator, RandomState or None, default=None
-        What is drawn depends on it alone.
-    max_leaf_nodes : int, optional
-        Most leaves; the leaf with the largest drop of the error is divided first.
+        Seed for drawing columns, thresholds and oblique directions. Pass an int for the same result
+        on every call.
+    max_leaf_nodes : int or None, default=None
+        Maximum number of leaves. When set, the leaf whose split has the largest gain is split first
+        (best-first growth). Must be at least 1; None means no limit.
     min_impurity_decrease : float, default=0.0
-        Least gain of a split times the node's share of the weight.
+        Minimum weighted decrease of the impurity that a split must achieve: the decrease times the
+        node's fraction of the total weight. Larger values give smaller trees. Must be at least 0.
     ccp_alpha : float, default=0.0
-        Prune weakest links up to this level.
-    monotonic_cst : array of shape (d,), optional
-        1 or −1 for columns along which the prediction must not fall or rise.
-    categorical_features : array-like, optional
-        Columns to be read as categories, besides those that are by their type.
+        Strength of minimal cost-complexity pruning (α). Larger values prune more; see
+        `cost_complexity_pruning_path` for suitable values. Must be at least 0; 0 means no pruning.
+    monotonic_cst : array-like, dict or None, default=None
+        Direction of the effect of each column on the prediction: 1 (must not decrease), 0 (no
+        constraint) or −1 (must not increase). An array with one entry per column, or a dict from
+        column names to directions. Requires one output. None means no constraints.
+    categorical_features : array-like or None, default=None
+        Columns to treat as unordered categories: a Boolean mask, column numbers or column names.
+        Columns of text and of categorical type are always treated as categories; None adds no
+        others.
     categorical_split : {"subset", "equal"}, default="subset"
-        Best subset of categories against the rest (one output), or one against the others.
+        How categorical columns are split: "subset" searches the best subset of categories against
+        the rest (one output); "equal" separates one category from all others.
     candidates : {"midpoints", "values"}, default="midpoints"
-        Thresholds: halfway between neighbouring values, or the values themselves (x ≤ t).
-    leaf_rate : float, optional
-        τ: at most τ·N^(1/3) leaves, with N the weight of the rows.
+        Where thresholds lie: halfway between neighbouring values of a column, or at the values
+        themselves (x ≤ t).
+    leaf_rate : float or None, default=None
+        Limits the number of leaves to τ·N^(1/3), with N the total weight of the rows and τ this
+        value. Must be at least 0; None means no such limit.
     min_gain : float, default=0.0
-        δ: least gain of a split, by its own node's weight.
+        Minimum decrease of the impurity that a split must achieve, relative to the weight of its
+        own node (δ). Unlike ``min_impurity_decrease``, it does not depend on the size of the node.
+        Must be at least 0.
     oblique : int, default=0
-        Random combinations of two columns that are offered as further columns.
+        Number of random linear combinations of two columns that are added as candidates for splits.
+        0 allows axis-parallel splits only.
     ties : {"first", "random"}, default="first"
-        Of columns that gain alike, as most do in nodes of few rows: the first of them, or any one.
+        Which column to use when several splits have the same gain, which is frequent in small
+        nodes: the first column, or one chosen at random.
 
     Attributes
     ----------
     tree_ : Tree
-        The nodes, with scikit-learn's names.
+        The nodes of the tree as arrays, with the same names as in scikit-learn.
     feature_importances_ : array of shape (d,)
-        Shares of the columns in what the splits gained.
-    max_features_, n_outputs_, n_features_in_ : int
+        Relative importance of each column: its share of the total decrease of impurity. The shares
+        sum to 1.
+    max_features_ : int
+        Number of columns considered for each split.
+    n_outputs_ : int
+        Number of outputs, that is, of columns of y.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
     feature_names_in_ : array of shape (d,)
-        Defined when X has names.
+        Names of the columns seen in `fit`. Defined only when X has column names that are all
+        strings.
 
     Examples
     --------
@@ -159,82 +208,6 @@ default="squared_error"
         self.random_state = random_state
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
-        self.ccp_alpha = ccp_alpha
-        self.monotonic_cst = monotonic_cst
-        self.categorical_features = categorical_features
-        self.categorical_split = categorical_split
-        self.candidates = candidates
-        self.leaf_rate = leaf_rate
-        self.min_gain = min_gain
-        self.oblique = oblique
-        self.ties = ties
-
-
-class ExtraTreeRegressor(RegressionTree):
-    """A tree whose thresholds are drawn at random, the best of a few such splits taken.
-
-    Formula: at each node a threshold uniform between the column's extremes in the node is drawn for
-    every column, and the split of largest gain (see `DecisionTreeRegressor`) is taken. Meant for
-    ensembles: alone it varies much.
-
-    Cost: O(n·d) per level after sorting the columns; prediction O(depth) per row.
-
-    Parameters
-    ----------
-    criterion, splitter, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, \
-max_features, random_state, min_impurity_decrease, max_leaf_nodes, ccp_alpha, monotonic_cst, \
-categorical_features, categorical_split, candidates, leaf_rate, min_gain, oblique, \
-ties
-        As in `DecisionTreeRegressor`, with other defaults.
-
-    Attributes
-    ----------
-    tree_ : Tree
-        The nodes, with scikit-learn's names.
-    feature_importances_ : array of shape (d,)
-        Shares of the columns in what the splits gained.
-
-    Examples
-    --------
-    >>> import thetahat as th
-    >>> X = [[0.0], [1.0], [2.0], [3.0]]
-    >>> th.ExtraTreeRegressor(random_state=0).fit(X, [1, 2, 3, 4]).predict(X)
-    array([1., 2., 3., 4.])
-    """
-
-    def __init__(
-        self,
-        *,
-        criterion: str = "squared_error",
-        splitter: str = "random",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = 1.0,
-        random_state: Any = None,
-        min_impurity_decrease: float = 0.0,
-        max_leaf_nodes: int | None = None,
-        ccp_alpha: float = 0.0,
-        monotonic_cst: Any = None,
-        categorical_features: Any = None,
-        categorical_split: str = "subset",
-        candidates: str = "midpoints",
-        leaf_rate: float | None = None,
-        min_gain: float = 0.0,
-        oblique: int = 0,
-        ties: str = "first",
-    ) -> None:
-        self.criterion = criterion
-        self.splitter = splitter
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.random_state = random_state
-        self.min_impurity_decrease = min_impurity_decrease
-        self.max_leaf_nodes = max_leaf_nodes
         self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
         self.categorical_features = categorical_features

@@ -1,4 +1,4 @@
-"""What the learners of one tree share: how it is grown, pruned and asked."""
+"""Parts shared by the estimators that consist of one tree: growing, pruning and prediction."""
 
 from __future__ import annotations
 
@@ -13,7 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
-from thetahat.estimator.parameters import Range, at_least, none, one_of, whole
+from thetahat.estimator.parameters import (
+    Range,
+    at_least,
+    from_to,
+    none,
+    one_of,
+    share_of_all,
+    whole,
+)
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
@@ -25,25 +33,18 @@ from thetahat.models.tree.learner import TreeLearner
 from thetahat.models.tree.pruning import parents, weakest_links
 from thetahat.models.tree.structure import Tree
 
-share = Range(
-    lambda value: isinstance(value, float) and 0.0 < value <= 1.0,
-    "a share of the whole, more than 0 and at most 1",
-)
-
 
 class SingleTree(TreeLearner, ABC):
-    """Fitted ``tree_``, grown greedily on exact or random splits and pruned at ``ccp_alpha``."""
+    """A tree, grown greedily with exact or random splits and pruned at ``ccp_alpha``."""
 
     _multi_output: ClassVar[bool] = True
     _ranges: ClassVar[dict[str, Range]] = {
         "splitter": one_of("best", "random"),
         "max_depth": whole(1) | none,
-        "min_samples_split": whole(2) | share,
-        "min_samples_leaf": whole(1) | share,
-        "min_weight_fraction_leaf": Range(
-            lambda value: at_least(0).holds(value) and value <= 0.5, "a number from 0 to 0.5"
-        ),
-        "max_features": whole(1) | share | one_of("sqrt", "log2") | none,
+        "min_samples_split": whole(2) | share_of_all,
+        "min_samples_leaf": whole(1) | share_of_all,
+        "min_weight_fraction_leaf": from_to(0, 0.5),
+        "max_features": whole(1) | share_of_all | one_of("sqrt", "log2") | none,
         "max_leaf_nodes": whole(1) | none,
         "min_impurity_decrease": at_least(0),
         "ccp_alpha": at_least(0),
@@ -64,7 +65,7 @@ class SingleTree(TreeLearner, ABC):
     def _opened(
         self, X: Any, y: Any, sample_weight: Any = None
     ) -> tuple[InMemory, tuple[int, ...]]:
-        """The rows of `fit`, and how many classes each output has (none: numbers)."""
+        """Rows of `fit`, and the number of classes per output (empty for regression)."""
 
     def _grow(
         self,
@@ -72,9 +73,9 @@ class SingleTree(TreeLearner, ABC):
         n_classes: tuple[int, ...] = (),
         columns: _native.SortedColumns | None = None,
     ) -> None:
-        """Grow ``tree_`` on targets that are numbers, or codes of `n_classes` classes.
+        """Grow ``tree_`` from numeric targets, or from codes of `n_classes` classes.
 
-        `columns` are those of the source where they have been sorted before, for another tree.
+        `columns` are the sorted columns of the source, if they were sorted before for another tree.
         """
         random = generator(self.random_state)
         usable = ~self._columns.is_categorical
@@ -105,7 +106,7 @@ class SingleTree(TreeLearner, ABC):
         self.tree_ = self._pruned(tree)
 
     def _stopping(self, source: InMemory) -> dict[str, Any]:
-        """When a leaf stays one. Shares are of the rows that count."""
+        """Limits on the growth; fractions refer to the rows of positive weight."""
         weight = source.weight
         n_rows = source.n_rows if weight is None else int(np.count_nonzero(weight))
         total = float(source.n_rows if weight is None else weight.sum())
@@ -124,15 +125,15 @@ class SingleTree(TreeLearner, ABC):
         }
 
     def _monotone(self, n_classes: tuple[int, ...]) -> Array | None:
-        """The sign of each column, −1, 0 or 1; none where nothing is asked for."""
+        """Direction of each column, −1, 0 or 1; None without constraints."""
         signs = directions(self.monotonic_cst, self._columns, type(self).__name__)
         if signs is None:
             return None
         require_one_number(n_classes, self.n_outputs_, type(self).__name__)
         if self.oblique:
             raise ParameterError(
-                f"{type(self).__name__}: monotonic_cst cannot hold for oblique splits. Set "
-                "oblique=0."
+                f"{type(self).__name__}: monotonic_cst cannot be combined with oblique="
+                f"{self.oblique}. Set oblique=0."
             )
         return signs
 
@@ -143,39 +144,61 @@ class SingleTree(TreeLearner, ABC):
         return sequence.tree_at(sequence.step_at(self.ccp_alpha))
 
     def _rows(self, X: Any) -> Array:
-        """As all trees read rows, with the oblique directions behind them."""
+        """Rows in the form that all trees use, followed by the oblique directions."""
         rows = super()._rows(X)
         return self._directions.extend(rows)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "tree_" in self.__dict__
 
-    # What a fitted tree is asked.
+    # Predictions and properties of the fitted tree.
 
     @property
     def feature_importances_(self) -> Array:
-        """The share of each column in what the splits gained; 0 all over for a single leaf."""
+        """Share of each column in the total decrease of impurity; all 0 for a single leaf."""
         check_is_fitted(self)
         gains = self.tree_.compute_feature_importances()
         return self._directions.shared(gains, self.n_features_in_)
 
     def get_depth(self) -> int:
-        """Edges from the root to the deepest leaf."""
+        """Return the depth: the number of edges from the root to the deepest leaf."""
         check_is_fitted(self)
         return self.tree_.max_depth
 
     def get_n_leaves(self) -> int:
-        """The number of leaves."""
+        """Return the number of leaves of the tree."""
         check_is_fitted(self)
         return self.tree_.n_leaves
 
     def apply(self, X: Any) -> Array:
-        """The number of the leaf in which each row ends, (n,)."""
+        """Return the number of the leaf that each row reaches. Cost: O(n · depth).
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            Rows to send through the tree, with the same columns as in `fit`.
+
+        Returns
+        -------
+        array of shape (n,)
+            Number of the leaf in ``tree_``.
+        """
         rows = self._rows(X)
         return self.tree_.apply(rows)
 
     def decision_path(self, X: Any) -> csr_matrix:
-        """The nodes that each row passes, (n, n_nodes), 1 for each of them."""
+        """Return the nodes that each row passes. Cost: O(n · depth).
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            Rows to send through the tree, with the same columns as in `fit`.
+
+        Returns
+        -------
+        sparse matrix of shape (n, n_nodes)
+            Entries are 1 for the nodes that a row passes.
+        """
         leaves = self.apply(X)
         parent, depth = parents(self.tree_), self.tree_.depth
         ends = np.concatenate([[0], np.cumsum(depth[leaves] + 1)])
@@ -189,17 +212,23 @@ class SingleTree(TreeLearner, ABC):
         return csr_matrix((np.ones(nodes.shape[0], dtype=np.int64), nodes, ends), shape=shape)
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
-        """The levels α of weakest-link pruning, and the impurity of the leaves at each of them.
+        """Compute the values of ``ccp_alpha`` at which the pruned tree changes. Cost: one `fit`.
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in `fit`.
+        X : table of shape (n, d)
+            Training rows with numbers, categories and missing values: an array, a sparse array or a
+            data frame.
+        y : array-like of shape (n,) or (n, n_outputs)
+            Target of each training row: class labels or numbers.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
         Bunch
-            ``ccp_alphas`` and ``impurities``, from the whole tree to its root.
+            ``ccp_alphas`` and the total impurity of the leaves at each of them, ``impurities``,
+            from the full tree to the root alone.
         """
         whole_tree = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight=sample_weight)
         sequence = weakest_links(whole_tree.tree_)

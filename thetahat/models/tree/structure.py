@@ -1,7 +1,7 @@
 """A grown tree: a piecewise constant function f(x) = Σⱼ vⱼ·1[x ∈ Rⱼ] on axis-parallel regions.
 
-Nodes are numbered in the order in which they were made: parents before children, siblings side by
-side, so that the right child of a node is its left child + 1.
+Nodes are numbered in the order in which they were created: parents before children, siblings next
+to each other, so that the right child of a node is its left child + 1.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ from thetahat.foundation.types import Array
 from thetahat.models.tree.packed import PackedTrees
 
 LEAF = -1
-"""The `feature` and the `left` child of a node that has none."""
+"""Value of `feature` and `left` at a leaf."""
 
 
 @dataclass(frozen=True)
 class Tree:
-    """The nodes as arrays, one entry per node; scikit-learn's names for them are properties."""
+    """Nodes as arrays with one entry per node; the names of scikit-learn are properties."""
 
     feature: Array
-    """Column that divides the node, −1 at a leaf (int32)."""
+    """Column of the split, −1 at a leaf (int32)."""
     left: Array
-    """Left child, −1 at a leaf (int32)."""
+    """Number of the left child, −1 at a leaf (int32)."""
     threshold: Array
     """Values ≤ threshold go left, in the units of the data (float64)."""
     missing_left: Array
-    """Whether rows without a value in that column go left (uint8)."""
+    """Whether rows with a missing value in that column go left (uint8)."""
     category_set: Array
-    """Of a categorical split, the row of `category_sets` that goes left; else −1 (int32)."""
+    """For a categorical split, the row of `category_sets` that goes left; else −1 (int32)."""
     gain: Array
-    """What the split gained, in the units of its criterion (float64)."""
+    """Gain of the split, in the units of its criterion (float64)."""
     impurity: Array
     weight: Array
     """Sum of the weights of the node's rows."""
     count: Array
     """Number of the node's rows with a positive weight (int64)."""
     values: Array
-    """What the node answers, (n_nodes, width): a mean, class proportions, a step (float64)."""
+    """Values of the nodes, (n_nodes, width): a mean, class proportions or a step (float64)."""
     category_sets: Array
     """One bit per category that goes left, (n_sets, words) (uint32)."""
     n_features: int
@@ -58,7 +58,7 @@ class Tree:
 
     @cached_property
     def depth(self) -> Array:
-        """Edges from the root, per node."""
+        """Number of edges from the root, per node."""
         depth = np.zeros(self.node_count, dtype=np.int64)
         for node in np.flatnonzero(self.feature >= 0):  # parents come before children
             depth[self.left[node] : self.left[node] + 2] = depth[node] + 1
@@ -99,12 +99,12 @@ class Tree:
 
     @cached_property
     def majority(self) -> Array:
-        """Of class proportions, the largest's class (the first at a tie), (n_nodes, n_outputs)."""
+        """Majority class of each node and output (the first for ties), (n_nodes, n_outputs)."""
         return self.value.argmax(axis=2)
 
     @cached_property
     def packed(self) -> PackedTrees:
-        """The tree in the layout that predicts."""
+        """The tree in the layout used for prediction."""
         return PackedTrees.pack([self])
 
     def predict(self, X: Array) -> Array:
@@ -116,7 +116,7 @@ class Tree:
         return self.packed.leaves(X)[0].astype(np.int64)
 
     def compute_feature_importances(self, normalize: bool = True) -> Array:
-        """What the splits on each column gained in all: Σ over nodes of w·φ − w_L·φ_L − w_R·φ_R."""
+        """Total gain of the splits on each column: Σ over nodes of w·φ − w_L·φ_L − w_R·φ_R."""
         inner = np.flatnonzero(self.feature >= 0)
         spread = self.weight * self.impurity
         gains = spread[inner] - spread[self.left[inner]] - spread[self.left[inner] + 1]

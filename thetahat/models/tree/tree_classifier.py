@@ -1,4 +1,4 @@
-"""What classifiers made of trees share: labels of one output or of several."""
+"""Parts shared by classifiers based on trees: labels of one or several outputs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from thetahat.models.tree.learner import TreeLearner
 
 
 class TreeClassifierLearner(TreeLearner, Classifier):
-    """Fitted ``classes_``, ``n_classes_``, ``n_outputs_``; lists of them for several outputs."""
+    """Sets ``classes_``, ``n_classes_`` and ``n_outputs_``; lists for several outputs."""
 
     _multi_output: ClassVar[bool] = True
     n_classes_: Any
@@ -26,9 +26,9 @@ class TreeClassifierLearner(TreeLearner, Classifier):
     def _open_labels(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, class_weight: Any = None
     ) -> InMemory:
-        """As `_open_columns`, with the codes 0, …, C−1 of the labels as targets, (n,) or (n, k).
+        """Like `_open_columns`, with the codes 0, …, C−1 of the labels as targets, (n,) or (n, k).
 
-        A row's weight is multiplied by those of its classes, one for each output.
+        The weight of a row is multiplied by the weights of its classes, one per output.
         """
         y = y if y is None else np.asarray(y)
         if y is None or y.ndim != 2 or y.shape[1] == 1:
@@ -48,7 +48,7 @@ class TreeClassifierLearner(TreeLearner, Classifier):
         return self._weighted(source, class_weight)
 
     def _weighted(self, source: InMemory, class_weight: Any) -> InMemory:
-        """The rows, their weights times those of their classes in every output."""
+        """The rows with their weights multiplied by the weights of their classes."""
         if class_weight is None:
             return source
         who = type(self).__name__
@@ -57,9 +57,9 @@ class TreeClassifierLearner(TreeLearner, Classifier):
         ):
             raise ParameterError(
                 f"{who}: class_weight={class_weight!r} with {self.n_outputs_} outputs must be "
-                "'balanced' or a list of dictionaries, one for each."
+                "'balanced' or a list of dictionaries, one per output."
             )
-        total = np.ones(source.n_rows) if source.weight is None else source.weight
+        total = source.row_weights
         for k, classes in enumerate(self.classes_):
             of_output = class_weight if isinstance(class_weight, str) else class_weight[k]
             codes = np.asarray(source.y)[:, k]

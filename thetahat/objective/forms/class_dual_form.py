@@ -44,7 +44,7 @@ class ClassDualRows:
             f"One multiplier for each of {y.size} rows and {predictor.n_outputs} classes",
             "Use one against the rest, or fewer rows.",
         )
-        weight = np.ones(y.size) if source.weight is None else np.asarray(source.weight, float)
+        weight = np.asarray(source.row_weights, float)
         return cls(
             rows=kernel_rows(source),
             y=y,

@@ -36,11 +36,12 @@ def compiled_epoch(risk: Any, theta: Array, rows: Array, rates: Array) -> tuple[
         risk.loss,
         l2=alpha,
         fit_intercept=risk.predictor.fit_intercept,
-        multiplier=1.0 if source.weight is None else risk.n_terms / risk._total_weight,
+        multiplier=1.0 if source.weight is None else risk.n_terms / risk.total_weight,
     )
     coef, intercept = risk.predictor.split(theta)
     walk = Walk(coef.copy(), float(intercept), averages=True)
-    total = take(steps, walk, risk._rows, _double(source.y), _double(source.weight), rows, rates)
+    X = risk.contiguous_rows
+    total = take(steps, walk, X, _double(source.y), _double(source.weight), rows, rates)
     if not np.isfinite(total):
         return np.full_like(theta, np.nan), np.full_like(theta, np.nan)
     pack = risk.predictor.pack

@@ -16,6 +16,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved
 from thetahat.mathematics.losses.compiled import compiled
 from thetahat.mathematics.optimizers.smooth.newton import SHORT, SINGULAR, NewtonRun
+from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.row_losses import FEW, in_rows, rows_of
 
 
@@ -24,11 +25,13 @@ def newton_is_compiled(risk: Any) -> str | None:
     source, predictor = risk.source, risk.predictor
     if not isinstance(source, InMemory) or source.n_rows > source.block_rows:
         return "rows in memory that are few enough for one block"
+    if not isinstance(predictor, LinearPredictor):
+        return f"a linear predictor; {type(predictor).__name__} is not"
     if predictor.n_outputs or predictor.n_parameters > FEW or not in_rows(source.X):
         return f"dense rows with at most {FEW} parameters of one output"
     if not isinstance(risk.loss, Curved) or compiled(risk.loss) is None:
         return f"a curved loss that the kernel knows; {type(risk.loss).__name__} is none"
-    return None if risk._total_weight > 0 else "a row that counts"
+    return None if risk.total_weight > 0 else "a row that counts"
 
 
 def compiled_newton(risk: Any, theta: Array, tolerance: float, max_steps: int) -> NewtonRun:
@@ -36,10 +39,10 @@ def compiled_newton(risk: Any, theta: Array, tolerance: float, max_steps: int) -
     found = np.array(theta, dtype=np.float64)
     known = compiled(risk.loss)
     assert known is not None
-    ridge = np.ascontiguousarray(risk._penalty_curvature(found), dtype=np.float64)
+    ridge = np.ascontiguousarray(risk.penalty_curvature(found), dtype=np.float64)
     shortest = SHORT if hasattr(risk, "majoriser") else 0.0
     told = _native.compiled_newton(
         *rows_of(risk.source.whole), found, risk.predictor.constant, *known, ridge,
-        risk._total_weight, tolerance, max_steps, SINGULAR, shortest,
+        risk.total_weight, tolerance, max_steps, SINGULAR, shortest,
     )  # fmt: skip
     return NewtonRun(found, *told)

@@ -22,7 +22,7 @@ from thetahat.data.source import Block
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved
-from thetahat.objective.predictor import LinearPredictor
+from thetahat.objective.predictor import LinearInParameters
 from thetahat.objective.sums import Sums, hessian_sums
 
 LARGEST_JOINT = 500
@@ -39,7 +39,7 @@ RIDGE = 1e-10
 
 def sketch_of(
     source: InMemory,
-    predictor: LinearPredictor,
+    predictor: LinearInParameters,
     loss: Curved,
     penalty_curvature: Array,
     theta: Array,
@@ -61,11 +61,11 @@ def sketch_of(
     return lambda slope: solve(slope.reshape(-1, k)).reshape(-1)
 
 
-def _shared_sums(block: Block, predictor: LinearPredictor, loss: Curved, theta: Array) -> Sums:
+def _shared_sums(block: Block, predictor: LinearInParameters, loss: Curved, theta: Array) -> Sums:
     """Σ wω x̃x̃ᵀ, with ω the curvature of the row's scores, spread over all but one of them."""
     z = predictor.raw(block.X, theta)
     curvature = loss.curvature(block.y, z).sum(axis=1) / max(1, z.shape[1] - 1)
-    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    weight = block.row_weights
     return Sums(float(weight.sum()), (predictor.gram(block.X, weight * curvature),))
 
 

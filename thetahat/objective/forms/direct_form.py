@@ -44,9 +44,9 @@ def is_ridge(risk: Any) -> str | None:
     return f"the ridge penalty or none, with β ≥ 0 at most; {risk.penalty!r} is another"
 
 
-def direct_solution(risk: Any, total_weight: float, watch: Watch | None = None) -> Solution:
+def direct_solution(risk: Any, watch: Watch | None = None) -> Solution:
     """θ̂ of (Σ wᵢ(yᵢ − zᵢ)²/2)/(Σ wᵢ) + α/2·‖β‖², as one vector. Cost: as `least_squares`."""
-    predictor = risk.predictor
+    predictor, total_weight = risk.predictor, risk.total_weight
     terms = ridge_terms(risk.penalty, predictor.n_features)
     assert terms is not None
     found = direct_least_squares(

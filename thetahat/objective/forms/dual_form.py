@@ -47,9 +47,7 @@ class MultiplierForm:
 
     @cached_property
     def _shares(self) -> Array:
-        weight = self.source.map_rows(
-            lambda block: np.ones(block.n_rows) if block.weight is None else block.weight
-        )
+        weight = self.source.map_rows(lambda block: block.row_weights)
         return weight / weight.sum()
 
     def at(self, theta: Array, anchor: Array, reach: float) -> Touch:
@@ -171,7 +169,7 @@ class DualRows:
     ) -> DualRows:
         """The arrays of an in-memory source."""
         y = np.ascontiguousarray(source.y, dtype=np.float64)
-        weight = np.ones(len(y)) if source.weight is None else np.asarray(source.weight, float)
+        weight = np.asarray(source.row_weights, float)
         box, share = loss.dual_box(y), np.ascontiguousarray(weight / weight.sum())
         if isinstance(predictor, BiasColumn):
             constant = predictor.scaling

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from thetahat.data.chosen_rows import chosen_rows
 from thetahat.data.source import Block, Source
-from thetahat.data.views.chosen_rows import chosen_rows
-from thetahat.data.views.shifted import shifted_to_middle
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import PiecewiseLinear
 from thetahat.mathematics.optimizers.programs.piecewise_linear import PiecewiseLinearSum
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
+from thetahat.objective.conditioning import Conditioning
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import Sums
 
@@ -24,7 +24,8 @@ def piecewise_linear_form(
 ) -> PiecewiseLinearSum:
     """The mean loss and its penalty as a sum of bent lines."""
     y, weight = _targets_and_weights(source)
-    source, origin = shifted_to_middle(source, fit_intercept=predictor.fit_intercept)
+    near = Conditioning.near(source, predictor)
+    source = near.source
     bends = loss.bends(y)
     terms = penalty.kernel_terms(predictor.n_features)
 
@@ -45,7 +46,7 @@ def piecewise_linear_form(
         above=np.array([bend.above for bend in bends]),
         l1=predictor.pack(terms.l1, 0.0),
         l2=predictor.pack(terms.l2, 0.0),
-        origin=origin if origin.any() else None,
+        origin=near.centre,
     )
 
 

@@ -25,6 +25,8 @@ from thetahat.mathematics.optimizers.coordinate.column_designs import (
 )
 from thetahat.mathematics.optimizers.coordinate.gram_descent import Terms
 from thetahat.mathematics.optimizers.coordinate.working_sets import L1LeastSquares
+from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
+from thetahat.objective.predictor import LinearPredictor
 
 if TYPE_CHECKING:
     from thetahat.data.summaries.moments import Moments
@@ -35,7 +37,7 @@ WIDEST_GRAM = 500
 SLIM = 4
 """How many rows for each column of few numbers make a Gram matrix worth its while for one fit."""
 
-ROUNDING, SPARSE_ROUNDING = 1e-26, 1e-14
+SQUARES_ROUNDING, SPARSE_ROUNDING = 1e-26, 1e-14
 """Shares of W·x̄² up to which the squares of a centred column are no more than rounding."""
 
 
@@ -108,7 +110,7 @@ class L1Rows:
         about.require_squares(may_vanish=True)
         # What centring leaves of a constant column is rounding, which a penalty near 0 would fit;
         # sparse columns are centred only after they are squared.
-        noise = (SPARSE_ROUNDING if sparse else ROUNDING) * about.weight * about.x_mean**2
+        noise = (SPARSE_ROUNDING if sparse else SQUARES_ROUNDING) * about.weight * about.x_mean**2
         about = about if self.intercept else about.about_zero()
         scatter = about.covariance() * about.weight
         self.total, self.x_mean, self.y_mean = about.weight, about.x_mean, about.y_mean
@@ -123,7 +125,7 @@ class L1Rows:
 
     def _from_rows(self, source: InMemory) -> None:
         assert source.y is not None
-        weight = np.ones(source.n_rows) if source.weight is None else source.weight
+        weight = source.row_weights
         d = source.n_features
         if self.intercept:
             from thetahat.data.summaries.moments import means
@@ -143,7 +145,7 @@ class L1Rows:
                 columns.data = columns.data * root[columns.indices]
             self._design_of_rows: Any = SparseDesign(columns, first, self.x_mean, root)
         else:
-            self._design_of_rows = DenseDesign(source.X, first, self.x_mean, root, ROUNDING)
+            self._design_of_rows = DenseDesign(source.X, first, self.x_mean, root, SQUARES_ROUNDING)
         squares = self._design_of_rows.squares
         if not np.isfinite(squares).all():
             source.require_finite()
@@ -186,6 +188,15 @@ class L1Rows:
             self._design_of_rows.aim(np.ascontiguousarray(self._targets[:, target]))
         design: Design = self._design_of_rows
         return design
+
+
+def l1_problem(
+    predictor: LinearPredictor, penalty: Coordinatewise, source: Source
+) -> L1LeastSquares:
+    """The problem of one target under a penalty of |β| and β², with β ≥ 0 at most."""
+    l1, l2, lower, _ = penalty.kernel_terms(predictor.n_features)
+    rows = L1Rows(source, intercept=predictor.fit_intercept, many=False)
+    return rows.problem().with_terms(Terms(l1, l2, lower))
 
 
 def _within_memory(source: Source) -> Source:

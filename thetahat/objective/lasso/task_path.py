@@ -33,7 +33,7 @@ def task_problem(source: InMemory, *, intercept: bool) -> TaskLeastSquares:
     outputs = max(1, source.n_outputs)
     x_mean = at.mean[:d] if intercept else np.zeros(d)
     y_mean = at.mean[d:] if intercept else np.zeros(outputs)
-    root = np.ones(source.n_rows) if source.weight is None else np.sqrt(source.weight)
+    root = np.sqrt(source.row_weights)
     X = source.X.tocsc() if source.is_sparse else source.X
 
     def columns(which: Array) -> Array:

@@ -27,16 +27,18 @@ from thetahat.data.summaries.moments import Moments, means, moments
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, IllConditionedWarning
 from thetahat.foundation.memory import require_memory
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg import least_squares as direct
 from thetahat.mathematics.linalg.condition import digits_lost
-from thetahat.mathematics.linalg.least_squares import EPSILON, LinearFit
+from thetahat.mathematics.linalg.least_squares import LinearFit
 from thetahat.mathematics.linalg.lsqr import lsqr
 from thetahat.mathematics.linalg.refinement import refined
+from thetahat.mathematics.optimizers.joined import worst
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
+from thetahat.objective.conditioning import watch_through
 from thetahat.objective.least_squares.residual_squares import FEW_DIGITS, residual_squares
-from thetahat.objective.units import watch_in_units
 
 DIRECT = ("cholesky", "pseudo_inverse", "qr", "svd", "dual")
 ON_DEVICE = ("cholesky", "pseudo_inverse", "qr", "svd")
@@ -297,7 +299,7 @@ def _by_lsqr(
         def back(theta: Array) -> Array:
             return np.append(theta, level - x_mean @ theta)[:, None]
 
-        with watch_in_units(watch, back) as told:
+        with watch_through(watch, back) as inner:
             return lsqr(
                 product,
                 adjoint,
@@ -306,7 +308,7 @@ def _by_lsqr(
                 damp=float(np.sqrt(ridge)),
                 tolerance=tolerance * LSQR_IS_TIGHTER,
                 max_steps=max_steps,
-                watch=told,
+                watch=inner,
             )
 
     y = source.map_rows(lambda block: _root(block)[:, None] * (_columns(block) - y_mean))
@@ -320,14 +322,18 @@ def _by_lsqr(
         condition=float("nan"),
         residual=np.array([solution.value for solution in found]),
     )
-    worst = max(found, key=lambda solution: (not solution.outcome.success, solution.steps))
-    theta = np.vstack([coef, fit.intercept])
-    value = float(fit.residual.sum())
-    return LeastSquares(fit, replace(worst, theta=theta, reason=choice.reason, value=value))
+    solution = replace(
+        worst(found),
+        theta=np.vstack([coef, fit.intercept]),
+        reason=choice.reason,
+        steps=max(one.steps for one in found),
+        value=float(fit.residual.sum()),
+    )
+    return LeastSquares(fit, solution)
 
 
 def _root(block: Block) -> Array:
-    return np.ones(block.n_rows) if block.weight is None else np.sqrt(block.weight)
+    return np.sqrt(block.row_weights)
 
 
 def _columns(block: Block) -> Array:

@@ -16,22 +16,22 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import Moments, moments
-from thetahat.data.views.one_target import OneTarget
-from thetahat.data.views.rescaled import Rescaled
+from thetahat.data.views import one_target
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.randomness import RandomState
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg.least_squares import LinearFit
 from thetahat.mathematics.losses.residual.squared import Squared
+from thetahat.mathematics.optimizers.joined import worst
 from thetahat.mathematics.optimizers.loop import Method, minimise
 from thetahat.mathematics.optimizers.smooth.gradient_descent import GradientDescent
 from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.mathematics.optimizers.stochastic.stochastic_gradient import StochasticGradient
 from thetahat.mathematics.penalties.norms import L2
+from thetahat.objective.conditioning import Conditioning, watch_through
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
-from thetahat.objective.units import watch_in_units
 
 ITERATIVE = ("gradient_descent", "sgd", "mini_batch")
 MINI_BATCH = 64
@@ -51,57 +51,63 @@ def iterative(
     """β̂ and b̂ by descent, one target after the other."""
     about = moments(source)
     about = about if intercept else about.about_zero()
+    predictor = LinearPredictor(source.n_features, fit_intercept=intercept)
+
+    def column(theta: Array) -> Array:
+        return np.append(*predictor.split(theta))[:, None]
+
     found = []
     for target in range(max(1, source.n_outputs)):
-        one = OneTarget.of(source, target) if source.n_outputs else source
-        view = _standardized(one, about, target, uniform=ridge > 0)
-        d = source.n_features
-        risk = EmpiricalRisk(
-            LinearPredictor(d, fit_intercept=intercept),
-            Squared(),
-            L2(ridge / about.weight / float(view.x_scale[0]) ** 2),
-            _materialised(view) if solver != "gradient_descent" else view,
+        one = one_target(source, target) if source.n_outputs else source
+        scale, unit = _spreads(about, target, uniform=ridge > 0)
+        rows = Conditioning.standardised(
+            one,
+            predictor,
+            centre=about.x_mean,
+            scale=scale,
+            level=about.y_mean[target : target + 1],
+            unit=unit,
         )
-
-        def back(theta: Array, risk: EmpiricalRisk = risk, view: Rescaled = view) -> Array:
-            coef, level = risk.predictor.split(theta)
-            return np.vstack(view.back(coef[:, None], np.atleast_1d(level)))
-
-        with watch_in_units(watch, back) as told:
+        risk = EmpiricalRisk(
+            predictor,
+            Squared(),
+            L2(ridge / about.weight / float(scale[0]) ** 2),
+            rows.source if solver == "gradient_descent" else _materialised(rows.source, one),
+        )
+        with watch_through(watch, column) as outer, rows.watch(outer) as inner:
             solution = minimise(
                 risk,
-                _method(solver, d, random_state),
+                _method(solver, source.n_features, random_state),
                 tolerance=tolerance,
                 max_steps=max_steps,
-                watch=told,
+                watch=inner,
                 reason=f"{solver} was asked for",
             )
-        found.append(replace(solution, theta=back(solution.theta)))
+        found.append(replace(solution, theta=column(rows.back(solution.theta))))
     theta = np.hstack([solution.theta for solution in found])
-    worst = max(found, key=lambda solution: (not solution.outcome.success, solution.gap))
-    return _fit(theta, worst.solver, about), replace(worst, theta=theta)
+    solution = replace(worst(found), theta=theta)
+    return _fit(theta, solution.solver, about), solution
 
 
-def _standardized(source: Source, about: Moments, target: int, *, uniform: bool) -> Rescaled:
-    """Columns of mean 0 and variance 1; of one common scale under a penalty."""
+def _spreads(about: Moments, target: int, *, uniform: bool) -> tuple[Array, Array]:
+    """The spread of each column, one for all under a penalty, and that of the target."""
     spread = np.sqrt(np.diagonal(about.covariance()))
-    d = source.n_features
+    d = about.n_features
     scale = np.where(spread > 0, spread, 1.0)
     x_scale = np.full(d, np.sqrt((scale[:d] ** 2).mean())) if uniform else scale[:d]
-    column = slice(d + target, d + target + 1)
-    return Rescaled.of(source, about.x_mean, x_scale, about.mean[column], scale[column])
+    return x_scale, scale[d + target : d + target + 1]
 
 
-def _materialised(view: Rescaled) -> InMemory:
+def _materialised(view: Source, rows: Source) -> InMemory:
     """The standardised rows as one array: stochastic methods visit rows in any order."""
-    if not isinstance(view.source, InMemory):
+    if not isinstance(rows, InMemory):
         raise CapabilityError(
             "Stochastic solvers visit rows in random order, which a file cannot give. Use "
             'solver="gradient_descent", or "auto", which needs one or two passes.'
         )
     blocks = list(view.blocks())
     return replace(
-        view.source,
+        rows,
         X=np.concatenate([block.X for block in blocks]),
         y=np.concatenate([block.y for block in blocks]),
         dtype=np.float64,

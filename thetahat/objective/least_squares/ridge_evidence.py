@@ -20,13 +20,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from thetahat.data.source import Source
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.objective.least_squares.residual_squares import FEW_DIGITS, residual_squares
 from thetahat.objective.least_squares.ridge_path import RidgePath
 
-EPSILON = float(np.finfo(float).eps)
 SMALLEST_SQUARE = 1e-60
 """Sums of squares count as no smaller, so that exact data have a large precision, not ∞."""
 

@@ -62,7 +62,7 @@ class RidgePath:
         d = source.n_features
         mean = about.mean if intercept else np.zeros_like(about.mean)
         X = source.X.toarray() if source.is_sparse else source.X
-        root = np.ones(len(X)) if source.weight is None else np.sqrt(source.weight)
+        root = np.sqrt(source.row_weights)
         y = np.asarray(source.y, dtype=np.float64).reshape(len(X), -1)
         rows, target = (X - mean[:d]) * root[:, None], (y - mean[d:]) * root[:, None]
         largest = [np.abs(part).max(axis=0, initial=0.0) for part in (rows, target)]

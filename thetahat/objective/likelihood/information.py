@@ -10,7 +10,7 @@ from thetahat.data.source import Block
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved
 from thetahat.mathematics.losses.families import Family
-from thetahat.objective.predictor import LinearPredictor
+from thetahat.objective.predictor import LinearInParameters
 from thetahat.objective.sums import gradient_sums, hessian_sums
 
 
@@ -42,13 +42,13 @@ class Information:
 
 
 def information(
-    block: Block, predictor: LinearPredictor, loss: Curved, family: Family, theta: Array
+    block: Block, predictor: LinearInParameters, loss: Curved, family: Family, theta: Array
 ) -> Information:
     """The information in the rows of one block."""
     slopes = gradient_sums(block, predictor, loss, theta)
     (hessian,) = hessian_sums(block, predictor, loss, theta).parts
     y = np.asarray(block.y, dtype=np.float64)
-    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    weight = block.row_weights
     if predictor.n_outputs:
         n_classes = predictor.n_outputs + (not family.symmetric)
         targets = np.bincount(y.astype(np.intp), weight, n_classes)

@@ -18,10 +18,7 @@ import numpy as np
 
 from thetahat.data.source import Block
 from thetahat.foundation.types import Array
-from thetahat.mathematics.losses.likelihood import Logistic, Poisson
-from thetahat.mathematics.losses.margin import SignLogistic
-from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
-from thetahat.mathematics.losses.multiclass.reference_softmax import ReferenceSoftmax
+from thetahat.mathematics.losses.base import Targets, UnboundedLikelihood
 from thetahat.mathematics.optimizers.gap import largest_entry
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.smooth.newton import newton_direction
@@ -29,6 +26,7 @@ from thetahat.mathematics.penalties.base import SmoothPenalty
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
 from thetahat.objective.choose import method_for
 from thetahat.objective.empirical_risk import EmpiricalRisk
+from thetahat.objective.predictor import LinearInParameters, LinearPredictor
 from thetahat.objective.sums import Sums
 
 ROUGH = 1e-6
@@ -38,8 +36,6 @@ CERTAIN = 3.0
 LONG, LOSS = 0.3, 0.02
 """The least gain of margin along δ, and the largest loss, as a share of the gain."""
 LARGEST_HESSIAN = 2000
-LIKELIHOODS = (Logistic, SignLogistic, SoftmaxCrossEntropy, ReferenceSoftmax, Poisson)
-"""Losses that fall for ever along a direction that separates."""
 NEGLIGIBLE = 1e-6
 """A penalty on the sum of the losses below which it may be too weak for the tolerance."""
 
@@ -78,11 +74,13 @@ def separation(risk: EmpiricalRisk, theta: Array, gap: float) -> Separation | No
     where a penalty holds θ. Cost: O(n d) when the rows are perfectly separated or far from it; else
     that of a rough fit and a Newton step.
     """
-    if not isinstance(risk.loss, LIKELIHOODS):
+    if not isinstance(risk.loss, UnboundedLikelihood):
         return None
-    counts = isinstance(risk.loss, Poisson)
+    if not isinstance(risk.predictor, LinearInParameters):
+        return None  # a multiple of θ is no multiple of z
+    counts = risk.loss.targets is Targets.NONNEGATIVE
     level = _level(risk) if counts else 1.0
-    if level == 0 and risk.predictor.fit_intercept:
+    if level == 0 and isinstance(risk.predictor, LinearPredictor) and risk.predictor.fit_intercept:
         return Separation.NO_COUNTS
     if _is_held(risk, theta, gap):
         return None
@@ -110,11 +108,11 @@ def _is_held(risk: EmpiricalRisk, theta: Array, gap: float) -> bool:
         return False
     if not isinstance(penalty, L1 | L2 | ElasticNet):
         return True
-    if penalty.alpha * risk._total_weight > NEGLIGIBLE:
+    if penalty.alpha * risk.total_weight > NEGLIGIBLE:
         return True
     # The pull of the penalty balances that of the losses where it stands clear of what is left.
     is_smooth = isinstance(penalty, SmoothPenalty)
-    pull = largest_entry(risk._penalty_slope(theta)) if is_smooth else penalty.alpha
+    pull = largest_entry(risk.penalty_slope(theta)) if is_smooth else penalty.alpha
     return bool(pull > gap)
 
 
@@ -125,22 +123,14 @@ def _level(risk: EmpiricalRisk) -> float:
 
 
 def _target_sums(block: Block) -> Sums:
-    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    weight = block.row_weights
     return Sums(float(weight.sum()), (np.asarray(weight @ np.asarray(block.y, dtype=np.float64)),))
 
 
 def _margins(block: Block, risk: EmpiricalRisk, theta: Array) -> Margins:
-    """Smallest and largest of z_y − z_c over rows that count and classes c ≠ y."""
-    z = risk.predictor.raw(block.X, theta)
-    if isinstance(risk.loss, Poisson):
-        margin = np.where(np.asarray(block.y) > 0, -np.abs(z), -z)[:, None]
-    elif z.ndim == 1:
-        margin = np.where(np.asarray(block.y) > 0, z, -z)[:, None]
-    else:
-        z = risk.loss.all_scores(z) if hasattr(risk.loss, "all_scores") else z
-        right = np.asarray(block.y).astype(np.intp)[:, None]
-        margin = np.take_along_axis(z, right, axis=1) - z
-        margin = margin[np.arange(z.shape[1]) != right].reshape(len(z), -1)
+    """Smallest and largest margin of the rows that count."""
+    assert isinstance(risk.loss, UnboundedLikelihood)
+    margin = risk.loss.margins(block.y, risk.predictor.raw(block.X, theta))
     if block.weight is not None:
         margin = margin[block.weight > 0]
     if not margin.size:

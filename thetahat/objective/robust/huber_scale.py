@@ -20,6 +20,7 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
+from thetahat.foundation.precision import SUM_ROUNDING
 from thetahat.foundation.products import product
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.constants import weighted_quantile
@@ -36,8 +37,6 @@ SAMPLED = 10
 ROWS_PER_PARAMETER = 20
 SMALLEST_SCALE = 1e-10
 """Scales below this share of that of y count as 0: more rows fit exactly than ε leaves room for."""
-ROUNDING = 1e-14
-"""Residuals below this share of the size of y are those of sums in floating point."""
 BALANCED = 1e-4
 """What slopes may miss by, as a share of their bounds: the bound on F misses by its square."""
 NONE = np.empty(0, dtype=bool)
@@ -79,7 +78,7 @@ class HuberWithScale:
         """The smallest σ told from 0."""
         first, second = self.total.means()
         spread = math.sqrt(max(second - first * first, 0.0))
-        return max(SMALLEST_SCALE * spread, ROUNDING * math.sqrt(second), 1e-90)
+        return max(SMALLEST_SCALE * spread, SUM_ROUNDING * math.sqrt(second), 1e-90)
 
     def start(self) -> Array:
         """The optimum of a tenth of the rows; for few rows, the least-squares fit."""

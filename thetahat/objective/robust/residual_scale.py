@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from thetahat.data.chosen_rows import chosen_rows
 from thetahat.data.source import Block, Source
-from thetahat.data.views.chosen_rows import chosen_rows
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
-from thetahat.objective.predictor import LinearPredictor
+from thetahat.objective.predictor import LinearInParameters, Predictor
 from thetahat.objective.robust.s_estimate import (
     least_absolute,
     least_squares,
@@ -41,13 +41,13 @@ class Residuals:
     """The scale that is not told from 0."""
 
     @classmethod
-    def of(cls, source: Source, predictor: LinearPredictor, theta: Array) -> Residuals:
+    def of(cls, source: Source, predictor: Predictor, theta: Array) -> Residuals:
         """One pass over the rows."""
 
         def row(block: Block) -> Array:
             assert block.y is not None
             z = predictor.raw(block.X, theta)
-            weight = np.ones(block.n_rows) if block.weight is None else block.weight
+            weight = block.row_weights
             return np.column_stack([z - block.y, weight, block.y])
 
         values, weight, y = source.map_rows(row).T
@@ -74,7 +74,7 @@ class Residuals:
 
 def robust_start(
     source: Source,
-    predictor: LinearPredictor,
+    predictor: LinearInParameters,
     *,
     convex: bool,
     sample_size: int,
@@ -89,17 +89,13 @@ def robust_start(
     """
     random = generator(random_state)
     most = max(sample_size, ROWS_PER_PARAMETER * predictor.n_parameters)
-    numbers = np.flatnonzero(
-        source.map_rows(
-            lambda block: np.ones(block.n_rows) if block.weight is None else block.weight
-        )
-    )
+    numbers = np.flatnonzero(source.map_rows(lambda block: block.row_weights))
     if len(numbers) > most:
         numbers = np.sort(random.choice(numbers, most, replace=False))
     rows = chosen_rows(source, numbers)
     design = predictor.design(rows.X)
     y = np.asarray(rows.y, dtype=np.float64)
-    weight = np.ones(len(y)) if rows.weight is None else rows.weight
+    weight = rows.row_weights
     with one_blas_thread():
         first = least_squares(design, y, weight)
         # Steps are counted by the solver that goes on from here; only the clock is asked.

@@ -225,7 +225,10 @@ def test_margins_are_positive_where_the_label_is_right(algorithm, y):
 def test_a_perfect_learner_decides_alone():
     x, y = np.arange(10.0)[:, None], np.tile([0, 1], 5)
     model = th.AdaBoostClassifier(Scripted(Script([0, 1], [2, 3], []))).fit(x, y)
-    assert model.stopped_ == "round 3: the learner makes no error, so it decides alone"
+    assert (
+        model.stopped_
+        == "iteration 3: the learner makes no error, and its vote outweighs all others"
+    )
     assert model.training_errors_[-1] == 0.0 == model.training_error_bound_[-1]
     assert model.estimator_weights_[2] > model.estimator_weights_[:2].sum()
     first = th.AdaBoostClassifier().fit(X, X[:, 0] > 0)
@@ -242,12 +245,14 @@ def test_rounds_end_when_the_learner_only_guesses(algorithm):
     model = th.AdaBoostClassifier(algorithm=algorithm).fit(np.ones((40, 2)), y)
     assert model.score(np.ones((40, 2)), y) == 0.75
     if algorithm != "fixed_beta":
-        assert model.stopped_.startswith("round 2: the learner errs on 0.5 of the weight")
+        assert model.stopped_.startswith("iteration 2: the weighted error of the learner is 0.5")
         assert len(model.estimators_) == 1
 
 
 def test_a_first_learner_that_only_guesses_is_kept_with_a_warning():
-    with pytest.warns(ConvergenceWarning, match=r"round 1: the learner errs on 0.5 of the weight"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"iteration 1: the weighted error of the learner is 0.5"
+    ):
         model = th.AdaBoostClassifier().fit(np.ones((4, 1)), [0, 1, 0, 1])
     assert model.predict(np.ones((1, 1))) == [0]
 
@@ -257,7 +262,7 @@ def test_interrupted_rounds_are_kept():
     model = th.AdaBoostClassifier(Scripted(Script([0, 1], [2, 3, 4], KeyboardInterrupt)))
     with pytest.raises(KeyboardInterrupt):
         model.fit(x, y)
-    assert model.stopped_ == "round 2: interrupted"
+    assert model.stopped_ == "iteration 2: interrupted"
     assert len(model.estimators_) == len(model.training_errors_) == 2
     assert model.predict(x).shape == (10,)
 
@@ -266,10 +271,10 @@ def test_out_of_time_keeps_the_rounds_made():
     model = th.AdaBoostClassifier()
     with (
         th.config(max_time=1e-9),
-        pytest.warns(ConvergenceWarning, match="out of time after 1 of 50 rounds"),
+        pytest.warns(ConvergenceWarning, match="out of time after 1 of 50 iterations"),
     ):
         model.fit(X, TWO)
-    assert model.stopped_ == "round 1: out of time"
+    assert model.stopped_ == "iteration 1: out of time"
     assert model.score(X, TWO) > 0.5
 
 
@@ -309,7 +314,7 @@ def test_linear_learners():
     for learner in (th.LogisticRegression(), th.Perceptron(), th.LinearSVC()):
         model = th.AdaBoostClassifier(learner, n_estimators=5).fit(X, y)
         assert model.score(X, y) >= learner.fit(X, y).score(X, y) - 0.05
-    with pytest.raises(th.errors.ParameterError, match=r"needs probabilities, and Perceptron"):
+    with pytest.raises(th.errors.ParameterError, match=r"needs probabilities, but Perceptron"):
         th.AdaBoostClassifier(th.Perceptron(), algorithm="real").fit(X, y)
     with pytest.raises(AttributeError, match="feature_importances_"):
         _ = model.feature_importances_
@@ -356,14 +361,14 @@ def test_one_class_and_one_row():
     ("options", "message"),
     [
         ({"algorithm": "SAMME"}, r"algorithm='SAMME' must be one of 'discrete', 'real'"),
-        ({"gamma": 0.5}, r"gamma=0.5 must be a number in \(0, ½\)"),
+        ({"gamma": 0.5}, r"gamma=0.5 must be a number strictly between 0 and 0.5"),
         ({"n_estimators": 0}, r"n_estimators=0 must be a whole number ≥ 1"),
         ({"learning_rate": 0.0}, r"learning_rate=0.0 must be a number > 0"),
         ({"resample": "yes"}, r"resample='yes' must be True or False, or one of 'auto'"),
         ({"estimator": "tree"}, r"estimator='tree' must have fit and predict"),
         (
             {"algorithm": "fixed_beta", "learning_rate": 0.5},
-            r"learning_rate=0.5 has no place in algorithm='fixed_beta'",
+            r"algorithm='fixed_beta' needs learning_rate=1.*learning_rate=0.5",
         ),
     ],
 )

@@ -117,7 +117,7 @@ def test_weights_count_rows_where_none_are_drawn():
 def test_how_rounds_end():
     steps = np.repeat([1.0, 5.0], 20)
     exact = th.AdaBoostRegressor().fit(np.arange(40.0)[:, None], steps)
-    assert exact.stopped_.startswith("round 1: the learner makes no error")
+    assert exact.stopped_.startswith("iteration 1: the learner makes no error")
     np.testing.assert_array_equal(exact.predict(np.arange(40.0)[:, None]), steps)
     constant = np.tile([-1.0, 1.0], 20)
     with pytest.warns(ConvergenceWarning, match="no better than guessing"):

@@ -182,7 +182,7 @@ def test_partial_dependence_sees_the_stack():
 def test_bad_input():
     with pytest.raises(th.errors.DataError, match=r"cv=5 folds of n_samples=3.*more rows"):
         th.StackingRegressor(REGRESSORS).fit(X[:3], Y[:3])
-    with pytest.raises(th.errors.ParameterError, match="each must be held back once"):
+    with pytest.raises(th.errors.ParameterError, match="each must be held out once"):
         th.StackingRegressor(REGRESSORS, cv=ShuffleSplit(3, random_state=0)).fit(X, Y)
     with pytest.raises(
         th.errors.ParameterError, match="ridge does not implement the method 'predict_pro"

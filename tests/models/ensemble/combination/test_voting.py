@@ -155,12 +155,12 @@ def test_partial_dependence_sees_the_vote():
     [
         ([], "non-empty list of .string, estimator. tuples"),
         (th.Ridge(), "non-empty list"),
-        ([("a", th.Ridge()), ("a", th.Ridge())], "not unique: 'a'.*Name each member once"),
+        ([("a", th.Ridge()), ("a", th.Ridge())], "not unique: 'a'.*Use each name once"),
         ([("a__b", th.Ridge())], "must not contain __: got .'a__b'"),
         ([("weights", th.Ridge())], "conflict with constructor arguments: .'weights'"),
         ([("a", "drop")], "All estimators are dropped"),
         ([("a", th.LogisticRegression())], "LogisticRegression .'a'. should be a regressor"),
-        ([("a", th.Ridge)], "'a' is <class .* no estimator"),
+        ([("a", th.Ridge)], "'a' is <class .* not an estimator"),
     ],
 )
 def test_bad_members(members, message):

@@ -139,7 +139,7 @@ def test_targets_that_are_no_targets():
             forest(name).fit(X, bad)
     with pytest.raises(th.errors.DataError, match="negative"):
         forest("RandomForestRegressor", criterion="poisson").fit(X, Y - 1.0)
-    with pytest.raises(th.errors.ParameterError, match="no class of y"):
+    with pytest.raises(th.errors.ParameterError, match="not a class of y"):
         forest("RandomForestClassifier", class_weight={9: 1.0}).fit(X, Y)
     with pytest.raises(th.errors.DataError, match="all sample weights are zero"):
         forest("RandomForestRegressor").fit(X, Y, sample_weight=np.zeros(80))

@@ -251,7 +251,7 @@ def test_random_learners_are_seeded_by_the_round():
 
 def test_time_is_kept_and_the_rounds_so_far_stay():
     model = th.GradientBoostingRegressor(estimator=SMALL_TREE)
-    with th.config(max_time=1e-6), pytest.warns(ConvergenceWarning, match="of 100 rounds"):
+    with th.config(max_time=1e-6), pytest.warns(ConvergenceWarning, match="of 100 iterations"):
         model.fit(X, Y)
     assert model.n_estimators_ == 1
     whole = th.GradientBoostingRegressor(estimator=SMALL_TREE).fit(X, Y)

@@ -228,7 +228,7 @@ def test_early_stopping_judges_rows_that_nothing_was_learned_from():
 
 
 def test_time_is_kept_and_the_rounds_so_far_stay():
-    with th.config(max_time=1e-6), pytest.warns(ConvergenceWarning, match="of 100 rounds"):
+    with th.config(max_time=1e-6), pytest.warns(ConvergenceWarning, match="of 100 iterations"):
         model = th.GradientBoostingRegressor().fit(X, Y)
     assert model.n_estimators_ == 1
     np.testing.assert_array_equal(

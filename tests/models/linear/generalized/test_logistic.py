@@ -589,11 +589,11 @@ def test_overlapping_classes_are_not_called_separated(labels):
         ({"C": 0}, "C=0 must be a number > 0"),
         ({"C": -1.0}, r"C=-1\.0 must be a number > 0"),
         ({"C": np.nan}, "C=nan must be a number > 0"),
-        ({"l1_ratio": 1.5}, r"l1_ratio=1\.5 must be a number between 0 and 1"),
+        ({"l1_ratio": 1.5}, r"l1_ratio=1\.5 must be a number from 0 to 1"),
         ({"penalty": "l3"}, "penalty='l3' must be one of"),
         ({"tol": -1.0}, "tol"),
         ({"max_iter": 1.5}, "max_iter"),
-        ({"reference": "d"}, r"reference='d' is no class of y: 'a', 'b', 'c'"),
+        ({"reference": "d"}, r"reference='d' is not one of the classes of y: 'a', 'b', 'c'"),
         ({"class_weight": {"d": 1.0}}, "class_weight names 'd'"),
     ],
     ids=str,
@@ -627,7 +627,7 @@ def test_bad_labels_are_refused(y, message):
 
 
 def test_stopping_early_is_said():
-    with pytest.warns(ConvergenceWarning, match="1 steps"):
+    with pytest.warns(ConvergenceWarning, match="1 step,"):
         model = th.LogisticRegression(max_iter=1).fit(X, TWO)
     assert model.solution_.outcome is th.results.Outcome.STEPS_EXHAUSTED
 

@@ -146,8 +146,10 @@ def test_bad_parameters_are_refused(parameters, message):
 
 def test_stopping_early_is_said():
     with (
-        pytest.warns(ConvergenceWarning, match="1 steps"),
-        pytest.warns(ConvergenceWarning, match="of 4 fits along the paths ran out of steps"),
+        pytest.warns(ConvergenceWarning, match="1 step,"),
+        pytest.warns(
+            ConvergenceWarning, match="of 4 fits during the cross-validation ran out of iterations"
+        ),
     ):
         th.LogisticRegressionCV(Cs=[1.0, 10.0], cv=2, max_iter=1).fit(X, THREE)
 
@@ -180,7 +182,9 @@ def test_the_time_limit_holds_for_all_folds_together():
     model = th.LogisticRegressionCV(Cs=5, cv=4, use_legacy_attributes=False)
     with (
         th.config(max_time=1e-9),
-        pytest.warns(ConvergenceWarning, match="20 of 20 fits along the paths ran out of time"),
+        pytest.warns(
+            ConvergenceWarning, match="20 of 20 fits during the cross-validation ran out of time"
+        ),
     ):
         model.fit(X, THREE)  # the last fit may be done in the millisecond that it is given
     np.testing.assert_array_equal(model.n_iter_, 1)

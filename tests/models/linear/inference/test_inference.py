@@ -159,11 +159,11 @@ def test_prints_well():
 
 def test_refusals_give_a_way_out():
     dependent = np.column_stack([X, X[:, 0]])
-    with pytest.raises(th.errors.CapabilityError, match=r"rank 3 of 4.*Drop"):
+    with pytest.raises(th.errors.CapabilityError, match=r"4 columns but rank 3.*Drop"):
         th.LinearRegression().fit(dependent, Y).summary()
     with pytest.raises(th.errors.CapabilityError, match="more rows than parameters"):
         th.LinearRegression().fit(X[:4], Y[:4]).summary()
-    with pytest.raises(th.errors.CapabilityError, match="never forms"):
+    with pytest.raises(th.errors.CapabilityError, match="does not compute"):
         th.LinearRegression(solver="lsqr").fit(X, Y).summary()
     model = th.LinearRegression().fit(X, Y)
     with pytest.raises(th.errors.ParameterError, match="level=95"):
@@ -177,7 +177,7 @@ def test_refusals_give_a_way_out():
 def test_intervals_of_dependent_columns_are_refused():
     X = np.column_stack([np.arange(6.0), 2 * np.arange(6.0)])
     model = th.LinearRegression().fit(X, [0.0, 1.0, 1.5, 3.0, 4.5, 5.0])
-    with pytest.raises(th.errors.CapabilityError, match="rank 1 of 2"):
+    with pytest.raises(th.errors.CapabilityError, match="2 columns but rank 1"):
         model.predict_interval(X)
 
 

@@ -63,7 +63,7 @@ def test_bad_noise():
         fit(X, Y, noise=np.ones((N, N)))
     with pytest.raises(th.errors.DataError, match="not symmetric"):
         fit(X, Y, noise=ROOT)
-    with pytest.raises(th.errors.DataError, match="not both"):
+    with pytest.raises(th.errors.DataError, match="cannot be combined"):
         fit(X, Y, np.ones(N), noise=COVARIANCE)
 
 

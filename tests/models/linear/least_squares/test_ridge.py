@@ -71,7 +71,7 @@ def test_one_penalty_per_target():
     model = th.Ridge([0.1, 10.0, 3.0]).fit(X, targets)
     peer = sklearn.linear_model.Ridge([0.1, 10.0, 3.0]).fit(X, targets)
     np.testing.assert_allclose(model.coef_, peer.coef_, rtol=1e-9)
-    with pytest.raises(th.errors.DataError, match="3 targets, alpha of shape"):
+    with pytest.raises(th.errors.DataError, match="3 targets, and alpha has shape"):
         th.Ridge([1.0, 2.0]).fit(X, targets)
 
 

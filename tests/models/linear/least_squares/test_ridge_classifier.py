@@ -120,7 +120,7 @@ def test_bad_input():
     with pytest.raises(th.errors.ParameterError, match="alpha=-1"):
         th.RidgeClassifier(alpha=-1).fit(X, CODES)
     with pytest.raises(
-        th.errors.DataError, match=r"RidgeClassifier: .* 3 targets, alpha of shape \(2,\)"
+        th.errors.DataError, match=r"RidgeClassifier: .* 3 targets, and alpha has shape \(2,\)"
     ):
         th.RidgeClassifier(alpha=[1.0, 2.0]).fit(X, CODES)
     with pytest.raises(th.errors.ParameterError, match="names 'z', which is no class"):

@@ -30,7 +30,7 @@ def test_each_example_is_one_inequality():
     homogeneous = th.HalfspaceLP(fit_intercept=False).fit([[1.0], [-1.0]], [1, 0])
     assert homogeneous.inequalities([[1.0]], [1]) == ["w1 > 0"]
     three = th.HalfspaceLP().fit(np.eye(3), [0, 1, 2])
-    with pytest.raises(th.errors.DataError, match="two classes; here are 3"):
+    with pytest.raises(th.errors.DataError, match="two classes, but there are 3"):
         three.inequalities(np.eye(3), [0, 1, 2])
 
 
@@ -83,10 +83,10 @@ def test_inconsistent_examples_are_reported():
     assert not model.consistent_
     assert model.violation_ == pytest.approx(4.0)
     with pytest.raises(
-        th.errors.DataError, match=r"no halfspace satisfies all 4.*violation is 4.*Use Lin"
+        th.errors.DataError, match=r"no halfspace classifies all 4.*violation is 4.*Use Lin"
     ):
         th.HalfspaceLP(on_inconsistent="raise").fit(XOR, parity)
-    with pytest.warns(UserWarning, match="no halfspace satisfies all 4 examples"):
+    with pytest.warns(UserWarning, match="no halfspace classifies all 4 rows"):
         th.HalfspaceLP(on_inconsistent="warn").fit(XOR, parity)
     twins = th.HalfspaceLP().fit([[1.0], [1.0], [3.0]], [0, 1, 1])
     assert not twins.consistent_

@@ -300,7 +300,7 @@ def test_scale_and_fit_agree_where_plain_rounds_go_in_circles(loss, seed):
 def test_scales_that_agree_with_no_fit_are_reported():
     x, y = heavy_tails(119)
     y = np.round(y)
-    with pytest.warns(ConvergenceWarning, match="share by which the scale"):
+    with pytest.warns(ConvergenceWarning, match="relative difference between the scale"):
         model = th.RobustRegressor("tukey").fit(x, y)
     assert "no scale" in model.solution_.message
     assert model.solution_.gap > 1e-6

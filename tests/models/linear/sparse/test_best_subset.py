@@ -161,7 +161,8 @@ def test_out_of_time_keeps_the_best_so_far():
 def test_too_many_columns_are_refused_with_their_number_and_a_remedy():
     X, y = np.random.default_rng(0).standard_normal((90, 60)), np.arange(90.0)
     with pytest.raises(
-        th.errors.CapabilityError, match=r"60 columns have 1\.2e\+18 subsets.*Orthogonal"
+        th.errors.CapabilityError,
+        match=r"1\.2e\+18 subsets of at most 60 of 60 columns.*Orthogonal",
     ):
         th.BestSubset().fit(X, y)
     assert th.BestSubset(max_features=2).fit(X, y).n_nonzero_coefs_ == 2
@@ -170,10 +171,10 @@ def test_too_many_columns_are_refused_with_their_number_and_a_remedy():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"max_features": 9}, "X has 8 columns"),
+        ({"max_features": 9}, "more than the number of columns of X, 8"),
         ({"max_features": 0}, "whole number ≥ 1"),
         ({"tau": -1.0}, "tau=-1.0"),
-        ({"tau": 1.0, "criterion": "aic"}, "Leave one of them out"),
+        ({"tau": 1.0, "criterion": "aic"}, "Give only one of them"),
         ({"criterion": "cp"}, "one of"),
     ],
 )

@@ -377,7 +377,7 @@ def test_parameters_out_of_range():
     with pytest.raises(th.errors.ParameterError, match="alpha=-1 must be a number ≥ 0"):
         th.Lasso(-1).fit(X, Y)
     for share in (-0.1, 1.5, "half"):
-        with pytest.raises(th.errors.ParameterError, match=r"l1_ratio=.* between 0 and 1"):
+        with pytest.raises(th.errors.ParameterError, match=r"l1_ratio=.* from 0 to 1"):
             th.ElasticNet(l1_ratio=share).fit(X, Y)
     with pytest.raises(th.errors.ParameterError, match="selection"):
         th.Lasso(selection="greedy").fit(X, Y)

@@ -77,7 +77,9 @@ def test_path_refusals():
         th.lasso_path(TALL, TALL_Y, alphas=[])
     with pytest.raises(th.errors.ParameterError, match="alphas=0 must be a whole number ≥ 1"):
         th.lasso_path(TALL, TALL_Y, alphas=0)
-    with pytest.raises(th.errors.ParameterError, match="positive=True is for one target"):
+    with pytest.raises(
+        th.errors.ParameterError, match="positive=True is only possible with one target"
+    ):
         th.lasso_path(TALL, TALL[:, :2], positive=True)
     with pytest.raises(th.errors.DataError, match="NaN"):
         th.lasso_path(np.where(WIDE > 3, np.nan, WIDE), WIDE_Y)
@@ -139,7 +141,7 @@ def test_cross_validation_refusals():
         th.LassoCV(alphas="many").fit(TALL, TALL_Y)
     with pytest.raises(th.errors.ParameterError, match="eps=0"):
         th.LassoCV(eps=0).fit(TALL, TALL_Y)
-    with pytest.raises(th.errors.DataError, match="fold 0 all weights"):
+    with pytest.raises(th.errors.DataError, match="in fold 0 all training rows"):
         th.LassoCV(cv=2).fit(TALL, TALL_Y, np.r_[np.zeros(60), np.ones(60)])
     with pytest.raises(th.errors.DataError, match="one output"):
         th.LassoCV().fit(TALL, TALL[:, :2])
@@ -252,7 +254,7 @@ def test_paths_refuse_what_is_no_parameter_by_their_own_name(function, arguments
 
 def test_shares_of_the_penalty_are_numbers():
     with pytest.raises(
-        th.errors.ParameterError, match="enet_path: l1_ratio=None must be a number betw"
+        th.errors.ParameterError, match="enet_path: l1_ratio=None must be a number from"
     ):
         th.enet_path([[1.0], [2.0]], [1.0, 2.0], l1_ratio=None)
 

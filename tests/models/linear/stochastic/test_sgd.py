@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import thetahat as th
 from thetahat.data.source import Block, Source
-from thetahat.data.views.reweighted import Reweighted
+from thetahat.data.views import reweighted
 
 RANDOM = np.random.default_rng(0)
 N, D = 300, 5
@@ -462,9 +462,9 @@ def test_epochs_are_reported_and_an_interrupt_keeps_the_last():
         ({"learning_rate": "constant", "eta0": 0.0}, "eta0=0.0 must be a number > 0"),
         ({"learning_rate": "slow"}, "learning_rate='slow' must be one of"),
         ({"learning_rate": "optimal", "alpha": 0.0}, "alpha must be > 0"),
-        ({"learning_rate": "pa1", "loss": "huber"}, "learning_rate='pa1' is worked out for"),
+        ({"learning_rate": "pa1", "loss": "huber"}, "learning_rate='pa1' is only defined for"),
         ({"loss": "hing"}, "Did you mean 'hinge'"),
-        ({"loss": th.losses.ZeroOne()}, "only a value"),
+        ({"loss": th.losses.ZeroOne()}, "has no derivative"),
         ({"max_iter": 0}, "whole number ≥ 1"),
         ({"validation_fraction": 1.0}, "between 0 and 1"),
         ({"average": -3}, "average=-3"),
@@ -479,7 +479,7 @@ def test_parameters_out_of_range(kind, parameters, rule):
 def test_the_first_partial_fit_names_the_classes():
     with pytest.raises(th.errors.DataError, match="classes must be passed on the first call"):
         th.SGDClassifier().partial_fit(X, CLASSES)
-    with pytest.raises(th.errors.DataError, match="names a single class"):
+    with pytest.raises(th.errors.DataError, match="is a single class"):
         th.SGDClassifier().partial_fit(X, CLASSES, classes=["a"])
     model = th.SGDClassifier().partial_fit(X, CLASSES, classes=["a", "b", "c"])
     with pytest.raises(th.errors.DataError, match="not the same as on last call"):
@@ -546,7 +546,9 @@ def test_starts_of_the_wrong_shape():
     with pytest.raises(th.errors.DataError, match=r"coef_init has shape \(2,\).*need \(3, 5\)"):
         th.SGDClassifier().fit(X, CLASSES, coef_init=[0.0, 1.0])
     warm = th.SGDClassifier(warm_start=True, random_state=0).fit(X, SIGNS)
-    with pytest.raises(th.errors.DataError, match="warm_start goes on with the classes"):
+    with pytest.raises(
+        th.errors.DataError, match="warm_start=True needs the classes of the previous fit"
+    ):
         warm.fit(X, CLASSES)
 
 
@@ -566,7 +568,7 @@ def test_all_weights_zero():
     with pytest.raises(th.errors.DataError, match="all sample weights are zero"):
         th.SGDRegressor().fit(X, Y, sample_weight=np.zeros(N))
     blocks = InBlocks(rows=X, targets=Y, n_features=D)
-    weightless = Reweighted.of(blocks, lambda block: np.zeros(block.n_rows))
+    weightless = reweighted(blocks, lambda block: np.zeros(block.n_rows))
     with pytest.raises(th.errors.DataError, match="all sample weights are zero"):
         th.SGDRegressor().fit(weightless)
 

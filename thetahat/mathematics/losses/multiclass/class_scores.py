@@ -16,13 +16,19 @@ from thetahat import _native
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import aligned, floating, in_floats, is_compiled
-from thetahat.mathematics.losses.base import Curved, Subdifferentiable, Targets
+from thetahat.mathematics.losses.base import (
+    Curved,
+    Subdifferentiable,
+    Targets,
+    UnboundedLikelihood,
+)
 from thetahat.mathematics.losses.constants import class_shares
+from thetahat.mathematics.losses.families import CLASS_SCORES
 from thetahat.mathematics.losses.links import Link, link, log_sum_exp, row_sums, softmax
 
 
 @dataclass(frozen=True)
-class SoftmaxCrossEntropy(Curved):
+class SoftmaxCrossEntropy(Curved, UnboundedLikelihood):
     """The multinomial negative log-likelihood ℓ(y, z) = log Σ_c e^{z_c} − z_y.
 
     With p = softmax(z), the gradient is p − onehot(y) and the Hessian is diag(p) − p·pᵀ. The method
@@ -43,6 +49,8 @@ class SoftmaxCrossEntropy(Curved):
     targets = Targets.CLASSES
     link = Link.SOFTMAX
     columns = "per class"
+    family = CLASS_SCORES
+    steady_curvature = True
 
     def value(self, y: Array, z: Array) -> Array:
         xp, right, z = _right_class(y, z)
@@ -80,6 +88,11 @@ class SoftmaxCrossEntropy(Curved):
     ) -> Array:
         """Logarithms of the class shares, centred. Pass `n_classes` if y may lack the last."""
         return link(Link.SOFTMAX, class_shares(y, weight, n_classes))
+
+    def margins(self, y: Array, z: Array) -> Array:
+        """z_y − z_c for every class c but y."""
+        xp, right, z = _right_class(y, z)
+        return (_right_score(xp, right, z) - z)[~right].reshape(z.shape[0], -1)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from thetahat.foundation.types import Array
-from thetahat.mathematics.losses.base import Curved, Targets
+from thetahat.mathematics.losses.base import Curved, Targets, UnboundedLikelihood
+from thetahat.mathematics.losses.families import CATEGORICAL
 from thetahat.mathematics.losses.links import Link
 from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
 
@@ -15,8 +16,8 @@ _SOFTMAX = SoftmaxCrossEntropy()
 
 
 @dataclass(frozen=True)
-class ReferenceSoftmax(Curved):
-    """ℓ(y, z) = log(1 + Σ_{c≠r} e^{z_c}) − z_y with z_r = 0; z has C − 1 columns, without class r.
+class ReferenceSoftmax(Curved, UnboundedLikelihood):
+    """ℓ(y, z) = log(1 + Σ_{c≠r} e^{z_c}) − z_y with z_r = 0, and z of C − 1 columns without r's.
 
     p_c = e^{z_c}/(1 + Σ e^z) for c ≠ r, and 1/(1 + Σ e^z) for the reference class r. Adding a
     constant to all scores changes the loss, so the coefficients are unique without a penalty. It
@@ -34,10 +35,21 @@ class ReferenceSoftmax(Curved):
     targets = Targets.CLASSES
     link = Link.SOFTMAX
     columns = "per class"
+    family = CATEGORICAL
+
+    def n_scores(self, n_classes: int) -> int:
+        return n_classes - 1
 
     def all_scores(self, z: Array) -> Array:
         """z with a column of zeros inserted for the reference class."""
         return np.insert(np.asarray(z), self.reference, 0.0, axis=-1)
+
+    def free_scores(self, z: Array) -> Array:
+        """The scores of the other classes, less the reference's."""
+        return self._without(z - z[..., self.reference, None])
+
+    def margins(self, y: Array, z: Array) -> Array:
+        return _SOFTMAX.margins(y, self.all_scores(z))
 
     def value(self, y: Array, z: Array) -> Array:
         return _SOFTMAX.value(y, self.all_scores(z))

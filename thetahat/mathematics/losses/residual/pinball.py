@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import floating, residuals
-from thetahat.mathematics.losses.base import Bend, PiecewiseLinear, Reweightable
+from thetahat.mathematics.losses.base import (
+    Bend,
+    BestShift,
+    Compiled,
+    PiecewiseLinear,
+    Reweightable,
+)
 from thetahat.mathematics.losses.constants import weighted_quantile
 from thetahat.mathematics.parts import require_number
 
@@ -29,6 +35,7 @@ class Absolute(Reweightable, PiecewiseLinear):
 
     name = "absolute"
     aliases = ("absolute_error", "least_absolute_deviations", "mae")
+    compiled_as = Compiled(7)
 
     def value(self, y: Array, z: Array) -> Array:
         xp, r = residuals(y, z)
@@ -44,6 +51,10 @@ class Absolute(Reweightable, PiecewiseLinear):
 
     def best_constant(self, y: Array, weight: Array | None = None) -> Array:
         return weighted_quantile(y, weight)
+
+    @property
+    def best_shift(self) -> BestShift:
+        return BestShift("quantile", 0.5)
 
     def kinks(self, y: Array) -> tuple[Array, ...]:
         return (floating(y)[1],)
@@ -92,6 +103,10 @@ class Quantile(PiecewiseLinear):
 
     def best_constant(self, y: Array, weight: Array | None = None) -> Array:
         return weighted_quantile(y, weight, self.level)
+
+    @property
+    def best_shift(self) -> BestShift:
+        return BestShift("quantile", self.level)
 
     def kinks(self, y: Array) -> tuple[Array, ...]:
         return (floating(y)[1],)

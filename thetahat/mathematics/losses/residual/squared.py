@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import floating, residuals
-from thetahat.mathematics.losses.base import Curved, Reweightable
+from thetahat.mathematics.losses.base import BestShift, Compiled, Curved, Reweightable
 from thetahat.mathematics.losses.constants import convex_constant, weighted_mean
+from thetahat.mathematics.losses.families import NORMAL
 from thetahat.mathematics.parts import require_number
 
 
@@ -32,6 +33,10 @@ class Squared(Curved, Reweightable):
 
     name = "squared"
     aliases = ("squared_error", "least_squares", "mse")
+    family = NORMAL
+    compiled_as = Compiled(5)
+    steady_curvature = True
+    deviance_factor = 2.0
 
     def value(self, y: Array, z: Array) -> Array:
         _, r = residuals(y, z)
@@ -76,6 +81,7 @@ class Huber(Curved, Reweightable):
     delta: float = 1.35
 
     name = "huber"
+    compiled_as = Compiled(6, "delta")
 
     def __post_init__(self) -> None:
         require_number(self, "delta", above=0)
@@ -100,6 +106,10 @@ class Huber(Curved, Reweightable):
 
     def best_constant(self, y: Array, weight: Array | None = None) -> Array:
         return convex_constant(self, y, weight)
+
+    @property
+    def best_shift(self) -> BestShift:
+        return BestShift("huber", self.delta)
 
     def kinks(self, y: Array) -> tuple[Array, ...]:
         _, y = floating(y)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import floating, residuals
-from thetahat.mathematics.losses.base import Bend, Curved, PiecewiseLinear
+from thetahat.mathematics.losses.base import Bend, Compiled, Curved, PiecewiseLinear
 from thetahat.mathematics.losses.box_dual import BoxDual, DualBox
 from thetahat.mathematics.losses.constants import (
     convex_constant,
@@ -41,6 +41,7 @@ class EpsilonInsensitive(BoxDual, PiecewiseLinear):
     epsilon: float = 0.1
 
     name = "epsilon_insensitive"
+    compiled_as = Compiled(7, "epsilon")
 
     def __post_init__(self) -> None:
         require_number(self, "epsilon", at_least=0)
@@ -95,6 +96,7 @@ class SquaredEpsilonInsensitive(Curved, BoxDual):
     epsilon: float = 0.1
 
     name = "squared_epsilon_insensitive"
+    compiled_as = Compiled(8, "epsilon")
 
     def __post_init__(self) -> None:
         require_number(self, "epsilon", at_least=0)

@@ -37,7 +37,7 @@ RESTING = 1e-9
 """Share of its l1 by which the slope of an active column may be off and still count as optimal."""
 WRONG = 1e-6
 """Share of the right-hand side that a step may miss before the factor is rebuilt."""
-ROUNDING = 1e-13
+VALUE_ROUNDING = 1e-13
 """Share of F that is rounding error."""
 TINY = float(np.finfo(np.float64).tiny)
 """The smallest denominator."""
@@ -226,7 +226,7 @@ def _exchange(point: GramPoint, face: ActiveSet, outside: Array, signs: Array) -
     for which, found, *_ in parts:
         point.beta[which] = found
     point.slopes = point.fresh_slopes()
-    gained, rounding = before - point.value(), ROUNDING * abs(before)
+    gained, rounding = before - point.value(), VALUE_ROUNDING * abs(before)
     if gained > rounding or (gained >= -rounding and np.count_nonzero(point.beta) < in_use):
         return True
     point.beta[:], point.slopes = beta, slopes

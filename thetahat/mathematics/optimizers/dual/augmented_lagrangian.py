@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.precision import SUM_ROUNDING
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.gap import largest_entry
 from thetahat.mathematics.optimizers.loop import Method, State
@@ -113,8 +114,6 @@ ENOUGH = 0.05
 """A round ends when the possible decrease is below this share of the distance moved."""
 FLAT = 0.1
 """A line search ends when the slope is below this share of the slope at its start."""
-ROUNDING = 1e-14
-"""Differences below this share of F are rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +136,7 @@ def _newton_step(this: _Round, here: Touch) -> Touch | None:
         return None
     direction = newton_direction(here.hessian, here.gradient)
     promised = -float(np.sum(direction * here.gradient)) / 2
-    rounding = ROUNDING * abs(here.primal)
+    rounding = SUM_ROUNDING * abs(here.primal)
     if promised <= ENOUGH * here.travel and here.travel > rounding:
         return None
     if promised <= rounding:

@@ -15,7 +15,7 @@ from thetahat.mathematics.optimizers.programs.piecewise_linear import PiecewiseL
 
 INDEPENDENT = 1e-10
 """If less than this share of a row remains, it depends linearly on the rows before it."""
-ROUNDING = 1e-12
+NEGLIGIBLE = 1e-12
 """Distances below this share of their unit count as zero."""
 
 
@@ -53,17 +53,17 @@ def nearest_vertex(
             # With fewer equations than parameters, θ stays as near to its old value as possible.
             theta = theta + np.linalg.lstsq(rows, kink - rows @ theta, rcond=None)[0]
             s = lines.distances(theta)
-            resting = _at_rest(lines, s, slopes, abs(s) <= ROUNDING * unit, terms)
+            resting = _at_rest(lines, s, slopes, abs(s) <= NEGLIGIBLE * unit, terms)
             found = np.linalg.lstsq(rows.T, -lines.pull_back(resting), rcond=None)[0] / weight
     low, high = lines.term_below[terms], lines.term_above[terms]
     slack = 1e-9 * (high - low)
     if not (np.all(found >= low - slack) and np.all(found <= high + slack)):
         return None
     resting[terms] = np.clip(found, low, high)
-    at_zero = held[lines.kinks.size :] & (abs(theta) <= ROUNDING * np.max(abs(theta)))
+    at_zero = held[lines.kinks.size :] & (abs(theta) <= NEGLIGIBLE * np.max(abs(theta)))
     # Changes that move no distance by more than rounding are rounding errors themselves.
     reach = np.max(abs(rows), axis=0, initial=0.0)
-    theta[at_zero | ((reach > 0) & (abs(theta) * reach <= ROUNDING * unit))] = 0.0
+    theta[at_zero | ((reach > 0) & (abs(theta) * reach <= NEGLIGIBLE * unit))] = 0.0
     return theta, resting
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
+from thetahat.foundation.precision import ROUNDING
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.coordinate.coordinate_descent import violation
@@ -38,7 +39,6 @@ HALVINGS = 12
 """Number of halvings of a step before a model with larger curvature is used."""
 FLAT = 1e-13
 """Curvatures below this share of the largest count as zero."""
-_ROUNDING = 8 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,7 @@ def _search(problem: Any, state: State, terms: _Terms, model: _Model) -> tuple[S
     nonsmooth = problem.nonsmooth_value(state.theta)
     promised = inner(state.memory["gradient"], move)
     promised += problem.nonsmooth_value(target) - nonsmooth
-    rounding = _ROUNDING * abs(state.value)
+    rounding = ROUNDING * abs(state.value)
     if not promised < rounding:
         return None, 0.0
     step = 1.0

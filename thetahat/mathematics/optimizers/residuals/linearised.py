@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 
-EPSILON = float(np.finfo(np.float64).eps)
 FLOOR = 1e-4
 """Smallest size of a parameter, as a share of ‖Dθ‖, to which a step is compared."""
 NEARLY_THERE = 1e-4

@@ -38,7 +38,7 @@ from thetahat.mathematics.parts import require_number, require_whole
 
 ENOUGH = 1e-4
 """Smallest gain ratio of an accepted step."""
-ROUNDING = 1e-11
+LOST_IN_ROUNDING = 1e-11
 """Predicted decreases below this share of ½‖r‖² are rounding errors; the gap is used instead."""
 MOST_TRIALS = 120
 NEAR, SLOW = 1e-2, 0.1
@@ -124,7 +124,7 @@ class TrustRegion(Method):
                 break
             residuals = problem.residuals(theta)
             gain = _gain(state.value, half_square(residuals), step.predicted)
-            settled = step.predicted <= ROUNDING * state.value
+            settled = step.predicted <= LOST_IN_ROUNDING * state.value
             there = None
             if gain > ENOUGH or (settled and math.isfinite(gain)):
                 there = _Place.of(problem, theta, residuals, here)
@@ -225,7 +225,7 @@ class _Place:
             return None
         theta = np.clip(self.theta + step, *self.bounds)
         residuals = problem.residuals(theta)
-        if not half_square(residuals) <= (1 + ROUNDING) * half_square(self.residuals):
+        if not half_square(residuals) <= (1 + LOST_IN_ROUNDING) * half_square(self.residuals):
             return None
         there = _Place.of(problem, theta, residuals, self)
         return there if there is not None and there.steepness < SLOW * self.steepness else None

@@ -11,15 +11,13 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from thetahat.foundation.precision import ROUNDING
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.gap import inner, largest_entry
 
 SHARE = 1e-4
 """Share of the predicted decrease that a step must reach (c)."""
 MOST_HALVINGS = 60
-_ROUNDING = 8 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ def _is_fair(here: Point, there: Point, promised: float) -> bool:
         return False
     if there.value <= here.value + SHARE * promised and there.value < here.value:
         return True
-    rounding = _ROUNDING * abs(here.value)
+    rounding = ROUNDING * abs(here.value)
     return (
         abs(promised) <= rounding
         and there.value <= here.value + rounding

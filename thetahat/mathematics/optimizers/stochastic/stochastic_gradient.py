@@ -100,12 +100,19 @@ class StochasticGradient(Method):
         return State(theta, value, gap, memory)
 
     def advance(self, problem: Any, state: State) -> State:
-        memory = state.memory | self._epoch(problem, state.memory)
+        memory = self._epoch(problem, state.memory)
         reported = memory["average"] if self.averaging else memory["iterate"]
         return State(reported, *value_and_gap(problem, reported), memory)
 
     def _epoch(self, problem: Any, memory: dict[str, Any]) -> dict[str, Any]:
-        """The iterate, the mean of all iterates, t and the memory of the rule after n terms."""
+        """The memory after a visit of n terms, those of one block after another in a file."""
+        blocks = problem.term_blocks() if hasattr(problem, "term_blocks") else (problem,)
+        for block in blocks:
+            memory = memory | self._visit(block, memory)
+        return memory
+
+    def _visit(self, problem: Any, memory: dict[str, Any]) -> dict[str, Any]:
+        """The iterate, the average of all, t and the rule's memory after a visit of n terms."""
         theta, average, t = memory["iterate"], memory["average"], memory["t"]
         rule, kept, n = as_rule(self.step), memory["rule"], problem.n_terms
         order = self._order(n, memory["random"])

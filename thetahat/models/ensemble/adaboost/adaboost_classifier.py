@@ -1,6 +1,6 @@
-"""AdaBoost: weak classifiers, each fitted to the rows that the ones before got wrong.
+"""AdaBoost for classification: weak classifiers fitted to rows reweighted by earlier errors.
 
-F(x) = Σ_m α_m G_m(x),   stagewise least of   Σᵢ wᵢ e^{−yᵢF(xᵢ)}
+F(x) = Σ_m α_m G_m(x),   a stagewise minimum of   Σᵢ wᵢ e^{−yᵢF(xᵢ)}
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.callback import with_callbacks
 
-from thetahat.estimator.parameters import Range, one_of
+from thetahat.estimator.parameters import between, one_of
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.adaboost.base import RANGES, Record, counted_rows
@@ -27,76 +27,90 @@ from thetahat.models.ensemble.adaboost.weak_trees import shares_columns
 from thetahat.models.tree.classification import DecisionTreeClassifier
 from thetahat.models.tree.structure import Tree
 
-_half = Range(lambda value: isinstance(value, float) and 0 < value < 0.5, "a number in (0, ½)")
-
 
 class AdaBoostClassifier(WeightBoostedClassifier):
-    """Boosted weak classifiers, in the forms of the literature.
+    """AdaBoost classifier: a weighted vote of weak classifiers.
 
-    Formula: with weights w and the error ε = Σ w·1[y ≠ G]/Σw of the learner G of a round,
+    Each iteration fits a classifier to the weighted rows and then increases the weights of the rows
+    it misclassifies, so that the next one concentrates on them. All variants minimise the
+    exponential loss Σ w e^{−m} step by step, where m = y·F is the margin.
 
-    - ``"discrete"``: α = log((1 − ε)/ε) + log(K − 1) for K classes, wrong rows w ← w·e^α, answer
-      sign Σ αG (the class with the largest Σ α·1[G = k]);
-    - ``"adaptive_beta"``: β = ε/(1 − ε), right rows w ← βw, α = log(1/β)/Σ log(1/β), answer
-      sign(Σ αh − ½) of h ∈ {0, 1}. With two classes the same model as the first, written with
-      shares of votes; with more, it asks for ε < ½;
-    - ``"fixed_beta"``: β = (½ − γ)/(½ + γ) in all rounds, answer the majority. If each learner has
-      ε ≤ ½ − γ, the training error is at most (1 − 4γ²)^{T/2} ≤ e^{−2Tγ²} after T rounds;
-    - ``"real"``: f = ½·log(p/(1 − p)) of the learner's probabilities, w ← w·e^{−yf}, answer
-      sign Σ f; with more classes f_k = (K − 1)(log p_k − mean log p).
+    Formula: with row weights w and the weighted error ε = Σ w·1[y ≠ G]/Σw of the learner G of an
+    iteration,
 
-    Each is stagewise descent on Σ w e^{−m} with the margin m = y·F. The learning rate ν multiplies
-    α (and f). Rounds end early when a learner makes no error (it decides alone) or does no better
-    than guessing; ``stopped_`` says so.
+    - ``"discrete"``: α = log((1 − ε)/ε) + log(K − 1) for K classes; misclassified rows get w ←
+      w·e^α; the prediction is sign Σ αG (the class with the largest Σ α·1[G = k]);
+    - ``"adaptive_beta"``: β = ε/(1 − ε); correctly classified rows get w ← βw; α = log(1/β)/Σ
+      log(1/β); the prediction is sign(Σ αh − ½) with h ∈ {0, 1}. For two classes this is the same
+      model as "discrete", with votes that sum to 1; for more classes it requires ε < ½;
+    - ``"fixed_beta"``: β = (½ − γ)/(½ + γ) in all iterations; the prediction is the majority. If
+      every learner has ε ≤ ½ − γ, the training error after T iterations is at most (1 − 4γ²)^{T/2}
+      ≤ e^{−2Tγ²};
+    - ``"real"``: f = ½·log(p/(1 − p)) from the probabilities of the learner; w ← w·e^{−yf}; the
+      prediction is sign Σ f. For more classes f_k = (K − 1)(log p_k − mean log p).
 
-    Cost: one fit of the learner per round, plus O(n·K).
+    The learning rate ν multiplies α (and f). Boosting ends early when a learner makes no error (its
+    vote then outweighs all others) or is no better than guessing; see ``stopped_``.
+
+    Cost: one fit of the learner per iteration, plus O(n·K).
 
     Parameters
     ----------
-    estimator : classifier, default=None
-        The weak learner; None is a decision stump. Without ``sample_weight`` in its ``fit``, it is
-        given rows drawn in proportion to the weights.
+    estimator : classifier or None, default=None
+        The weak learner to boost. None uses a decision stump, a tree with one split. A learner
+        whose ``fit`` has no parameter ``sample_weight`` is fitted to rows drawn in proportion to
+        the weights.
     n_estimators : int, default=50
-        Rounds at most.
+        Maximum number of boosting iterations. Fewer are made if a learner is perfect or no better
+        than guessing. Must be at least 1.
     learning_rate : float, default=1.0
-        ν.
+        Shrinks the contribution of each learner by this factor (ν). Smaller values need more
+        iterations. Must be positive. With ``algorithm="fixed_beta"`` it must be 1.
     random_state : int, Generator, RandomState or None, default=None
-        For the draws of rows, and for the learner if it makes random choices.
+        Seed for drawing rows, and for learners that make random choices. Pass an int for the same
+        result on every call.
     algorithm : {"discrete", "real", "adaptive_beta", "fixed_beta"}, default="discrete"
-        The form.
+        Variant of AdaBoost; see the formulas above. "real" needs a learner with ``predict_proba``.
     gamma : float, default=0.1
-        γ of the fixed form: how much better than guessing each learner is promised to be.
+        Assumed advantage over guessing of every learner, used by ``algorithm="fixed_beta"`` only
+        (γ). Must lie between 0 and ½.
     resample : bool or "auto", default="auto"
-        Draw rows in proportion to the weights in place of weighing them; "auto": where the learner
-        takes no weights. With True, one that takes them gets them times exponential random numbers
-        (the Bayesian bootstrap).
+        If True, rows are drawn in proportion to the weights; a learner that supports weights
+        receives weights multiplied by exponential random numbers instead (the Bayesian bootstrap).
+        If False, the learner receives the weights. "auto" draws rows only for learners that do not
+        support weights.
 
     Attributes
     ----------
     classes_ : array of shape (K,)
-        The labels.
+        The class labels, in sorted order.
     n_classes_ : int
-        K.
+        Number of classes in the training data (K).
     estimator_ : classifier
-        The learner that was boosted.
+        The unfitted learner that was boosted.
     estimators_ : list of classifiers
-        Those fitted, in their order.
+        The fitted learners, in the order of the iterations.
     estimator_weights_, estimator_errors_ : arrays of shape (n_estimators,)
-        α and ε of each round; 0 and 1 for rounds that were not made.
-    training_errors_ : array of shape (rounds,)
-        Error on the training rows of the model after each round.
-    training_error_bound_ : array of shape (rounds,)
-        What it cannot exceed: Π 2√(ε(1 − ε)) with two classes and ν = 1, in general
-        Π ((1 − ε)e^{−α/2} + ε·e^{α/2}). For the real form Π Σ w e^{−yf}/Σw, and NaN with more
-        than two classes.
-    exponential_loss_ : array of shape (rounds,)
-        Σ w e^{−m}/Σw after each round.
+        Weight and weighted error of each learner (α and ε). For iterations that were not made they
+        are 0 and 1.
+    training_errors_ : array of shape (n_iterations,)
+        Training error of the model after each iteration.
+    training_error_bound_ : array of shape (n_iterations,)
+        Upper bound on the training error: Π 2√(ε(1 − ε)) for two classes and ν = 1, in general Π
+        ((1 − ε)e^{−α/2} + ε·e^{α/2}). For "real" it is Π Σ w e^{−yf}/Σw, and NaN for more than two
+        classes.
+    exponential_loss_ : array of shape (n_iterations,)
+        Mean exponential loss Σ w e^{−m}/Σw after each iteration.
     stopped_ : str
-        Why the rounds ended.
+        Reason why boosting ended, as text.
     feature_importances_ : array of shape (d,)
-        What the learners make of each column, averaged by their votes.
-    n_features_in_, feature_names_in_
-        The columns of `fit`.
+        Relative importance of each column: the mean of the importances of the learners, weighted by
+        ``estimator_weights_``.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : array of shape (d,)
+        Names of the columns seen in `fit`. Defined only when X has column names that are all
+        strings.
 
     Examples
     --------
@@ -116,7 +130,7 @@ class AdaBoostClassifier(WeightBoostedClassifier):
     _ranges = {  # noqa: RUF012
         **RANGES,
         "algorithm": one_of("discrete", "real", "adaptive_beta", "fixed_beta"),
-        "gamma": _half,
+        "gamma": between(0, 0.5),
     }
 
     n_classes_: int
@@ -145,20 +159,21 @@ class AdaBoostClassifier(WeightBoostedClassifier):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> AdaBoostClassifier:
-        """Make the rounds. Cost: one fit of the learner each.
+        """Fit the learners one after another. Cost: one fit of the learner per iteration.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            The rows; what the learner takes.
+            Training rows, of any kind that the learner accepts.
         y : array-like of shape (n,)
-            Their labels.
+            Class label of each training row.
         sample_weight : array-like of shape (n,), optional
-            How often each row counts.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._choose_learner()
         source = self._open_classes(X, y, sample_weight, check_finite=False, least=1)
@@ -171,11 +186,11 @@ class AdaBoostClassifier(WeightBoostedClassifier):
         self._boost(learners, self._judge(codes), weight, record, X, y)
         return self
 
-    # The form of boosting.
+    # The variant of AdaBoost.
 
     @property
     def _floor(self) -> float:
-        """Probabilities nearer to 0 than half a row of all are not believed."""
+        """Smallest probability used: that of half a row among all rows."""
         return 0.5 / (self._total + 1.0)
 
     def _judge(self, codes: Array) -> Votes | HalfLogOdds:
@@ -191,8 +206,8 @@ class AdaBoostClassifier(WeightBoostedClassifier):
             return Votes(right, 0.5, self.learning_rate)
         if self.learning_rate != 1.0:
             raise ParameterError(
-                f"AdaBoostClassifier: learning_rate={self.learning_rate!r} has no place in "
-                "algorithm='fixed_beta', whose factor gamma fixes. Set learning_rate=1."
+                "AdaBoostClassifier: algorithm='fixed_beta' needs learning_rate=1, because gamma "
+                f"determines the step; got learning_rate={self.learning_rate!r}. Set it to 1."
             )
         return Votes(right, 0.5, fixed_vote=float(np.log((0.5 + self.gamma) / (0.5 - self.gamma))))
 
@@ -203,7 +218,7 @@ class AdaBoostClassifier(WeightBoostedClassifier):
         if self.algorithm == "real":
             bound = loss if self.n_classes_ == 2 else np.full(rounds, np.nan)
         else:
-            # A row is lost only if half the votes are against it: m ≤ (½ − chance)·Σα.
+            # A row is misclassified only if half the votes are against it: m ≤ (½ − chance)·Σα.
             chance = 1.0 / self.n_classes_ if self.algorithm == "discrete" else 0.5
             bound = loss * np.exp((0.5 - chance) * np.cumsum(votes[:rounds]))
         bound = np.where(found["estimator_errors_"][:rounds] == 0.0, 0.0, bound)
@@ -215,20 +230,20 @@ class AdaBoostClassifier(WeightBoostedClassifier):
             "training_errors_": np.array(record.mistakes[:rounds]),
         }
 
-    # Answers of learners, and scores from them.
+    # Predictions of learners, and scores from them.
 
     def _default_learner(self) -> Any:
         return DecisionTreeClassifier(max_depth=1)
 
     def _answer(self, learner: Any, rows: Array) -> Array:
-        """Codes of classes, or their probabilities for the real form."""
+        """Predicted class codes, or class probabilities with ``algorithm="real"``."""
         if shares_columns(learner):
             return self._answer_of_values(learner.tree_.values)[learner.tree_.apply(rows)]
         if self.algorithm != "real":
             return np.searchsorted(self.classes_, learner.predict(rows))
         if not hasattr(learner, "predict_proba"):
             raise ParameterError(
-                f"AdaBoostClassifier: algorithm='real' needs probabilities, and "
+                "AdaBoostClassifier: algorithm='real' needs probabilities, but "
                 f"{type(learner).__name__} has no predict_proba. Use algorithm='discrete'."
             )
         probability = np.zeros((rows.shape[0], self.n_classes_))
@@ -238,7 +253,7 @@ class AdaBoostClassifier(WeightBoostedClassifier):
         return probability
 
     def _answer_of_values(self, values: Array) -> Array:
-        """What nodes with these class proportions answer."""
+        """Predictions of nodes with these class proportions."""
         return values if self.algorithm == "real" else values.argmax(axis=1)
 
     def _node_values(self, tree: Tree, vote: float) -> Array:
@@ -252,7 +267,7 @@ class AdaBoostClassifier(WeightBoostedClassifier):
 
 
 class _Mistakes:
-    """The training error after each round, from the running scores."""
+    """Training error after each iteration, from the running scores."""
 
     def __init__(self, codes: Array, weight: Array, scores: Any) -> None:
         self.codes, self.weight, self.scores = codes, weight, scores

@@ -1,4 +1,4 @@
-"""AdaBoost.R2: regressors, each fitted to the rows where the ones before were far off."""
+"""AdaBoost.R2: regressors fitted to rows reweighted by earlier errors."""
 
 from __future__ import annotations
 
@@ -21,51 +21,63 @@ from thetahat.models.tree.regression import DecisionTreeRegressor
 from thetahat.models.tree.structure import Tree
 
 ROWS_PER_THREAD = 1024
-"""Fewer rows than this are not worth a thread of their own."""
+"""Minimum number of rows per thread."""
 
 
 class AdaBoostRegressor(RegressorMixin, WeightBoosting):
-    """Boosted regressors that answer with the weighted median of theirs.
+    """AdaBoost regressor (AdaBoost.R2): the weighted median of regressors.
 
-    Formula: with eᵢ = |yᵢ − G(xᵢ)|/max|y − G| and the loss Lᵢ = eᵢ (linear), eᵢ² (square) or
-    1 − e^{−eᵢ} (exponential), ε = Σ wL/Σw and β = ε/(1 − ε): rows w ← w·β^{ν(1 − L)}, votes
-    α = ν·log(1/β), answer the α-weighted median of the learners. Rounds end early when ε ≥ ½ or
-    ε = 0; ``stopped_`` says so.
+    Each iteration fits a regressor to the weighted rows and then increases the weights of the rows
+    with large errors, so that the next one concentrates on them.
 
-    Cost: one fit of the learner per round, plus O(n); to predict, O(T) a row for T learners.
+    Formula: with eᵢ = |yᵢ − G(xᵢ)|/max|y − G| and the loss Lᵢ = eᵢ (linear), eᵢ² (square) or 1 −
+    e^{−eᵢ} (exponential), let ε = Σ wL/Σw and β = ε/(1 − ε). Rows get w ← w·β^{ν(1 − L)}, the
+    learner gets the weight α = ν·log(1/β), and the prediction is the α-weighted median of the
+    learners. Boosting ends early when ε ≥ ½ or ε = 0; see ``stopped_``.
+
+    Cost: one fit of the learner per iteration, plus O(n); prediction O(T) per row for T learners.
 
     Parameters
     ----------
-    estimator : regressor, default=None
-        The learner; None is a tree of depth 3.
+    estimator : regressor or None, default=None
+        The learner to boost. None uses a regression tree of depth 3.
     n_estimators : int, default=50
-        Rounds at most.
+        Maximum number of boosting iterations. Fewer are made if a learner is perfect or no better
+        than guessing. Must be at least 1.
     learning_rate : float, default=1.0
-        ν.
+        Shrinks the contribution of each learner by this factor (ν). Smaller values need more
+        iterations. Must be positive.
     loss : {"linear", "square", "exponential"}, default="linear"
-        L.
+        Loss of the relative errors that determines the new weights of the rows (L).
     random_state : int, Generator, RandomState or None, default=None
-        For the draws of rows, and for the learner if it makes random choices.
+        Seed for drawing rows, and for learners that make random choices. Pass an int for the same
+        result on every call.
     resample : bool or "auto", default=True
-        Draw rows in proportion to the weights, as the method was published: the learners then
-        differ more, which helps their median. A learner that takes weights gets them times
-        exponential random numbers instead (the Bayesian bootstrap). False gives it the weights as
-        they are, "auto" does so unless it takes none.
+        If True, rows are drawn in proportion to the weights, as in the original method; the
+        learners then differ more, which improves their median. A learner that supports weights
+        receives weights multiplied by exponential random numbers instead (the Bayesian bootstrap).
+        If False, the learner receives the weights. "auto" draws rows only for learners that do not
+        support weights.
 
     Attributes
     ----------
     estimator_ : regressor
-        The learner that was boosted.
+        The unfitted learner that was boosted.
     estimators_ : list of regressors
-        Those fitted, in their order.
+        The fitted learners, in the order of the iterations.
     estimator_weights_, estimator_errors_ : arrays of shape (n_estimators,)
-        α and ε of each round; 0 and 1 for rounds that were not made.
+        Weight and weighted error of each learner (α and ε). For iterations that were not made they
+        are 0 and 1.
     stopped_ : str
-        Why the rounds ended.
+        Reason why boosting ended, as text.
     feature_importances_ : array of shape (d,)
-        What the learners make of each column, averaged by their votes.
-    n_features_in_, feature_names_in_
-        The columns of `fit`.
+        Relative importance of each column: the mean of the importances of the learners, weighted by
+        ``estimator_weights_``.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : array of shape (d,)
+        Names of the columns seen in `fit`. Defined only when X has column names that are all
+        strings.
 
     Examples
     --------
@@ -80,8 +92,8 @@ class AdaBoostRegressor(RegressorMixin, WeightBoosting):
     _draws_rows = True
     _ranges = {**RANGES, "loss": one_of("linear", "square", "exponential")}  # noqa: RUF012
     _ranked: RankedTrees | None = None
-    """The learners as trees with ranks for values, if they are small trees (and the file that the
-    model comes from knows of them)."""
+    """The learners as trees with ranks for values, if they are small trees; models saved by earlier
+    versions do not have it."""
 
     def __init__(
         self,
@@ -102,20 +114,21 @@ class AdaBoostRegressor(RegressorMixin, WeightBoosting):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> AdaBoostRegressor:
-        """Make the rounds. Cost: one fit of the learner each.
+        """Fit the learners one after another. Cost: one fit of the learner per iteration.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            The rows; what the learner takes.
+            Training rows, of any kind that the learner accepts.
         y : array-like of shape (n,)
-            Their targets.
+            Target value of each training row.
         sample_weight : array-like of shape (n,), optional
-            How often each row counts.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._choose_learner()
         source, weight = counted_rows(self._open(X, y, sample_weight, check_finite=False))
@@ -127,31 +140,33 @@ class AdaBoostRegressor(RegressorMixin, WeightBoosting):
         return self
 
     def predict(self, X: Any) -> Array:
-        """The weighted median of the learners' answers. Cost: theirs, and O(T) a row.
+        """Predict the weighted median of the learners. Cost: their predictions, and O(T) per row.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
 
         Returns
         -------
         array of shape (n,)
+            The predicted targets.
         """
         rows = self._rows(X)
         return self._median(self._answers(rows), self._votes).astype(rows.dtype, copy=False)
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
-        """The predictions after each round, one after the other. Cost: that of T predictions.
+        """Predict targets after each iteration. Cost: that of T predictions.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
 
         Yields
         ------
         array of shape (n,)
+            Predictions of the model with one more learner.
         """
         rows = self._rows(X)
         answers = self._answers(rows)
@@ -160,20 +175,21 @@ class AdaBoostRegressor(RegressorMixin, WeightBoosting):
             yield median.astype(rows.dtype, copy=False)
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """R² after each round. Cost: as `staged_predict`.
+        """Compute R² after each iteration. Cost: as `staged_predict`.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
         y : array-like of shape (n,)
-            Their targets.
+            True target of each row.
         sample_weight : array-like of shape (n,), optional
-            How often each row counts.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Yields
         ------
         float
+            R² of the model with one more learner.
         """
         from sklearn.metrics import r2_score
 
@@ -190,7 +206,7 @@ class AdaBoostRegressor(RegressorMixin, WeightBoosting):
         return np.asarray(learner.predict(rows), dtype=np.float64)
 
     def _answers(self, rows: Array) -> Array:
-        """Every learner's answer to every row, (n, T); of small trees, its rank."""
+        """Prediction of every learner for every row, (n, T); for small trees, its rank."""
         if self._ranked is not None:
             return self._ranked.ranks(rows)
         if self._walk is not None:
@@ -198,7 +214,7 @@ class AdaBoostRegressor(RegressorMixin, WeightBoosting):
         return np.column_stack([self._answer(learner, rows) for learner in self.estimators_])
 
     def _median(self, answers: Array, votes: Array) -> Array:
-        """The median of the first answers to each row, as many as there are votes."""
+        """Weighted median per row over the first learners, as many as there are votes."""
         if self._ranked is not None:
             return self._ranked.median(answers, votes)
         return weighted_median(answers, votes)
@@ -218,9 +234,9 @@ class AdaBoostRegressor(RegressorMixin, WeightBoosting):
 
 
 def weighted_median(values: Array, weight: Array) -> Array:
-    """Of each row, the least value that has half the weight at or below it.
+    """For each row, the smallest value with at least half of the weight at or below it.
 
-    Over the first columns of `values`, as many as there are weights.
+    Uses the first columns of `values`, as many as there are weights.
     """
     out = np.empty(values.shape[0])
     threads = min(n_threads(), 1 + values.shape[0] // ROWS_PER_THREAD)

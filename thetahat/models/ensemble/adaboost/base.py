@@ -1,4 +1,4 @@
-"""What AdaBoost for classes and for numbers share: learners, votes, how the rounds are kept."""
+"""Parts shared by AdaBoostClassifier and AdaBoostRegressor."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from thetahat.models.tree.single import SingleTree
 from thetahat.models.tree.structure import Tree
 
 Learners = Callable[[Array], tuple[Any, Array]]
-"""Weights ↦ a fitted learner and its answers on the training rows."""
+"""Maps row weights to a fitted learner and its predictions for the training rows."""
 
 RANGES: dict[str, Range] = {
     "n_estimators": whole(1),
@@ -43,7 +43,7 @@ RANGES: dict[str, Range] = {
 
 @dataclass
 class Record:
-    """The rounds that were made, and what each left behind."""
+    """Results of the iterations made so far."""
 
     learners: list[Any] = field(default_factory=list)
     votes: list[float] = field(default_factory=list)
@@ -52,10 +52,10 @@ class Record:
     mistakes: list[float] = field(default_factory=list)
     stopped: str = ""
     count_mistakes: Callable[[Round], float] | None = None
-    """The training error of all rounds together, where there is such a thing."""
+    """Training error of the model so far, for classification."""
 
     def add(self, made: Round) -> None:
-        # The learner last: what came before it is cut to as many rounds.
+        # The learner last: the other lists are cut to the number of learners.
         self.votes.append(made.judgement.vote)
         self.errors.append(made.judgement.error)
         self.losses.append(made.loss)
@@ -69,7 +69,7 @@ class Record:
 
 
 def counted_rows(source: InMemory) -> tuple[InMemory, Array]:
-    """The rows that count, and their weights: a row of weight zero is absent."""
+    """Rows of positive weight, and their weights."""
     if source.weight is None:
         return source, np.ones(source.n_rows)
     if not source.weight.all():
@@ -78,10 +78,10 @@ def counted_rows(source: InMemory) -> tuple[InMemory, Array]:
 
 
 class WeightBoosting(Watched, TreeLearner, ABC):
-    """Learners fitted one after the other, each on the rows as the ones before have left them.
+    """Learners fitted one after another, each to rows reweighted by the errors of the earlier ones.
 
-    Trees take tables with categories and missing values; for other learners rows are opened as
-    numbers, and what else they refuse is theirs to say.
+    Trees accept tables with categories and missing values; for other learners, rows are read as
+    numbers, and the learner validates the rest.
     """
 
     _ranges: ClassVar[dict[str, Range]] = RANGES
@@ -98,9 +98,9 @@ class WeightBoosting(Watched, TreeLearner, ABC):
     estimator_errors_: Array
     stopped_: str
     _votes: Array
-    """α of the rounds made, as they were given."""
+    """α of the iterations made, before normalisation."""
     _walk: PackedTrees | None
-    """The learners put together for prediction, if they are trees."""
+    """The learners packed for prediction, if they are trees."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -110,10 +110,10 @@ class WeightBoosting(Watched, TreeLearner, ABC):
 
     @abstractmethod
     def _default_learner(self) -> Any:
-        """What is boosted when no `estimator` is given."""
+        """The learner used when `estimator` is None."""
 
     def _choose_learner(self) -> None:
-        """Keep ``estimator_``, or refuse what is no learner."""
+        """Set ``estimator_``; an error if it is not an estimator."""
         check_ranges(self)
         chosen = self._default_learner() if self.estimator is None else self.estimator
         if not (hasattr(chosen, "fit") and hasattr(chosen, "predict")):
@@ -123,8 +123,8 @@ class WeightBoosting(Watched, TreeLearner, ABC):
             )
         if self.resample is False and not takes_weights(chosen):
             raise ParameterError(
-                f"{type(self).__name__}: {type(chosen).__name__} doesn't support sample_weight, so "
-                "resample=False leaves it no way to see the weights. Use resample='auto'."
+                f"{type(self).__name__}: {type(chosen).__name__} doesn't support sample_weight, "
+                "which resample=False requires. Use resample='auto'."
             )
         self.estimator_ = chosen
 
@@ -158,7 +158,7 @@ class WeightBoosting(Watched, TreeLearner, ABC):
     def _boost(
         self, learners: Learners, judge: Judge, weight: Array, record: Record, X: Any, y: Any
     ) -> None:
-        """Make the rounds; those made so far are kept on Ctrl-C and when time is up."""
+        """Iterate; the learners so far are kept on Ctrl-C and when the time limit is reached."""
         rounds = Boosting(learners, judge, weight, self.n_estimators)
         verdict = Verdict.GO_ON
         with self._watching(self.n_estimators, self._attributes, X, y) as watch:
@@ -167,11 +167,11 @@ class WeightBoosting(Watched, TreeLearner, ABC):
                     record.add(made)
                     verdict = watch(number, record, record.losses[-1])
                     if verdict is not Verdict.GO_ON:
-                        rounds.stopped = f"round {number}: {verdict.value}"
+                        rounds.stopped = f"iteration {number}: {verdict.value}"
                         break
             except KeyboardInterrupt:
                 if record.n_rounds:
-                    record.stopped = f"round {record.n_rounds}: interrupted"
+                    record.stopped = f"iteration {record.n_rounds}: interrupted"
                     self.__dict__.update(self._attributes(record))
                 raise
         record.stopped = rounds.stopped
@@ -185,7 +185,7 @@ class WeightBoosting(Watched, TreeLearner, ABC):
         answer: Callable[[Any, Array], Array],
         answer_of_values: Callable[[Array], Array],
     ) -> Learners:
-        """What fits a learner to weighted rows; `source.y` are numbers, or codes of `classes`."""
+        """Function that fits a learner to weighted rows; `source.y`: numbers or class codes."""
         learner, random = self.estimator_, generator(self.random_state)
         resample = not takes_weights(learner) if self.resample == "auto" else bool(self.resample)
         if shares_columns(learner):
@@ -193,7 +193,7 @@ class WeightBoosting(Watched, TreeLearner, ABC):
                 learner, source, self._columns, classes, answer_of_values, random, resample
             )
         if isinstance(learner, SingleTree):
-            # It is given the rows as read: their categories are numbers from here on.
+            # The learner receives the encoded rows, in which categories are numbers.
             kinds = self._columns.is_categorical if self._columns.categorical else None
             learner = clone(learner).set_params(categorical_features=kinds)
         total = float(source.n_rows if source.weight is None else source.weight.sum())
@@ -201,7 +201,7 @@ class WeightBoosting(Watched, TreeLearner, ABC):
         return WeakLearners(learner, source.X, target, answer, random, resample, total)
 
     def _attributes(self, record: Record) -> dict[str, Any]:
-        """The fitted attributes after the rounds of `record`; votes and errors as many as asked."""
+        """Fitted attributes after the iterations of `record`."""
         n, rounds = self.n_estimators, record.n_rounds
         votes, errors = np.zeros(n), np.ones(n)
         votes[:rounds], errors[:rounds] = record.votes[:rounds], record.errors[:rounds]
@@ -218,19 +218,22 @@ class WeightBoosting(Watched, TreeLearner, ABC):
         who = type(self).__name__
         if verdict is Verdict.OUT_OF_TIME:
             warn(
-                f"{who}: out of time after {len(self.estimators_)} of {self.n_estimators} rounds, "
-                "which are kept. Raise th.config(max_time=...), or ask for fewer rounds.",
+                f"{who}: out of time after {len(self.estimators_)} of {self.n_estimators} "
+                "iterations; the learners so far are kept. Increase th.config(max_time=...), or "
+                "reduce n_estimators.",
                 ConvergenceWarning,
             )
-        elif len(self.estimators_) == 1 and self.stopped_.startswith("round 1: the learner errs"):
+        elif len(self.estimators_) == 1 and self.stopped_.startswith(
+            "iteration 1: the weighted error"
+        ):
             warn(
-                f"{who} stopped in {self.stopped_}. It is kept alone. Give a learner that tells "
-                "more from these columns, or other columns.",
+                f"{who} stopped in {self.stopped_}. The model consists of this learner alone. Use "
+                "a stronger learner, such as a deeper tree, or more informative columns.",
                 ConvergenceWarning,
             )
 
     def _put_together(self, learners: list[Any], votes: Array) -> PackedTrees | None:
-        """The learners as one walk; None if they are no trees on the same columns."""
+        """The learners packed together; None if they are not trees on the same columns."""
         if not learners or not shares_columns(learners[0]):
             return None
         trees = [
@@ -241,16 +244,16 @@ class WeightBoosting(Watched, TreeLearner, ABC):
 
     @abstractmethod
     def _node_values(self, tree: Tree, vote: float) -> Array:
-        """What each node of a tree adds to the answer, (n_nodes, width)."""
+        """Contribution of each node of a tree to the scores, (n_nodes, width)."""
 
     @property
     def feature_importances_(self) -> Array:
-        """What the learners make of each column, averaged by their votes. Cost: O(rounds·d)."""
+        """Mean of the importances of the learners, weighted by their votes. Cost: O(T·d)."""
         check_is_fitted(self)
         if not hasattr(self.estimators_[0], "feature_importances_"):
             raise AttributeError(
-                f"{type(self.estimators_[0]).__name__} has no feature_importances_, so the "
-                f"{type(self).__name__} of it has none either. Boost trees, or use "
+                f"{type(self).__name__} has no feature_importances_, because its learner "
+                f"{type(self.estimators_[0]).__name__} has none. Boost trees, or use "
                 "sklearn.inspection.permutation_importance."
             )
         importances = [learner.feature_importances_ for learner in self.estimators_]

@@ -1,4 +1,4 @@
-"""What a boosted classifier is asked: scores, labels, probabilities, margins, and their stages."""
+"""Predictions of AdaBoost classifiers: scores, labels, probabilities, margins and their stages."""
 
 from __future__ import annotations
 
@@ -18,37 +18,38 @@ from thetahat.models.ensemble.adaboost.rounds import Judge, pull
 
 
 class WeightBoostedClassifier(WeightBoosting, Classifier):
-    """Sums what the learners say of each row, to one score or to one per class."""
+    """Sums the votes of the learners to one score, or to one score per class."""
 
     n_classes_: int
     algorithm: str
 
     @abstractmethod
     def _judge(self, codes: Array) -> Judge:
-        """How learners are judged on rows of these classes."""
+        """Rule that computes errors and votes for rows of these classes."""
 
     @abstractmethod
     def _answer(self, learner: Any, rows: Array) -> Array:
-        """What a learner says of rows: codes of classes, or their probabilities."""
+        """Predictions of a learner: class codes, or class probabilities."""
 
     @abstractmethod
     def _scores(self, answer: Array, vote: float) -> Array:
-        """What an answer adds to the scores, (n,) for two classes, else (n, K)."""
+        """Contribution of predictions to the scores, (n,) for two classes, else (n, K)."""
 
     def decision_function(self, X: Any) -> Array:
-        """The score of each row; positive for ``classes_[1]``, or largest for its class.
+        """Compute the decision scores. Cost: that of the predictions of the learners.
 
-        Formula: 2Σα·sign/Σα with two classes, Σα(1[G = k] − 1[G ≠ k]/(K − 1))/Σα with more; of the
-        real form the log-odds 2Σf, or Σf_k. Cost: that of the learners.
+        Formula: 2Σα·sign/Σα for two classes, Σα(1[G = k] − 1[G ≠ k]/(K − 1))/Σα for more. With
+        ``algorithm="real"``, the log-odds 2Σf, or Σf_k.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
 
         Returns
         -------
-        array of shape (n,), or (n, K) with more than two classes
+        array of shape (n,), or (n, K) for more than two classes
+            For two classes, positive scores mean ``classes_[1]``; otherwise the largest score wins.
         """
         rows = self._rows(X)
         if self._walk is None:
@@ -59,58 +60,64 @@ class WeightBoostedClassifier(WeightBoosting, Classifier):
         return self._decision(scores, float(self._votes.sum()), rows.dtype)
 
     def predict(self, X: Any) -> Array:
-        """The label of each row. Cost: that of the learners.
+        """Predict class labels. Cost: that of the predictions of the learners.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
 
         Returns
         -------
         array of shape (n,)
+            The predicted class labels.
         """
         return self._labels_of(self.decision_function(X))
 
     def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the classes: softmax of the scores/(K − 1). Cost: as `predict`.
+        """Predict class probabilities. Cost: as `predict`.
+
+        Formula: the softmax of the scores divided by K − 1.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
 
         Returns
         -------
         array of shape (n, K)
+            Probabilities in the order of ``classes_``.
         """
         return self._probability(self.decision_function(X))
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of `predict_proba`. Cost: as `predict`.
+        """Predict the logarithms of the class probabilities. Cost: as `predict`.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
 
         Returns
         -------
         array of shape (n, K)
+            Log-probabilities in the order of ``classes_``.
         """
         return np.log(self.predict_proba(X))
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """The scores after each round, one after the other. Cost: as `decision_function`.
+        """Compute the decision scores after each iteration. Cost: as `decision_function`.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
 
         Yields
         ------
         array of shape (n,) or (n, K)
+            Scores of the model with one more learner.
         """
         rows = self._rows(X)
         scores: Array = 0.0
@@ -120,69 +127,73 @@ class WeightBoostedClassifier(WeightBoosting, Classifier):
             yield self._decision(scores, float(total), rows.dtype)
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
-        """The labels after each round, one after the other. Cost: as `predict`.
+        """Predict class labels after each iteration. Cost: as `predict`.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
 
         Yields
         ------
         array of shape (n,)
+            Labels predicted by the model with one more learner.
         """
         return map(self._labels_of, self.staged_decision_function(X))
 
     def staged_predict_proba(self, X: Any) -> Iterator[Array]:
-        """The probabilities after each round, one after the other. Cost: as `predict_proba`.
+        """Predict class probabilities after each iteration. Cost: as `predict_proba`.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
 
         Yields
         ------
         array of shape (n, K)
+            Probabilities of the model with one more learner.
         """
         return map(self._probability, self.staged_decision_function(X))
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """The share of rows labelled right after each round. Cost: as `predict`.
+        """Compute the accuracy after each iteration. Cost: as `predict`.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
         y : array-like of shape (n,)
-            Their labels.
+            True label of each row.
         sample_weight : array-like of shape (n,), optional
-            How often each row counts.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Yields
         ------
         float
+            Accuracy of the model with one more learner.
         """
         for labels in self.staged_predict(X):
             yield float(np.average(labels == np.asarray(y), weights=sample_weight))
 
     def margins(self, X: Any, y: Any) -> Array:
-        """How clearly each row is labelled right: above 0 it is, below 0 it is not.
+        """Compute the margin of each row: positive if it is classified correctly.
 
-        Formula: the share of votes for its class less the largest share for another, in [−1, 1];
-        with two classes y·Σα·sign/Σα. Of the real form y·Σf, or (f_y − largest other)/2. Cost: as
-        `decision_function`.
+        Formula: the fraction of votes for the true class minus the largest fraction for another
+        class, in [−1, 1]; for two classes y·Σα·sign/Σα. With ``algorithm="real"``, y·Σf, or (f_y −
+        largest other)/2. Larger margins mean clearer decisions. Cost: as `decision_function`.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
         y : array-like of shape (n,)
-            Their labels.
+            True label of each row.
 
         Returns
         -------
         array of shape (n,)
+            The margins of the rows.
         """
         scores = self.decision_function(X)
         if self.n_classes_ == 2:
@@ -197,22 +208,23 @@ class WeightBoostedClassifier(WeightBoosting, Classifier):
         return apart * ((self.n_classes_ - 1) / self.n_classes_)
 
     def staged_sample_weight(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[Array]:
-        """The weights with which each learner was fitted, given the training rows again.
+        """Recompute the row weights with which each learner was fitted. Cost: as `predict`.
 
-        Formula: w·e^{−m}, scaled to sum up to Σw. Cost: as `predict`.
+        Formula: w·e^{−m}, scaled so that the sum is Σw.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            The rows of `fit`.
+            The training rows that were passed to `fit`.
         y : array-like of shape (n,)
-            Their labels.
+            The labels that were passed to `fit`.
         sample_weight : array-like of shape (n,), optional
-            The weights of `fit`.
+            The row weights that were passed to `fit`.
 
         Yields
         ------
         array of shape (n,)
+            Row weights of the next learner.
         """
         rows = self._rows(X)
         judge = self._judge(LabelEncoding(self.classes_).encode(y))

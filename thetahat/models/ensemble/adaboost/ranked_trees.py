@@ -1,6 +1,6 @@
-"""Trees whose leaves are known by the rank of their values, for medians of what they say.
+"""Trees whose leaves store the rank of their value, for fast weighted medians.
 
-Small trees have few leaves: sorted once when the trees are put together, no row need sort its own.
+Small trees have few leaves. Sorting all leaf values once makes sorting per row unnecessary.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from thetahat.foundation.types import Array
 from thetahat.models.tree.packed import PackedTrees
 
 MOST_LEAVES = 64
-"""Leaves per tree up to which ranks are quicker than sorting: a bit each, a word per tree."""
+"""Maximum number of leaves per tree: one bit each in a word of 64 bits."""
 ROWS_PER_THREAD = 2048
-"""Fewer rows than this are not worth a thread of their own."""
+"""Minimum number of rows per thread."""
 
 
 @dataclass(frozen=True)
 class RankedTrees:
-    """Trees that answer with the ranks of their leaves, and the values by rank."""
+    """Trees that return the ranks of their leaves, and the values by rank."""
 
     walk: PackedTrees
     values: Array
     """The values of all leaves, ascending (float64)."""
     tree_of: Array
-    """The tree of each (int32)."""
+    """The tree of each value (int32)."""
 
     @classmethod
     def of(cls, trees: PackedTrees | None) -> RankedTrees | None:
-        """The trees with ranks in their leaves; None where there are too many. Cost: O(L log L)."""
+        """The trees with ranks in their leaves; None if they have too many. Cost: O(L log L)."""
         if trees is None or len(trees.values) > MOST_LEAVES * trees.n_trees:
             return None
         order = np.argsort(trees.values[:, 0], kind="stable")
@@ -46,13 +46,13 @@ class RankedTrees:
         return cls(walk, trees.values[order, 0], tree_of[order])
 
     def ranks(self, X: Array) -> Array:
-        """The rank of each row's leaf in each tree, (n, n_trees)."""
+        """Rank of the leaf of each row in each tree, (n, n_trees)."""
         return self.walk.sum(X, n_columns=self.walk.n_trees)
 
     def median(self, ranks: Array, votes: Array) -> Array:
-        """Of each row, the least value that has half the votes at or below it.
+        """For each row, the smallest value with at least half of the votes at or below it.
 
-        Over the first trees, as many as there are votes. Cost: O(T + L/64) a row.
+        Uses the first trees, as many as there are votes. Cost: O(T + L/64) per row.
         """
         out = np.empty(len(ranks))
         threads = min(n_threads(), 1 + len(ranks) // ROWS_PER_THREAD)

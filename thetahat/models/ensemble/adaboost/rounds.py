@@ -1,12 +1,12 @@
-"""The loop of AdaBoost: fit, judge, reweigh.
+"""The loop of AdaBoost: fit a learner, compute its vote, reweight the rows.
 
-Each round adds to the margin mᵢ of a row what its learner was worth there, and the next learner is
-fitted with the weights
+Each iteration increases the margin mᵢ of a row by the contribution of its learner, and the next
+learner is fitted with the weights
 
     wᵢ = wᵢ⁰ · e^{−mᵢ},
 
-the pull of the exponential loss Σ wᵢ⁰ e^{−mᵢ} on every row. The margins are kept, not the weights,
-so nothing drifts from round to round.
+the negative gradient of the exponential loss Σ wᵢ⁰ e^{−mᵢ}. The margins are stored, not the
+weights, so rounding errors do not accumulate.
 """
 
 from __future__ import annotations
@@ -22,47 +22,47 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import Exponential
 
 FEWEST_BITS, MOST_BITS = 20, 45
-"""Between these, weights are rounded as finely as leaves the sum of all of them exact."""
+"""Bits to which weights are rounded: between these, as many as keep their sum exact."""
 
 
 class Judgement(NamedTuple):
-    """What a round found of its learner."""
+    """Error and vote of the learner of an iteration."""
 
     error: float
-    """The share of the weight on which it is wrong."""
+    """Fraction of the weight that is misclassified."""
     vote: float
-    """α, how much it counts."""
+    """Weight of the learner (α)."""
     perfect: bool
     useless: bool
-    """No better than guessing: its vote would help nobody."""
+    """Whether the learner is no better than guessing."""
 
 
 class Judge(Protocol):
-    """Turns a learner's answers on the training rows into a vote, and the vote into margins."""
+    """Computes the vote of a learner from its predictions, and the margins from the vote."""
 
     def judge(self, answer: Array, weight: Array) -> Judgement: ...
 
     def gain(self, answer: Array, vote: float) -> Array:
-        """What the learner adds to the margin of each row."""
+        """Contribution of the learner to the margin of each row."""
         ...
 
 
 class Round(NamedTuple):
-    """A learner, its answers on the training rows, its judgement, and what it leaves behind."""
+    """A learner, its predictions for the training rows, its judgement, and the loss after it."""
 
     learner: Any
     answer: Array
     judgement: Judgement
     loss: float
-    """Σ w⁰·e^{−m} / Σ w⁰ after it."""
+    """Σ w⁰·e^{−m} / Σ w⁰ after the iteration."""
 
 
 @dataclass
 class Boosting:
-    """Iterating makes rounds; `stopped` says why they came to an end."""
+    """Iterating makes the boosting iterations; `stopped` is the reason why they ended."""
 
     fit: Callable[[Array], tuple[Any, Array]]
-    """weights ↦ a fitted learner and its answers on the training rows."""
+    """Maps row weights to a fitted learner and its predictions for the training rows."""
     judge: Judge
     weight: Array
     n_rounds: int
@@ -75,13 +75,16 @@ class Boosting:
             judgement = self.judge.judge(answer, weight)
             if judgement.useless:
                 self.stopped = (
-                    f"round {number}: the learner errs on {judgement.error:.3g} of the weight, "
-                    "no better than guessing"
+                    f"iteration {number}: the weighted error of the learner is "
+                    f"{judgement.error:.3g}, no better than guessing"
                 )
                 if number > 1:
                     return
             if judgement.perfect:
-                self.stopped = f"round {number}: the learner makes no error, so it decides alone"
+                self.stopped = (
+                    f"iteration {number}: the learner makes no error, and its vote outweighs all "
+                    "others"
+                )
             if self.stopped:
                 judgement = judgement._replace(vote=1.0 + votes)
             margin += self.judge.gain(answer, judgement.vote)
@@ -90,14 +93,14 @@ class Boosting:
             yield Round(learner, answer, judgement, loss)
             if self.stopped:
                 return
-        self.stopped = f"all {self.n_rounds} rounds were made"
+        self.stopped = f"n_estimators={self.n_rounds} iterations were made"
 
 
 def pull(weight: Array, margin: Array) -> tuple[Array, float]:
-    """The weights of the next round up to a factor, the largest e^{−m} as 1; and Σ w⁰e^{−m}/Σw⁰.
+    """Weights of the next iteration, scaled so that the largest e^{−m} is 1; and Σ w⁰e^{−m}/Σw⁰.
 
-    Rounded to a grid on which the sum over all rows is exact for whole-numbered w⁰, so that it
-    depends neither on the order of the rows nor on whether a row stands there twice.
+    They are rounded to a grid on which their sum is exact for integer w⁰, so that it does not
+    depend on the order of the rows or on repeated rows.
     """
     least, total = float(margin.min()), float(weight.sum())
     factor = Exponential().value(1.0, margin - least)

@@ -1,4 +1,4 @@
-"""How a round of boosting judges its learner: by a vote, or by half the log-odds it claims.
+"""Votes of the learners of AdaBoost: from their errors, or from half the log-odds they predict.
 
 ===============  =====================================  ======================================
 form             vote α of a learner with error ε        margin gained by row i
@@ -10,8 +10,8 @@ AdaBoost.R2      log(1/β), β = ε/(1 − ε)                 α·(1 − loss�
 real             1                                       log p(yᵢ) − mean over k of log p(k)
 ===============  =====================================  ======================================
 
-The margins only count by e^{−m}, so a constant added to all of them changes no weights: "correct
-rows w ← βw" and "wrong rows w ← w·e^α" are one rule.
+Only e^{−m} matters, so a constant added to all margins changes no weights: "correct rows w ← βw"
+and "wrong rows w ← w·e^α" are the same rule.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ import numpy as np
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.adaboost.rounds import Judgement
 
-ROUNDING = 1e-9
-"""An edge over guessing that is smaller than this is none."""
+NO_EDGE = 1e-9
+"""A smaller advantage over guessing counts as none."""
 
 
 @dataclass(frozen=True)
 class Votes:
-    """Judges answers that are right or wrong, or right in part."""
+    """Votes from predictions that are right, wrong, or right in part."""
 
     right: Callable[[Array], Array]
-    """How right each answer is, in [0, 1]."""
+    """Correctness of each prediction, in [0, 1]."""
     chance: float
-    """What guessing gets right: 1/K of K classes, or ½."""
+    """Accuracy of guessing: 1/K for K classes, or ½."""
     learning_rate: float = 1.0
     fixed_vote: float | None = None
     """The same vote in every round."""
@@ -44,7 +44,7 @@ class Votes:
         right = self.right(answer)
         error = float((weight * (1.0 - right)).sum() / weight.sum())
         perfect = bool(right.min() >= 1.0)
-        useless = not perfect and error >= 1.0 - self.chance - ROUNDING
+        useless = not perfect and error >= 1.0 - self.chance - NO_EDGE
         return Judgement(error, self._vote(error), perfect, useless)
 
     def gain(self, answer: Array, vote: float) -> Array:
@@ -62,21 +62,21 @@ class Votes:
 
 @dataclass(frozen=True)
 class HalfLogOdds:
-    """Judges probabilities of classes: row i gains log p(yᵢ) − mean log p.
+    """Margins from class probabilities: row i gains log p(yᵢ) − mean log p.
 
-    With two classes that is y·f with f = ½·log(p/(1 − p)).
+    For two classes this is y·f with f = ½·log(p/(1 − p)).
     """
 
     codes: Array
     floor: float
-    """Probabilities are kept this far from 0, so that a pure leaf cannot silence all others."""
+    """Lower bound on probabilities, so that one pure leaf cannot dominate all others."""
     learning_rate: float = 1.0
 
     def judge(self, answer: Array, weight: Array) -> Judgement:
         wrong = answer.argmax(axis=1) != self.codes
         error = float((weight * wrong).sum() / weight.sum())
         sure = answer[np.arange(answer.shape[0]), self.codes] >= 1.0 - self.floor
-        undecided = np.ptp(answer, axis=1) <= ROUNDING
+        undecided = np.ptp(answer, axis=1) <= NO_EDGE
         return Judgement(error, self.learning_rate, bool(sure.all()), bool(undecided.all()))
 
     def gain(self, answer: Array, vote: float) -> Array:
@@ -91,10 +91,10 @@ def centred_logarithms(probability: Array, floor: float) -> Array:
 
 
 def scores_of_votes(codes: Array, vote: float, n_classes: int) -> Array:
-    """What a vote for class `codes[i]` adds to the scores of row i.
+    """Contribution of a vote for class `codes[i]` to the scores of row i.
 
-    Two classes have one score, +α or −α. More have one each: α for the class named, and
-    −α/(K − 1) for every other, so that guessing adds nothing.
+    Two classes have one score, +α or −α. More classes have one each: α for the predicted class and
+    −α/(K − 1) for every other, so that guessing adds nothing on average.
     """
     if n_classes == 2:
         return vote * (2.0 * codes - 1.0)

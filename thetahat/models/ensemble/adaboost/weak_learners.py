@@ -1,9 +1,9 @@
-"""Fitting one weak learner after the other on rows whose weights change.
+"""Fitting weak learners one after another to rows whose weights change.
 
-A learner that takes weights is given them; any other gets rows drawn in proportion to them, which
-has the same mean. Where rows are to be drawn for a learner that takes weights, each weight is
-multiplied by an exponential random number, the Bayesian bootstrap: as random as drawn rows, and it
-does not jump when weights differ by rounding.
+A learner that supports weights receives them; any other is fitted to rows drawn in proportion to
+the weights, which is the same on average. If rows are to be drawn for a learner that supports
+weights, each weight is multiplied by an exponential random number (the Bayesian bootstrap): it is
+as random as drawing rows, but small changes of the weights have small effects.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True)
 class WeakLearners:
-    """Called with weights: a fitted clone of `estimator`, and its answers on the rows."""
+    """Callable that maps weights to a fitted clone of `estimator` and its predictions."""
 
     estimator: Any
     X: Array
@@ -32,7 +32,7 @@ class WeakLearners:
     random: np.random.Generator
     resample: bool
     total: float
-    """What the weights sum up to, the number of rows: a learner's penalty keeps its meaning."""
+    """Sum of the weights, the number of rows, so that penalties of the learner keep their scale."""
 
     def __call__(self, weight: Array) -> tuple[Any, Array]:
         learner = reseeded(clone(self.estimator), self.random)
@@ -58,7 +58,7 @@ def takes_weights(estimator: Any) -> bool:
 
 
 def reseeded(estimator: Any, random: np.random.Generator) -> Any:
-    """The estimator with a fresh seed for every random choice that it or its parts make."""
+    """The estimator with a new seed for itself and for the estimators inside it."""
     seeds = {
         name: int(random.integers(np.iinfo(np.int32).max))
         for name in sorted(estimator.get_params(deep=True))

@@ -1,7 +1,7 @@
-"""Trees as weak learners: the columns are sorted once, and every round grows on them.
+"""Trees as weak learners: the columns are sorted once and used in every iteration.
 
-A stump of two classes grows faster still, on bins of the sorted columns (``native/trees/stump``);
-it is the same stump.
+Stumps for two classes are grown faster still, on bins of the sorted columns
+(``native/trees/stump``), with the same result.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from thetahat.models.tree.structure import Tree
 
 NO_DIRECTIONS = Directions(np.empty((0, 2), dtype=np.int64), np.empty((0, 2)))
 FREE = frozenset({"random_state", "categorical_features", "categorical_split"})
-"""Parameters that change nothing about a stump on numbers."""
+"""Parameters without effect on a stump of numeric columns."""
 
 
 def shares_columns(estimator: Any) -> bool:
@@ -42,7 +42,7 @@ def shares_columns(estimator: Any) -> bool:
 
 
 def is_stump(estimator: Any) -> bool:
-    """Whether it is a plain decision stump for classes."""
+    """Whether it is a plain decision stump for classification."""
     if type(estimator) is not DecisionTreeClassifier:
         return False
     plain = DecisionTreeClassifier(max_depth=1).get_params(deep=False)
@@ -51,15 +51,15 @@ def is_stump(estimator: Any) -> bool:
 
 @dataclass(frozen=True)
 class WeakTrees:
-    """Called with weights: a fitted clone of `estimator`, and its answers on the rows."""
+    """Callable that maps weights to a fitted clone of `estimator` and its predictions."""
 
     estimator: Any
     source: InMemory
     n_classes: tuple[int, ...]
     fitted: dict[str, Any]
-    """What every tree knows of its rows besides ``tree_``."""
+    """Fitted attributes that all trees share, besides ``tree_``."""
     answer: Callable[[Array], Array]
-    """From the values of nodes to what they answer."""
+    """Maps the values of nodes to predictions."""
     random: np.random.Generator
     resample: bool
     columns: _native.SortedColumns
@@ -76,7 +76,7 @@ class WeakTrees:
         random: np.random.Generator,
         resample: bool,
     ) -> WeakTrees:
-        """Sort the columns, and cut them into bins if stumps are to grow on them."""
+        """Sort the columns; for stumps, also group them into bins."""
         check_ranges(estimator)
         ready = sorted_columns(
             source.X, columns.is_categorical, ordered=estimator.splitter == "best"
@@ -106,7 +106,7 @@ class WeakTrees:
         return learner, self.answer(learner.tree_.values)[leaves]
 
     def _stump(self, learner: Any, weight: Array) -> Array:
-        """Grow ``tree_``; gives the leaf of every row."""
+        """Grow ``tree_``; return the leaf of every row."""
         left = np.empty(weight.shape[0], dtype=np.uint8)
         parts = _native.grow_stump(self.columns, self.bins, weight, left, n_threads())
         n_features = self.columns.n_columns

@@ -1,1 +1,1 @@
-"""Bayesian model averaging."""
+"""Bayesian model averaging of regressors and classifiers."""

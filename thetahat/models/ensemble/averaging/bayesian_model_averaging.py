@@ -1,4 +1,4 @@
-"""Bayesian model averaging for numbers: a mixture of the models' predictive distributions."""
+"""Bayesian model averaging for regression: a mixture of the predictive distributions of models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from thetahat.models.ensemble.averaging.model_averaging import ModelAveraging
 from thetahat.models.ensemble.averaging.model_evidence import (
     log_normal,
     mean_and_deviation,
-    says_how_sure,
+    predicts_deviation,
     summary_of,
 )
 from thetahat.models.ensemble.averaging.normal_mixture import mixture_quantile
@@ -22,51 +22,57 @@ from thetahat.models.ensemble.combination.base import EnsembleRegressor, average
 
 
 class BayesianModelAveraging(ModelAveraging, EnsembleRegressor):
-    """Regressions weighted by how probable each is given the data.
+    """Bayesian model averaging of regressors, weighted by their posterior probabilities.
 
-    Formula: P(y|x, D) = Σ P(y|x, fₘ, D) P(fₘ|D) with P(fₘ|D) ∝ P(D|fₘ) P(fₘ). The mean is
-    Σ pₘμₘ(x); the variance Σ pₘσₘ²(x) + Σ pₘ(μₘ(x) − μ(x))², what each model is unsure of and what
-    they disagree about.
+    Formula: P(y|x, D) = Σ P(y|x, fₘ, D) P(fₘ|D) with P(fₘ|D) ∝ P(D|fₘ) P(fₘ). The mean is Σ
+    pₘμₘ(x). The variance is Σ pₘσₘ²(x) + Σ pₘ(μₘ(x) − μ(x))²: the uncertainty of each model plus
+    the disagreement between models.
 
-    P(D|fₘ) is exact where every model knows its evidence (`BayesianLinearRegression` with given
-    noise; with estimated noise, and for `BayesianRidge`, at the fitted hyperparameters); else
-    exp(−BIC/2) where every model was fitted by maximum likelihood; else the density of rows that
-    copies fitted without them foresaw (cross-validation, "pseudo-BMA"). ``approximation_`` says
-    which. The first two believe that one of the models is true, and settle on one as rows grow.
+    The evidence P(D|fₘ) is exact if every model provides it (`BayesianLinearRegression` with given
+    noise; with estimated noise, and for `BayesianRidge`, at the fitted hyperparameters). Otherwise
+    it is exp(−BIC/2) if every model was fitted by maximum likelihood, and otherwise the
+    cross-validated predictive density ("pseudo-BMA"). ``approximation_`` reports which one was
+    used. The first two assume that one of the models is true and concentrate on one model as the
+    number of rows grows.
 
-    Cost: one fit of each model, and ``cv`` more for cross-validation, side by side.
+    Cost: one fit of each model, and ``cv`` more for cross-validation, run in parallel.
 
     Parameters
     ----------
     estimators : list of (str, estimator)
-        The models by name, of thetahat or your own, pipelines too. "drop" leaves one out.
+        The models as (name, estimator) pairs. They can be estimators of thetahat or others,
+        including pipelines. Replace an estimator by "drop" to leave it out.
     evidence : {"auto", "exact", "bic", "cv"}, default="auto"
-        How P(D|fₘ) is found; "auto": the first of the three that serves all models.
-    prior : array-like of shape (n_models,), optional
-        P(fₘ) up to a factor; all alike by default.
-    cv : int, splitter or iterable, optional
-        Folds of "cv"; 5 by default.
+        How the evidence P(D|fₘ) is computed. "exact" integrates over the parameters, "bic" uses the
+        BIC, "cv" uses cross-validation. "auto" takes the first of these that is available for all
+        models.
+    prior : array-like of shape (n_models,) or None, default=None
+        Prior probabilities of the models, up to a factor (P(fₘ)). Must be positive. None gives all
+        models the same probability.
+    cv : int, splitter, iterable or None, default=None
+        Folds for cross-validation: a number of folds, a splitter, or an iterable of (train, test)
+        rows. None uses 5 folds. Used only with cross-validated evidence.
 
     Attributes
     ----------
     estimators_ : list of estimators
         The models, fitted to all rows.
     named_estimators_ : Bunch
-        The same by name.
+        The fitted models by name; access them as attributes or keys.
     posterior_ : array of shape (n_models,)
-        P(fₘ|D).
+        Posterior probability of each model (P(fₘ|D)).
     log_evidences_ : array of shape (n_models,)
-        log P(D|fₘ).
+        Logarithm of the evidence of each model (log P(D|fₘ)).
     log_evidence_ : float
-        log P(D) = log Σ P(D|fₘ) P(fₘ).
+        Logarithm of the total evidence, log P(D) = log Σ P(D|fₘ) P(fₘ).
     approximation_ : str
-        "exact", "exact at fitted hyperparameters", "bic" or "cv".
+        Kind of evidence that was used: "exact", "exact at fitted hyperparameters", "bic" or "cv".
     noise_ : list of float or None
-        Standard deviation of y about models that do not give their own; None where they do.
+        Standard deviation of y for models that do not provide it; None for the others.
 
     Examples
     --------
-    A straight line, a parabola and a cubic; the rows are a parabola:
+    Polynomials of degree 1, 2 and 3, fitted to a parabola:
 
     >>> import numpy as np
     >>> import thetahat as th
@@ -111,41 +117,45 @@ class BayesianModelAveraging(ModelAveraging, EnsembleRegressor):
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any
     ) -> BayesianModelAveraging:
-        """Fit every model to all rows, and find the probability of each.
+        """Fit every model to all rows, and compute their posterior probabilities.
+
+        Cost: one fit of each model, and ``cv`` more for cross-validation.
 
         Parameters
         ----------
         X : anything the models take, of n rows
-            Features.
+            Training rows, of any kind that the models accept; they receive X unchanged.
         y : array-like of shape (n,)
-            Targets.
+            Target value of each training row.
         sample_weight : array-like of shape (n,), optional
-            Weights of the rows; every model must take them.
+            Row weights. A row of weight 2 counts as two equal rows. All models must support
+            weights. None gives every row weight 1.
         **fit_params
-            Routed to the models, with scikit-learn's metadata routing.
+            Passed to the ``fit`` method of the models through scikit-learn's metadata routing.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._fit_models(X, y, sample_weight, fit_params)
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """The mean of y at new rows, and how far y may lie from it.
-
-        Cost: one prediction of each model.
+        """Predict the posterior mean of y. Cost: one prediction of each model.
 
         Parameters
         ----------
         X : anything the models take, of n rows
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
         return_std : bool, default=False
-            Also return the standard deviation of a new y, the models' disagreement in it.
+            If True, also return the standard deviation of a new y, which includes the disagreement
+            between the models.
 
         Returns
         -------
-        array of shape (n,), or two of them
+        array of shape (n,), or a pair of such arrays
+            Means and, with ``return_std=True``, standard deviations.
         """
         check_is_fitted(self)
         self._same_columns(X)
@@ -158,20 +168,22 @@ class BayesianModelAveraging(ModelAveraging, EnsembleRegressor):
         return mean, np.sqrt(spread)
 
     def predict_interval(self, X: Any, *, level: float = 0.95) -> tuple[Array, Array]:
-        """Bounds that hold a new y with the given probability: quantiles of the mixture.
+        """Compute prediction intervals from the quantiles of the mixture.
 
         Formula: q with Σ pₘ Φ((q − μₘ)/σₘ) = (1 ± level)/2. Cost: one prediction of each model.
 
         Parameters
         ----------
         X : anything the models take, of n rows
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
         level : float, default=0.95
-            The probability.
+            Probability that a new y lies in the interval, between 0 and 1. Larger values give wider
+            intervals.
 
         Returns
         -------
         low, high : arrays of shape (n,)
+            Lower and upper bounds of the intervals.
         """
         check_is_fitted(self)
         self._same_columns(X)
@@ -188,27 +200,27 @@ class BayesianModelAveraging(ModelAveraging, EnsembleRegressor):
 
     def _prepare(self, X: Any, y: Array, weight: Array) -> None:
         self.noise_ = [
-            None if says_how_sure(member) else _noise_about(member, X, y, weight)
+            None if predicts_deviation(member) else _noise_about(member, X, y, weight)
             for member in self.estimators_
         ]
 
     def _score_fold(self, member: Any, X: Any, y: Array) -> Array:
-        """Mean and standard deviation; NaN where a model does not say how sure it is."""
-        if says_how_sure(member):
+        """Mean and standard deviation; NaN if the model provides no standard deviation."""
+        if predicts_deviation(member):
             return np.column_stack(mean_and_deviation(member, X, None))
         return np.column_stack([np.asarray(member.predict(X)), np.full(len(y), np.nan)])
 
     def _log_density(self, place: int, scores: Array, y: Array, weight: Array) -> float:
         mean, deviation = scores.T
         if self.noise_[place] is not None:
-            # The spread about predictions out of fold, not that about rows learned by heart.
+            # Residuals of out-of-fold predictions; those of training rows would be too small.
             self.noise_[place] = float(np.sqrt(weight @ (y - mean) ** 2 / weight.sum()))
             deviation = np.full(len(y), self.noise_[place])
         return float(weight @ log_normal(y, mean, deviation))
 
 
 def _noise_about(model: Any, X: Any, y: Array, weight: Array) -> float:
-    """σ̂ of a fit by maximum likelihood, which knows its degrees of freedom; else the residuals'."""
+    """σ̂ from the summary of a maximum-likelihood fit, or else from the residuals."""
     sigma = getattr(summary_of(model), "sigma", None)
     if sigma is not None and np.isfinite(sigma):
         return float(sigma)

@@ -1,4 +1,4 @@
-"""Bayesian model averaging for labels: mean probabilities, weighted by the models' own."""
+"""Bayesian model averaging for classification: probabilities weighted by model posteriors."""
 
 from __future__ import annotations
 
@@ -16,39 +16,47 @@ from thetahat.models.ensemble.combination.base import EnsembleClassifier, averag
 
 
 class BayesianModelAveragingClassifier(ModelAveraging, EnsembleClassifier):
-    """Classifiers weighted by how probable each is given the data.
+    """Bayesian model averaging of classifiers, weighted by their posterior probabilities.
 
-    Formula: P(y|x, D) = Σ P(y|x, fₘ, D) P(fₘ|D) with P(fₘ|D) ∝ P(D|fₘ) P(fₘ). P(D|fₘ) is
-    exp(−BIC/2) where every model was fitted by maximum likelihood (`LogisticRegression` without a
-    penalty), else the probability of labels that copies fitted without them foresaw
-    (cross-validation, "pseudo-BMA"). ``approximation_`` says which.
+    Formula: P(y|x, D) = Σ P(y|x, fₘ, D) P(fₘ|D) with P(fₘ|D) ∝ P(D|fₘ) P(fₘ). The evidence P(D|fₘ)
+    is exp(−BIC/2) if every model was fitted by maximum likelihood (`LogisticRegression` without a
+    penalty), and otherwise the cross-validated probability of the labels ("pseudo-BMA").
+    ``approximation_`` reports which one was used.
 
-    Cost: one fit of each model, and ``cv`` more for cross-validation, side by side.
+    Cost: one fit of each model, and ``cv`` more for cross-validation, run in parallel.
 
     Parameters
     ----------
     estimators : list of (str, classifier)
-        The models by name, with ``predict_proba``; of thetahat or your own, pipelines too. "drop"
-        leaves one out.
+        The models as (name, classifier) pairs, with ``predict_proba``. They can be classifiers of
+        thetahat or others, including pipelines. Replace a classifier by "drop" to leave it out.
     evidence : {"auto", "exact", "bic", "cv"}, default="auto"
-        How P(D|fₘ) is found; "auto": the first of the three that serves all models.
-    prior : array-like of shape (n_models,), optional
-        P(fₘ) up to a factor; all alike by default.
-    cv : int, splitter or iterable, optional
-        Folds of "cv"; 5 by default.
+        How the evidence P(D|fₘ) is computed. "exact" integrates over the parameters, "bic" uses the
+        BIC, "cv" uses cross-validation. "auto" takes the first of these that is available for all
+        models.
+    prior : array-like of shape (n_models,) or None, default=None
+        Prior probabilities of the models, up to a factor (P(fₘ)). Must be positive. None gives all
+        models the same probability.
+    cv : int, splitter, iterable or None, default=None
+        Folds for cross-validation: a number of folds, a splitter, or an iterable of (train, test)
+        rows. None uses 5 folds. Used only with cross-validated evidence.
 
     Attributes
     ----------
-    classes_ : array of shape (C,)
-        The labels; models know them by the codes 0, 1, …
-    estimators_, named_estimators_ : list, Bunch
+    classes_ : array of shape (n_classes,)
+        The class labels, in sorted order. The models are fitted to their codes 0, 1, ….
+    estimators_ : list of classifiers
         The models, fitted to all rows.
-    posterior_, log_evidences_ : array of shape (n_models,)
-        P(fₘ|D) and log P(D|fₘ).
+    named_estimators_ : Bunch
+        The fitted models by name; access them as attributes or keys.
+    posterior_ : array of shape (n_models,)
+        Posterior probability of each model (P(fₘ|D)).
+    log_evidences_ : array of shape (n_models,)
+        Logarithm of the evidence of each model (log P(D|fₘ)).
     log_evidence_ : float
-        log P(D) = log Σ P(D|fₘ) P(fₘ).
+        Logarithm of the total evidence, log P(D) = log Σ P(D|fₘ) P(fₘ).
     approximation_ : str
-        "exact", "bic" or "cv".
+        Kind of evidence that was used: "exact", "bic" or "cv".
 
     Examples
     --------
@@ -86,52 +94,60 @@ class BayesianModelAveragingClassifier(ModelAveraging, EnsembleClassifier):
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any
     ) -> BayesianModelAveragingClassifier:
-        """Fit every model to all rows, and find the probability of each.
+        """Fit every model to all rows, and compute their posterior probabilities.
+
+        Cost: one fit of each model, and ``cv`` more for cross-validation.
 
         Parameters
         ----------
         X : anything the models take, of n rows
-            Features.
+            Training rows, of any kind that the models accept; they receive X unchanged.
         y : array-like of shape (n,)
-            Labels.
+            Class label of each training row.
         sample_weight : array-like of shape (n,), optional
-            Weights of the rows; every model must take them.
+            Row weights. A row of weight 2 counts as two equal rows. All models must support
+            weights. None gives every row weight 1.
         **fit_params
-            Routed to the models, with scikit-learn's metadata routing.
+            Passed to the ``fit`` method of the models through scikit-learn's metadata routing.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._fit_models(X, y, sample_weight, fit_params)
         return self
 
     def predict(self, X: Any) -> Array:
-        """The likeliest label of each row. Cost: one prediction of each model.
+        """Predict the most probable class of each row. Cost: one prediction of each model.
 
         Parameters
         ----------
         X : anything the models take, of n rows
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
 
         Returns
         -------
         array of shape (n,)
+            The predicted class labels.
         """
         codes = self.predict_proba(X).argmax(axis=1)
         return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> Array:
-        """Σ P(y|x, fₘ) P(fₘ|D). Cost: one prediction of each model.
+        """Predict class probabilities, averaged over the models.
+
+        Formula: Σ P(y|x, fₘ) P(fₘ|D). Cost: one prediction of each model.
 
         Parameters
         ----------
         X : anything the models take, of n rows
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
 
         Returns
         -------
-        array of shape (n, C)
+        array of shape (n, n_classes)
+            Probabilities in the order of ``classes_``.
         """
         check_is_fitted(self)
         self._same_columns(X)
@@ -146,12 +162,12 @@ class BayesianModelAveragingClassifier(ModelAveraging, EnsembleClassifier):
         if not hasattr(member, "predict_proba"):
             raise CapabilityError(
                 f"{type(self).__name__}: {name!r}, a {type(member).__name__}, has no "
-                "predict_proba, and probabilities are what is averaged. Use VotingClassifier, or "
-                "calibrate it first."
+                "predict_proba, which model averaging needs. Use VotingClassifier, or calibrate "
+                "the classifier first."
             )
 
     def _score_fold(self, member: Any, X: Any, y: Array) -> Array:
-        """The probability of each row's own label."""
+        """Predicted probability of the true label of each row."""
         return self._probabilities(member, X)[np.arange(len(y)), y]
 
     def _log_density(self, place: int, scores: Array, y: Array, weight: Array) -> float:

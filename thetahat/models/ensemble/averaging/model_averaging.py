@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from thetahat.data.resampling import take_rows
+from thetahat.data.source import row_weights
 from thetahat.estimator.parameters import check_ranges, one_of
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
@@ -29,7 +30,7 @@ from thetahat.models.ensemble.combination.out_of_fold import Fold, folds_of
 
 
 class ModelAveraging(NamedMembers):
-    """Members fitted to all rows, and the probability of each."""
+    """Models fitted to all rows, and their posterior probabilities."""
 
     _ranges = {"evidence": one_of("auto", EXACT, BIC, CROSS_VALIDATED)}  # noqa: RUF012
     _splits_rows = True
@@ -43,11 +44,11 @@ class ModelAveraging(NamedMembers):
 
     @abstractmethod
     def _score_fold(self, member: Any, X: Any, y: Array) -> Array:
-        """What is kept of rows that a copy of a member did not see."""
+        """Quantities to store for the held-out rows of a fold."""
 
     @abstractmethod
     def _log_density(self, place: int, scores: Array, y: Array, weight: Array) -> float:
-        """Σ w log p(yᵢ | …) from what was kept of all rows, by the member in this place."""
+        """Σ w log p(yᵢ | …) from the stored quantities, for the member at this position."""
 
     def _fit_models(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> None:
         check_ranges(self)
@@ -62,39 +63,40 @@ class ModelAveraging(NamedMembers):
         names = self._fit_named(active, given, X, targets)
         self._fitted_names = names
         active = active[: len(names)]
-        counted = np.ones(n_rows) if weight is None else weight
+        counted = row_weights(weight, n_rows)
         self._prepare(X, targets, counted)
         found = self._known_evidence(names)
         if found is None:
-            found = self._foreseen(active, given, X, targets, counted), CROSS_VALIDATED
+            found = self._cross_validated(active, given, X, targets, counted), CROSS_VALIDATED
         self.log_evidences_, self.approximation_ = found
         joint = self.log_evidences_ + np.log([prior[name] for name in names])
         self.log_evidence_ = float(logsumexp(joint))
         self.posterior_ = np.exp(joint - self.log_evidence_)
 
     def _prior(self) -> dict[str, float]:
-        """P(fₘ) of every member by name, summing to one."""
+        """Prior probability of every member by name; they sum to 1."""
         names = [name for name, _ in self.estimators]
         share = np.ones(len(names)) if self.prior is None else np.asarray(self.prior, dtype=float)
         who = type(self).__name__
         if share.shape != (len(names),):
             raise ParameterError(
-                f"{who}: prior has {share.size} entries for {len(names)} estimators. Give one "
-                "probability for each, or None."
+                f"{who}: prior has {share.size} entries for {len(names)} estimators. Use one "
+                "probability per estimator, or None."
             )
         bad = np.flatnonzero(~(np.isfinite(share) & (share > 0)))
         if bad.size:
             raise ParameterError(
-                f"{who}: prior[{bad[0]}]={share[bad[0]]:g}, that of {names[bad[0]]!r}; prior "
-                'probabilities must be > 0 and finite. Use "drop" to leave a model out.'
+                f"{who}: prior probabilities must be > 0 and finite; got "
+                f"prior[{bad[0]}]={share[bad[0]]:g}, that of {names[bad[0]]!r}. Use 'drop' to "
+                "leave a model out."
             )
         return dict(zip(names, (share / share.sum()).tolist(), strict=True))
 
     def _prepare(self, X: Any, y: Array, weight: Array) -> None:
-        """What must be known of the members before they are compared."""
+        """Compute what is needed before the models are compared."""
 
     def _known_evidence(self, names: list[str]) -> tuple[Array, str] | None:
-        """The surest evidence that all members have, if it was not cross-validation's."""
+        """The best evidence that all members provide without cross-validation, if any."""
         if self.evidence in ("auto", EXACT):
             exact = [exact_evidence(member) for member in self.estimators_]
             self._require_known(exact, names, EXACT)
@@ -114,16 +116,16 @@ class ModelAveraging(NamedMembers):
             return
         place = next(place for place, value in enumerate(values) if value is None)
         reason = {
-            EXACT: "has no log_evidence_ of its own under a proper prior; "
-            "BayesianLinearRegression and BayesianRidge have",
-            BIC: "has no BIC: only fits by maximum likelihood, without a penalty, do",
+            EXACT: "has no log_evidence_ under a proper prior; only BayesianLinearRegression and "
+            "BayesianRidge have one",
+            BIC: "has no BIC; only fits by maximum likelihood, without a penalty, have one",
         }[kind]
         raise CapabilityError(
-            f"{type(self).__name__}: evidence={kind!r}, and {names[place]!r}, a "
+            f"{type(self).__name__}: evidence={kind!r} is not available: {names[place]!r}, a "
             f"{type(self.estimators_[place]).__name__}, {reason}. Use evidence='cv', or 'auto'."
         )
 
-    def _foreseen(
+    def _cross_validated(
         self,
         active: list[tuple[str, Any]],
         given: dict[str, dict[str, Any]],
@@ -131,7 +133,7 @@ class ModelAveraging(NamedMembers):
         y: Array,
         weight: Array,
     ) -> Array:
-        """Each member's log density of rows that copies of it were fitted without."""
+        """Log density of held-out rows under each member, by cross-validation."""
         who, n_rows = type(self).__name__, len(y)
         folds = folds_of(self.cv, y, classifier=hasattr(self, "classes_"), who=who)
         parts = [(place, fold) for place in range(len(active)) for fold in folds]
@@ -149,8 +151,9 @@ class ModelAveraging(NamedMembers):
 
         if self._run(parts, work, keep, X, y) < len(parts):
             raise CapabilityError(
-                f"{who}: time was up before every model had been tried on every fold, so they "
-                "cannot be compared. Raise th.config(max_time=...), or use fewer folds."
+                f"{who}: the time limit was reached before every model was fitted to every fold, "
+                "so the models cannot be compared. Increase th.config(max_time=...), or use fewer "
+                "folds."
             )
         found = []
         for place, pieces in enumerate(kept):

@@ -1,12 +1,12 @@
-"""How well a model as a whole explains the data: log P(D|f), exactly or nearly.
+"""Evidence of a model, log P(D|f): how well the model as a whole explains the data.
 
-    exact         log ∫ P(D|θ) p(θ) dθ, where a model knows its own (normal prior, normal noise)
-    bic           log P(D|θ̂) − ½ k log n, Laplace's approximation with all that n does not reach
-                  left out; k parameters by maximum likelihood
-    cv            Σ log p(yᵢ | xᵢ, rows without i's fold): not P(D|f) but how well new rows are
-                  foreseen; models that overfit lose, priors of parameters do not matter
+    exact         log ∫ P(D|θ) p(θ) dθ, if a model provides it (normal prior, normal noise)
+    bic           log P(D|θ̂) − ½ k log n, Laplace's approximation without the terms that do not
+                  grow with n; k parameters by maximum likelihood
+    cv            Σ log p(yᵢ | xᵢ, rows without i's fold): not P(D|f), but how well new rows are
+                  predicted; independent of the priors of the parameters
 
-The three have different scales, so one of them is taken for all models that are compared.
+The three have different scales, so the same one is used for all models that are compared.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from thetahat.models.linear.bayesian.bayesian_linear_regression import BayesianL
 from thetahat.models.linear.bayesian.bayesian_ridge import BayesianRidge
 
 EXACT, FITTED, BIC, CROSS_VALIDATED = "exact", "exact at fitted hyperparameters", "bic", "cv"
-"""Which evidence was taken, from the surest to the roughest."""
+"""Kinds of evidence, from the most to the least exact."""
 
 LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
-"""A label that a model calls impossible counts as this likely: one row does not settle all."""
+"""Lower bound on predicted probabilities, so that one row cannot decide the comparison."""
 
 
 def last_step(model: Any) -> Any:
-    """The model that learns the targets: that at the end of a pipeline, else itself."""
+    """The final estimator of a pipeline, or the model itself."""
     return last_step(model.steps[-1][1]) if isinstance(model, Pipeline) else model
 
 
 def exact_evidence(model: Any) -> tuple[float, str] | None:
-    """log P(D|f) of a fitted model that knows it, and whether hyperparameters were fitted too.
+    """log P(D|f) of a fitted model that provides it, and whether hyperparameters were fitted too.
 
-    A flat prior of coefficients has none: its density is a matter of units.
+    A flat prior of the coefficients has no evidence, because its density depends on units.
     """
     model = last_step(model)
     value = getattr(model, "log_evidence_", None)
     if value is None or not np.isfinite(value):
         return None
     if isinstance(model, BayesianRidge):
-        # Its score, as scikit-learn's, leaves out the integral over the flat intercept.
+        # Like scikit-learn's, this score omits the integral over the flat intercept.
         if model.fit_intercept:
             level = model._posterior.covariance[-1, -1]
             value = value + 0.5 * np.log(2 * np.pi * level)
@@ -59,14 +59,14 @@ def exact_evidence(model: Any) -> tuple[float, str] | None:
 
 
 def bic_evidence(model: Any) -> float | None:
-    """−BIC/2 of a fitted model whose summary has a BIC: one fitted by maximum likelihood."""
+    """−BIC/2 of a fitted model whose summary has a BIC: a maximum-likelihood fit."""
     summary = summary_of(model)
     value = getattr(summary, "bic", None)
     return None if value is None or not np.isfinite(value) else -float(value) / 2
 
 
 def summary_of(model: Any) -> Any:
-    """A fitted model's summary, or None where it has none (a penalised fit, say)."""
+    """Summary of a fitted model, or None if it has none (for example a penalised fit)."""
     model = last_step(model)
     try:
         return model.summary()
@@ -74,10 +74,10 @@ def summary_of(model: Any) -> Any:
         return None
 
 
-def says_how_sure(model: Any) -> bool:
-    """Whether ``predict`` gives the standard deviation of a new y.
+def predicts_deviation(model: Any) -> bool:
+    """Whether ``predict`` can return the standard deviation of a new y.
 
-    The spread of an ensemble's members is that of the mean alone, and does not count.
+    The spread of the members of an ensemble is that of the mean alone and does not count.
     """
     model = last_step(model)
     if not hasattr(model, "predict") or hasattr(model, "estimators_"):
@@ -86,7 +86,7 @@ def says_how_sure(model: Any) -> bool:
 
 
 def mean_and_deviation(model: Any, X: Any, noise: float | None) -> tuple[Array, Array]:
-    """The mean of a new y at each row and its standard deviation: the model's own, or `noise`."""
+    """Mean and standard deviation of a new y for each row: from the model, or `noise`."""
     if noise is not None:
         mean = np.asarray(model.predict(X))
         return mean, np.full(mean.shape, noise)

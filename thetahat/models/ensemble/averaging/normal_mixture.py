@@ -11,8 +11,8 @@ from thetahat.foundation.types import Array
 def mixture_quantile(level: float, weights: Array, means: Array, deviations: Array) -> Array:
     """q with Σ wₘ Φ((q − μₘ)/σₘ) = level; means and deviations of shape (M, n).
 
-    The quantiles of the parts enclose that of the whole, and halving finds it: 60 times leave the
-    last digit. Cost: O(60·M·n).
+    The quantile of the mixture lies between those of its components, so bisection finds it; 60
+    steps give full precision. Cost: O(60·M·n).
     """
     used = weights > 0
     weights, means, deviations = weights[used], means[used], np.maximum(deviations[used], 1e-300)

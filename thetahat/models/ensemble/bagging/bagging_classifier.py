@@ -1,4 +1,4 @@
-"""Bagging for labels: mean probabilities, or votes, of members fitted to bootstrap samples."""
+"""Bagging for classification: average probabilities, or votes, over bootstrap samples."""
 
 from __future__ import annotations
 
@@ -27,55 +27,73 @@ def _base_decides(bag: Any) -> bool:
 
 
 class BaggingClassifier(Bagging, EnsembleClassifier):
-    """The mean probabilities of a classifier's fits to bootstrap samples.
+    """Bagging classifier: the average of one classifier fitted to many bootstrap samples.
 
-    Formula: P(y|x) = (1/M) Σ Pₘ(y|x), each Pₘ fitted to n rows drawn with replacement; members
-    without probabilities vote. The label is the likeliest class. The spread of the Pₘ says how far
-    a single fit may stray, and the 37 % of rows that a member did not draw say how often the whole
-    is wrong (`oob_error`).
+    Averaging reduces the variance of unstable classifiers such as decision trees. The members that
+    did not draw a row (on average 37 % of them) can be used to estimate the error without a test
+    set, see `oob_error`.
 
-    Cost: M fits and M predictions, side by side; the result is the same for any number of threads.
-    Rows are not copied where the learner takes weights: a row drawn twice has weight 2.
+    Formula: P(y|x) = (1/M) Σ Pₘ(y|x), where each Pₘ is fitted to n rows drawn with replacement.
+    Members without probabilities vote. The prediction is the class with the largest probability.
+
+    Cost: M fits and M predictions, run in parallel; the result is the same for any number of
+    threads. Rows are not copied if the base estimator supports weights: a row drawn twice has
+    weight 2.
 
     Parameters
     ----------
-    estimator : classifier, optional
-        The learner, of thetahat or your own; by default a `DecisionTreeClassifier`. Trees of
-        thetahat break ties between columns at random (``ties="random"``).
+    estimator : classifier or None, default=None
+        The base estimator. None uses a `DecisionTreeClassifier`. Trees of thetahat choose at random
+        between columns of equal gain (``ties="random"``).
     n_estimators : int, default=10
-        M.
-    max_samples : int, float or None
-        Rows that each member draws: a number, a part of them (counted by their weights), or as
-        many as there are (None).
+        Number of members, that is, of bootstrap samples (M). More members reduce the variance and
+        take proportionally longer. Must be at least 1.
+    max_samples : int, float or None, default=None
+        Number of rows drawn for each member. A float is a fraction of the rows (by weight); None
+        draws as many as there are rows.
     max_features : int or float, default=1.0
-        Columns that each member sees: a number, or a part of them.
+        Number of columns drawn for each member. A float is a fraction of the columns. Fewer columns
+        make the members more diverse.
     bootstrap : bool, default=True
-        Whether a row may be drawn again.
+        If True, rows are drawn with replacement, otherwise without.
     bootstrap_features : bool, default=False
-        Whether a column may be drawn again.
+        If True, columns are drawn with replacement, otherwise without.
     oob_score : bool, default=False
-        Whether to judge every row by the members that did not draw it.
+        If True, estimate the performance from the out-of-bag rows, the rows that a member did not
+        draw. Requires ``bootstrap=True`` and ``warm_start=False``.
     warm_start : bool, default=False
-        Whether the next `fit` keeps the members there are and adds to them.
-    n_jobs, verbose
-        Kept for compatibility: ``th.config(threads=...)`` governs, and callbacks report progress.
-    random_state : int, Generator or None
-        Same seed, same draws; also the seed of each member's own choices.
+        If True, the next call to `fit` keeps the existing members and adds new ones until there are
+        ``n_estimators``. If False, every fit starts from the beginning.
+    n_jobs : int or None, default=None
+        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
+        ``th.config(threads=...)``.
+    random_state : int, Generator or None, default=None
+        Seed for drawing rows and columns, and for members that make random choices. Pass an int for
+        the same result on every call.
+    verbose : int, default=0
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
 
     Attributes
     ----------
-    classes_, n_classes_ : array and int
-        The labels and their number; members know them by the codes 0, 1, …
+    classes_ : array of shape (n_classes,)
+        The class labels, in sorted order. The members are fitted to their codes 0, 1, ….
+    n_classes_ : int
+        Number of classes in the training data.
     estimator_ : estimator
-        The learner that was copied.
+        The unfitted base estimator that was copied.
     estimators_ : list of estimators
-        The members, as many as were fitted before time was up or Ctrl-C was pressed.
-    estimators_samples_, estimators_features_ : list of arrays
-        The rows and columns that each member drew.
+        The fitted members. There are fewer than ``n_estimators`` if the time limit was reached or
+        the fit was interrupted.
+    estimators_samples_ : list of arrays
+        Numbers of the rows drawn for each member.
+    estimators_features_ : list of arrays
+        Numbers of the columns drawn for each member.
     oob_score_ : float
-        Share of rows whose label the members that left them out get right.
-    oob_decision_function_ : array of shape (n, C)
-        Their mean probabilities; NaN for rows that no member left out.
+        Accuracy of the out-of-bag predictions. Defined with ``oob_score=True``.
+    oob_decision_function_ : array of shape (n, n_classes)
+        Out-of-bag class probabilities; NaN for rows that every member drew. Defined with
+        ``oob_score=True``.
 
     Examples
     --------
@@ -123,61 +141,67 @@ class BaggingClassifier(Bagging, EnsembleClassifier):
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any
     ) -> BaggingClassifier:
-        """Fit every member to its own draw.
+        """Fit every member to its own sample of rows and columns. Cost: M fits.
 
         Parameters
         ----------
         X : array-like, sparse or table of shape (n, d)
-            Features, of any kind that the learner takes.
+            Training rows, of any kind that the base estimator accepts.
         y : array-like of shape (n,)
-            Labels.
+            Class label of each training row.
         sample_weight : array-like of shape (n,), optional
-            Rows are drawn in proportion to it.
+            Row weights. Rows are drawn with probabilities proportional to their weights. None gives
+            every row weight 1.
         **fit_params
-            Routed to the members, with scikit-learn's metadata routing.
+            Passed to the ``fit`` method of the members through scikit-learn's metadata routing.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._fit_bag(X, y, sample_weight, fit_params)
         return self
 
     def predict(self, X: Any, **params: Any) -> Array:
-        """The likeliest class of each row. Cost: M predictions.
+        """Predict the class with the largest probability. Cost: M predictions.
 
         Parameters
         ----------
         X : array-like, sparse or table of shape (n, d)
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
         **params
-            Routed to the members' ``predict_proba``, or ``predict`` where they have none.
+            Passed to ``predict_proba`` of the members, or to ``predict`` if they have no
+            probabilities.
 
         Returns
         -------
         array of shape (n,)
+            The predicted class labels.
         """
         codes = self.predict_proba(X, **params).argmax(axis=1)
         return self.classes_[codes]
 
     def predict_proba(self, X: Any, return_std: bool = False, **params: Any) -> Any:
-        """The mean of the members' probabilities, or the share of their votes.
+        """Predict class probabilities: the mean over the members, or their votes.
 
         Cost: M predictions.
 
         Parameters
         ----------
         X : array-like, sparse or table of shape (n, d)
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
         return_std : bool, default=False
-            Also return the standard deviation of the members: that of a single fit, by the
-            bootstrap.
+            If True, also return the standard deviation over the members, the bootstrap estimate of
+            the standard error of a single fit.
         **params
-            Routed to the members' ``predict_proba``, or ``predict`` where they have none.
+            Passed to ``predict_proba`` of the members, or to ``predict`` if they have no
+            probabilities.
 
         Returns
         -------
-        array of shape (n, C), or two of them
+        array of shape (n, n_classes), or a pair of such arrays
+            Probabilities and, with ``return_std=True``, their standard deviations.
         """
         method = "predict_proba" if hasattr(self._base(), "predict_proba") else "predict"
         given = routed(self, "predict_proba", params)["estimator"][method]
@@ -188,58 +212,64 @@ class BaggingClassifier(Bagging, EnsembleClassifier):
         return mean, np.std(outputs, axis=0, ddof=min(1, len(outputs) - 1)).astype(mean.dtype)
 
     def predict_log_proba(self, X: Any, **params: Any) -> Array:
-        """log P(y|x); −∞ where no member thinks a class possible. Cost: M predictions.
+        """Predict the logarithms of the class probabilities. Cost: M predictions.
 
         Parameters
         ----------
         X : array-like, sparse or table of shape (n, d)
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
         **params
-            As for `predict_proba`.
+            Passed to ``predict_proba`` of the members, or to ``predict`` if they have no
+            probabilities.
 
         Returns
         -------
-        array of shape (n, C)
+        array of shape (n, n_classes)
+            Log-probabilities; −∞ where a probability is 0.
         """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, **params))
 
     @available_if(_base_decides)
     def decision_function(self, X: Any, **params: Any) -> Array:
-        """The mean of the members' scores, where the learner has them. Cost: M predictions.
+        """Average the decision scores of the members. Cost: M predictions.
+
+        Available if the base estimator has ``decision_function``.
 
         Parameters
         ----------
         X : array-like, sparse or table of shape (n, d)
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
         **params
-            Routed to the members' ``decision_function``.
+            Passed to ``decision_function`` of the members.
 
         Returns
         -------
-        array of shape (n,) or (n, C)
+        array of shape (n,) or (n, n_classes)
+            The mean scores.
         """
         given = routed(self, "decision_function", params)["estimator"]["decision_function"]
         return average(self._outputs(X, given, method="decision_function"))
 
     def oob_error(self, level: float = 0.95) -> OutOfBagError:
-        """How often rows are mistaken by the members that left them out, with an interval.
+        """Estimate the error rate from the out-of-bag rows, with a confidence interval.
 
-        Cost: O(n). Needs ``oob_score=True``.
+        Requires ``oob_score=True``. Cost: O(n).
 
         Parameters
         ----------
         level : float, default=0.95
-            Level of the interval, Wilson's for a rate.
+            Confidence level of the interval, between 0 and 1. The interval is a Wilson interval.
 
         Returns
         -------
         error, low, high : float
+            The estimate, and the lower and upper bound of its confidence interval.
         """
         return self._require_left_out().error(level)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Who gets what of the metadata given to `fit` and `predict`."""
+        """Return scikit-learn's description of how metadata are routed to the members."""
         method = "predict_proba" if hasattr(self._base(), "predict_proba") else "predict"
         mapping = MethodMapping().add(caller="decision_function", callee="decision_function")
         for caller in ("predict", "predict_proba", "predict_log_proba"):
@@ -274,12 +304,14 @@ class BaggingClassifier(Bagging, EnsembleClassifier):
         if len(held) == 1:
             raise DataError(
                 f"{type(self).__name__}: a member drew rows of one class only, "
-                f"{self.classes_.tolist()[held[0]]!r}, which {type(self.estimator_).__name__} "
-                "cannot learn from. Give more rows of the other classes, draw more rows "
-                "(max_samples), or bag a learner that takes one class, such as a tree."
+                f"{self.classes_.tolist()[held[0]]!r}, which {type(self.estimator_).__name__} does "
+                "not support. Use more rows of the other classes, increase max_samples, or use an "
+                "estimator that accepts a single class, such as a tree."
             ) from failure
 
-    def _judge_left_out(self, y: Array, answers: OutOfBagPredictions, weight: Array | None) -> None:
+    def _score_out_of_bag(
+        self, y: Array, answers: OutOfBagPredictions, weight: Array | None
+    ) -> None:
         self.oob_decision_function_, rows = answers.mean(type(self).__name__)
         found = self.oob_decision_function_[rows].argmax(axis=1)
         share = np.ones(len(rows)) if weight is None else weight[rows]

@@ -1,4 +1,4 @@
-"""Bagging for numbers: the mean of members fitted to bootstrap samples, with their spread."""
+"""Bagging for regression: the mean over bootstrap samples, with its spread."""
 
 from __future__ import annotations
 
@@ -23,53 +23,70 @@ from thetahat.models.ensemble.combination.metadata_routing import routed
 
 
 class BaggingRegressor(Bagging, EnsembleRegressor):
-    """The mean of a learner's fits to bootstrap samples: less variance, the same bias.
+    """Bagging regressor: the mean of one regressor fitted to many bootstrap samples.
 
-    Formula: f(x) = (1/M) Σ fₘ(x), each fₘ fitted to n rows drawn with replacement. With members of
-    variance σ² and correlation ρ the variance is ρσ² + (1 − ρ)σ²/M. The spread of the fₘ(x) says
-    how far a single fit may stray (``return_std``, `predict_interval`), and the 37 % of rows that a
-    member did not draw say how good the whole is (`oob_error`).
+    Averaging reduces the variance and keeps the bias. The spread of the members measures the
+    uncertainty of a single fit (``return_std``, `predict_interval`). The members that did not draw
+    a row (on average 37 % of them) can be used to estimate the error without a test set, see
+    `oob_error`.
 
-    Cost: M fits and M predictions, side by side; the result is the same for any number of threads.
-    Rows are not copied where the learner takes weights: a row drawn twice has weight 2.
+    Formula: f(x) = (1/M) Σ fₘ(x), where each fₘ is fitted to n rows drawn with replacement. For
+    members of variance σ² and correlation ρ, the variance is ρσ² + (1 − ρ)σ²/M.
+
+    Cost: M fits and M predictions, run in parallel; the result is the same for any number of
+    threads. Rows are not copied if the base estimator supports weights: a row drawn twice has
+    weight 2.
 
     Parameters
     ----------
-    estimator : estimator, optional
-        The learner, of thetahat or your own; by default a `DecisionTreeRegressor`. Trees of
-        thetahat break ties between columns at random (``ties="random"``).
+    estimator : estimator or None, default=None
+        The base estimator. None uses a `DecisionTreeRegressor`. Trees of thetahat choose at random
+        between columns of equal gain (``ties="random"``).
     n_estimators : int, default=10
-        M.
-    max_samples : int, float or None
-        Rows that each member draws: a number, a part of them (counted by their weights), or as
-        many as there are (None).
+        Number of members, that is, of bootstrap samples (M). More members reduce the variance and
+        take proportionally longer. Must be at least 1.
+    max_samples : int, float or None, default=None
+        Number of rows drawn for each member. A float is a fraction of the rows (by weight); None
+        draws as many as there are rows.
     max_features : int or float, default=1.0
-        Columns that each member sees: a number, or a part of them.
+        Number of columns drawn for each member. A float is a fraction of the columns. Fewer columns
+        make the members more diverse.
     bootstrap : bool, default=True
-        Whether a row may be drawn again.
+        If True, rows are drawn with replacement, otherwise without.
     bootstrap_features : bool, default=False
-        Whether a column may be drawn again.
+        If True, columns are drawn with replacement, otherwise without.
     oob_score : bool, default=False
-        Whether to judge every row by the members that did not draw it.
+        If True, estimate the performance from the out-of-bag rows, the rows that a member did not
+        draw. Requires ``bootstrap=True`` and ``warm_start=False``.
     warm_start : bool, default=False
-        Whether the next `fit` keeps the members there are and adds to them.
-    n_jobs, verbose
-        Kept for compatibility: ``th.config(threads=...)`` governs, and callbacks report progress.
-    random_state : int, Generator or None
-        Same seed, same draws; also the seed of each member's own choices.
+        If True, the next call to `fit` keeps the existing members and adds new ones until there are
+        ``n_estimators``. If False, every fit starts from the beginning.
+    n_jobs : int or None, default=None
+        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
+        ``th.config(threads=...)``.
+    random_state : int, Generator or None, default=None
+        Seed for drawing rows and columns, and for members that make random choices. Pass an int for
+        the same result on every call.
+    verbose : int, default=0
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
 
     Attributes
     ----------
     estimator_ : estimator
-        The learner that was copied.
+        The unfitted base estimator that was copied.
     estimators_ : list of estimators
-        The members, as many as were fitted before time was up or Ctrl-C was pressed.
-    estimators_samples_, estimators_features_ : list of arrays
-        The rows and columns that each member drew.
+        The fitted members. There are fewer than ``n_estimators`` if the time limit was reached or
+        the fit was interrupted.
+    estimators_samples_ : list of arrays
+        Numbers of the rows drawn for each member.
+    estimators_features_ : list of arrays
+        Numbers of the columns drawn for each member.
     oob_score_ : float
-        R² of the predictions for rows by the members that left them out.
+        R² of the out-of-bag predictions. Defined with ``oob_score=True``.
     oob_prediction_ : array of shape (n,) or (n, k)
-        Those predictions; NaN for rows that no member left out.
+        Out-of-bag predictions; NaN for rows that every member drew. Defined with
+        ``oob_score=True``.
 
     Examples
     --------
@@ -114,42 +131,45 @@ class BaggingRegressor(Bagging, EnsembleRegressor):
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any
     ) -> BaggingRegressor:
-        """Fit every member to its own draw.
+        """Fit every member to its own sample of rows and columns. Cost: M fits.
 
         Parameters
         ----------
         X : array-like, sparse or table of shape (n, d)
-            Features, of any kind that the learner takes.
+            Training rows, of any kind that the base estimator accepts.
         y : array-like of shape (n,) or (n, k)
-            Targets.
+            Target value of each training row.
         sample_weight : array-like of shape (n,), optional
-            Rows are drawn in proportion to it.
+            Row weights. Rows are drawn with probabilities proportional to their weights. None gives
+            every row weight 1.
         **fit_params
-            Routed to the members, with scikit-learn's metadata routing.
+            Passed to the ``fit`` method of the members through scikit-learn's metadata routing.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._fit_bag(X, y, sample_weight, fit_params)
         return self
 
     def predict(self, X: Any, return_std: bool = False, **params: Any) -> Any:
-        """The mean of what the members predict, and how far they lie apart. Cost: M predictions.
+        """Predict the mean over the members. Cost: M predictions.
 
         Parameters
         ----------
         X : array-like, sparse or table of shape (n, d)
-            The rows to predict.
+            Rows to predict, with the same columns as in `fit`.
         return_std : bool, default=False
-            Also return the standard deviation of the members: that of a single fit, by the
-            bootstrap.
+            If True, also return the standard deviation over the members, the bootstrap estimate of
+            the standard error of a single fit.
         **params
-            Routed to the members' ``predict``.
+            Passed to the ``predict`` method of the members.
 
         Returns
         -------
-        array of shape (n,) or (n, k), or two of them
+        array of shape (n,) or (n, k), or a pair of such arrays
+            Predictions and, with ``return_std=True``, their standard deviations.
         """
         given = routed(self, "predict", params)["estimator"]["predict"]
         if not return_std:
@@ -161,24 +181,26 @@ class BaggingRegressor(Bagging, EnsembleRegressor):
     def predict_interval(
         self, X: Any, *, level: float = 0.95, kind: str = "confidence"
     ) -> tuple[Array, Array]:
-        """Bounds for f(x) from the members, or for a new y from the rows left out.
+        """Compute intervals for f(x), or for new targets.
 
-        Formula: "confidence": the (1 ± level)/2 quantiles of the fₘ(x), the bootstrap's interval
-        for a single fit. "prediction": f(x) plus those quantiles of the out-of-bag residuals.
-        Cost: M predictions. Intervals need many members: 100 rather than 10.
+        Formula: "confidence" uses the (1 ± level)/2 quantiles of the fₘ(x), the bootstrap interval
+        of a single fit. "prediction" adds these quantiles of the out-of-bag residuals to f(x). Use
+        many members for intervals, rather 100 than 10. Cost: M predictions.
 
         Parameters
         ----------
         X : array-like, sparse or table of shape (n, d)
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
         level : float, default=0.95
-            The level.
-        kind : {"confidence", "prediction"}
-            For the function, or for a new y; the latter needs ``oob_score=True``.
+            Probability of the interval, between 0 and 1. Larger values give wider intervals.
+        kind : {"confidence", "prediction"}, default="confidence"
+            Interval for the regression function, or for a new target. The latter requires
+            ``oob_score=True``.
 
         Returns
         -------
         low, high : arrays of the shape of `predict`
+            Lower and upper bounds of the intervals.
         """
         if not 0 < level < 1:
             raise ParameterError(f"level={level!r} must lie between 0 and 1, such as 0.95.")
@@ -196,23 +218,25 @@ class BaggingRegressor(Bagging, EnsembleRegressor):
         return mean + low, mean + high
 
     def oob_error(self, level: float = 0.95) -> OutOfBagError:
-        """Mean squared error for rows by the members that left them out, with an interval.
+        """Estimate the mean squared error from the out-of-bag rows, with a confidence interval.
 
-        Cost: O(n). Needs ``oob_score=True``.
+        Requires ``oob_score=True``. Cost: O(n).
 
         Parameters
         ----------
         level : float, default=0.95
-            Level of the interval, by Student's t over the rows.
+            Confidence level of the interval, between 0 and 1. The interval uses Student's t
+            distribution.
 
         Returns
         -------
         error, low, high : float
+            The estimate, and the lower and upper bound of its confidence interval.
         """
         return self._require_left_out().error(level)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Who gets what of the metadata given to `fit` and `predict`."""
+        """Return scikit-learn's description of how metadata are routed to the members."""
         return self._routes(MethodMapping().add(caller="predict", callee="predict"))
 
     def __sklearn_tags__(self) -> Any:
@@ -232,7 +256,9 @@ class BaggingRegressor(Bagging, EnsembleRegressor):
     def _answer_of(self, member: Any, X: Any, method: str, params: dict[str, Any]) -> Array:
         return np.asarray(member.predict(X, **params))
 
-    def _judge_left_out(self, y: Array, answers: OutOfBagPredictions, weight: Array | None) -> None:
+    def _score_out_of_bag(
+        self, y: Array, answers: OutOfBagPredictions, weight: Array | None
+    ) -> None:
         self.oob_prediction_, rows = answers.mean(type(self).__name__)
         found, truth = self.oob_prediction_[rows], y[rows]
         share = np.ones(len(rows)) if weight is None else weight[rows]

@@ -1,9 +1,9 @@
-"""Bagging: the same learner fitted to many bootstrap samples, and the mean of what they say.
+"""Bagging: one estimator fitted to many bootstrap samples, and the mean of the predictions.
 
     f(x) = (1/M) Σ fₘ(x),      variance of f: ρσ² + (1 − ρ)σ²/M
 
-for members of variance σ² and correlation ρ: averaging takes away what the samples disagree about,
-and leaves the bias as it was. The rows that a member did not draw (e⁻¹ ≈ 37 % of them) test it.
+for members of variance σ² and correlation ρ. Averaging reduces the variance and keeps the bias. The
+rows that a member did not draw (e⁻¹ ≈ 37 % of them) can be used to test it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.resampling import take_columns, take_rows
-from thetahat.estimator.parameters import Range, boolean, check_ranges, none, whole
+from thetahat.estimator.parameters import Range, boolean, check_ranges, none, share_of_all, whole
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.many_fits import Failure, parallel_map
@@ -39,7 +39,7 @@ from thetahat.models.tree.packed import PackedTrees
 from thetahat.models.tree.single import SingleTree
 
 FEW_ROWS = 512
-"""Up to so many rows, waking threads takes longer than predicting."""
+"""Up to this many rows, starting threads takes longer than predicting."""
 
 OF_THE_LAST_FIT = (
     "oob_score_",
@@ -48,11 +48,8 @@ OF_THE_LAST_FIT = (
     "_left_out",
     "_packed",
 )
-"""Attributes that must not outlive it."""
+"""Attributes to delete before a new fit."""
 
-part = Range(
-    lambda value: isinstance(value, float | np.floating) and 0 < value <= 1, "a part in (0, 1]"
-)
 learner = Range(
     lambda value: hasattr(value, "fit") and hasattr(value, "predict"),
     "an estimator with fit and predict",
@@ -60,13 +57,13 @@ learner = Range(
 
 
 class Bagging(Ensemble):
-    """M copies of a learner, each fitted to its own draw of rows and columns."""
+    """M copies of an estimator, each fitted to its own sample of rows and columns."""
 
     _ranges = {  # noqa: RUF012
         "estimator": learner | none,
         "n_estimators": whole(1),
-        "max_samples": whole(1) | part | none,
-        "max_features": whole(1) | part,
+        "max_samples": whole(1) | share_of_all | none,
+        "max_features": whole(1) | share_of_all,
         "bootstrap": boolean,
         "bootstrap_features": boolean,
         "oob_score": boolean,
@@ -97,20 +94,22 @@ class Bagging(Ensemble):
         return iter(self.estimators_)
 
     def _base(self) -> Any:
-        """The learner that is copied."""
+        """The estimator that is copied."""
         return self._default() if self.estimator is None else self.estimator
 
     @abstractmethod
     def _default(self) -> Any:
-        """The learner where none is given."""
+        """The estimator used when `estimator` is None."""
 
     @abstractmethod
     def _answer_of(self, member: Any, X: Any, method: str, params: dict[str, Any]) -> Array:
-        """What is averaged: by "predict", numbers, or probabilities of all classes."""
+        """Output to average: predictions, or probabilities of all classes."""
 
     @abstractmethod
-    def _judge_left_out(self, y: Array, answers: OutOfBagPredictions, weight: Array | None) -> None:
-        """Keep what the members say of rows they did not draw, and its score."""
+    def _score_out_of_bag(
+        self, y: Array, answers: OutOfBagPredictions, weight: Array | None
+    ) -> None:
+        """Store the out-of-bag predictions and their score."""
 
     def _fit_bag(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> None:
         self._check_parameters()
@@ -153,7 +152,7 @@ class Bagging(Ensemble):
         if all(np.array_equal(columns, every) for columns in self.estimators_features_):
             self._packed = packed_alike(self.estimators_)
         if self.oob_score:
-            self._judge_left_out(y, answers, weight)
+            self._score_out_of_bag(y, answers, weight)
 
     def _check_parameters(self) -> None:
         check_ranges(self)
@@ -164,20 +163,20 @@ class Bagging(Ensemble):
             )
         if self.oob_score and self.warm_start:
             raise ParameterError(
-                f"{who}: Out of bag estimate only available if warm_start=False: rows seen before "
-                "are not kept."
+                f"{who}: Out of bag estimate only available if warm_start=False, because the "
+                "out-of-bag predictions of earlier members are not stored."
             )
 
     def _rows(self, X: Any, *, reset: bool) -> Any:
         return rows_as_given(self, X, self._base(), reset=reset)
 
     def _seeds_after(self, fitted: int) -> list[int]:
-        """The seeds of the members still to be fitted; those before keep theirs."""
+        """Seeds of the members that remain to be fitted; existing members keep theirs."""
         more = self.n_estimators - fitted
         if more < 0:
             raise ParameterError(
                 f"{type(self).__name__}: n_estimators={self.n_estimators} must be larger or equal "
-                f"to len(estimators_)={fitted} when warm_start==True. Raise it."
+                f"to len(estimators_)={fitted} when warm_start==True. Increase it."
             )
         if more == 0:
             warn(
@@ -202,7 +201,8 @@ class Bagging(Ensemble):
         if weight is not None and not self.bootstrap:
             warn(
                 f"When fitting {type(self).__name__} with sample_weight it is recommended to use "
-                "bootstrap=True: only rows that can be drawn again come as often as they weigh.",
+                "bootstrap=True, because without replacement rows cannot be drawn in proportion to "
+                "their weights.",
             )
         self.estimators_ = list(before)
         if not before:
@@ -210,9 +210,9 @@ class Bagging(Ensemble):
             self._seeds = []
 
     def _fitted(self, seed: int, X: Any, y: Array, params: dict[str, Any]) -> Any:
-        """A copy of the learner fitted to the draw of this seed.
+        """A copy of the estimator fitted to the sample of this seed.
 
-        Rows drawn k times have weight k where the learner takes weights: nothing is copied.
+        If the estimator supports weights, rows drawn k times have weight k and are not copied.
         """
         member = self._copy(seed)
         rows, X = self._draws.rows_of(seed), self._seen_by(X, seed)
@@ -226,8 +226,10 @@ class Bagging(Ensemble):
             raise
 
     def _prototype(self) -> Any:
-        """The learner to copy: trees take any of the columns that gain alike, lest all members
-        agree on the first of them where it means nothing.
+        """The estimator to copy. Trees choose at random between columns of equal gain.
+
+        Otherwise all members would use the first of these columns, even where it is not
+        informative.
         """
         member = clone(self.estimator_)
         return member.set_params(ties="random") if isinstance(member, SingleTree) else member
@@ -238,7 +240,7 @@ class Bagging(Ensemble):
         return member
 
     def _counts(self, seed: int) -> Array:
-        """How often each row was drawn."""
+        """Number of times each row was drawn."""
         rows = self._draws.rows_of(seed)
         return np.bincount(rows, minlength=self._draws.n_rows).astype(np.float64)
 
@@ -246,20 +248,20 @@ class Bagging(Ensemble):
         return X if self._draws.all_columns else take_columns(X, self._draws.columns_of(seed))
 
     def _all_drawn(self, y: Array, rows: Array) -> bool:
-        """Whether weights of zero leave nothing in y that the draw does not hold."""
+        """Whether ignoring the rows that were not drawn loses no class of y."""
         return True
 
     def _explain(self, y: Array, rows: Array, failure: Exception) -> None:
-        """Say what is wrong with a draw, where it is the draw."""
+        """Raise a clearer error if the sample is the cause of a failure."""
 
     @property
     def estimators_samples_(self) -> list[Array]:
-        """The rows of each member, drawn again from its seed."""
+        """Numbers of the rows drawn for each member, recomputed from its seed."""
         check_is_fitted(self)
         return [self._draws.rows_of(seed) for seed in self._seeds]
 
     def _mean(self, X: Any, params: dict[str, Any]) -> Array:
-        """The mean of what the members answer; of trees alike, all in one walk."""
+        """Mean of the predictions of the members; trees of one kind are evaluated together."""
         check_is_fitted(self)
         packed = getattr(self, "_packed", None)
         if packed is None or params or packed.n_trees != len(self.estimators_):
@@ -269,7 +271,7 @@ class Bagging(Ensemble):
         return mean if hasattr(self, "classes_") else mean[:, 0]
 
     def _outputs(self, X: Any, params: dict[str, Any], method: str = "predict") -> list[Array]:
-        """What each member answers for each row, in order."""
+        """Output of each member for each row, in order."""
         check_is_fitted(self)
         X = self._rows(X, reset=False)
 
@@ -293,7 +295,7 @@ class Bagging(Ensemble):
         check_is_fitted(self)
         if not hasattr(self, "_left_out"):
             raise CapabilityError(
-                f"{type(self).__name__}: nothing is known of the rows left out. Fit with "
+                f"{type(self).__name__}: out-of-bag predictions are not available. Fit with "
                 "oob_score=True."
             )
         return self._left_out
@@ -304,7 +306,7 @@ class Bagging(Ensemble):
 
 
 def seed_member(member: Any, seed: int) -> None:
-    """Fix every random choice of a model and of the models inside it."""
+    """Seed every random choice of an estimator and of the estimators inside it."""
     names = sorted(member.get_params(deep=True))
     chosen = [name for name in names if name.split("__")[-1] == "random_state"]
     if chosen:

@@ -1,4 +1,4 @@
-"""Which rows and columns each member of a bag sees: a function of its seed alone."""
+"""Rows and columns drawn for each member of bagging, as a function of its seed."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True)
 class Draws:
-    """A plan of what is drawn; the same seed draws the same, so nothing drawn need be kept."""
+    """Rules for drawing; the same seed gives the same draw, so draws need not be stored."""
 
     n_rows: int
     n_columns: int
     rows: int
-    """How many rows each member draws."""
+    """Number of rows drawn for each member."""
     columns: int
-    """How many columns."""
+    """Number of columns drawn for each member."""
     rows_again: bool
-    """Whether a row may be drawn again."""
+    """Whether rows are drawn with replacement."""
     columns_again: bool
     weight: Array | None = None
-    """Rows are drawn in proportion to it."""
+    """Row weights, proportional to the probabilities of the rows."""
 
     @property
     def all_columns(self) -> bool:
-        """Whether every member sees every column once."""
+        """Whether every member uses every column once."""
         return self.columns == self.n_columns and not self.columns_again
 
     def columns_of(self, seed: int) -> Array:
-        """The columns of the member with this seed."""
+        """Columns of the member with this seed."""
         random = np.random.default_rng([seed, 0])
         if self.all_columns:
             return np.arange(self.n_columns)
         return random.choice(self.n_columns, self.columns, replace=self.columns_again)
 
     def rows_of(self, seed: int) -> Array:
-        """Its rows, some of them repeatedly where they may be drawn again."""
+        """Rows of the member with this seed, with repetitions."""
         random = np.random.default_rng([seed, 1])
         if self.rows_again:
             if self.weight is None:
@@ -52,7 +52,7 @@ class Draws:
         return random.choice(self.n_rows, self.rows, replace=False, p=share)
 
     def left_out(self, seed: int) -> Array:
-        """The rows that the member with this seed never saw, in ascending order."""
+        """Rows that the member with this seed did not draw, in ascending order."""
         missed = np.ones(self.n_rows, dtype=bool)
         missed[self.rows_of(seed)] = False
         return np.flatnonzero(missed)
@@ -69,27 +69,27 @@ def plan_draws(
     weight: Array | None,
     who: str,
 ) -> Draws:
-    """Counts from parts of the whole, checked against what there is."""
+    """Convert fractions to numbers of rows and columns, and validate them."""
     rows = _count(max_samples, n_rows, weight)
     drawable = n_rows if weight is None else int(np.count_nonzero(weight))
     if not bootstrap and rows > drawable:
         raise DataError(
-            f"{who}: max_samples asks for {rows} rows without replacement, and there are "
-            f"{drawable} of positive weight. Use bootstrap=True, or fewer."
+            f"{who}: max_samples requires {rows} rows without replacement, but only {drawable} "
+            "rows have a positive weight. Use bootstrap=True, or reduce max_samples."
         )
     columns = max_features
     if not isinstance(max_features, int | np.integer):
         columns = max(1, int(max_features * n_columns))
     if columns > n_columns:
         raise ParameterError(
-            f"{who}: max_features={max_features} must be <= n_features, which is {n_columns}. Give "
-            "a part of them, such as max_features=0.5."
+            f"{who}: max_features={max_features} must be <= n_features, which is {n_columns}. Use "
+            "a smaller number, or a fraction such as max_features=0.5."
         )
     return Draws(n_rows, n_columns, rows, int(columns), bootstrap, bootstrap_features, weight)
 
 
 def _count(max_samples: Any, n_rows: int, weight: Array | None) -> int:
-    """How many rows: all, a number, or a part of the rows counted by their weights."""
+    """Number of rows: all, a number, or a fraction of the rows by weight."""
     if max_samples is None:
         return n_rows
     if isinstance(max_samples, int | np.integer):
@@ -98,7 +98,7 @@ def _count(max_samples: Any, n_rows: int, weight: Array | None) -> int:
     rows = max(1, int(max_samples * total))
     if rows < max(10, n_rows ** (1 / 3)) and rows < n_rows:
         warn(
-            f"max_samples={max_samples} of {total:g} rows are {rows}, which is few to learn from. "
-            "Give a number of rows instead.",
+            f"max_samples={max_samples} of {total:g} rows gives {rows}, which is few to learn "
+            "from. Use a larger fraction, or an integer number of rows.",
         )
     return rows

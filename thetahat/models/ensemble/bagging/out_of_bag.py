@@ -1,4 +1,4 @@
-"""What the rows that members left out say of a bag: its error, and how sure that is."""
+"""Error of bagging from the out-of-bag rows, with a confidence interval."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from thetahat.foundation.types import Array
 
 
 class OutOfBagError(NamedTuple):
-    """An error rate or a mean squared error, and bounds for it."""
+    """An error rate or a mean squared error, with a confidence interval."""
 
     error: float
     low: float
@@ -22,31 +22,31 @@ class OutOfBagError(NamedTuple):
 
 
 class OutOfBagPredictions:
-    """Sums of what members answer for the rows that they did not draw."""
+    """Sums of the predictions of members for the rows that they did not draw."""
 
     def __init__(self, n_rows: int) -> None:
         self.count = np.zeros(n_rows)
         self.total: Array | None = None
 
     def add(self, rows: Array, answer: Array) -> None:
-        """One member's answers."""
+        """Add the predictions of one member."""
         if self.total is None:
             self.total = np.zeros((len(self.count), *answer.shape[1:]))
         self.total[rows] += answer
         self.count[rows] += 1
 
     def mean(self, who: str) -> tuple[Array, Array]:
-        """The mean answers, and the rows that have one; the others are NaN, with a warning."""
+        """Mean predictions, and the rows that have one; others are NaN, with a warning."""
         judged = np.flatnonzero(self.count)
         if self.total is None:
             raise DataError(
-                f"{who}: no row was left out by any member, so oob_score=True has nothing to "
-                "judge. Use more members, or max_samples below 1.0."
+                f"{who}: oob_score=True needs out-of-bag rows, but every member drew all rows. "
+                "Increase n_estimators, or use max_samples below 1.0."
             )
         if len(judged) < len(self.count):
             warn(
                 f"Some inputs do not have OOB scores: {len(self.count) - len(judged)} of "
-                f"{len(self.count)} rows were drawn by every member. Use more members.",
+                f"{len(self.count)} rows were drawn by every member. Increase n_estimators.",
             )
         mean = np.full(self.total.shape, np.nan)
         share = self.count[judged].reshape((-1,) + (1,) * (self.total.ndim - 1))
@@ -56,15 +56,15 @@ class OutOfBagPredictions:
 
 @dataclass(frozen=True)
 class OutOfBagErrors:
-    """The answers of members that did not draw a row, against its target."""
+    """Out-of-bag predictions compared with the targets."""
 
     deviations: Array
-    """Residuals y − f, or 1 where the label is wrong and 0 where it is right; one per row."""
+    """Residuals y − f, or 1 for wrong and 0 for right labels; one per row."""
     weight: Array
     labels: bool
 
     def error(self, level: float) -> OutOfBagError:
-        """The mean loss of a row with an interval: Wilson's for rates, Student's for squares."""
+        """Mean loss with an interval: Wilson for rates, Student for squared errors."""
         if not 0 < level < 1:
             raise ParameterError(f"level={level!r} must lie between 0 and 1, such as 0.95.")
         losses = self.deviations if self.labels else self.deviations**2
@@ -77,7 +77,7 @@ class OutOfBagErrors:
             middle = (mean + z * z / (2 * n)) / (1 + z * z / n)
             spread = float(np.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n)))
             half = z / (1 + z * z / n) * spread
-            # An end that rounding takes past 0 or 1 is meant to be there.
+            # Rounding may move a bound slightly past 0 or 1.
             return OutOfBagError(mean, max(0.0, middle - half), min(1.0, middle + half))
         spread = float(self.weight @ (losses - mean) ** 2) / max(n - 1, 1.0)
         half = float(stdtrit(max(n - 1, 1.0), tail) * np.sqrt(spread / n))

@@ -1,1 +1,1 @@
-"""Different models combined: voting, stacking, linear combinations."""
+"""Combinations of different models: voting, stacking, linear combinations."""

@@ -1,4 +1,4 @@
-"""What all combinations of models share: members fitted side by side and kept as they come."""
+"""Parts shared by all ensembles: members fitted in parallel and kept in order."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ Done = TypeVar("Done")
 
 
 class Ensemble(Watched, Estimator, ABC):
-    """Models that answer together: ``estimators_`` grows by one as each is fitted.
+    """Models that predict together: ``estimators_`` grows by one when a member is fitted.
 
-    Members run side by side, each on its share of the threads, and arrive in order, so that no
-    result depends on how many ran at once. Ctrl-C, a callback or ``th.config(max_time=...)`` leave
-    the members that were done by then.
+    Members are fitted in parallel, each with its share of the threads, and are stored in order, so
+    that results do not depend on the number of threads. Ctrl-C, a callback or
+    ``th.config(max_time=...)`` keep the members that were finished.
     """
 
     _streams = False
@@ -44,20 +44,22 @@ class Ensemble(Watched, Estimator, ABC):
         return bool(getattr(self, "estimators_", None))
 
     def _require_rows(self, X: Any, y: Any) -> tuple[Any, int]:
-        """X, and how many rows it has. It stays as it is, for members may take what others refuse;
-        only what cannot be cut into rows becomes an array that can.
+        """X and its number of rows.
+
+        X stays as it is, because members may accept what others do not; only input that cannot be
+        indexed by rows becomes an array.
         """
         return require_rows(X, y, type(self).__name__)
 
     @abstractmethod
     def _targets(self, y: Any, n_rows: int, dtype: Any = np.float64) -> Array:
-        """The targets that members learn."""
+        """Targets to which the members are fitted."""
 
     def _remember_columns(self, X: Any) -> None:
         validate_data(self, X, skip_check_array=True, reset=True)
 
     def _same_columns(self, X: Any) -> None:
-        if getattr(X, "ndim", 2) == 2:  # else members say what is wrong with it
+        if getattr(X, "ndim", 2) == 2:  # otherwise the members raise the error
             validate_data(self, X, skip_check_array=True, reset=False)
 
     def _weights(self, sample_weight: Any, n_rows: int) -> Array | None:
@@ -73,7 +75,7 @@ class Ensemble(Watched, Estimator, ABC):
         X: Any,
         y: Any,
     ) -> int:
-        """``keep(work(task))`` for each task in order, until time is up; how many were kept."""
+        """``keep(work(task))`` for each task in order, within the time limit; the number done."""
         done = 0
         attributes = lambda members: {"estimators_": members}  # noqa: E731
         with self._watching(len(tasks), attributes, X, y) as watch:
@@ -92,7 +94,7 @@ class Ensemble(Watched, Estimator, ABC):
     def _warn_of_fewer(self, done: int, planned: int, verdict: Verdict) -> None:
         warn(
             f"{type(self).__name__}: {verdict.value} after {done} of {planned} fits; the model "
-            "consists of those. Raise th.config(max_time=...), or ask for fewer.",
+            "consists of these members. Increase th.config(max_time=...), or use fewer members.",
             ConvergenceWarning,
         )
 
@@ -106,23 +108,23 @@ class EnsembleRegressor(RegressorMixin, Ensemble):
 
 
 class EnsembleClassifier(Classifier, Ensemble):
-    """Members that learn the codes 0, …, C−1 of the labels ``classes_``."""
+    """Members that are fitted to the codes 0, …, C−1 of the labels ``classes_``."""
 
     def _targets(self, y: Any, n_rows: int, dtype: Any = None) -> Array:
         labels = self._labels(y)
         if len(labels) != n_rows:
             raise DataError(
                 f"{type(self).__name__}: Found input variables with inconsistent numbers of "
-                f"samples: X has {n_rows} rows, y has {len(labels)}. Give one label per row."
+                f"samples: X has {n_rows} rows, y has {len(labels)}. Pass one label per row."
             )
         encoding = LabelEncoding.of(labels)
         self.classes_ = encoding.classes
         return encoding.encode(labels)
 
     def _of_all_classes(self, member: Any, found: Array, *, labels: bool = False) -> Array:
-        """A column per class: members that never met a class give it probability 0.
+        """One column per class; a class that a member was not fitted to gets probability 0.
 
-        Members were taught codes, or, where others fitted them, the labels themselves.
+        Members were fitted to codes or, if they were fitted elsewhere, to the labels themselves.
         """
         seen = np.asarray(getattr(member, "classes_", np.arange(found.shape[1])))
         if labels:
@@ -135,16 +137,16 @@ class EnsembleClassifier(Classifier, Ensemble):
 
 
 def require_weighable(member: Any, name: str, who: str) -> None:
-    """Refuse weights for a member that takes none."""
+    """Raise an error if weights are given for a member that does not support them."""
     if not has_fit_parameter(member, "sample_weight"):
         raise CapabilityError(
-            f"{who}: sample_weight was given, and {name!r}, a {type(member).__name__}, does not "
-            "support sample weights. Leave it out, or leave the weights out."
+            f"{who}: sample_weight was given, but {name!r}, a {type(member).__name__}, does not "
+            "support sample weights. Remove this member, or leave the weights out."
         )
 
 
 def average(outputs: Sequence[Array], weights: Array | None = None) -> Array:
-    """Σ wₘfₘ/Σ wₘ, summed in the members' order and given in their precision."""
+    """Σ wₘfₘ/Σ wₘ, summed in the order of the members and returned in their precision."""
     share = np.ones(len(outputs)) if weights is None else np.asarray(weights, dtype=np.float64)
     total = np.zeros(outputs[0].shape)
     for weight, output in zip(share, outputs, strict=True):
@@ -153,6 +155,6 @@ def average(outputs: Sequence[Array], weights: Array | None = None) -> Array:
 
 
 def precision_of(outputs: Sequence[Array]) -> Any:
-    """float32 where all members answer in it, else float64."""
+    """float32 if all outputs are float32, else float64."""
     single = all(getattr(each, "dtype", None) == np.float32 for each in outputs)
     return np.float32 if single else np.float64

@@ -1,4 +1,4 @@
-"""Weights of models: f = Σ αₘfₘ by least squares on what the models predict."""
+"""Weights of models: f = Σ αₘfₘ by least squares on their predictions."""
 
 from __future__ import annotations
 
@@ -15,37 +15,39 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.programs.quadratic_program import equality_quadratic_program
 
 TINY = 1e-9
-"""Share of the mean squared residual added to the diagonal: models that agree then share alike."""
+"""Fraction of the mean squared residual added to the diagonal: equal models get equal weights."""
 
 
 class LinearCombination(LinearRegressor):
-    """The weights of a sum of models: least squares on their outputs.
+    """Weighted sum of models: least squares on their predictions.
 
-    Formula: α = argmin Σ wᵢ(yᵢ − Σ αₘfₘ(xᵢ) − b)²/Σ wᵢ + λ‖α‖², where asked for with α ≥ 0 and
-    Σ αₘ = 1; b = 0 by default. The columns of X are what the models predict; `StackingRegressor`
-    makes them, out of fold. With Σ αₘ = 1 the residual is Σ αₘ(y − fₘ), so α minimises αᵀGα with G
-    the mean product of the models' residuals: α ∝ G⁻¹1, and with α ≥ 0 an average of the models. λ
-    draws α to 0, or to equal weights where they sum to one.
+    The columns of X are the predictions of the models; `StackingRegressor` makes them out of fold,
+    with this estimator as its ``final_estimator``.
+
+    Formula: α = argmin Σ wᵢ(yᵢ − Σ αₘfₘ(xᵢ) − b)²/Σ wᵢ + λ‖α‖², optionally with α ≥ 0 and with Σ αₘ
+    = 1; b = 0 by default. With Σ αₘ = 1 the residual is Σ αₘ(y − fₘ), so α minimises αᵀGα, where G
+    is the mean product of the residuals of the models: α ∝ G⁻¹1.
 
     Cost: O(n M²) for M models, in memory or out of core, and O(M³).
 
     Parameters
     ----------
     alpha : float, default=0.0
-        λ.
+        Strength of the penalty on the weights (λ). Larger values shrink the weights towards 0, or
+        towards equal weights with ``sum_to_one=True``. Must be at least 0.
     positive : bool, default=False
-        Whether weights must be ≥ 0: models are then chosen as well as weighed.
+        If True, the weights are at least 0; models that do not help get weight 0.
     sum_to_one : bool, default=False
-        Whether weights sum to 1, so that what all models say is kept.
+        If True, the weights sum to 1. With ``positive=True`` the result is then a weighted average.
     fit_intercept : bool, default=False
-        Whether there is a b, for models that are all too high or too low.
+        If True, add an intercept (b), for models that are all too high or too low.
 
     Attributes
     ----------
     coef_ : array of shape (M,)
-        α.
+        Weight of each model (α).
     intercept_ : float
-        b.
+        The intercept (b); 0 with ``fit_intercept=False``.
 
     Examples
     --------
@@ -79,20 +81,21 @@ class LinearCombination(LinearRegressor):
         self.fit_intercept = fit_intercept
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LinearCombination:
-        """Find the weights of models whose predictions are the columns of X.
+        """Compute the weights of the models. Cost: O(n M²) and O(M³) for M models.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, M)
-            What the models predict.
+            Predictions of the models, one column per model.
         y : array-like of shape (n,), optional
-            Targets; None when X is a `Source`.
+            Target value of each row. None if X is a `Source` with targets.
         sample_weight : array-like of shape (n,), optional
-            A row of weight 2 counts as two rows.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         source = self._open(X, y, sample_weight)
         weights, level = self._summing_to_one(source) if self.sum_to_one else self._free(source)
@@ -100,7 +103,7 @@ class LinearCombination(LinearRegressor):
         return self
 
     def _free(self, source: Source) -> tuple[Array, float]:
-        """Least squares or ridge, with weights of any sum."""
+        """Least squares or ridge, without a constraint on the sum of the weights."""
         from thetahat.models.linear.least_squares.linear_regression import LinearRegression
         from thetahat.models.linear.least_squares.ridge import Ridge
 
@@ -134,15 +137,15 @@ class LinearCombination(LinearRegressor):
 
 
 def best_average(G: Array) -> Array:
-    """α ≥ 0 with Σα = 1 that minimises αᵀGα, G positive definite: Wolfe's point of least norm.
+    """α ≥ 0 with Σα = 1 that minimises αᵀGα for positive definite G: Wolfe's method of least norm.
 
-    Models enter one by one, the steepest descent first; among those inside, α ∝ G⁻¹1, and one whose
-    weight would fall below 0 leaves on the way there. αᵀGα falls at every step, so no set of models
-    comes twice.
+    Models enter one at a time, steepest descent first. Among the models in use, α ∝ G⁻¹1, and a
+    model whose weight would become negative is removed. αᵀGα decreases in every step, so no set of
+    models occurs twice.
     """
     alpha = np.zeros(len(G))
     alpha[np.argmin(np.diagonal(G))] = 1.0
-    for _ in range(100 * len(G)):  # rounding may let models come and go in the last digits
+    for _ in range(100 * len(G)):  # a limit, because rounding may cause cycles
         slope = np.sum(G * alpha, axis=1)
         level = float(alpha @ slope)
         newcomer = int(np.argmin(slope))
@@ -167,7 +170,7 @@ def best_average(G: Array) -> Array:
 
 @dataclass(frozen=True)
 class _ResidualSums:
-    """Σ w, Σ wr and Σ w(r − level)(r − level)ᵀ with rₘ = y − fₘ; two sets of rows add up."""
+    """Σ w, Σ wr and Σ w(r − level)(r − level)ᵀ with rₘ = y − fₘ; they can be merged."""
 
     weight: float
     total: Array
@@ -181,7 +184,7 @@ class _ResidualSums:
 
 def _residual_sums(block: Block, level: Array) -> _ResidualSums:
     residuals = np.asarray(block.y, dtype=np.float64)[:, None] - dense_rows(block)
-    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    weight = block.row_weights
     about = residuals - level
     return _ResidualSums(
         float(weight.sum()), weight @ residuals, about.T @ (weight[:, None] * about)

@@ -1,4 +1,4 @@
-"""What `fit` and `predict` of a combination hand on to its members: scikit-learn's routing."""
+"""Routing of metadata from `fit` and `predict` to the members, with scikit-learn's rules."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ from thetahat.foundation.types import Array
 
 
 def routing_enabled() -> bool:
-    """Whether the user asked scikit-learn to route metadata."""
+    """Whether metadata routing is enabled in scikit-learn."""
     return bool(get_config().get("enable_metadata_routing", False))
 
 
 def routed(owner: Any, method: str, params: dict[str, Any]) -> Any:
-    """Whose method gets what: ``found[name][callee]``; nothing goes anywhere unless asked for."""
+    """Arguments for the methods of each member, as ``found[name][callee]``."""
     if params and not routing_enabled():
         raise ParameterError(
             f"{type(owner).__name__}.{method} got {', '.join(map(repr, sorted(params)))}, which "
-            "reach the members only with sklearn.set_config(enable_metadata_routing=True)."
+            "can be passed to the members only with "
+            "sklearn.set_config(enable_metadata_routing=True)."
         )
     return process_routing(owner, method, **params)
 
 
 def takes_weights(member: Any) -> bool:
-    """Whether weights given to `fit` would reach this model."""
+    """Whether weights passed to `fit` would reach this model."""
     if routing_enabled():
         request = get_routing_for_object(member)
         return "sample_weight" in request.consumes("fit", ("sample_weight",))
@@ -37,7 +38,7 @@ def takes_weights(member: Any) -> bool:
 
 
 def rows_of_params(params: dict[str, Any], rows: Array, n_rows: int) -> dict[str, Any]:
-    """Parameters with one entry per row, for some of the rows; others as they are."""
+    """Arguments restricted to some rows, if they have one entry per row."""
     return {
         name: take_rows(value, rows) if _is_per_row(value, n_rows) else value
         for name, value in params.items()

@@ -1,4 +1,4 @@
-"""Members with names: (name, estimator) pairs, their parameters reached as ``name__parameter``."""
+"""Members with names: (name, estimator) pairs, with parameters set as ``name__parameter``."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from thetahat.models.ensemble.combination.base import Ensemble, require_weighabl
 from thetahat.models.ensemble.combination.metadata_routing import routed, routing_enabled
 
 DROP = "drop"
-"""In the place of an estimator: leave it out."""
+"""Used in place of an estimator to leave it out."""
 
 
 class NamedMembers(Ensemble):
-    """A committee of different models, each under its own name; X reaches them untouched."""
+    """An ensemble of different models, each with a name; they receive X unchanged."""
 
     _mixes_kinds: ClassVar[bool] = False
-    """Whether members may be regressors among classifiers."""
+    """Whether classifiers and regressors may be mixed."""
 
     estimators: list[tuple[str, Any]]
     _fitted_names: list[str]
-    """Of ``estimators_``, in their order."""
+    """Names of ``estimators_``, in the same order."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -36,7 +36,7 @@ class NamedMembers(Ensemble):
         return tags
 
     def _well_formed(self) -> list[tuple[str, Any]]:
-        """The pairs, or none of them where `estimators` is not a list of pairs."""
+        """The pairs; an empty list if `estimators` is not a list of pairs."""
         pairs = self.estimators if isinstance(self.estimators, list | tuple) else []
         good = all(
             isinstance(pair, list | tuple) and len(pair) == 2 and isinstance(pair[0], str)
@@ -45,7 +45,18 @@ class NamedMembers(Ensemble):
         return [(name, member) for name, member in pairs] if good else []
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters; with `deep`, the members by name and their parameters too."""
+        """Return the parameters of the ensemble.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            If True, also return the members by name and their parameters as ``name__parameter``.
+
+        Returns
+        -------
+        dict
+            Parameter names and values.
+        """
         found: dict[str, Any] = super().get_params(deep=False)
         if not deep:
             return found
@@ -58,7 +69,19 @@ class NamedMembers(Ensemble):
         return found
 
     def set_params(self, **params: Any) -> Any:
-        """Set parameters; ``name=estimator`` replaces a member, "drop" leaves it out."""
+        """Set parameters of the ensemble and of its members.
+
+        Parameters
+        ----------
+        **params
+            Parameters to set: those of the ensemble, ``name=estimator`` to replace a member,
+            ``name="drop"`` to leave it out, or ``name__parameter=value``.
+
+        Returns
+        -------
+        self
+            The estimator itself.
+        """
         if "estimators" in params:
             self.estimators = params.pop("estimators")
         replaced = {name: params.pop(name) for name, _ in self._well_formed() if name in params}
@@ -75,12 +98,12 @@ class NamedMembers(Ensemble):
         return Bunch(**dict(self.estimators))
 
     def _active(self) -> list[tuple[str, Any]]:
-        """The members that are not dropped; a list that is no list of named models is refused."""
+        """The members that are not dropped; an error if `estimators` is not a valid list."""
         who, pairs = type(self).__name__, self._well_formed()
         if not pairs:
             raise ParameterError(
                 f"{who}: Invalid 'estimators' attribute: 'estimators' should be a non-empty list "
-                f"of (string, estimator) tuples, not {self.estimators!r}. Give "
+                f"of (string, estimator) tuples, not {self.estimators!r}. Use "
                 'estimators=[("name", model), ...].'
             )
         names = [name for name, _ in pairs]
@@ -88,7 +111,7 @@ class NamedMembers(Ensemble):
         if repeated:
             raise ParameterError(
                 f"{who}: Names provided are not unique: {', '.join(map(repr, repeated))} in "
-                f"{names!r}. Name each member once."
+                f"{names!r}. Use each name once."
             )
         taken = sorted(set(names) & set(super().get_params(deep=False)))
         if taken:
@@ -99,8 +122,8 @@ class NamedMembers(Ensemble):
         odd = [name for name in names if "__" in name]
         if odd:
             raise ParameterError(
-                f"{who}: Estimator names must not contain __: got {odd!r}. Two underscores lead to "
-                "a member's parameters."
+                f"{who}: Estimator names must not contain __: got {odd!r}. Two underscores "
+                "separate the name of a member from its parameters."
             )
         active = [(name, member) for name, member in pairs if _is_used(member)]
         if not active:
@@ -112,23 +135,23 @@ class NamedMembers(Ensemble):
         return active
 
     def _require_kind(self, name: str, member: Any) -> None:
-        """Refuse a member that cannot do what the whole does."""
+        """Raise an error if a member is not an estimator of the right kind."""
         if not _is_estimator(member):
             raise ParameterError(
-                f"{type(self).__name__}: {name!r} is {member!r}, which is no estimator. Give an "
+                f"{type(self).__name__}: {name!r} is {member!r}, which is not an estimator. Use an "
                 'instance with fit and predict, or "drop".'
             )
         kind = get_tags(self).estimator_type
         if not self._mixes_kinds and get_tags(member).estimator_type != kind:
             raise ParameterError(
                 f"{type(self).__name__}: The estimator {type(member).__name__} ({name!r}) should "
-                f"be a {kind}."
+                f"be a {kind}. Replace it, or set it to 'drop'."
             )
 
     def _params_of_members(
         self, active: list[tuple[str, Any]], weight: Array | None, params: dict[str, Any]
     ) -> dict[str, dict[str, Any]]:
-        """What each member's `fit` is given beside rows and targets."""
+        """Arguments of the `fit` method of each member, besides rows and targets."""
         weights = {} if weight is None else {"sample_weight": weight}
         if routing_enabled():
             found = routed(self, "fit", {**params, **weights})
@@ -141,7 +164,7 @@ class NamedMembers(Ensemble):
     def _fit_named(
         self, active: list[tuple[str, Any]], given: dict[str, dict[str, Any]], X: Any, y: Array
     ) -> list[str]:
-        """Every member fitted to all rows, side by side; the names of those that were."""
+        """Fit every member to all rows, in parallel; return the names of the fitted ones."""
         self.estimators_ = []
 
         def work(pair: tuple[str, Any]) -> Any:
@@ -152,14 +175,14 @@ class NamedMembers(Ensemble):
 
     @property
     def named_estimators_(self) -> Bunch:
-        """The fitted members by name, "drop" for the others."""
+        """The fitted members by name; "drop" for the others."""
         if not hasattr(self, "_fitted_names"):
-            raise AttributeError(f"{type(self).__name__} is not fitted, and has no members yet.")
+            raise AttributeError(f"{type(self).__name__} is not fitted yet. Call fit first.")
         fitted = dict(zip(self._fitted_names, self.estimators_, strict=True))
         return Bunch(**{name: fitted.get(name, DROP) for name, _ in self._well_formed()})
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Who gets what of the metadata given to `fit`."""
+        """Return scikit-learn's description of how metadata are routed to the members."""
         router = MetadataRouter(owner=self)
         for name, member in self._well_formed():
             if _is_used(member):
@@ -177,7 +200,7 @@ def _is_used(member: Any) -> bool:
 
 
 def fitted_member(name: str, member: Any, X: Any, y: Array, params: dict[str, Any]) -> Any:
-    """A copy fitted; what it complains of says which member it was."""
+    """A fitted copy of a member; errors and warnings name the member."""
     try:
         return clone(member).fit(X, y, **params)
     except Exception as failure:

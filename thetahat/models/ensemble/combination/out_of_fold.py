@@ -1,4 +1,4 @@
-"""Folds for predictions of rows by models that never saw them."""
+"""Folds for out-of-fold predictions."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ Fold = tuple[Array, Array]
 
 
 def folds_of(cv: Any, y: Array, *, classifier: bool, who: str) -> list[Fold]:
-    """(train, test) rows of every fold, in which each row is held back exactly once."""
+    """(train, test) rows of every fold; each row is in exactly one test set."""
     n = len(y)
     count = 5 if cv is None else cv
     if isinstance(count, int | np.integer) and not isinstance(count, bool):
         if not 2 <= count <= n:
             raise DataError(
-                f"{who}: cv={count} folds of n_samples={n}: each of at least 2 folds needs a row. "
-                f"Use cv={min(max(2, n), 5)}, or give more rows."
+                f"{who}: cv={count} folds of n_samples={n}: cv must be at least 2 and each fold "
+                f"needs a row. Use cv={min(max(2, n), 5)}, or more rows."
             )
         smallest = int(np.bincount(y.astype(np.intp)).min()) if classifier else count
         if smallest < count:
-            # As many folds as there are rows of a class is what stratification asks for.
+            # Stratification needs at least as many rows per class as there are folds.
             classifier = False
     splitter = check_cv(cv, y, classifier=classifier)
     folds = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(np.zeros((n, 1)), y)]
     held = np.concatenate([test for _, test in folds]) if folds else np.empty(0, dtype=int)
     if len(held) != n or len(np.unique(held)) != n:
         raise ParameterError(
-            f"{who}: cv={cv!r} holds back {len(np.unique(held))} of {n} rows, {len(held)} times; "
-            "each must be held back once, so that it has one prediction. Use a partition, such as "
-            "KFold."
+            f"{who}: cv={cv!r} holds out {len(np.unique(held))} of {n} rows, {len(held)} times in "
+            "total; each must be held out once, so that it has one prediction. Use a partition, "
+            "such as KFold."
         )
     return folds

@@ -1,6 +1,7 @@
-"""Rows that pass through to learners as they came, for some take what others refuse.
+"""Rows that are passed to learners unchanged, because learners accept different kinds of input.
 
-Tables stay tables, for a learner may look columns up by name; all else becomes an array or CSR.
+Tables stay tables, because a learner may select columns by name; other input becomes an array or a
+CSR matrix.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from thetahat.foundation.errors import CapabilityError, DataError
 
 
 def require_rows(X: Any, y: Any, who: str) -> tuple[Any, int]:
-    """X, and how many rows it has; only what cannot be cut into rows becomes an array that can."""
+    """X and its number of rows; input that cannot be indexed by rows becomes an array."""
     if isinstance(X, Source):
         raise CapabilityError(
-            f"{who} needs its rows in memory, and these are read block by block. Load them "
-            "first, or fit a model that streams, such as LinearModel."
+            f"{who} needs its rows in memory, but this source reads them in blocks. Load the data "
+            "first, or use a model that supports sources on disk, such as LinearModel."
         )
     if y is None:
         raise DataError(
-            f"{who} requires y to be passed, but the target y is None. Give one target per row."
+            f"{who} requires y to be passed, but the target y is None. Pass one target per row."
         )
     if not hasattr(X, "shape") and not hasattr(X, "__len__"):
         X = np.asarray(X)
@@ -40,7 +41,7 @@ def require_rows(X: Any, y: Any, who: str) -> tuple[Any, int]:
 
 
 def rows_as_given(model: Estimator, X: Any, learner: Any, *, reset: bool) -> Any:
-    """Rows for copies of `learner`; `reset` remembers their columns, else they are compared."""
+    """Rows for copies of `learner`; `reset` stores their columns, otherwise compares them."""
     if is_table(X):
         validate_data(model, X, skip_check_array=True, reset=reset)
         return X
@@ -61,7 +62,7 @@ def rows_as_given(model: Estimator, X: Any, learner: Any, *, reset: bool) -> Any
 
 
 def open_as_given(model: Estimator, X: Any, y: Any, sample_weight: Any, learner: Any) -> InMemory:
-    """Parameters, targets and weights checked; the rows as they came, for copies of `learner`."""
+    """Validated parameters, targets and weights, with the rows unchanged for `learner`."""
     check_ranges(model)
     who = type(model).__name__
     X, n_rows = require_rows(X, y, who)

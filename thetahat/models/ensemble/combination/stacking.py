@@ -1,10 +1,10 @@
-"""Stacking: the outputs of models are the columns from which a last model learns.
+"""Stacking: the outputs of models are the columns on which a final estimator is fitted.
 
     f(x) = g(f₁(x), …, f_M(x)),      in the simplest case  f = Σ αₘfₘ
 
-A member that learned the rows by heart would seem perfect on them, and g would trust it alone. So
-g learns from predictions of rows by copies of the members that were fitted without them (out of
-fold); the members that answer later are fitted to all rows.
+A member that overfits would seem perfect on its training rows, and g would rely on it alone.
+Therefore g is fitted to out-of-fold predictions, made by copies of the members that were fitted
+without these rows; the members used for prediction are fitted to all rows.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ METHODS = ("predict_proba", "decision_function", "predict")
 
 
 class Part(NamedTuple):
-    """One fit: a member to all rows (no fold), or to those of a fold."""
+    """One fit: a member on all rows (no fold), or on the training rows of a fold."""
 
     name: str
     member: Any
@@ -47,7 +47,7 @@ class Part(NamedTuple):
 
 
 class Stacking(TransformerMixin, NamedMembers):
-    """Members, and a ``final_estimator_`` that learns from what they say."""
+    """Members, and a ``final_estimator_`` fitted to their outputs."""
 
     _ranges = {  # noqa: RUF012
         "final_estimator": Range(lambda value: hasattr(value, "fit"), "an estimator") | none,
@@ -63,7 +63,7 @@ class Stacking(TransformerMixin, NamedMembers):
 
     @abstractmethod
     def _default_final(self) -> Any:
-        """Who learns from the members where nobody is named."""
+        """The final estimator used when none is given."""
 
     def _fit_stack(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> None:
         check_ranges(self)
@@ -85,26 +85,27 @@ class Stacking(TransformerMixin, NamedMembers):
             weights = {"sample_weight": weight}
         elif weight is not None and not routing_enabled():
             raise CapabilityError(
-                f"{type(self).__name__}: sample_weight was given, and the final estimator, a "
-                f"{type(final).__name__}, does not support sample weights. Choose another."
+                f"{type(self).__name__}: sample_weight was given, but the final estimator, a "
+                f"{type(final).__name__}, does not support sample weights. Use another one, or "
+                "leave the weights out."
             )
         self.final_estimator_ = final.fit(self._joined(X, outputs), targets, **weights)
 
     def _outputs_of_fitted(self, active: list[tuple[str, Any]], X: Any) -> list[Array]:
-        """What members that are fitted already say of the rows."""
+        """Outputs of members that are already fitted."""
         for name, member in active:
             try:
                 check_is_fitted(member)
             except NotFittedError as failure:
                 raise NotFittedError(
-                    f"{type(self).__name__}: cv='prefit', and {name!r}, a "
+                    f"{type(self).__name__}: cv='prefit' needs fitted members, but {name!r}, a "
                     f"{type(member).__name__}, is not fitted yet. Fit it to other rows first, or "
-                    "leave the fitting to cv=5."
+                    "use cv=5 to fit all members here."
                 ) from failure
         self.estimators_ = [member for _, member in active]
         self.stack_method_ = [self._method_of(name, member) for name, member in active]
         self._fitted_names = [name for name, _ in active]
-        return self._say(self.estimators_, X)
+        return self._outputs_of(self.estimators_, X)
 
     def _outputs_out_of_fold(
         self,
@@ -113,12 +114,12 @@ class Stacking(TransformerMixin, NamedMembers):
         X: Any,
         y: Array,
     ) -> list[Array]:
-        """Members fitted to all rows, and what copies of them say of rows they never saw."""
+        """Fit the members to all rows, and compute the out-of-fold outputs of their copies."""
         who, n_rows = type(self).__name__, len(y)
         folds = folds_of(self.cv, y, classifier=hasattr(self, "classes_"), who=who)
         methods = {name: self._method_of(name, member) for name, member in active}
         parts = [Part(name, member, fold) for name, member in active for fold in (None, *folds)]
-        said: list[Array] = []
+        outputs: list[Array] = []
         self.estimators_, self.stack_method_ = [], []
 
         def work(part: Part) -> tuple[Part, Any]:
@@ -134,36 +135,36 @@ class Stacking(TransformerMixin, NamedMembers):
             if part.fold is None:
                 self.estimators_.append(result)
                 self.stack_method_.append(methods[part.name])
-                said.append(np.empty(0))
+                outputs.append(np.empty(0))
                 return
             test = part.fold[1]
-            if not said[-1].size:
-                said[-1] = np.empty((n_rows, *result.shape[1:]), dtype=result.dtype)
-            said[-1][test] = result
+            if not outputs[-1].size:
+                outputs[-1] = np.empty((n_rows, *result.shape[1:]), dtype=result.dtype)
+            outputs[-1][test] = result
 
         done = self._run(parts, work, keep, X, y) // (len(folds) + 1)
         if not done:
             raise CapabilityError(
-                f"{who}: time was up before the first member had predicted every row. Raise "
-                "th.config(max_time=...), or use fewer folds."
+                f"{who}: the time limit was reached before the first member had predicted every "
+                "row. Increase th.config(max_time=...), or use fewer folds."
             )
         del self.estimators_[done:], self.stack_method_[done:]
         self._fitted_names = [name for name, _ in active[:done]]
-        return said[:done]
+        return outputs[:done]
 
     def _method_of(self, name: str, member: Any) -> str:
-        """The first method of those asked for that the member has."""
+        """The first of the requested methods that the member has."""
         wanted = METHODS if self.stack_method == "auto" else (self.stack_method,)
         for method in wanted:
             if hasattr(member, method):
                 return method
         raise ParameterError(
             f"{type(self).__name__}: Underlying estimator {name} does not implement the method "
-            f"{self.stack_method!r}. Use stack_method='auto', or another member."
+            f"{self.stack_method!r}. Use stack_method='auto', or another estimator."
         )
 
     def _output(self, member: Any, method: str, X: Any) -> Array:
-        """What a member says, of shape (n,) or (n, k)."""
+        """Output of a member, of shape (n,) or (n, k)."""
         found = np.asarray(getattr(member, method)(X))
         if not hasattr(self, "classes_"):
             return found
@@ -174,18 +175,20 @@ class Stacking(TransformerMixin, NamedMembers):
             return LabelEncoding(self.classes_).encode(found).astype(np.float64)
         return found
 
-    def _say(self, members: list[Any], X: Any) -> list[Array]:
+    def _outputs_of(self, members: list[Any], X: Any) -> list[Array]:
         pairs = zip(members, self.stack_method_, strict=True)
         return [self._output(member, method, X) for member, method in pairs]
 
     def _joined(self, X: Any, outputs: list[Array]) -> Any:
-        """The members' columns side by side, those of X after them where asked for."""
+        """Outputs of the members side by side, followed by X with ``passthrough=True``."""
         columns = []
         for method, output in zip(self.stack_method_, outputs, strict=True):
             if output.ndim == 1:
                 columns.append(output[:, None])
             elif method == "predict_proba" and output.shape[1] == 2:
-                columns.append(output[:, 1:])  # the other column is 1 minus this one
+                columns.append(
+                    output[:, 1:]
+                )  # the other column is 1 minus this one, so it adds nothing
             else:
                 columns.append(output)
         dtype = precision_of(columns)
@@ -199,25 +202,38 @@ class Stacking(TransformerMixin, NamedMembers):
         return np.hstack([joined, rows])
 
     def transform(self, X: Any) -> Any:
-        """What each member says of each row, and the row itself with ``passthrough=True``.
+        """Return the outputs of the members, and X with ``passthrough=True``.
 
         Cost: one prediction of each member.
 
         Parameters
         ----------
         X : anything the members take, of n rows
-            The rows.
+            Rows to transform, with the same columns as in `fit`.
 
         Returns
         -------
         array of shape (n, number of outputs)
+            The columns to which the final estimator is applied.
         """
         check_is_fitted(self)
         self._same_columns(X)
-        return self._joined(X, self._say(self.estimators_, X))
+        return self._joined(X, self._outputs_of(self.estimators_, X))
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """The names of the columns of `transform`. Cost: O(columns)."""
+        """Return the names of the columns of `transform`. Cost: O(columns).
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the columns of X, used with ``passthrough=True``. None uses the names seen in
+            `fit`.
+
+        Returns
+        -------
+        array of str
+            Names made of the class name and the names of the members.
+        """
         check_is_fitted(self)
         names = []
         fitted = self._fitted_names
@@ -241,7 +257,7 @@ class Stacking(TransformerMixin, NamedMembers):
         return getattr(self.final_estimator_, method)(self.transform(X), **params)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Who gets what of the metadata given to `fit` and `predict`."""
+        """Return scikit-learn's description of how metadata are routed to the members."""
         router = super().get_metadata_routing()
         final = self.final_estimator
         return router.add(
@@ -255,7 +271,7 @@ def _may_weigh(final: Any) -> bool:
 
 
 def final_has(method: str) -> Any:
-    """Whether the last model, fitted or not, has a method."""
+    """Whether the final estimator, fitted or not, has a method."""
 
     def check(stack: Any) -> bool:
         final = getattr(stack, "final_estimator_", None) or stack.final_estimator

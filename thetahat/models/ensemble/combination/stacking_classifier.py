@@ -1,4 +1,4 @@
-"""Stacking for labels: a classifier of what other classifiers say."""
+"""Stacking for classification."""
 
 from __future__ import annotations
 
@@ -14,47 +14,56 @@ from thetahat.models.ensemble.combination.stacking import Stacking, final_has
 
 
 class StackingClassifier(Stacking, EnsembleClassifier):
-    """Models as features: a last classifier learns how much to trust each of the others.
+    """Stacking classifier: a final classifier combines the outputs of several models.
 
-    Formula: P(y|x) = g(f₁(x), …, f_M(x)) where fₘ are the members' probabilities (one column for
-    two classes), else their scores, else their labels.
+    Formula: P(y|x) = g(f₁(x), …, f_M(x)), where fₘ are the probabilities of the members (one column
+    for two classes), or else their scores, or else their labels, and g is the final estimator.
 
-    Beware of overfitting: members look better on the rows they learned than they are, and the most
-    overfitted would be trusted most. So g learns from predictions of rows by copies of the members
-    that did not see them (``cv`` folds). With ``cv="prefit"`` the members are taken as they are:
-    give rows that none of them was fitted to.
+    The final estimator is fitted to out-of-fold predictions, made by copies of the members that
+    were fitted without the rows they predict (``cv`` folds). Otherwise it would rely most on the
+    members that overfit most. With ``cv="prefit"`` the fitted members are used as they are; then
+    call `fit` with rows that none of them was fitted to.
 
-    Cost: M·(folds + 1) fits, side by side, and one of g.
+    Cost: M·(folds + 1) fits, run in parallel, and one fit of the final estimator.
 
     Parameters
     ----------
     estimators : list of (str, estimator)
-        The members by name, of thetahat or your own; regressors too, which then predict codes. X
-        reaches them as you gave it. "drop" in the place of one leaves it out.
-    final_estimator : classifier, optional
-        g; by default `LogisticRegression`.
-    cv : int, splitter, iterable or "prefit", optional
-        Folds in which each row is held back once (5 by default, stratified, in the order of the
-        rows); "prefit": the members are fitted already.
+        The members as (name, estimator) pairs. They can be classifiers of thetahat or others,
+        including pipelines; regressors are fitted to class codes. They receive X unchanged. Replace
+        an estimator by "drop" to leave it out.
+    final_estimator : classifier or None, default=None
+        The classifier that combines the outputs of the members (g). None uses `LogisticRegression`.
+    cv : int, splitter, iterable, "prefit" or None, default=None
+        Folds for the out-of-fold predictions; every row must be held out exactly once. An int is a
+        number of folds, a splitter or an iterable gives the folds. None uses 5 folds that preserve
+        the class frequencies, in the order of the rows. "prefit" uses members that are already
+        fitted, without refitting them.
     stack_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        What is asked of the members; "auto": the first of the three that each has.
-    n_jobs, verbose
-        Kept for compatibility: ``th.config(threads=...)`` governs, and callbacks report progress.
+        Method of the members whose output is used. "auto" takes, for each member, the first of the
+        three methods that it has.
+    n_jobs : int or None, default=None
+        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
+        ``th.config(threads=...)``.
     passthrough : bool, default=False
-        Whether g sees X too.
+        If True, the final estimator is fitted to the outputs of the members and the columns of X.
+        If False, only to the outputs.
+    verbose : int, default=0
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
 
     Attributes
     ----------
-    classes_ : array of shape (C,)
-        The labels; members know them by the codes 0, 1, …
+    classes_ : array of shape (n_classes,)
+        The class labels, in sorted order. The members are fitted to their codes 0, 1, ….
     estimators_ : list of estimators
         The members, fitted to all rows.
     named_estimators_ : Bunch
-        The same by name.
+        The fitted members by name; access them as attributes or keys.
     final_estimator_ : classifier
-        g.
+        The fitted final estimator (g).
     stack_method_ : list of str
-        What was asked of each member.
+        Method used for each member.
 
     Examples
     --------
@@ -106,70 +115,81 @@ class StackingClassifier(Stacking, EnsembleClassifier):
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any
     ) -> StackingClassifier:
-        """Fit the members, and the last classifier to their out-of-fold answers.
+        """Fit the members, and the final estimator to their out-of-fold predictions.
+
+        Cost: M·(folds + 1) fits, and one fit of the final estimator.
 
         Parameters
         ----------
         X : anything the members take, of n rows
-            Features.
+            Training rows, of any kind that the members accept; they receive X unchanged.
         y : array-like of shape (n,)
-            Labels.
+            Class label of each training row.
         sample_weight : array-like of shape (n,), optional
-            Weights of the rows; every member must take them.
+            Row weights. A row of weight 2 counts as two equal rows. All members must support
+            weights. None gives every row weight 1.
         **fit_params
-            Routed to the members, with scikit-learn's metadata routing.
+            Passed to the ``fit`` method of the members through scikit-learn's metadata routing.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._fit_stack(X, y, sample_weight, fit_params)
         return self
 
     @available_if(final_has("predict"))
     def predict(self, X: Any, **predict_params: Any) -> Array:
-        """The label that g finds in the members' answers. Cost: one prediction of each member.
+        """Predict class labels. Cost: one prediction of each member.
 
         Parameters
         ----------
         X : anything the members take, of n rows
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
         **predict_params
-            For ``predict`` of the last classifier.
+            Passed to ``predict`` of the final estimator.
 
         Returns
         -------
         array of shape (n,)
+            The labels predicted by the final estimator.
         """
         codes = np.asarray(self._final("predict", X, predict_params))
         return self.classes_[codes.astype(np.intp)]
 
     @available_if(final_has("predict_proba"))
     def predict_proba(self, X: Any) -> Array:
-        """P(y|x) by the last classifier. Cost: one prediction of each member.
+        """Predict class probabilities. Cost: one prediction of each member.
+
+        Available if the final estimator has ``predict_proba``.
 
         Parameters
         ----------
         X : anything the members take, of n rows
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
 
         Returns
         -------
-        array of shape (n, C)
+        array of shape (n, n_classes)
+            Probabilities in the order of ``classes_``.
         """
         return self._final("predict_proba", X, {})
 
     @available_if(final_has("decision_function"))
     def decision_function(self, X: Any) -> Array:
-        """The scores of the last classifier. Cost: one prediction of each member.
+        """Compute the scores of the final estimator. Cost: one prediction of each member.
+
+        Available if the final estimator has ``decision_function``.
 
         Parameters
         ----------
         X : anything the members take, of n rows
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
 
         Returns
         -------
-        array of shape (n,) or (n, C)
+        array of shape (n,) or (n, n_classes)
+            The decision scores.
         """
         return self._final("decision_function", X, {})

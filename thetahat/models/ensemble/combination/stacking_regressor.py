@@ -1,4 +1,4 @@
-"""Stacking for numbers: a regression on what other regressions predict."""
+"""Stacking for regression."""
 
 from __future__ import annotations
 
@@ -12,44 +12,51 @@ from thetahat.models.ensemble.combination.stacking import Stacking, final_has
 
 
 class StackingRegressor(Stacking, EnsembleRegressor):
-    """Models as features: a last model learns how much to trust each of the others.
+    """Stacking regressor: a final regressor combines the outputs of several models.
 
-    Formula: f(x) = g(f₁(x), …, f_M(x)). With ``final_estimator=th.LinearCombination()`` it is
-    f = Σ αₘfₘ with α by (regularised) least squares on the members' outputs, non-negative or
-    summing to one where asked for.
+    Formula: f(x) = g(f₁(x), …, f_M(x)), where fₘ are the members and g is the final estimator. With
+    ``final_estimator=th.LinearCombination()`` it is f = Σ αₘfₘ with α from (regularised) least
+    squares on the outputs of the members, optionally non-negative or summing to 1.
 
-    Beware of overfitting: members look better on the rows they learned than they are, and the most
-    overfitted would be trusted most. So g learns from predictions of rows by copies of the members
-    that did not see them (``cv`` folds). With ``cv="prefit"`` the members are taken as they are:
-    give rows that none of them was fitted to.
+    The final estimator is fitted to out-of-fold predictions, made by copies of the members that
+    were fitted without the rows they predict (``cv`` folds). Otherwise it would rely most on the
+    members that overfit most. With ``cv="prefit"`` the fitted members are used as they are; then
+    call `fit` with rows that none of them was fitted to.
 
-    Cost: M·(folds + 1) fits, side by side, and one of g.
+    Cost: M·(folds + 1) fits, run in parallel, and one fit of the final estimator.
 
     Parameters
     ----------
     estimators : list of (str, estimator)
-        The members by name, of thetahat or your own: pipelines, searches, anything that predicts.
-        X reaches them as you gave it. "drop" in the place of one leaves it out.
-    final_estimator : estimator, optional
-        g; by default `RidgeCV`.
-    cv : int, splitter, iterable or "prefit", optional
-        Folds in which each row is held back once (5 by default, in the order of the rows);
-        "prefit": the members are fitted already.
-    n_jobs, verbose
-        Kept for compatibility: ``th.config(threads=...)`` governs, and callbacks report progress.
+        The members as (name, estimator) pairs. They can be estimators of thetahat or others,
+        including pipelines and searches. They receive X unchanged. Replace an estimator by "drop"
+        to leave it out.
+    final_estimator : estimator or None, default=None
+        The regressor that combines the predictions of the members (g). None uses `RidgeCV`.
+    cv : int, splitter, iterable, "prefit" or None, default=None
+        Folds for the out-of-fold predictions; every row must be held out exactly once. An int is a
+        number of folds, a splitter or an iterable gives the folds. None uses 5 folds in the order
+        of the rows. "prefit" uses members that are already fitted, without refitting them.
+    n_jobs : int or None, default=None
+        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
+        ``th.config(threads=...)``.
     passthrough : bool, default=False
-        Whether g sees X too.
+        If True, the final estimator is fitted to the outputs of the members and the columns of X.
+        If False, only to the outputs.
+    verbose : int, default=0
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
 
     Attributes
     ----------
     estimators_ : list of estimators
         The members, fitted to all rows.
     named_estimators_ : Bunch
-        The same by name.
+        The fitted members by name; access them as attributes or keys.
     final_estimator_ : estimator
-        g; its ``coef_`` are the weights α of a linear one.
+        The fitted final estimator (g). For a linear one, ``coef_`` holds the weights α.
     stack_method_ : list of str
-        What was asked of each member.
+        Method used for each member.
 
     Examples
     --------
@@ -97,40 +104,45 @@ class StackingRegressor(Stacking, EnsembleRegressor):
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any
     ) -> StackingRegressor:
-        """Fit the members, and the last model to their out-of-fold predictions.
+        """Fit the members, and the final estimator to their out-of-fold predictions.
+
+        Cost: M·(folds + 1) fits, and one fit of the final estimator.
 
         Parameters
         ----------
         X : anything the members take, of n rows
-            Features.
+            Training rows, of any kind that the members accept; they receive X unchanged.
         y : array-like of shape (n,)
-            Targets.
+            Target value of each training row.
         sample_weight : array-like of shape (n,), optional
-            Weights of the rows; every member must take them.
+            Row weights. A row of weight 2 counts as two equal rows. All members must support
+            weights. None gives every row weight 1.
         **fit_params
-            Routed to the members, with scikit-learn's metadata routing.
+            Passed to the ``fit`` method of the members through scikit-learn's metadata routing.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._fit_stack(X, y, sample_weight, fit_params)
         return self
 
     @available_if(final_has("predict"))
     def predict(self, X: Any, **predict_params: Any) -> Any:
-        """g of the members' predictions. Cost: one prediction of each member.
+        """Predict targets with the final estimator. Cost: one prediction of each member.
 
         Parameters
         ----------
         X : anything the members take, of n rows
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
         **predict_params
-            For ``predict`` of the last model, such as ``return_std=True``: how sure it is, the
-            members taken as they are.
+            Passed to ``predict`` of the final estimator, for example ``return_std=True``; the
+            standard deviation then ignores the uncertainty of the members.
 
         Returns
         -------
         array of shape (n,)
+            The predicted targets.
         """
         return self._final("predict", X, predict_params)

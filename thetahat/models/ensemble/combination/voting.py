@@ -1,4 +1,4 @@
-"""Voting: different models fitted to the same rows, and the mean of what they say."""
+"""Parts shared by the voting estimators."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class Voting(TransformerMixin, NamedMembers):
         try:
             names = self._fit_named(active, given, X, targets)
         finally:
-            # On Ctrl-C too: those that were done answer.
+            # Also on Ctrl-C, so that the fitted members can predict.
             names = names or [name for name, _ in active[: len(self.estimators_)]]
             self._share = None if share is None else np.array([share[name] for name in names])
             self._fitted_names = names
         self._require_votes()
 
     def _shares(self) -> dict[str, float] | None:
-        """The weight of each member, by name."""
+        """Weight of each member, by name."""
         if self.weights is None:
             return None
         weights = np.asarray(self.weights, dtype=np.float64)
@@ -53,20 +53,20 @@ class Voting(TransformerMixin, NamedMembers):
         if not (np.isfinite(weights) & (weights >= 0)).all():
             place = int(np.argmin(np.isfinite(weights) & (weights >= 0)))
             raise ParameterError(
-                f"{who}: weights[{place}]={weights[place]:g}, that of {names[place]!r}; weights "
-                "must be finite and ≥ 0."
+                f"{who}: weights must be finite and ≥ 0; got weights[{place}]={weights[place]:g}, "
+                f"that of {names[place]!r}."
             )
         return dict(zip(names, weights.tolist(), strict=True))
 
     def _require_votes(self) -> None:
         if self._share is not None and not self._share.any():
             raise ParameterError(
-                f"{type(self).__name__}: the weights of all members in use are 0. Give one a "
-                "positive weight."
+                f"{type(self).__name__}: the weights of all members in use are 0. At least one "
+                "weight must be positive."
             )
 
     def _each(self, X: Any, method: str) -> list[Array]:
-        """What each member says, in order."""
+        """Output of each member, in order."""
         check_is_fitted(self)
         self._same_columns(X)
         return [np.asarray(getattr(member, method)(X)) for member in self.estimators_]

@@ -1,4 +1,4 @@
-"""A vote of different classifiers: most votes, or the largest mean probability."""
+"""Voting of different classifiers: majority vote, or largest mean probability."""
 
 from __future__ import annotations
 
@@ -19,44 +19,51 @@ from thetahat.models.ensemble.combination.voting import Voting
 def _is_soft(model: Any) -> bool:
     if model.voting != "soft":
         raise AttributeError(
-            f"predict_proba is not available when voting={model.voting!r}: members vote with "
-            'labels. Use voting="soft".'
+            f"predict_proba is not available when voting={model.voting!r}, which uses labels only. "
+            'Use voting="soft".'
         )
     return True
 
 
 class VotingClassifier(Voting, EnsembleClassifier):
-    """Different classifiers vote: by their labels, or by the mean of their probabilities.
+    """Voting classifier: a majority vote of different classifiers, or their mean probabilities.
 
-    Formula: "hard" ŷ = argmax_c Σ αₘ 1[ŷₘ = c], the first class where votes tie; "soft"
-    ŷ = argmax_c Σ αₘPₘ(c|x).
+    Formula: "hard" ŷ = argmax_c Σ αₘ 1[ŷₘ = c], the first class in case of ties; "soft" ŷ =
+    argmax_c Σ αₘPₘ(c|x).
 
-    Cost: one fit and one prediction of each member, side by side.
+    Cost: one fit and one prediction of each member, run in parallel.
 
     Parameters
     ----------
     estimators : list of (str, classifier)
-        The members by name, of thetahat or your own: pipelines, searches, anything that predicts.
-        X reaches them as you gave it. "drop" in the place of one leaves it out.
+        The members as (name, estimator) pairs. They can be estimators of thetahat or others,
+        including pipelines and searches. They receive X unchanged. Replace an estimator by "drop"
+        to leave it out.
     voting : {"hard", "soft"}, default="hard"
-        Labels or probabilities.
-    weights : array-like of shape (n_members,), optional
-        α; all alike by default.
-    n_jobs, verbose
-        Kept for compatibility: ``th.config(threads=...)`` governs, and callbacks report progress.
+        Whether to count the predicted labels ("hard") or to average the predicted probabilities
+        ("soft"). "soft" needs members with ``predict_proba`` and works best if they are calibrated.
+    weights : array-like of shape (n_members,) or None, default=None
+        Non-negative weights of the members (α). None weights all members equally.
+    n_jobs : int or None, default=None
+        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
+        ``th.config(threads=...)``.
     flatten_transform : bool, default=True
-        Whether `transform` of a soft vote has one row per row, or one table per member.
+        Shape of the output of `transform` with ``voting="soft"``: (n, n_members·n_classes) if True,
+        (n_members, n, n_classes) if False.
+    verbose : bool, default=False
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
 
     Attributes
     ----------
     estimators_ : list of classifiers
-        The fitted members that are not dropped; they know the labels by the codes 0, 1, …
+        The fitted members that were not dropped. They are fitted to the class codes 0, 1, ….
     named_estimators_ : Bunch
-        The same by name.
-    classes_ : array of shape (C,)
-        The labels.
+        The fitted members by name; access them as attributes or keys.
+    classes_ : array of shape (n_classes,)
+        The class labels, in sorted order.
     le_ : LabelEncoder
-        From labels to codes and back.
+        Encoder that converts labels to codes and back.
 
     Examples
     --------
@@ -98,79 +105,86 @@ class VotingClassifier(Voting, EnsembleClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = []  # a hard vote says codes
+        tags.transformer_tags.preserves_dtype = []  # hard voting returns codes
         return tags
 
     @with_callbacks
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any
     ) -> VotingClassifier:
-        """Fit every member to all rows.
+        """Fit every member to all rows. Cost: one fit of each member.
 
         Parameters
         ----------
         X : anything the members take, of n rows
-            Features.
+            Training rows, of any kind that the members accept; they receive X unchanged.
         y : array-like of shape (n,)
-            Labels.
+            Class label of each training row.
         sample_weight : array-like of shape (n,), optional
-            Weights of the rows; every member must take them.
+            Row weights. A row of weight 2 counts as two equal rows. All members must support
+            weights. None gives every row weight 1.
         **fit_params
-            Routed to the members, with scikit-learn's metadata routing.
+            Passed to the ``fit`` method of the members through scikit-learn's metadata routing.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._fit_voters(X, y, sample_weight, fit_params)
         return self
 
     def predict(self, X: Any) -> Array:
-        """The class with most votes, or the largest mean probability.
+        """Predict the class with the most votes, or with the largest mean probability.
 
         Cost: one prediction of each member.
 
         Parameters
         ----------
         X : anything the members take, of n rows
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
 
         Returns
         -------
         array of shape (n,)
+            The predicted class labels.
         """
         shares = self.predict_proba(X) if self.voting == "soft" else self._votes(X)
         return self.classes_[shares.argmax(axis=1)]
 
     @available_if(_is_soft)
     def predict_proba(self, X: Any) -> Array:
-        """Σ αₘPₘ(c|x) / Σ αₘ, with ``voting="soft"``. Cost: one prediction of each member.
+        """Predict the weighted mean of the class probabilities of the members.
+
+        Formula: Σ αₘPₘ(c|x) / Σ αₘ. Available with ``voting="soft"``. Cost: one prediction of each
+        member.
 
         Parameters
         ----------
         X : anything the members take, of n rows
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
 
         Returns
         -------
-        array of shape (n, C)
+        array of shape (n, n_classes)
+            Probabilities in the order of ``classes_``.
         """
         return average(self._probabilities(X), self._share)
 
     def transform(self, X: Any) -> Array:
-        """What each member says: codes of labels, or probabilities.
+        """Return the outputs of the members: class codes, or probabilities.
 
         Cost: one prediction of each member.
 
         Parameters
         ----------
         X : anything the members take, of n rows
-            The rows.
+            Rows to transform, with the same columns as in `fit`.
 
         Returns
         -------
-        array of shape (n, n_members); (n, n_members·C) for a soft vote, or (n_members, n, C) with
-        ``flatten_transform=False``
+        array of shape (n, n_members), or (n, n_members·n_classes) for soft voting
+            With ``flatten_transform=False``, soft voting gives the shape (n_members, n, n_classes).
         """
         if self.voting == "hard":
             return np.column_stack(self._each(X, "predict"))
@@ -178,21 +192,32 @@ class VotingClassifier(Voting, EnsembleClassifier):
         return np.hstack(found) if self.flatten_transform else np.asarray(found)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """The names of the columns of `transform`. Cost: O(n_members·C)."""
+        """Return the names of the columns of `transform`. Cost: O(n_members·C).
+
+        Parameters
+        ----------
+        input_features : None
+            Has no effect. Accepted for compatibility with scikit-learn.
+
+        Returns
+        -------
+        array of str
+            Names made of the class name and the names of the members.
+        """
         names = self._names_out()
         if self.voting == "hard":
             return np.asarray(names, dtype=object)
         if not self.flatten_transform:
             raise ParameterError(
                 "get_feature_names_out is not supported when `voting='soft'` and "
-                "`flatten_transform=False`: there are no columns to name."
+                "`flatten_transform=False`: the output has no columns. Set flatten_transform=True."
             )
         each = range(len(self.classes_))
         return np.asarray([f"{name}{code}" for name in names for code in each], dtype=object)
 
     @property
     def le_(self) -> LabelEncoder:
-        """From labels to codes and back."""
+        """Encoder that converts labels to codes and back."""
         return LabelEncoder().fit(self.classes_)
 
     def _probabilities(self, X: Any) -> list[Array]:
@@ -201,7 +226,7 @@ class VotingClassifier(Voting, EnsembleClassifier):
         return [self._of_all_classes(member, each) for member, each in pairs]
 
     def _votes(self, X: Any) -> Array:
-        """The weight of the members that name each class."""
+        """Total weight of the members that predict each class."""
         votes = self._each(X, "predict")
         share = np.ones(len(votes)) if self._share is None else self._share
         rows = np.arange(len(votes[0]))

@@ -1,4 +1,4 @@
-"""The mean of what different regressors predict."""
+"""Voting of different regressors: the mean of their predictions."""
 
 from __future__ import annotations
 
@@ -13,29 +13,36 @@ from thetahat.models.ensemble.combination.voting import Voting
 
 
 class VotingRegressor(Voting, EnsembleRegressor):
-    """The (weighted) mean of what different models predict.
+    """Voting regressor: the weighted mean of the predictions of different models.
 
-    Formula: f(x) = Σ αₘfₘ(x) / Σ αₘ with weights α that you give; `StackingRegressor` learns them,
-    `BayesianModelAveraging` takes the probability of each model.
+    The weights are chosen by the user. `StackingRegressor` learns them from the data, and
+    `BayesianModelAveraging` uses the posterior probability of each model.
 
-    Cost: one fit and one prediction of each member, side by side.
+    Formula: f(x) = Σ αₘfₘ(x) / Σ αₘ.
+
+    Cost: one fit and one prediction of each member, run in parallel.
 
     Parameters
     ----------
     estimators : list of (str, estimator)
-        The members by name, of thetahat or your own: pipelines, searches, anything that predicts.
-        X reaches them as you gave it. "drop" in the place of one leaves it out.
-    weights : array-like of shape (n_members,), optional
-        α; all alike by default.
-    n_jobs, verbose
-        Kept for compatibility: ``th.config(threads=...)`` governs, and callbacks report progress.
+        The members as (name, estimator) pairs. They can be estimators of thetahat or others,
+        including pipelines and searches. They receive X unchanged. Replace an estimator by "drop"
+        to leave it out.
+    weights : array-like of shape (n_members,) or None, default=None
+        Non-negative weights of the members (α). None weights all members equally.
+    n_jobs : int or None, default=None
+        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
+        ``th.config(threads=...)``.
+    verbose : bool, default=False
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
 
     Attributes
     ----------
     estimators_ : list of estimators
-        The fitted members that are not dropped.
+        The fitted members that were not dropped.
     named_estimators_ : Bunch
-        The same by name.
+        The fitted members by name; access them as attributes or keys.
 
     Examples
     --------
@@ -71,54 +78,69 @@ class VotingRegressor(Voting, EnsembleRegressor):
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any
     ) -> VotingRegressor:
-        """Fit every member to all rows.
+        """Fit every member to all rows. Cost: one fit of each member.
 
         Parameters
         ----------
         X : anything the members take, of n rows
-            Features.
+            Training rows, of any kind that the members accept; they receive X unchanged.
         y : array-like of shape (n,)
-            Targets.
+            Target value of each training row.
         sample_weight : array-like of shape (n,), optional
-            Weights of the rows; every member must take them.
+            Row weights. A row of weight 2 counts as two equal rows. All members must support
+            weights. None gives every row weight 1.
         **fit_params
-            Routed to the members, with scikit-learn's metadata routing.
+            Passed to the ``fit`` method of the members through scikit-learn's metadata routing.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._fit_voters(X, y, sample_weight, fit_params)
         return self
 
     def predict(self, X: Any) -> Array:
-        """Σ αₘfₘ(x) / Σ αₘ. Cost: one prediction of each member.
+        """Predict the weighted mean of the members. Cost: one prediction of each member.
 
         Parameters
         ----------
         X : anything the members take, of n rows
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
 
         Returns
         -------
         array of shape (n,)
+            The predicted targets.
         """
         return average(self._each(X, "predict"), self._share)
 
     def transform(self, X: Any) -> Array:
-        """What each member predicts, a column each. Cost: one prediction of each member.
+        """Return the predictions of the members. Cost: one prediction of each member.
 
         Parameters
         ----------
         X : anything the members take, of n rows
-            The rows.
+            Rows to transform, with the same columns as in `fit`.
 
         Returns
         -------
         array of shape (n, n_members)
+            One column per member.
         """
         return np.column_stack(self._each(X, "predict"))
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """The names of the columns of `transform`. Cost: O(n_members)."""
+        """Return the names of the columns of `transform`. Cost: O(n_members).
+
+        Parameters
+        ----------
+        input_features : None
+            Has no effect. Accepted for compatibility with scikit-learn.
+
+        Returns
+        -------
+        array of str
+            Names made of the class name and the names of the members.
+        """
         return np.asarray(self._names_out(), dtype=object)

@@ -1,4 +1,4 @@
-"""What all forests share: how their trees are planned, grown and asked."""
+"""Parts shared by all forests: planning, growing and prediction."""
 
 from __future__ import annotations
 
@@ -15,7 +15,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.in_memory import InMemory
-from thetahat.estimator.parameters import Range, at_least, boolean, more_than, none, one_of, whole
+from thetahat.estimator.parameters import (
+    Range,
+    at_least,
+    boolean,
+    from_to,
+    more_than,
+    none,
+    one_of,
+    share_of_all,
+    whole,
+)
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import ParameterError
@@ -31,31 +41,28 @@ from thetahat.models.tree.growth.constraints import directions, require_one_numb
 from thetahat.models.tree.growth.directions import Directions
 from thetahat.models.tree.growth.limits import columns_to_draw, rows_meant
 from thetahat.models.tree.learner import TreeLearner
-from thetahat.models.tree.single import share
 
 NO_DIRECTIONS = Directions(np.empty((0, 2), dtype=np.int64), np.empty((0, 2)))
-"""Trees of forests have no oblique splits."""
+"""Trees in forests have no oblique splits."""
 
 WORTH_A_THREAD = 1 << 14
-"""Rows times trees."""
+"""Minimum number of rows times trees for which several threads are used."""
 
-some_columns = whole(1) | share | one_of("sqrt", "log2") | none
+some_columns = whole(1) | share_of_all | one_of("sqrt", "log2") | none
 
 
 class Forest(Watched, TreeLearner):
-    """Fitted trees in one block; ``estimators_`` makes single trees of it when they are asked for.
+    """A forest whose trees are stored in one block; ``estimators_`` creates single trees on access.
 
-    The same ``random_state`` gives the same bits on any number of threads.
+    The same ``random_state`` gives the same bits for any number of threads.
     """
 
     _ranges: ClassVar[dict[str, Range]] = {
         "n_estimators": whole(1),
         "max_depth": whole(1) | none,
-        "min_samples_split": whole(2) | share,
-        "min_samples_leaf": whole(1) | share,
-        "min_weight_fraction_leaf": Range(
-            lambda value: at_least(0).holds(value) and value <= 0.5, "a number from 0 to 0.5"
-        ),
+        "min_samples_split": whole(2) | share_of_all,
+        "min_samples_leaf": whole(1) | share_of_all,
+        "min_weight_fraction_leaf": from_to(0, 0.5),
         "max_features": some_columns,
         "max_leaf_nodes": whole(1) | none,
         "min_impurity_decrease": at_least(0),
@@ -73,7 +80,7 @@ class Forest(Watched, TreeLearner):
     _multi_output: ClassVar[bool] = True
     _random_thresholds: ClassVar[bool] = False
     _kind_of_tree: ClassVar[type]
-    """What ``estimators_`` holds."""
+    """Class of the elements of ``estimators_``."""
 
     _forest: GrownForest
     _row_draws: RowDraws
@@ -86,16 +93,19 @@ class Forest(Watched, TreeLearner):
         Parameters
         ----------
         X : table of shape (n, d)
-            Numbers, categories and missing values; an array, a sparse array or a data frame.
+            Training rows with numbers, categories and missing values: an array, a sparse array or a
+            data frame.
         y : array-like of shape (n,) or (n, n_outputs)
-            Targets.
+            Target of each training row: class labels or numbers.
         sample_weight : array-like of shape (n,), optional
-            How many rows each row stands for; a row of weight 0 is not there. With ``bootstrap``
-            rows are drawn with chances in proportion to it.
+            Row weights. With ``bootstrap=True``, rows are drawn with probabilities proportional to
+            their weights; otherwise a row of weight 2 counts as two equal rows. None gives every
+            row weight 1.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         source, n_classes = self._open_targets(X, y, sample_weight)
         plan = self._plan(source, n_classes)
@@ -112,31 +122,31 @@ class Forest(Watched, TreeLearner):
         self.solution_ = replace(solution, theta=self._forest)
         self._warn_if_stopped(len(before))
         if self.oob_score and (len(seeds) or not hasattr(self, "oob_score_")):
-            self._judge_left_out(source, plan)
+            self._score_out_of_bag(source, plan)
         return self
 
-    # What a fit is made of.
+    # The steps of a fit.
 
     @abstractmethod
     def _open_targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[InMemory, tuple[int, ...]]:
-        """The rows with their targets, and the number of classes per output (1: numbers)."""
+        """Rows with their targets, and the number of classes per output (1 for regression)."""
 
     @abstractmethod
-    def _judge_left_out(self, source: InMemory, plan: ForestPlan) -> None:
-        """Keep what the trees say of rows they were not grown on, and how good it is."""
+    def _score_out_of_bag(self, source: InMemory, plan: ForestPlan) -> None:
+        """Store the out-of-bag predictions and their score."""
 
     def _plan(self, source: InMemory, n_classes: tuple[int, ...]) -> ForestPlan:
         who = type(self).__name__
         if self.oob_score and not self.bootstrap:
             raise ParameterError(
-                f"{who}: oob_score={self.oob_score!r} judges rows that a tree did not draw, and "
-                "with bootstrap=False it takes all. Out of bag estimation is only available if "
-                "bootstrap=True."
+                f"{who}: oob_score={self.oob_score!r} needs rows that a tree did not draw, but "
+                "with bootstrap=False every tree uses all rows. Out of bag estimation is only "
+                "available if bootstrap=True."
             )
         if self.max_samples is not None and not self.bootstrap:
             raise ParameterError(
-                f"{who}: max_samples={self.max_samples!r} is a number of draws, and cannot be set "
-                "if bootstrap=False. Use bootstrap=True, or max_samples=None."
+                f"{who}: max_samples={self.max_samples!r} is the number of rows to draw and cannot "
+                "be set if bootstrap=False. Use bootstrap=True, or max_samples=None."
             )
         weight = source.weight
         n_rows = source.n_rows if weight is None else int(np.count_nonzero(weight))
@@ -145,8 +155,8 @@ class Forest(Watched, TreeLearner):
         absolute = self.criterion == "absolute_error"
         if absolute and (self.max_features_per_tree, self.max_candidates) != (None, None):
             raise ParameterError(
-                f"{who}: criterion='absolute_error' tries every threshold of the columns of a "
-                "node. Leave max_features_per_tree and max_candidates None."
+                f"{who}: criterion='absolute_error' always tries every threshold. Set "
+                "max_features_per_tree=None and max_candidates=None."
             )
         return ForestPlan(
             X=source.X,
@@ -180,7 +190,7 @@ class Forest(Watched, TreeLearner):
         return column_codes(X, weight, self._columns, self.splits)
 
     def _n_draws(self, n_rows: int, weight: Array | None) -> int:
-        """Rows drawn for a tree; 0 without ``bootstrap``: all are taken."""
+        """Number of rows drawn for a tree; 0 without ``bootstrap``, which uses all rows."""
         if not self.bootstrap:
             return 0
         if self.max_samples is None:
@@ -191,27 +201,27 @@ class Forest(Watched, TreeLearner):
         return max(1, int(self.max_samples * total))
 
     def _n_threads(self, n_rows: int) -> int:
-        """As many as are allowed; one for forests that are done before a second has started."""
+        """Number of threads; one for small forests, where starting threads takes longer."""
         if n_rows * self.n_estimators < WORTH_A_THREAD:
             return 1
         return min(n_threads(), self.n_jobs) if (self.n_jobs or 0) > 0 else n_threads()
 
     def _monotone(self, n_classes: tuple[int, ...]) -> Array | None:
-        """The sign of each column, −1, 0 or 1; none where nothing is asked for."""
+        """Direction of each column, −1, 0 or 1; None without constraints."""
         signs = directions(self.monotonic_cst, self._columns, type(self).__name__)
         if signs is not None:
             require_one_number(n_classes, len(n_classes), type(self).__name__)
         return signs
 
     def _trees_so_far(self, plan: ForestPlan) -> GrownForest:
-        """With ``warm_start`` the trees of the last fit, to which more are added."""
+        """With ``warm_start`` the trees of the last fit, otherwise an empty forest."""
         if not self.warm_start or not self.__sklearn_is_fitted__():
             return plan.empty()
         forest, who = self._forest, type(self).__name__
         if len(forest) > self.n_estimators:
             raise ParameterError(
-                f"{who}: n_estimators={self.n_estimators} must be larger or equal to the "
-                f"{len(forest)} trees there are when warm_start=True. Raise it, or start anew with "
+                f"{who}: n_estimators={self.n_estimators} must be larger or equal to the number of "
+                f"existing trees, {len(forest)}, when warm_start=True. Increase it, or set "
                 "warm_start=False."
             )
         if (forest.criterion, forest.n_classes, forest.packed.n_features) != (
@@ -220,8 +230,8 @@ class Forest(Watched, TreeLearner):
             plan.X.shape[1],
         ):
             raise ParameterError(
-                f"{who}: warm_start=True adds trees to those of the last fit, whose columns, "
-                "classes or criterion were others. Start anew with warm_start=False."
+                f"{who}: warm_start=True adds trees to the last fit, but the columns, the classes "
+                "or the criterion have changed since. Start anew with warm_start=False."
             )
         if len(forest) == self.n_estimators:
             warn(
@@ -235,7 +245,7 @@ class Forest(Watched, TreeLearner):
             return
         warn(
             f"{type(self).__name__}: {Outcome.OUT_OF_TIME.value}: {before + self.solution_.steps} "
-            f"of {self.n_estimators} trees. Raise th.config(max_time=...), or go on with "
+            f"of {self.n_estimators} trees. Increase th.config(max_time=...), or continue with "
             "warm_start=True.",
             ConvergenceWarning,
         )
@@ -243,17 +253,17 @@ class Forest(Watched, TreeLearner):
     def __sklearn_is_fitted__(self) -> bool:
         return "_forest" in self.__dict__
 
-    # What a fitted forest is asked.
+    # Predictions and properties of the fitted forest.
 
     @property
     def estimators_(self) -> ForestMembers:
-        """The trees as estimators of their own, each made when it is asked for."""
+        """The trees as estimators; each is created when it is accessed."""
         check_is_fitted(self)
         return ForestMembers(self._forest, self._member)
 
     @property
     def estimator_(self) -> Any:
-        """The kind of tree, not fitted."""
+        """An unfitted tree of the class that the forest consists of."""
         return self._kind_of_tree(**self._parameters_of_trees())
 
     def _parameters_of_trees(self) -> dict[str, Any]:
@@ -262,13 +272,13 @@ class Forest(Watched, TreeLearner):
         return {name: known[name] for name in shared if name in known and name != "class_weight"}
 
     def _member(self, number: int) -> Any:
-        """One of the trees, as if it had been fitted alone to its draw of the rows."""
+        """One of the trees, as if it had been fitted alone to the rows it drew."""
         seed = int(self._forest.seeds[number])
         member = self._kind_of_tree(**{**self._parameters_of_trees(), "random_state": seed})
-        told = ("n_features_in_", "feature_names_in_", "n_outputs_", "classes_", "n_classes_")
-        told = (*told, "_columns")
+        copied = ("n_features_in_", "feature_names_in_", "n_outputs_", "classes_", "n_classes_")
+        copied = (*copied, "_columns")
         member.__dict__.update(
-            {name: self.__dict__[name] for name in told if name in self.__dict__},
+            {name: self.__dict__[name] for name in copied if name in self.__dict__},
             _directions=NO_DIRECTIONS,
             max_features_=columns_to_draw(self.max_features, self.n_features_in_),
             tree_=self._forest.tree(number),
@@ -277,7 +287,7 @@ class Forest(Watched, TreeLearner):
 
     @property
     def estimators_samples_(self) -> list[Array]:
-        """The rows that each tree drew, as often as it drew them; made when asked for."""
+        """Numbers of the rows drawn for each tree, repeated as often as they were drawn."""
         check_is_fitted(self)
         return [
             np.repeat(np.arange(counts.size), counts)
@@ -286,16 +296,40 @@ class Forest(Watched, TreeLearner):
 
     @property
     def feature_importances_(self) -> Array:
-        """The share of each column in what the splits of a tree gained, averaged over trees."""
+        """Share of each column in the decrease of impurity, averaged over the trees."""
         check_is_fitted(self)
         return self._forest.feature_importances
 
     def apply(self, X: Any) -> Array:
-        """The number of the leaf in which each row ends, (n, n_trees)."""
+        """Return the leaf that each row reaches in each tree. Cost: O(n · trees · depth).
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            Rows to send through the trees, with the same columns as in `fit`.
+
+        Returns
+        -------
+        array of shape (n, n_trees)
+            Number of the leaf within its tree.
+        """
         return self._packed_rows(X, lambda packed, rows: packed.leaves(rows)).T.astype(np.int64)
 
     def decision_path(self, X: Any) -> tuple[csr_matrix, Array]:
-        """The nodes that each row passes, (n, n_nodes of all trees), and where each tree begins."""
+        """Return the nodes that each row passes in each tree. Cost: O(n · trees · depth).
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            Rows to send through the trees, with the same columns as in `fit`.
+
+        Returns
+        -------
+        indicator : sparse matrix of shape (n, n_nodes)
+            Entries are 1 for the nodes that a row passes; the trees lie side by side.
+        n_nodes_ptr : array of shape (n_trees + 1,)
+            Tree t has the columns from ``n_nodes_ptr[t]`` to ``n_nodes_ptr[t + 1]``.
+        """
         rows = self._rows(X)
         paths = [member.decision_path(rows) for member in self.estimators_]
         return hstack(paths).tocsr(), self._forest.packed.roots
@@ -306,7 +340,7 @@ class Forest(Watched, TreeLearner):
         return ask(self._forest.packed, rows)
 
     def _mean_answers(self, X: Any) -> Array:
-        """The mean over the trees of what the leaves of each row answer, (n, outputs, classes)."""
+        """Mean over the trees of the leaf values of each row, (n, outputs, classes)."""
         rows = self._rows(X)
         check_is_fitted(self)
         sums = self._forest.packed.sum(rows)

@@ -1,4 +1,4 @@
-"""Forests that classify: the mean of the class proportions of the leaves."""
+"""Forests for classification: averages of the class proportions in the leaves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from thetahat.models.tree.tree_classifier import TreeClassifierLearner
 
 
 class ForestClassifier(Forest, TreeClassifierLearner):
-    """Fitted ``classes_``, and with ``oob_score`` what the trees say of rows they did not draw."""
+    """Forest classifier with ``classes_`` and, with ``oob_score``, out-of-bag probabilities."""
 
     _ranges: ClassVar[dict[str, Range]] = {
         **Forest._ranges,
@@ -44,7 +44,7 @@ class ForestClassifier(Forest, TreeClassifierLearner):
         plan = super()._plan(source, n_classes)
         return replace(plan, balanced=per_draw and self.bootstrap)
 
-    def _judge_left_out(self, source: InMemory, plan: ForestPlan) -> None:
+    def _score_out_of_bag(self, source: InMemory, plan: ForestPlan) -> None:
         answers = out_of_bag_predictions(self._forest, plan, type(self).__name__)
         known = ~np.isnan(answers[:, 0, 0])
         votes = np.nan_to_num(answers, nan=-1.0).argmax(axis=2)
@@ -53,8 +53,8 @@ class ForestClassifier(Forest, TreeClassifierLearner):
         y, votes = plan.y[known].astype(np.int64), votes[known]
         if callable(self.oob_score):
             single = self.n_outputs_ == 1
-            told = (y[:, 0], votes[:, 0]) if single else (y, votes)
-            self.oob_score_ = float(self.oob_score(*told))
+            pair = (y[:, 0], votes[:, 0]) if single else (y, votes)
+            self.oob_score_ = float(self.oob_score(*pair))
             self.__dict__.pop("oob_score_interval_", None)
             return
         right = (y == votes).all(axis=1)
@@ -62,20 +62,58 @@ class ForestClassifier(Forest, TreeClassifierLearner):
         self.oob_score_interval_ = share_interval(right, None)
 
     def predict_proba(self, X: Any) -> Any:
-        """The class proportions of the leaves, averaged over trees; a list for several outputs."""
+        """Predict class probabilities: class proportions in the leaves, averaged over the trees.
+
+        Cost: O(n · trees · depth).
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            Rows to predict, with the same columns as in `fit`.
+
+        Returns
+        -------
+        array of shape (n, n_classes), or a list of such arrays for several outputs
+            Probabilities in the order of ``classes_``.
+        """
         shares = self._mean_answers(X)
         if self.n_outputs_ == 1:
             return shares[:, 0]
         return [shares[:, k, :n_classes] for k, n_classes in enumerate(self.n_classes_)]
 
     def predict_log_proba(self, X: Any) -> Any:
-        """The logarithms of `predict_proba`, −∞ for classes that no tree names."""
+        """Predict the logarithms of the class probabilities; −∞ where a probability is 0.
+
+        Cost: as `predict_proba`.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            Rows to predict, with the same columns as in `fit`.
+
+        Returns
+        -------
+        array of shape (n, n_classes), or a list of such arrays for several outputs
+        """
         shares = self.predict_proba(X)
         with np.errstate(divide="ignore"):
             return np.log(shares) if self.n_outputs_ == 1 else [np.log(share) for share in shares]
 
     def predict(self, X: Any) -> Array:
-        """The class of largest mean proportion, (n,) or (n, n_outputs); the first at a tie."""
+        """Predict the class with the largest mean probability; the first one in case of ties.
+
+        Cost: O(n · trees · depth).
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            Rows to predict, with the same columns as in `fit`.
+
+        Returns
+        -------
+        array of shape (n,) or (n, n_outputs)
+            The predicted class labels.
+        """
         shares = self._mean_answers(X)
         if self.n_outputs_ == 1:
             return self.classes_.take(shares[:, 0].argmax(axis=1))

@@ -1,4 +1,4 @@
-"""Growing a forest in batches: whole trees side by side, a look around between batches."""
+"""Growing a forest in batches of trees, with checks for time and interrupts between batches."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from thetahat.models.tree.growth.growing import UNBOUNDED, grow_tree, sorted_col
 from thetahat.models.tree.pruning import weakest_links
 
 BATCH_SECONDS = 0.25
-"""About how long the trees of a batch take: so often the watch is asked, and Ctrl-C noticed."""
+"""Approximate time per batch; between batches, time limits and Ctrl-C are checked."""
 
 
 @dataclass(frozen=True)
 class RowDraws:
-    """Which rows a tree is grown on: a function of its seed."""
+    """Draws the rows of a tree as a function of its seed."""
 
     n_rows: int
     draws: int
-    """Rows drawn for a tree, with replacement; 0: every row once."""
+    """Number of rows drawn for a tree, with replacement; 0 uses every row once."""
     weight: Array | None
-    """The chances of the rows, up to a factor; all the same when None."""
+    """Probabilities of the rows, up to a factor; None for equal probabilities."""
 
     def counts(self, seed: int) -> Array:
-        """How often each row is drawn (uint32)."""
+        """Number of times each row is drawn (uint32)."""
         counts = np.ones(self.n_rows, dtype=np.uint32)
         if self.draws:
             weight = np.empty(0) if self.weight is None else self.weight
@@ -42,13 +42,13 @@ class RowDraws:
 
 @dataclass(frozen=True)
 class ForestPlan:
-    """All that the trees of a forest have in common."""
+    """Settings and data common to all trees of a forest."""
 
     X: Array
-    """Rows as trees read them; NaN for missing values."""
+    """Rows as floats, with NaN for missing values."""
     columns: _native.ForestColumns | None
-    """The same as codes, or as columns of values; none for absolute errors, whose medians are found
-    on sorted columns."""
+    """The same as codes, or as columns of values; None for absolute errors, which use sorted
+    columns."""
     categorical: Array
     y: Array
     """(n, outputs): numbers, or codes of classes (float64)."""
@@ -58,12 +58,12 @@ class ForestPlan:
     """Classes per output; 1 for regression."""
     rows: RowDraws
     balanced: bool
-    """Whether classes weigh the same in every draw."""
+    """Whether the classes get equal total weight among the rows of each tree."""
     max_features: int
     features_per_tree: int
     max_candidates: int
     exact_rows: int
-    """Rows of a node up to which it is split exactly; near values are taken together beyond."""
+    """Nodes of up to this many rows are split exactly; in larger ones, values are grouped."""
     random_thresholds: bool
     max_depth: int | None
     max_leaves: int | None
@@ -81,10 +81,10 @@ class ForestPlan:
 
 
 def grow_forest(plan: ForestPlan, seeds: Array, watch: Watch) -> Solution:
-    """A tree for each seed, or as many as the watch gives time for; θ is the `GrownForest`.
+    """Grow one tree per seed, or as many as the time allows; θ is the `GrownForest`.
 
-    On Ctrl-C the trees grown so far travel on the exception. Cost: O(√d·n log n) per tree with the
-    square root of d columns per node.
+    On Ctrl-C, the trees grown so far are attached to the exception. Cost: O(√d·n log n) per tree
+    with √d columns per split.
     """
     growing = _OnSortedColumns(plan) if plan.columns is None else _OnColumns(plan, plan.columns)
     done, outcome = 0, Outcome.EXACT
@@ -118,7 +118,7 @@ def grow_forest(plan: ForestPlan, seeds: Array, watch: Watch) -> Solution:
 def _seen(
     watch: Watch, before: int, forest: Callable[[Array], GrownForest], seeds: Array
 ) -> Outcome:
-    """Tell the watch of every tree of a batch; what its verdict makes of the fit."""
+    """Report every tree of a batch to the watch; return the resulting outcome."""
     theta = None if watch.on_step is None else forest(seeds)
     for step in range(before + 1, len(seeds) + 1):
         verdict = watch(step, theta, float("nan"))
@@ -129,7 +129,7 @@ def _seen(
 
 
 def _pruned(forest: GrownForest, alpha: float) -> GrownForest:
-    """Every tree without its weakest links up to α."""
+    """The forest with every tree pruned at α."""
     if alpha == 0.0:
         return forest
     trees = []
@@ -186,7 +186,7 @@ class _OnColumns:
 
 
 class _OnSortedColumns:
-    """Trees one after the other, the columns of each shared among threads."""
+    """Trees grown one after another; the columns of each are shared among threads."""
 
     def __init__(self, plan: ForestPlan) -> None:
         self._plan = plan

@@ -1,8 +1,8 @@
-"""The trees of a forest in few bytes: what predicts, and what the leaves knew.
+"""Compact storage of the trees of a forest.
 
-A node takes 16 bytes. Of a leaf the number of rows, their weight and (in a regression) their
-impurity are kept; the leaves of one class share their answer. What `Tree` says of inner nodes
-follows from their leaves and is worked out when a tree is asked for.
+A node takes 16 bytes. Each leaf keeps its number of rows, their weight and (for regression) their
+impurity; pure leaves of one class share their values. The properties of inner nodes follow from
+their leaves and are computed when a tree is accessed.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ class GrownForest:
 
     packed: PackedTrees
     seeds: Array
-    """What each tree is a function of (uint64)."""
+    """Seed of each tree (uint64)."""
     gains: Array
-    """What the splits by each column gained, (n_trees, d)."""
+    """Total gain of the splits on each column, (n_trees, d)."""
     leaf_counts: Array
     leaf_weights: Array
     leaf_impurities: Array
-    """Empty for classes, whose proportions tell."""
+    """Empty for classification, where the proportions determine them."""
     criterion: str
     n_outputs: int
     n_classes: tuple[int, ...]
     """Classes per output; 1 for regression."""
     whole_trees: tuple[Tree, ...] = ()
-    """The trees as they are, where inner nodes do not follow from their leaves: medians."""
+    """Complete trees, for medians, where inner nodes do not follow from their leaves."""
 
     @classmethod
     def empty(
         cls, criterion: str, n_outputs: int, n_classes: tuple[int, ...], n_features: int
     ) -> GrownForest:
-        """No tree yet. Of one output, the answers of pure leaves come first, a row per class."""
+        """A forest without trees. For one output, the values of pure leaves come first."""
         width = n_outputs * max(n_classes)
         shares = criterion in OF_CLASSES and n_outputs == 1
         shared = np.eye(width) if shares else np.empty((0, width))
@@ -72,7 +72,7 @@ class GrownForest:
         return self.packed.n_trees
 
     def extended(self, batches: Sequence[tuple[Array, ...]], seeds: Array) -> GrownForest:
-        """With trees as `_native.grow_forest` gave them, their values numbered after these."""
+        """The forest with further trees as returned by `_native.grow_forest`."""
         if not batches:
             return self
         nodes, sizes, values, sets, counts, weights, impurities, gains = zip(*batches, strict=True)
@@ -95,7 +95,7 @@ class GrownForest:
         )
 
     def of_trees(self, trees: Sequence[Tree], seeds: Array) -> GrownForest:
-        """A forest of the same kind with other trees: pruned ones, or grown elsewhere."""
+        """A forest of the same kind with other trees, for example pruned ones."""
         leaves = [tree.feature < 0 for tree in trees]
         regression = self.criterion not in OF_CLASSES
         follows = self.criterion != "absolute_error"
@@ -111,7 +111,7 @@ class GrownForest:
         )
 
     def followed_by(self, other: GrownForest) -> GrownForest:
-        """The trees of both, of one kind."""
+        """The trees of both forests, which must be of the same kind."""
         if not len(self):
             return other
         nodes = other.packed.nodes.copy()
@@ -137,7 +137,7 @@ class GrownForest:
 
     @property
     def feature_importances(self) -> Array:
-        """The share of each column in what a tree's splits gained, averaged over the trees."""
+        """Share of each column in the gain of a tree, averaged over the trees."""
         totals = self.gains.sum(axis=1, keepdims=True)
         useful = totals[:, 0] > 0
         if not useful.any():
@@ -146,7 +146,7 @@ class GrownForest:
         return shares / shares.sum()
 
     def tree(self, number: int) -> Tree:
-        """One of the trees, with all that is known of its nodes. Cost: O(nodes)."""
+        """One tree with all properties of its nodes. Cost: O(nodes)."""
         if self.whole_trees:
             return self.whole_trees[number]
         packed = self.packed
@@ -200,7 +200,7 @@ class GrownForest:
         )
 
     def _between(self, values: Array, share: Array, parents: Array, a: Array, b: Array) -> Array:
-        """The impurity of a node beyond that within its children: of their means alone."""
+        """Part of the impurity of a node that its split removes, from the means of its children."""
         if self.criterion != "poisson":
             apart = values[b] - values[a]
             return (share * (1 - share) * apart * apart).mean(axis=1)
@@ -221,7 +221,7 @@ class GrownForest:
 
 
 def narrowest(numbers: Array) -> Array:
-    """The same numbers in the narrowest type that holds each exactly."""
+    """The same numbers in the smallest type that represents each of them exactly."""
     for dtype in (np.uint8, np.uint16, np.uint32, np.float32):
         if numbers.dtype == dtype:
             return numbers
@@ -247,6 +247,6 @@ def _joined(trees: Sequence[Tree], leaves: Sequence[Array], name: str) -> Array:
 
 
 def _stacked(sets: Sequence[Array]) -> Array:
-    """Category sets below one another, filled up to the widest."""
+    """Category sets stacked vertically, padded to the widest."""
     words = max(part.shape[1] for part in sets)
     return np.concatenate([np.pad(part, ((0, 0), (0, words - part.shape[1]))) for part in sets])

@@ -1,4 +1,4 @@
-"""The trees of a forest as estimators of their own, made when they are asked for."""
+"""The trees of a forest as estimators, created on access."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from thetahat.models.ensemble.forest.grown_forest import GrownForest
 
 
 class ForestMembers(Sequence[Any]):
-    """Looks like a list of fitted trees; each access makes one, and nothing is kept."""
+    """Behaves like a list of fitted trees; each access creates one, and nothing is kept."""
 
     def __init__(self, forest: GrownForest, make: Callable[[int], Any]) -> None:
         self._forest, self._make = forest, make
@@ -28,4 +28,4 @@ class ForestMembers(Sequence[Any]):
         return self._make(numbers)
 
     def __repr__(self) -> str:
-        return f"<{len(self)} trees, made when asked for>"
+        return f"<{len(self)} trees, created on access>"

@@ -1,24 +1,25 @@
-"""What a forest says of the rows that its trees did not draw, and how sure that is.
+"""Out-of-bag predictions of a forest, and intervals for their score.
 
-A tree draws about 63 % of the rows; the others are new to it. The mean answer of the trees that did
-not draw a row judges the forest without a test set.
+A tree draws about 63 % of the rows. Averaging, for each row, the trees that did not draw it
+estimates the performance of the forest without a test set.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from thetahat.data.source import row_weights
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.forest.growing import ForestPlan
 from thetahat.models.ensemble.forest.grown_forest import GrownForest
 
 AT_ONCE = 1 << 25
-"""Entries (trees × rows) of which it is known at once which were drawn."""
+"""Entries (trees × rows) of the table of drawn rows kept in memory at once."""
 
 
 def out_of_bag_predictions(forest: GrownForest, plan: ForestPlan, who: str) -> Array:
-    """The mean answer of the trees that did not draw a row, (n, outputs, classes).
+    """Mean prediction of the trees that did not draw a row, (n, outputs, classes).
 
     NaN, with a warning, for rows that every tree drew. Cost: O(n·depth) per tree.
     """
@@ -35,13 +36,13 @@ def out_of_bag_predictions(forest: GrownForest, plan: ForestPlan, who: str) -> A
             plan.X, grown_on.astype(np.uint8), sums, votes
         )
     if plan.weight is not None:
-        votes[plan.weight == 0] = 0  # not there
+        votes[plan.weight == 0] = 0  # ignored rows
     never = int(np.count_nonzero((votes == 0) & (plan.weight is None or plan.weight > 0)))
     if never:
         warn(
             f"{who}: {never} of {n} rows were drawn by every tree: Some inputs do not have OOB "
-            "scores. Their answers are NaN and do not count. Grow more trees, or draw less with "
-            "max_samples.",
+            "scores. Their predictions are NaN and do not enter the score. Increase n_estimators, "
+            "or reduce max_samples.",
             UserWarning,
         )
     with np.errstate(invalid="ignore"):
@@ -50,10 +51,10 @@ def out_of_bag_predictions(forest: GrownForest, plan: ForestPlan, who: str) -> A
 
 
 def share_interval(right: Array, weight: Array | None, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's interval for the chance of being right; weights count rows."""
+    """Wilson interval for a proportion; weights count rows."""
     from scipy.stats import norm
 
-    w = np.ones(right.shape[0]) if weight is None else weight
+    w = row_weights(weight, right.shape[0])
     n, share = float(w.sum()), float(np.average(right, weights=w))
     z = float(norm.ppf(0.5 + level / 2))
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
@@ -70,7 +71,7 @@ def r2_interval(
     """
     from scipy.stats import norm
 
-    w = np.ones(y.shape[0]) if weight is None else weight
+    w = row_weights(weight, y.shape[0])
     w = w / w.sum()
     u, v = (y - prediction) ** 2, (y - w @ y) ** 2
     ratio = (w @ u) / np.where(w @ v > 0, w @ v, np.nan)

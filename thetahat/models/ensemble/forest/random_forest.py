@@ -1,4 +1,4 @@
-"""Random forests: best splits on random rows and columns, averaged."""
+"""Random forests: averages of trees grown on random rows and columns."""
 
 from __future__ import annotations
 
@@ -11,82 +11,122 @@ from thetahat.models.tree.regression import DecisionTreeRegressor
 
 
 class RandomForestClassifier(ForestClassifier):
-    """Many trees, each grown on its own draw of the rows, that vote with their class proportions.
+    """Random forest classifier: the average of many trees grown on random rows and columns.
 
-    Formula: f(x) = (1/M)·Σₘ π_m(x), with π_m(x) the class proportions of the leaf of tree m
-    that holds x. Every tree is grown on n rows drawn with replacement; each node looks at √d
-    columns drawn at random, and takes their best split. Trees that differ err differently:
-    averaging keeps what they share.
+    Each tree is grown on n rows drawn with replacement, and each split considers √d columns drawn
+    at random. The trees then make different errors, which averaging reduces.
 
-    Cost: O(√d·n log n) per tree, one tree per thread; 16 bytes a node; prediction O(depth) a tree.
+    Formula: f(x) = (1/M)·Σₘ π_m(x), with π_m(x) the class proportions in the leaf of tree m that
+    contains x.
+
+    Cost: O(√d·n log n) per tree, one tree per thread; 16 bytes per node; prediction O(depth) per
+    tree and row.
 
     Parameters
     ----------
     n_estimators : int, default=100
-        Number of trees.
+        Number of trees in the forest. More trees reduce the variance of the predictions and take
+        proportionally longer. Must be at least 1.
     criterion : {"gini", "entropy", "log_loss", "error"}, default="gini"
-        Impurity that splits lower; log_loss is entropy, error the share outside the majority.
-    max_depth : int, optional
-        Most questions in a row; None: until leaves are pure.
-    min_samples_split, min_samples_leaf : int or float, default=2 and 1
-        Least rows of a node that is divided and of a leaf; a float is a share of all rows.
+        Impurity that splits reduce: Gini impurity, Shannon entropy ("log_loss" is the same), or the
+        training error, which is the fraction of rows outside the majority class.
+    max_depth : int or None, default=None
+        Maximum depth of each tree: the number of edges from the root to the deepest leaf. Smaller
+        values reduce overfitting. None grows until the leaves are pure or too small to split.
+    min_samples_split : int or float, default=2
+        Minimum number of rows that a node needs to be split. A float is a fraction of all rows.
+        Larger values give smaller trees.
+    min_samples_leaf : int or float, default=1
+        Minimum number of rows in a leaf. A float is a fraction of all rows. Larger values give
+        smoother predictions.
     min_weight_fraction_leaf : float, default=0.0
-        Least share of a tree's weight in a leaf.
+        Minimum fraction of the total weight that a leaf must hold. Must lie between 0 and 0.5.
     max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
-        Columns tried at a node, drawn anew at each; more while all of them are constant there.
-    max_leaf_nodes : int, optional
-        Most leaves of a tree; the leaf that gains most is divided first (best-first growth).
+        Number of columns considered for each split, drawn at random for every node. An int is a
+        number of columns, a float a fraction of them; "sqrt" and "log2" are functions of the number
+        of columns; None considers all of them. Fewer columns make trees more diverse. Columns that
+        are constant in the node do not count.
+    max_leaf_nodes : int or None, default=None
+        Maximum number of leaves of each tree. When set, the leaf whose split has the largest gain
+        is split first (best-first growth). Must be at least 1; None means no limit.
     min_impurity_decrease : float, default=0.0
-        Least gain of a split times the node's share of the weight.
+        Minimum weighted decrease of the impurity that a split must achieve: the decrease times the
+        node's fraction of the total weight. Larger values give smaller trees. Must be at least 0.
     bootstrap : bool, default=True
-        Grow each tree on rows drawn with replacement; else on all rows.
-    oob_score : bool or function of (y, prediction), default=False
-        Judge the forest by the rows that trees did not draw: accuracy, or the function.
-    n_jobs : int, optional
-        Most threads; None and −1: those of ``th.config(threads=...)``. Results do not depend on it.
+        If True, each tree is grown on rows drawn at random with replacement. If False, each tree is
+        grown on all rows.
+    oob_score : bool or callable, default=False
+        Whether to estimate the accuracy from the out-of-bag rows, the rows that a tree did not
+        draw. A function of (y, prediction) replaces the accuracy. Requires ``bootstrap=True``.
+    n_jobs : int or None, default=None
+        Maximum number of threads. None and −1 use the threads allowed by
+        ``th.config(threads=...)``. The result does not depend on the number of threads.
     random_state : int, Generator, RandomState or None, default=None
-        What is drawn depends on it alone.
+        Seed for drawing rows, columns and thresholds. Pass an int for the same result on every
+        call.
     verbose : int, default=0
-        Not used: progress is told by ``set_callbacks(sklearn.callback.ProgressBar())``.
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
     warm_start : bool, default=False
-        Add trees to those of the last fit, up to ``n_estimators``.
+        If True, the next call to `fit` keeps the trees of the last fit and adds new ones until
+        there are ``n_estimators``. If False, every fit grows a new forest.
     class_weight : dict, list of dict, "balanced", "balanced_subsample" or None, default=None
-        Factors of the weights of classes; "balanced_subsample" balances every draw.
+        Weight of each class, as ``{label: weight}``, or a list of such dicts for several outputs;
+        multiplies `sample_weight`. "balanced" sets the weights inversely proportional to the class
+        frequencies, so that all classes have the same total weight; "balanced_subsample" does the
+        same for the rows drawn for each tree; None gives every class weight 1.
     ccp_alpha : float, default=0.0
-        Prune the weakest links of every tree up to this level.
-    max_samples : int or float, optional
-        Draws for a tree, or their share of the weight of all rows; None: one for each row.
-    monotonic_cst : array of shape (d,), optional
-        1 or −1 for columns along which the probability of the second class must not fall or rise.
+        Strength of minimal cost-complexity pruning, applied to every tree (α). Larger values prune
+        more. Must be at least 0; 0 means no pruning.
+    max_samples : int, float or None, default=None
+        Number of rows drawn for each tree. A float is a fraction of the total weight of the rows;
+        None draws as many as there are rows. Requires ``bootstrap=True``.
+    monotonic_cst : array-like, dict or None, default=None
+        Direction of the effect of each column on the probability of the second class: 1 (must not
+        decrease), 0 (no constraint) or −1 (must not increase). An array with one entry per column,
+        or a dict from column names to directions. Requires two classes and one output. None means
+        no constraints.
     max_features_per_tree : int, float, {"sqrt", "log2"} or None, default=None
-        Columns drawn once for each tree, of which its nodes draw theirs; None: all. With
-        ``max_features=None`` only trees differ in columns, not nodes.
-    max_candidates : int, optional
-        Thresholds tried per column and node, drawn among all; None: all.
+        Number of columns drawn once for each tree, in the same forms as ``max_features``; the nodes
+        of the tree choose among these. None uses all columns. With ``max_features=None``, only the
+        trees differ in their columns.
+    max_candidates : int or None, default=None
+        Maximum number of thresholds tried per column and node, drawn at random among all. Smaller
+        values make training faster and trees more diverse. None tries all thresholds.
     splits : {"auto", "histogram", "exact"}, default="auto"
-        Thresholds between any two values of a column, or between 255 bins: more than twice as
-        fast, and a little less accurate where many columns are noise. auto: exact in nodes of up
-        to 65,535 rows, between up to 16,384 groups of values in larger ones.
-    categorical_features : array-like, optional
-        Columns to be read as categories, besides those that are by their type.
+        How thresholds are found. "exact" tries every value of a column; "histogram" groups values
+        into at most 255 bins, which is more than twice as fast and slightly less accurate when many
+        columns are noise. "auto" is exact in nodes of up to 65,535 rows and uses up to 16,384
+        groups of values in larger nodes.
+    categorical_features : array-like or None, default=None
+        Columns to treat as unordered categories: a Boolean mask, column numbers or column names.
+        Columns of text and of categorical type are always treated as categories; None adds no
+        others.
 
     Attributes
     ----------
     estimators_ : sequence of DecisionTreeClassifier
-        The trees, each made when it is asked for; ``len`` and indices as of a list.
-    classes_ : array of shape (C,), or list of them
-    n_classes_ : int, or list of them
-    feature_importances_ : array of shape (d,)
-        Shares of the columns in what the splits gained.
-    estimators_samples_ : list of arrays
-        The rows that each tree drew.
-    oob_decision_function_ : array of shape (n, C)
-        What the trees that did not draw a row say of it; NaN where all drew it.
-    oob_score_ : float
-        How good that is, with ``oob_score_interval_``, its 95 % interval.
+        The trees of the forest. Each tree is created when it is accessed; the sequence supports
+        ``len`` and indexing like a list.
+    classes_ : array of shape (n_classes,), or list of such arrays
+        The class labels, in sorted order; a list of arrays for several outputs.
+    n_classes_ : int or list of int
+        Number of classes; a list of numbers for several outputs.
     n_outputs_ : int
+        Number of outputs, that is, of columns of y.
+    feature_importances_ : array of shape (d,)
+        Relative importance of each column: its share of the total decrease of impurity, averaged
+        over the trees. The shares sum to 1.
+    estimators_samples_ : list of arrays
+        Numbers of the rows drawn for each tree, repeated as often as they were drawn.
+    oob_decision_function_ : array of shape (n, n_classes)
+        Class probabilities of each row, averaged over the trees that did not draw it; NaN where
+        every tree drew the row. Defined with ``oob_score``.
+    oob_score_ : float
+        Score of the out-of-bag predictions. Its 95 % interval is in ``oob_score_interval_``.
+        Defined with ``oob_score``.
     solution_ : Solution
-        How the fit ended, and with how many trees.
+        How the fit ended, and the number of trees that were grown.
 
     Examples
     --------
@@ -156,79 +196,113 @@ class RandomForestClassifier(ForestClassifier):
 
 
 class RandomForestRegressor(ForestRegressor):
-    """Many regression trees, each grown on its own draw of the rows, whose answers are averaged.
+    """Random forest regressor: the average of many regression trees grown on random rows.
 
-    Formula: f(x) = (1/M)·Σₘ v_m(x), with v_m(x) the mean target of the leaf of tree m that
-    holds x. Every tree is grown on n rows drawn with replacement; with max_features < 1 each
-    node looks at some of the columns only. Averaging M trees of variance σ² and correlation ρ
-    leaves ρσ² + (1 − ρ)σ²/M.
+    Each tree is grown on n rows drawn with replacement. With ``max_features`` below 1, each split
+    considers only some of the columns, drawn at random.
 
-    Cost: O(d·n log n) per tree, one tree per thread; 16 bytes a node; prediction O(depth) a tree.
+    Formula: f(x) = (1/M)·Σₘ v_m(x), with v_m(x) the mean target in the leaf of tree m that contains
+    x. Averaging M trees of variance σ² and correlation ρ gives the variance ρσ² + (1 − ρ)σ²/M.
+
+    Cost: O(d·n log n) per tree, one tree per thread; 16 bytes per node; prediction O(depth) per
+    tree and row.
 
     Parameters
     ----------
     n_estimators : int, default=100
-        Number of trees.
+        Number of trees in the forest. More trees reduce the variance of the predictions and take
+        proportionally longer. Must be at least 1.
     criterion : {"squared_error", "absolute_error", "friedman_mse", "poisson"}, \
-default="squared_error"
-        What a leaf's constant loses; absolute errors have medians in the leaves.
-    max_depth : int, optional
-        Most questions in a row; None: until leaves are pure.
-    min_samples_split, min_samples_leaf : int or float, default=2 and 1
-        Least rows of a node that is divided and of a leaf; a float is a share of all rows.
+    default="squared_error"
+        Loss that splits reduce: the squared error, the absolute error (leaves predict medians),
+        Friedman's improvement score, or the Poisson deviance for non-negative targets.
+    max_depth : int or None, default=None
+        Maximum depth of each tree: the number of edges from the root to the deepest leaf. Smaller
+        values reduce overfitting. None grows until the leaves are pure or too small to split.
+    min_samples_split : int or float, default=2
+        Minimum number of rows that a node needs to be split. A float is a fraction of all rows.
+        Larger values give smaller trees.
+    min_samples_leaf : int or float, default=1
+        Minimum number of rows in a leaf. A float is a fraction of all rows. Larger values give
+        smoother predictions.
     min_weight_fraction_leaf : float, default=0.0
-        Least share of a tree's weight in a leaf.
+        Minimum fraction of the total weight that a leaf must hold. Must lie between 0 and 0.5.
     max_features : int, float, {"sqrt", "log2"} or None, default=1.0
-        Columns tried at a node, drawn anew at each; more while all of them are constant there.
-    max_leaf_nodes : int, optional
-        Most leaves of a tree; the leaf that gains most is divided first (best-first growth).
+        Number of columns considered for each split, drawn at random for every node. An int is a
+        number of columns, a float a fraction of them; "sqrt" and "log2" are functions of the number
+        of columns; None considers all of them. Fewer columns make trees more diverse. Columns that
+        are constant in the node do not count.
+    max_leaf_nodes : int or None, default=None
+        Maximum number of leaves of each tree. When set, the leaf whose split has the largest gain
+        is split first (best-first growth). Must be at least 1; None means no limit.
     min_impurity_decrease : float, default=0.0
-        Least gain of a split times the node's share of the weight.
+        Minimum weighted decrease of the impurity that a split must achieve: the decrease times the
+        node's fraction of the total weight. Larger values give smaller trees. Must be at least 0.
     bootstrap : bool, default=True
-        Grow each tree on rows drawn with replacement; else on all rows.
-    oob_score : bool or function of (y, prediction), default=False
-        Judge the forest by the rows that trees did not draw: R², or the function.
-    n_jobs : int, optional
-        Most threads; None and −1: those of ``th.config(threads=...)``. Results do not depend on it.
+        If True, each tree is grown on rows drawn at random with replacement. If False, each tree is
+        grown on all rows.
+    oob_score : bool or callable, default=False
+        Whether to estimate R² from the out-of-bag rows, the rows that a tree did not draw. A
+        function of (y, prediction) replaces R². Requires ``bootstrap=True``.
+    n_jobs : int or None, default=None
+        Maximum number of threads. None and −1 use the threads allowed by
+        ``th.config(threads=...)``. The result does not depend on the number of threads.
     random_state : int, Generator, RandomState or None, default=None
-        What is drawn depends on it alone.
+        Seed for drawing rows, columns and thresholds. Pass an int for the same result on every
+        call.
     verbose : int, default=0
-        Not used: progress is told by ``set_callbacks(sklearn.callback.ProgressBar())``.
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
     warm_start : bool, default=False
-        Add trees to those of the last fit, up to ``n_estimators``.
+        If True, the next call to `fit` keeps the trees of the last fit and adds new ones until
+        there are ``n_estimators``. If False, every fit grows a new forest.
     ccp_alpha : float, default=0.0
-        Prune the weakest links of every tree up to this level.
-    max_samples : int or float, optional
-        Draws for a tree, or their share of the weight of all rows; None: one for each row.
-    monotonic_cst : array of shape (d,), optional
-        1 or −1 for columns along which the answer must not fall or rise.
+        Strength of minimal cost-complexity pruning, applied to every tree (α). Larger values prune
+        more. Must be at least 0; 0 means no pruning.
+    max_samples : int, float or None, default=None
+        Number of rows drawn for each tree. A float is a fraction of the total weight of the rows;
+        None draws as many as there are rows. Requires ``bootstrap=True``.
+    monotonic_cst : array-like, dict or None, default=None
+        Direction of the effect of each column on the prediction: 1 (must not decrease), 0 (no
+        constraint) or −1 (must not increase). An array with one entry per column, or a dict from
+        column names to directions. Requires one output. None means no constraints.
     max_features_per_tree : int, float, {"sqrt", "log2"} or None, default=None
-        Columns drawn once for each tree, of which its nodes draw theirs; None: all. With
-        ``max_features=None`` only trees differ in columns, not nodes.
-    max_candidates : int, optional
-        Thresholds tried per column and node, drawn among all; None: all.
+        Number of columns drawn once for each tree, in the same forms as ``max_features``; the nodes
+        of the tree choose among these. None uses all columns. With ``max_features=None``, only the
+        trees differ in their columns.
+    max_candidates : int or None, default=None
+        Maximum number of thresholds tried per column and node, drawn at random among all. Smaller
+        values make training faster and trees more diverse. None tries all thresholds.
     splits : {"auto", "histogram", "exact"}, default="auto"
-        Thresholds between any two values of a column, or between 255 bins: more than twice as
-        fast, and a little less accurate where many columns are noise. auto: exact in nodes of up
-        to 65,535 rows, between up to 16,384 groups of values in larger ones.
-    categorical_features : array-like, optional
-        Columns to be read as categories, besides those that are by their type.
+        How thresholds are found. "exact" tries every value of a column; "histogram" groups values
+        into at most 255 bins, which is more than twice as fast and slightly less accurate when many
+        columns are noise. "auto" is exact in nodes of up to 65,535 rows and uses up to 16,384
+        groups of values in larger nodes.
+    categorical_features : array-like or None, default=None
+        Columns to treat as unordered categories: a Boolean mask, column numbers or column names.
+        Columns of text and of categorical type are always treated as categories; None adds no
+        others.
 
     Attributes
     ----------
     estimators_ : sequence of DecisionTreeRegressor
-        The trees, each made when it is asked for; ``len`` and indices as of a list.
-    feature_importances_ : array of shape (d,)
-        Shares of the columns in what the splits gained.
-    estimators_samples_ : list of arrays
-        The rows that each tree drew.
-    oob_prediction_ : array of shape (n,) or (n, n_outputs)
-        What the trees that did not draw a row say of it; NaN where all drew it.
-    oob_score_ : float
-        How good that is, with ``oob_score_interval_``, its 95 % interval.
+        The trees of the forest. Each tree is created when it is accessed; the sequence supports
+        ``len`` and indexing like a list.
     n_outputs_ : int
+        Number of outputs, that is, of columns of y.
+    feature_importances_ : array of shape (d,)
+        Relative importance of each column: its share of the total decrease of impurity, averaged
+        over the trees. The shares sum to 1.
+    estimators_samples_ : list of arrays
+        Numbers of the rows drawn for each tree, repeated as often as they were drawn.
+    oob_prediction_ : array of shape (n,) or (n, n_outputs)
+        Prediction for each row, averaged over the trees that did not draw it; NaN where every tree
+        drew the row. Defined with ``oob_score``.
+    oob_score_ : float
+        Score of the out-of-bag predictions. Its 95 % interval is in ``oob_score_interval_``.
+        Defined with ``oob_score``.
     solution_ : Solution
-        How the fit ended, and with how many trees.
+        How the fit ended, and the number of trees that were grown.
 
     Examples
     --------

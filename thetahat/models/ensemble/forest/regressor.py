@@ -1,4 +1,4 @@
-"""Forests that answer with numbers: the mean of the values of the leaves."""
+"""Forests for regression: averages of the leaf values."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from thetahat.models.ensemble.forest.growing import ForestPlan
 from thetahat.models.ensemble.forest.out_of_bag import out_of_bag_predictions, r2_interval
 
 ANSWERS_AT_ONCE = 1 << 22
-"""Answers of single trees (trees × rows × outputs) that are held at once."""
+"""Predictions of single trees (trees × rows × outputs) kept in memory at once."""
 
 
 class ForestRegressor(RegressorMixin, Forest):
-    """Answers with means, with how far the trees differ, and with intervals for new targets."""
+    """Forest regressor with the spread of the trees and prediction intervals."""
 
     _ranges: ClassVar[dict[str, Range]] = {
         **Forest._ranges,
@@ -40,39 +40,39 @@ class ForestRegressor(RegressorMixin, Forest):
         self.n_outputs_ = 1 if np.ndim(source.y) == 1 else source.y.shape[1]
         return source, (1,) * self.n_outputs_
 
-    def _judge_left_out(self, source: InMemory, plan: ForestPlan) -> None:
+    def _score_out_of_bag(self, source: InMemory, plan: ForestPlan) -> None:
         answers = out_of_bag_predictions(self._forest, plan, type(self).__name__)[:, :, 0]
         known = ~np.isnan(answers[:, 0])
         self.oob_prediction_ = answers[:, 0] if self.n_outputs_ == 1 else answers
-        y, told = plan.y[known], answers[known]
-        self._residuals_left_out = np.sort(y - told, axis=0)
+        y, predicted = plan.y[known], answers[known]
+        self._residuals_left_out = np.sort(y - predicted, axis=0)
         if callable(self.oob_score):
             single = self.n_outputs_ == 1
             self.oob_score_ = float(
-                self.oob_score(*((y[:, 0], told[:, 0]) if single else (y, told)))
+                self.oob_score(*((y[:, 0], predicted[:, 0]) if single else (y, predicted)))
             )
             self.__dict__.pop("oob_score_interval_", None)
             return
         spread = ((y - y.mean(axis=0)) ** 2).sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            self.oob_score_ = float((1.0 - ((y - told) ** 2).sum(axis=0) / spread).mean())
-        self.oob_score_interval_ = r2_interval(y, told, None)
+            self.oob_score_ = float((1.0 - ((y - predicted) ** 2).sum(axis=0) / spread).mean())
+        self.oob_score_interval_ = r2_interval(y, predicted, None)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """The mean answer of the trees, (n,) or (n, n_outputs).
+        """Predict the mean over the trees. Cost: O(n · trees · depth).
 
         Parameters
         ----------
         X : table of shape (n, d)
-            Rows.
+            Rows to predict, with the same columns as in `fit`.
         return_std : bool, default=False
-            Also return the standard deviation of the answers of the trees: how far the forest
-            would move if its trees were other ones, and (for trees grown to the end) how far
-            targets near x scatter.
+            If True, also return the standard deviation of the predictions of the trees. It measures
+            how much the trees disagree; for fully grown trees also how much targets near x vary.
 
         Returns
         -------
-        array, or a pair of arrays
+        array of shape (n,) or (n, n_outputs), or a pair of such arrays
+            The predictions and, with ``return_std=True``, their standard deviations.
         """
         means = self._mean_answers(X)[:, :, 0]
         means = means[:, 0] if self.n_outputs_ == 1 else means
@@ -89,11 +89,23 @@ class ForestRegressor(RegressorMixin, Forest):
         return spread[:, 0] if self.n_outputs_ == 1 else spread
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
-        """Bounds between which a new target lies with a chance of about `level`.
+        """Prediction interval that contains a new target with probability about `level`.
 
-        Formula: f(x) + the (1 ∓ level)/2 quantiles of yᵢ − f₋ᵢ(xᵢ), with f₋ᵢ the trees that did not
-        draw row i. Needs ``oob_score=True``. The width is the same everywhere; `predict` with
-        ``return_std`` says where the trees differ more. Cost: that of `predict`.
+        Formula: f(x) plus the (1 ∓ level)/2 quantiles of yᵢ − f₋ᵢ(xᵢ), where f₋ᵢ averages the trees
+        that did not draw row i. The interval has the same width for all rows. Requires
+        ``oob_score=True``. Cost: that of `predict`.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            Rows to predict, with the same columns as in `fit`.
+        level : float, default=0.9
+            Probability of the interval, between 0 and 1. Larger values give wider intervals.
+
+        Returns
+        -------
+        low, high : arrays of shape (n,) or (n, n_outputs)
+            Lower and upper bounds of the interval.
         """
         if not 0.0 < level < 1.0:
             raise ParameterError(
@@ -102,7 +114,7 @@ class ForestRegressor(RegressorMixin, Forest):
         means = np.asarray(self.predict(X))
         if "_residuals_left_out" not in self.__dict__:
             raise ParameterError(
-                f"{type(self).__name__}: intervals come from rows that trees did not draw. Fit "
+                f"{type(self).__name__}: prediction intervals need the out-of-bag residuals. Fit "
                 "with bootstrap=True and oob_score=True."
             )
         tail = (1.0 - level) / 2.0

@@ -1,4 +1,4 @@
-"""What all gradient boosting estimators share: how they fit, and what they say of rows."""
+"""Parts shared by all gradient boosting estimators: fitting, early stopping and raw predictions."""
 
 from __future__ import annotations
 
@@ -42,13 +42,12 @@ from thetahat.models.ensemble.gradient_boosting.tree_rounds import TreeRounds
 from thetahat.models.tree.learner import TreeLearner
 from thetahat.models.tree.packed import PackedTrees
 
-inside = Range(lambda value: more_than(0).holds(value) and value < 1, "a number between 0 and 1")
 a_path = Range(lambda value: isinstance(value, str) or hasattr(value, "__fspath__"), "a path")
 
 
 @dataclass(frozen=True)
 class Stopping:
-    """When to stop before the last round: scores of held-out (or of all) rows no longer rise."""
+    """Rule of early stopping: the score on the held-out (or on all) rows no longer improves."""
 
     patience: int
     tolerance: float
@@ -57,7 +56,7 @@ class Stopping:
 
 
 class BaseBoosting(Watched, TreeLearner, ABC):
-    """Members in the order of the rounds, one for each column of raw predictions in every round."""
+    """Keeps the fitted members in order: one per column of raw predictions in every iteration."""
 
     _grows_by_steps = True
     _ranges: ClassVar[dict[str, Range]] = {
@@ -70,9 +69,9 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         "checkpoint": none | a_path,
     }
     _trees: tuple[Member, ...]
-    """Trees of the engine, or learners with their coefficients."""
+    """Trees, or base estimators with their coefficients."""
     _packed: PackedTrees | None
-    """The trees put together for prediction; None where there are none."""
+    """The trees packed for prediction; None with another base estimator."""
     _start: Array
     """f₀, one number per column of raw predictions."""
     _seed: int
@@ -82,29 +81,31 @@ class BaseBoosting(Watched, TreeLearner, ABC):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Fit by rounds of boosting. Cost: O(rounds · n · d · depth) at most.
+        """Fit the model by boosting. Cost: at most O(iterations · n · d · depth).
 
         Parameters
         ----------
         X : table of shape (n, d)
-            Numbers, categories and missing values; an array, a sparse array or a data frame.
+            Training rows with numbers, categories and missing values: an array, a sparse array or a
+            data frame.
         y : array-like of shape (n,)
-            Targets.
+            Target of each training row: class labels or numbers.
         sample_weight : array-like of shape (n,), optional
-            How many rows each row stands for; a row of weight 0 is not there.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
-        before = self._trees_to_go_on_from()
+        before = self._trees_to_continue()
         rows = self._open_rows(X, y, sample_weight)
         kept = Checkpoint.of(self, rows) if self.checkpoint is not None else None
-        going_on = bool(before)
+        continued = bool(before)
         if kept is not None and kept.found is not None:
             before, self._seed, self._scores = kept.found
         rows, held = self._held_out(rows)
-        if not going_on:
+        if not continued:
             self._start = self._best_constant(rows)
         boosting = self._begin(rows, before)
         stopping = self._stopping(boosting, held)
@@ -120,31 +121,31 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         self._warn_if_out_of_time()
         return self
 
-    # What a fit is made of; the faces say how.
+    # The steps of a fit, which the subclasses define.
 
     @property
     @abstractmethod
     def _n_rounds(self) -> int:
-        """How many rounds there are to be."""
+        """Number of iterations to make."""
 
     @abstractmethod
     def _open_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
-        """The rows with targets of the loss, which is found here too."""
+        """The training rows, with targets in the form that the loss takes; also sets ``loss_``."""
 
     @abstractmethod
     def _rules(self, rows: Rows) -> TreeRules:
-        """How the trees may grow."""
+        """Limits on the growth of the trees."""
 
     @abstractmethod
     def _plan(self, rows: Rows) -> Plan:
-        """What each round does."""
+        """Settings of an iteration."""
 
     @abstractmethod
     def _patience(self, rows: Rows) -> int | None:
-        """Rounds without a better score after which to stop; None: never."""
+        """Iterations without improvement after which to stop; None: never stop early."""
 
     def _scorer(self, rows: Rows) -> Scorer:
-        """How raw predictions of some rows are scored: by default −mean loss."""
+        """Scoring function of raw predictions for some rows; by default minus the mean loss."""
 
         def score(raw: Array) -> float:
             return -rows.mean(self.loss_.value(rows.y, scores_of(self.loss_, raw)))
@@ -155,11 +156,11 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         """f₀ of every row, (n, n_columns)."""
         return np.broadcast_to(self._start, (len(rows.y), len(self._start)))
 
-    def _note(self, boosting: Boosting, out_of_bag: Array | None) -> None:
-        """Keep what a face reports of a round."""
+    def _record(self, boosting: Boosting, out_of_bag: Array | None) -> None:
+        """Record the losses that a subclass reports after each iteration."""
 
     def _rows_that_count(self, source: InMemory) -> Rows:
-        """Rows of positive weight, in float64 targets."""
+        """Rows of positive weight, with targets in float64."""
         weight = source.weight
         rows = Rows(source.X, np.asarray(source.y, dtype=np.float64), weight)
         return rows if weight is None or weight.all() else rows.take(np.flatnonzero(weight))
@@ -169,7 +170,7 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         return Boosting(plan, rows, self._learn(plan, rows), self._first(rows), list(before))
 
     def _learn(self, plan: Plan, rows: Rows) -> Learn:
-        """Who learns in each round: trees of the engine."""
+        """Function that fits the members of an iteration; here, histogram trees."""
         bins = Bins.learn(
             rows.X,
             rows.weight,
@@ -182,7 +183,7 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         )
 
     def _tree_options(self) -> dict[str, Any]:
-        """What else `TreeRounds` is told."""
+        """Further arguments of `TreeRounds`."""
         return {}
 
     def _best_constant(self, rows: Rows) -> Array:
@@ -193,22 +194,25 @@ class BaseBoosting(Watched, TreeLearner, ABC):
             found = self.loss_.best_constant(rows.y, rows.weight)
         return np.atleast_1d(np.asarray(found, dtype=np.float64))
 
-    def _trees_to_go_on_from(self) -> Sequence[Member]:
-        going_on = self.warm_start and hasattr(self, "_trees")
-        self._seed = self._seed if going_on else int(generator(self.random_state).integers(1 << 62))
-        if not going_on:
+    def _trees_to_continue(self) -> Sequence[Member]:
+        continued = self.warm_start and hasattr(self, "_trees")
+        self._seed = (
+            self._seed if continued else int(generator(self.random_state).integers(1 << 62))
+        )
+        if not continued:
             self._scores: dict[str, list[float]] = {}
             return ()
         if self._rounds_of(self._trees) > self._n_rounds:
             raise ParameterError(
-                f"{type(self).__name__}: warm_start goes on from {self._rounds_of(self._trees)} "
-                f"rounds, and only {self._n_rounds} are asked for; the number must be larger or "
-                "equal to that of the last fit."
+                f"{type(self).__name__}: warm_start=True continues the last fit, which made "
+                f"{self._rounds_of(self._trees)} iterations, but only {self._n_rounds} are "
+                "requested. The number must be larger or equal; increase it, or set "
+                "warm_start=False."
             )
         return self._trees
 
     def _held_out(self, rows: Rows) -> tuple[Rows, Rows | None]:
-        """Rows to fit, and rows to judge by, where stopping early asks for some."""
+        """Training rows, and held-out rows if early stopping uses them."""
         self.do_early_stopping_ = self._patience(rows) is not None
         fraction = self.validation_fraction
         if not self.do_early_stopping_ or fraction is None:
@@ -237,7 +241,7 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         watch: Watch,
         kept: Checkpoint | None,
     ) -> Solution:
-        """Rounds until there are enough, no better ones, no more time, or Ctrl-C."""
+        """Iterate until the limit, early stopping, the end of the time limit, or Ctrl-C."""
         raw = None if held is None else self._raw_of(held, boosting.members)
         outcome, started = Outcome.CONVERGED, time.monotonic()
         step = watch.in_time(Boosting.step)
@@ -248,8 +252,8 @@ class BaseBoosting(Watched, TreeLearner, ABC):
                 made = step(boosting)
                 if raw is not None:
                     together(made).sum(held.X, raw, len(self._start))  # type: ignore[union-attr]
-                self._note(boosting, raw)
-                self._say(boosting, started)
+                self._record(boosting, raw)
+                self._print_progress(boosting, started)
                 if kept is not None:
                     kept.write_now_and_then(boosting.members, self._seed, self._scores)
                 verdict = watch(boosting.n_rounds, tuple(boosting.members), float("nan"))
@@ -261,14 +265,14 @@ class BaseBoosting(Watched, TreeLearner, ABC):
                 if stopping is not None:
                     self._no_better(boosting, raw, stopping)
         except KeyboardInterrupt as interrupt:
-            interrupt.solution = self._told(boosting, Outcome.INTERRUPTED)  # type: ignore[attr-defined]
+            interrupt.solution = self._solution(boosting, Outcome.INTERRUPTED)  # type: ignore[attr-defined]
             if kept is not None:
                 kept.write(boosting.members, self._seed, self._scores)
             raise
-        return self._told(boosting, outcome)
+        return self._solution(boosting, outcome)
 
     def _no_better(self, boosting: Boosting, raw: Array | None, stopping: Stopping) -> bool:
-        """Score the model so far; whether the last rounds were in vain."""
+        """Score the current model; return whether the last iterations brought no improvement."""
         if stopping.train_scorer is not None:
             self._scores.setdefault("train", []).append(stopping.train_scorer(boosting.raw))
         if raw is not None:
@@ -276,7 +280,7 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         scores = self._scores["train" if raw is None else "validation"]
         return no_better(scores, stopping.patience, stopping.tolerance)
 
-    def _told(self, boosting: Boosting, outcome: Outcome) -> Solution:
+    def _solution(self, boosting: Boosting, outcome: Outcome) -> Solution:
         return Solution(
             theta=tuple(boosting.members),
             outcome=outcome,
@@ -295,30 +299,30 @@ class BaseBoosting(Watched, TreeLearner, ABC):
     def _rounds_of(self, trees: Sequence[Member]) -> int:
         return len(trees) // self.n_trees_per_iteration_
 
-    def _say(self, boosting: Boosting, started: float) -> None:
+    def _print_progress(self, boosting: Boosting, started: float) -> None:
         if self.verbose and (
             self.verbose > 1 or boosting.n_rounds % 10 == 0 or boosting.n_rounds == 1
         ):
             seconds = time.monotonic() - started
             print(
-                f"{type(self).__name__}: round {boosting.n_rounds} of {self._n_rounds}, mean loss "
-                f"{boosting.mean_loss():.6g}, {seconds:.2f} s"
+                f"{type(self).__name__}: iteration {boosting.n_rounds} of {self._n_rounds}, "
+                f"mean loss {boosting.mean_loss():.6g}, {seconds:.2f} s"
             )
 
     def _warn_if_out_of_time(self) -> None:
         if self.solution_.outcome in (Outcome.OUT_OF_TIME, Outcome.INTERRUPTED):
             warn(
                 f"{type(self).__name__}: {self.solution_.outcome.value} ({self.solution_.steps} of "
-                f"{self._n_rounds} rounds). Allow more time with th.config(max_time=...), or go "
-                "on with warm_start=True.",
+                f"{self._n_rounds} iterations). Allow more time with th.config(max_time=...), or "
+                "continue with warm_start=True.",
                 ConvergenceWarning,
             )
 
-    # What is said of rows.
+    # Predictions.
 
     @property
     def feature_importances_(self) -> Array:
-        """What the splits by each column gained, as shares of all gains; they sum to one."""
+        """Relative importance of each column: its share of the total gain; the shares sum to 1."""
         check_is_fitted(self)
         sums = np.zeros(self.n_features_in_)
         for tree in self._trees:
@@ -342,13 +346,13 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         return members.sum(rows, raw, raw.shape[1])
 
     def _started(self, rows: Array) -> Array:
-        """f₀ of rows as they were read, an array of its own."""
+        """Initial raw predictions f₀ for these rows, as a new array."""
         raw = np.empty((rows.shape[0], len(self._start)))
         raw[:] = self._start
         return raw
 
     def _staged_raw(self, X: Any) -> Iterator[Array]:
-        """Raw predictions after each round; the array is reused."""
+        """Raw predictions after each iteration; the same array is updated and yielded each time."""
         check_is_fitted(self)
         rows = self._rows(X)
         raw = self._started(rows)

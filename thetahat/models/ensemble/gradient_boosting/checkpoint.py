@@ -1,8 +1,8 @@
-"""Snapshots of a long fit, so that one that was killed goes on where it was.
+"""Snapshots of a long fit, so that an interrupted fit can continue.
 
 A snapshot is one .npz file of plain arrays and a JSON text: the trees so far, the seed, and a
-fingerprint of rows and parameters. It is written whole or not at all. The rounds that follow are
-the same, bit for bit, as if nothing had happened.
+fingerprint of rows and parameters. It is written completely or not at all. A continued fit gives
+the same bits as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ ARRAYS.remove("n_classes")
 
 @dataclass
 class Checkpoint:
-    """Where snapshots of one fit go, and what was found there."""
+    """File for the snapshots of one fit, and the snapshot found there."""
 
     path: Path
     fingerprint: str
     found: tuple[list[Tree], int, Scores] | None = None
-    """Trees, seed and scores of the snapshot."""
+    """Trees, seed and scores of the snapshot that was found."""
     written: float = 0.0
 
     @classmethod
     def of(cls, estimator: Any, rows: Rows) -> Checkpoint:
-        """The snapshot of this fit, if there is one; one of another fit is refused."""
+        """The snapshot of this fit, if there is one; a snapshot of another fit is an error."""
         path = Path(estimator.checkpoint)
         checkpoint = cls(path, _fingerprint(estimator, rows), written=time.monotonic())
         if path.exists():
@@ -52,12 +52,12 @@ class Checkpoint:
         return checkpoint
 
     def write_now_and_then(self, trees: Sequence[Tree], seed: int, scores: Scores) -> None:
-        """Write, if the last snapshot is old enough."""
+        """Write a snapshot if the last one is old enough."""
         if time.monotonic() - self.written >= SECONDS_BETWEEN:
             self.write(trees, seed, scores)
 
     def write(self, trees: Sequence[Tree], seed: int, scores: Scores) -> None:
-        """Put a snapshot into place. Cost: O(nodes)."""
+        """Write a snapshot. Cost: O(nodes)."""
         facts = {
             "version": VERSION,
             "fingerprint": self.fingerprint,
@@ -78,7 +78,7 @@ class Checkpoint:
         self.written = time.monotonic()
 
     def remove(self) -> None:
-        """The fit is done: its snapshot is no longer needed."""
+        """Delete the snapshot after the fit has ended."""
         self.path.unlink(missing_ok=True)
 
     def _read(self, who: str) -> tuple[list[Tree], int, Scores]:
@@ -87,23 +87,23 @@ class Checkpoint:
                 facts = json.loads(held["facts"].tobytes())
                 arrays = {name: held[name] for name in ARRAYS if name in held}
             if facts["version"] != VERSION:
-                raise ValueError(f"its version is {facts['version']!r}, and {VERSION} is read here")
+                raise ValueError(f"its version is {facts['version']!r}, not {VERSION}")
             trees = _cut(arrays, facts)
         except (OSError, ValueError, KeyError, TypeError) as failure:
             raise DataError(
                 f"{who}: checkpoint={str(self.path)!r} is no snapshot of a fit ({failure}). Delete "
-                "it, or give another path."
+                "the file, or use another path."
             ) from failure
         if facts["fingerprint"] != self.fingerprint:
             raise DataError(
                 f"{who}: checkpoint={str(self.path)!r} is a snapshot of a fit on other rows or "
-                "with other parameters. Delete it to begin anew, or give another path."
+                "with other parameters. Delete the file to begin anew, or use another path."
             )
         return trees, int(facts["seed"]), facts["scores"]
 
 
 def _cut(arrays: dict[str, Array], facts: dict[str, Any]) -> list[Tree]:
-    """The trees that lie one after the other in the arrays."""
+    """The trees stored one after another in the arrays."""
     trees: list[Tree] = []
     node = word = 0
     for size, shape in zip(facts["sizes"], facts["sets"], strict=True):
@@ -112,7 +112,7 @@ def _cut(arrays: dict[str, Array], facts: dict[str, Any]) -> list[Tree]:
         n_words = shape[0] * shape[1]
         part["category_sets"] = arrays["category_sets"][word : word + n_words].reshape(shape)
         if len(part["feature"]) != size:
-            raise ValueError("it ends before its last tree")
+            raise ValueError("the file ends before its last tree")
         trees.append(Tree(**part, n_features=int(facts["n_features"])))
         node, word = node + size, word + n_words
     return trees
@@ -124,10 +124,10 @@ def _fingerprint(estimator: Any, rows: Rows) -> str:
         if part is not None:
             digest.update(str((part.shape, part.dtype)).encode())
             digest.update(np.ascontiguousarray(part).tobytes())
-    told = {
+    parameters = {
         name: repr(value)
         for name, value in sorted(estimator.get_params(deep=False).items())
         if name not in NOT_IN_FINGERPRINT
     }
-    digest.update(json.dumps([type(estimator).__name__, told]).encode())
+    digest.update(json.dumps([type(estimator).__name__, parameters]).encode())
     return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""Gradient boosting of class scores: labels, losses of them, and probabilities."""
+"""Parts shared by the gradient boosting classifiers: labels, losses and probabilities."""
 
 from __future__ import annotations
 
@@ -13,29 +13,25 @@ from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named
 from thetahat.mathematics.losses.base import Subdifferentiable, Targets
-from thetahat.mathematics.losses.likelihood import Logistic
 from thetahat.mathematics.losses.links import Link, link, sigmoid
-from thetahat.mathematics.losses.margin import Exponential, SignLogistic
-from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
 from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting
 from thetahat.models.ensemble.gradient_boosting.rounds import Rows
 
 
 def loss_of_labels(given: Any, n_classes: int, who: str) -> Subdifferentiable:
-    """The loss for so many classes: log loss is the softmax's with more than two."""
+    """The loss for this number of classes: log loss becomes the softmax cross-entropy above two."""
     loss = named(given)
     if not isinstance(loss, Subdifferentiable):
         raise CapabilityError(
-            f"{who}: boosting follows slopes, and {type(loss).__name__} loss has none. Use "
-            "'log_loss', or 'hinge' for margins."
+            f"{who}: gradient boosting needs the slopes (gradients) of the loss, and "
+            f"{type(loss).__name__} loss has none. Use 'log_loss', or 'hinge' for margins."
         )
-    if n_classes > 2 and isinstance(loss, Logistic | SignLogistic):
-        return SoftmaxCrossEntropy()
+    if n_classes > 2 and isinstance(several := loss.multiclass(), Subdifferentiable):
+        return several
     if n_classes > 2 and loss.columns == "one":
         raise CapabilityError(
-            f"{who}: y holds {n_classes} classes, and {type(loss).__name__} loss tells two apart. "
-            "The exponential loss and others of margins are suited for 2 classes; use 'log_loss' "
-            "or 'multiclass_hinge'."
+            f"{who}: y has {n_classes} classes, but {type(loss).__name__} loss is suited for 2 "
+            "classes only. Use 'log_loss' or 'multiclass_hinge'."
         )
     return loss
 
@@ -44,11 +40,11 @@ def _has_probabilities(self: Any) -> bool:
     loss = getattr(self, "loss_", None)
     if loss is None:
         return True
-    return isinstance(loss, Exponential) or loss.link in (Link.LOGIT, Link.SOFTMAX)
+    return loss.half_logit or loss.link in (Link.LOGIT, Link.SOFTMAX)
 
 
 class BaseBoostingClassifier(BaseBoosting, Classifier):
-    """Fitted ``classes_``; the loss decides whether scores are probabilities too."""
+    """Classifier by boosting; the loss decides whether probabilities are available."""
 
     loss: Any
     class_weight: Any = None
@@ -65,56 +61,61 @@ class BaseBoostingClassifier(BaseBoosting, Classifier):
         return rows
 
     def decision_function(self, X: Any) -> Array:
-        """Raw scores. Cost: O(n · trees · depth).
+        """Compute the raw scores. Cost: O(n · trees · depth).
 
         Parameters
         ----------
         X : table of shape (n, d)
-            The rows to judge.
+            Rows to predict, with the same columns as in `fit`.
 
         Returns
         -------
         array of shape (n,) for two classes, else (n, n_classes)
+            Sums of the values of all trees, before they are turned into probabilities.
         """
         return self._shaped(self._raw(X), X)
 
     def predict(self, X: Any) -> Array:
-        """The label of each row. Cost: O(n · trees · depth).
+        """Predict the class label of each row. Cost: O(n · trees · depth).
 
         Parameters
         ----------
         X : table of shape (n, d)
-            The rows to judge.
+            Rows to predict, with the same columns as in `fit`.
 
         Returns
         -------
-        array of shape (n,), of the type of the labels given to `fit`
+        array of shape (n,)
+            Labels, of the type of the labels passed to `fit`.
         """
         return self._labelled(self._raw(X))
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:
-        """The probability of each class, for losses that give one. Cost: O(n · trees · depth).
+        """Predict class probabilities. Cost: O(n · trees · depth).
+
+        Available only for losses with probabilities, such as log loss and the exponential loss.
 
         Parameters
         ----------
         X : table of shape (n, d)
-            The rows to judge.
+            Rows to predict, with the same columns as in `fit`.
 
         Returns
         -------
         array of shape (n, n_classes)
+            Probabilities in the order of ``classes_``.
         """
         return self._probable(self._raw(X)).astype(self._dtype(X), copy=False)
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> Array:
-        """The logarithm of `predict_proba`. Cost: as there.
+        """Predict the logarithms of the class probabilities. Cost: as `predict_proba`.
 
         Parameters
         ----------
         X : table of shape (n, d)
-            The rows to judge.
+            Rows to predict, with the same columns as in `fit`.
 
         Returns
         -------
@@ -124,27 +125,29 @@ class BaseBoostingClassifier(BaseBoosting, Classifier):
             return np.log(self.predict_proba(X))
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """Raw scores after each round, as `decision_function` gives them.
+        """Compute the raw scores after each iteration. Cost: as `decision_function`.
 
         Parameters
         ----------
         X : table of shape (n, d)
-            The rows to judge.
+            Rows to predict, with the same columns as in `fit`.
 
         Yields
         ------
-        array of shape (n,) or (n, n_classes)
+        array of shape (n,) for two classes, else (n, n_classes)
         """
         for raw in self._staged_raw(X):
             yield np.array(self._shaped(raw, X))
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
-        """The labels after each round.
+        """Predict class labels after each iteration. Cost: as `predict`.
+
+        Useful to choose the number of iterations on held-out rows.
 
         Parameters
         ----------
         X : table of shape (n, d)
-            The rows to judge.
+            Rows to predict, with the same columns as in `fit`.
 
         Yields
         ------
@@ -155,12 +158,12 @@ class BaseBoostingClassifier(BaseBoosting, Classifier):
 
     @available_if(_has_probabilities)
     def staged_predict_proba(self, X: Any) -> Iterator[Array]:
-        """Probabilities after each round.
+        """Predict class probabilities after each iteration. Cost: as `predict_proba`.
 
         Parameters
         ----------
         X : table of shape (n, d)
-            The rows to judge.
+            Rows to predict, with the same columns as in `fit`.
 
         Yields
         ------
@@ -182,15 +185,14 @@ class BaseBoostingClassifier(BaseBoosting, Classifier):
     def _probable(self, raw: Array) -> Array:
         if raw.shape[1] > 1:
             return np.asarray(self.loss_.mean(raw))
-        # The best score of the exponential loss is half the log odds.
-        z = 2.0 * raw[:, 0] if isinstance(self.loss_, Exponential) else raw[:, 0]
+        z = 2.0 * raw[:, 0] if self.loss_.half_logit else raw[:, 0]
         return np.column_stack([sigmoid(-z), sigmoid(z)])
 
     def _raw_from_probabilities(self, shares: Array) -> Array:
-        """Scores whose probabilities these are, for first predictions by another model."""
+        """Raw scores that correspond to given probabilities, for an initial model."""
         shares = np.clip(shares, 1e-7, 1.0)
         shares = shares / shares.sum(axis=1, keepdims=True)
         if self.n_trees_per_iteration_ > 1:
             return np.asarray(link(Link.SOFTMAX, shares))
         odds = np.asarray(link(Link.LOGIT, shares[:, 1:]))
-        return odds / 2 if isinstance(self.loss_, Exponential) else odds
+        return odds / 2 if self.loss_.half_logit else odds

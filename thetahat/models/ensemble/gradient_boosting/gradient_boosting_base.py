@@ -1,4 +1,4 @@
-"""What the faces of gradient boosting by rounds of whole trees share."""
+"""Parts shared by GradientBoostingClassifier and GradientBoostingRegressor."""
 
 from __future__ import annotations
 
@@ -12,33 +12,38 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from thetahat.data.in_memory import InMemory
-from thetahat.estimator.parameters import Range, at_least, more_than, none, one_of, whole
+from thetahat.estimator.parameters import (
+    Range,
+    at_least,
+    from_to,
+    inner_fraction,
+    none,
+    one_of,
+    positive_fraction,
+    share_of_all,
+    whole,
+)
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
-from thetahat.mathematics.losses.likelihood import Logistic
 from thetahat.mathematics.losses.links import Link, link
-from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.models.ensemble.combination.rows_as_given import open_as_given, rows_as_given
-from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting, inside
+from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import NO_LIMIT, TreeRules
 from thetahat.models.ensemble.gradient_boosting.learner_rounds import LearnerRounds
 from thetahat.models.ensemble.gradient_boosting.members import Member
 from thetahat.models.ensemble.gradient_boosting.rounds import Boosting, Learn, Plan, Rows
 from thetahat.models.tree.growth.directions import Directions
 from thetahat.models.tree.regression import DecisionTreeRegressor
-from thetahat.models.tree.single import share
 from thetahat.models.tree.structure import Tree
 
 NO_DIRECTIONS = Directions(np.empty((0, 2), dtype=np.int64), np.empty((0, 2)))
 
 RANGES: dict[str, Range] = {
     "n_estimators": whole(1),
-    "subsample": Range(lambda value: more_than(0).holds(value) and value <= 1, "in (0, 1]"),
-    "min_samples_split": whole(2) | share,
-    "min_samples_leaf": whole(1) | share,
-    "min_weight_fraction_leaf": Range(
-        lambda value: at_least(0).holds(value) and value <= 0.5, "a number from 0 to 0.5"
-    ),
+    "subsample": positive_fraction,
+    "min_samples_split": whole(2) | share_of_all,
+    "min_samples_leaf": whole(1) | share_of_all,
+    "min_weight_fraction_leaf": from_to(0, 0.5),
     "max_depth": whole(1) | none,
     "min_impurity_decrease": at_least(0),
     "init": one_of("zero") | none | Range(lambda value: hasattr(value, "fit"), "an estimator"),
@@ -49,22 +54,23 @@ RANGES: dict[str, Range] = {
         ),
         "a regressor with fit and predict",
     ),
-    "max_features": whole(1) | share | one_of("sqrt", "log2") | none,
+    "max_features": whole(1) | share_of_all | one_of("sqrt", "log2") | none,
     "max_leaf_nodes": whole(2) | none,
-    "validation_fraction": inside,
+    "validation_fraction": inner_fraction,
     "n_iter_no_change": whole(1) | none,
-    "max_bins": Range(lambda value: whole(2).holds(value) and value <= 255, "from 2 to 255"),
+    "max_bins": whole(2, 255),
 }
 
 
 class BaseGradientBoosting(BaseBoosting):
-    """What the two faces share: trees of the engine, or any regressor, round by round.
+    """Boosting of regression trees, or of any regressor.
 
-    Trees take tables with categories and missing values; what another learner takes is its own.
+    Trees accept tables with categories and missing values; what another base estimator accepts
+    depends on that estimator.
     """
 
     _ranges: ClassVar[dict[str, Range]] = {**BaseBoosting._ranges, **RANGES}
-    estimator: Any = None  # also of models from files that do not know of it
+    estimator: Any = None  # a default for models saved before this parameter existed
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -86,9 +92,9 @@ class BaseGradientBoosting(BaseBoosting):
             return super()._open(X, y, sample_weight, supervised=supervised)
         if self.checkpoint is not None:
             raise ParameterError(
-                f"{type(self).__name__}: checkpoint={self.checkpoint!r} keeps trees, and estimator="
-                f"{self.estimator!r} is boosted. Leave one of them out; warm_start=True goes on "
-                "from any learner."
+                f"{type(self).__name__}: checkpoint={self.checkpoint!r} can save trees only, but "
+                f"estimator={self.estimator!r} was given. Leave one of them out; with "
+                "warm_start=True a fit continues with any estimator."
             )
         self.__dict__.pop("_columns", None)
         return open_as_given(self, X, y, sample_weight, self.estimator)
@@ -99,13 +105,13 @@ class BaseGradientBoosting(BaseBoosting):
         check_is_fitted(self)
         return rows_as_given(self, X, self.estimator, reset=False)
 
-    def _trees_to_go_on_from(self) -> Sequence[Member]:
-        before = super()._trees_to_go_on_from()
+    def _trees_to_continue(self) -> Sequence[Member]:
+        before = super()._trees_to_continue()
         if before and isinstance(before[0], Tree) != (self.estimator is None):
             raise ParameterError(
-                f"{type(self).__name__}: warm_start goes on from "
-                f"{'trees' if self.estimator is not None else 'another learner'}, and estimator="
-                f"{self.estimator!r} now. Set warm_start=False to begin anew."
+                f"{type(self).__name__}: warm_start=True continues the last fit, which used "
+                f"{'trees' if self.estimator is not None else 'another estimator'}, but "
+                f"estimator={self.estimator!r} now. Set warm_start=False to begin anew."
             )
         return before
 
@@ -115,14 +121,14 @@ class BaseGradientBoosting(BaseBoosting):
 
     @property
     def n_estimators_(self) -> int:
-        """Rounds of the fitted model."""
+        """Number of boosting iterations of the fitted model."""
         return self._rounds_of(self._trees)
 
     @property
     def estimators_(self) -> Array:
-        """The fitted learners, (n_estimators, n_trees_per_iteration).
+        """The fitted base estimators, of shape (n_estimators_, n_trees_per_iteration_).
 
-        Trees of the engine as `DecisionTreeRegressor`, their values times the learning rate.
+        Trees are given as `DecisionTreeRegressor`; their values include the learning rate.
         """
         check_is_fitted(self, "_trees")
         held = np.empty(len(self._trees), dtype=object)
@@ -133,10 +139,10 @@ class BaseGradientBoosting(BaseBoosting):
 
     @property
     def estimator_weights_(self) -> Array:
-        """What each learner's answer is multiplied by, in the shape of ``estimators_``.
+        """Factor of each base estimator in the prediction, in the shape of ``estimators_``.
 
-        The coefficient that its loss asks for times the learning rate; 1 for trees, whose leaves
-        hold it.
+        The coefficient with the smallest loss times the learning rate; 1 for trees, whose leaf
+        values include it.
         """
         check_is_fitted(self, "_trees")
         weights = [getattr(member, "coefficient", 1.0) for member in self._trees]
@@ -144,9 +150,10 @@ class BaseGradientBoosting(BaseBoosting):
 
     @property
     def feature_importances_(self) -> Array:
-        """Shares of the gain by column; of learners that tell theirs, their mean.
+        """Relative importance of each column: its share of the total gain of all splits.
 
-        A learner counts as much as it weighs.
+        With another base estimator, the mean of the importances that the fitted estimators provide,
+        weighted by ``estimator_weights_``.
         """
         check_is_fitted(self)
         if not self._trees or isinstance(self._trees[0], Tree):
@@ -157,37 +164,38 @@ class BaseGradientBoosting(BaseBoosting):
 
     @property
     def train_score_(self) -> Array:
-        """The loss of the rows fitted after every round (the deviance, for likelihoods)."""
+        """Loss on the training rows after each iteration (for likelihoods, the deviance)."""
         return np.asarray(self._scores.get("fitted", []))
 
     @property
     def oob_improvement_(self) -> Array:
-        """By how much each round lowered the loss of rows it did not draw; with subsample < 1."""
+        """Decrease of the loss on the out-of-bag rows in each iteration, with ``subsample`` < 1."""
         kept = np.reshape(self._scores.get("out of bag", []), (-1, 2))
         return kept[:, 0] - kept[:, 1]
 
     @property
     def oob_scores_(self) -> Array:
-        """The loss after each round of the rows it did not draw; with subsample < 1."""
+        """Loss on the out-of-bag rows after each iteration, with ``subsample`` < 1."""
         return np.reshape(self._scores.get("out of bag", []), (-1, 2))[:, 1]
 
     def apply(self, X: Any) -> Array:
-        """The leaf of every row in every tree.
+        """Return the leaf that each row reaches in each tree.
 
         Parameters
         ----------
         X : table of shape (n, d)
-            The rows.
+            Rows to send through the trees, with the same columns as in `fit`.
 
         Returns
         -------
-        array of shape (n, n_estimators, n_trees_per_iteration)
+        array of shape (n, n_estimators_, n_trees_per_iteration_)
+            Number of the leaf within its tree.
         """
         check_is_fitted(self, "_trees")
         if self._packed is None:
             raise CapabilityError(
-                f"{type(self).__name__}: {self.estimator!r} has no leaves to name. Boost trees, "
-                "with estimator=None."
+                f"{type(self).__name__}: apply needs trees, and {self.estimator!r} has no leaves. "
+                "Use estimator=None to boost trees."
             )
         leaves = self._packed.leaves(self._rows(X)).T
         return leaves.reshape(len(leaves), -1, self.n_trees_per_iteration_).astype(np.float64)
@@ -262,16 +270,16 @@ class BaseGradientBoosting(BaseBoosting):
         return raw if isinstance(self.init_, np.ndarray) else raw + self._by_init(rows)
 
     def _by_init(self, rows: Array) -> Array:
-        """Raw predictions of the model that comes first, (n, n_columns)."""
+        """Raw predictions of the initial model, of shape (n, n_columns)."""
         if self._labelled_y:
             return self._raw_from_probabilities(self.init_.predict_proba(rows))
-        said = np.asarray(self.init_.predict(rows), dtype=np.float64).reshape(-1, 1)
+        predicted = np.asarray(self.init_.predict(rows), dtype=np.float64).reshape(-1, 1)
         if self.loss_.link is Link.IDENTITY:
-            return said
-        return np.asarray(link(self.loss_.link, said))
+            return predicted
+        return np.asarray(link(self.loss_.link, predicted))
 
-    def _note(self, boosting: Boosting, out_of_bag: Array | None) -> None:
-        factor = 2.0 if isinstance(self.loss_, Squared | Logistic) else 1.0
+    def _record(self, boosting: Boosting, out_of_bag: Array | None) -> None:
+        factor = self.loss_.deviance_factor
         self._scores.setdefault("fitted", []).append(factor * boosting.mean_loss())
         if boosting.out_of_bag_losses is not None:
             losses = self._scores.setdefault("out of bag", [])
@@ -289,7 +297,7 @@ def _columns_to_look_at(max_features: Any, d: int) -> int:
 
 
 def _as_estimator(boosted: BaseBoosting, tree: Any) -> DecisionTreeRegressor:
-    """A tree of the ensemble as a regressor of its own."""
+    """A tree of the ensemble as a `DecisionTreeRegressor`."""
     alone = DecisionTreeRegressor()
     alone.tree_, alone._columns = tree, boosted._columns
     alone.n_features_in_, alone.n_outputs_ = boosted.n_features_in_, 1

@@ -1,4 +1,4 @@
-"""One tree fitted to slopes: least squares of −g/h with weights h, on binned columns.
+"""One tree fitted to gradients: least squares of −g/h with weights h, on binned columns.
 
 gain = G_L²/(H_L + λ) + G_R²/(H_R + λ) − G²/(H + λ),    value of a leaf = −G/(H + λ)
 """
@@ -22,28 +22,28 @@ NO_LIMIT = (1 << 31) - 1
 
 @dataclass(frozen=True)
 class TreeRules:
-    """How far a tree may grow, and along which columns."""
+    """Limits on the growth of a tree."""
 
     max_leaves: int = NO_LIMIT
     max_depth: int = NO_LIMIT
     min_split: float = 2.0
-    """Least weight of a node that is divided."""
+    """Minimum weight of a node to be split."""
     min_rows: float = 1.0
-    """Least weight of a leaf."""
+    """Minimum weight of a leaf."""
     min_hessian: float = 0.0
     min_gain: float = 0.0
     l2: float = 0.0
     max_features: int = NO_LIMIT
-    """Columns looked at for each split, drawn anew."""
+    """Number of columns considered for each split, drawn for every node."""
     monotonic: Array | None = None
     """−1, 0 or +1 per column (int8)."""
     groups: Array | None = None
-    """Columns that may meet on one path: a row per group (uint8, n_groups × d)."""
+    """Columns that may be used on one path: one row per group (uint8, n_groups × d)."""
 
 
 @dataclass(frozen=True)
 class Leaves:
-    """The rows of every leaf, ascending: `order[bounds[k]:bounds[k + 1]]` of node `nodes[k]`."""
+    """Rows of every leaf, ascending: `order[bounds[k]:bounds[k + 1]]` of node `nodes[k]`."""
 
     order: Array
     nodes: Array
@@ -51,7 +51,7 @@ class Leaves:
 
     @property
     def of_rows(self) -> Array:
-        """The place k of each ordered row's leaf."""
+        """Index k of the leaf of each row in `order`."""
         return np.repeat(np.arange(len(self.nodes)), np.diff(self.bounds))
 
     def add(self, values: Array, raw: Array, column: int) -> None:
@@ -59,14 +59,14 @@ class Leaves:
         _native.add_to_leaves(self.order, self.bounds, values, raw, column, n_threads())
 
     def quantiles(self, values: Array, weight: Array | None, level: float) -> Array:
-        """Of numbers by row, the weighted quantile within each leaf."""
+        """Weighted quantile of `values` within each leaf."""
         out = np.empty(len(self.nodes))
         held = NO_NUMBERS if weight is None else weight
         _native.leaf_quantiles(self.order, self.bounds, values, held, level, out, n_threads())
         return out
 
     def huber_constants(self, values: Array, weight: Array | None, delta: float) -> Array:
-        """Of numbers by row, within each leaf the constant of least Huber loss."""
+        """Constant with the smallest Huber loss within each leaf."""
         out = np.empty(len(self.nodes))
         held = NO_NUMBERS if weight is None else weight
         _native.leaf_hubers(self.order, self.bounds, values, held, delta, out, n_threads())
@@ -84,9 +84,10 @@ def grow_tree(
     rows: Array = NO_ROWS,
     seed: int = 0,
 ) -> tuple[Tree, Leaves]:
-    """A tree and the rows of its leaves. Cost: O(n·d) for each level of the tree.
+    """Grow a tree; return it with the rows of its leaves. Cost: O(n·d) for each level.
 
-    Without `curvature` every row's is 1; `rows` (uint32, ascending) limits the fit to some of them.
+    Without `curvature`, the curvature of every row is 1. `rows` (uint32, ascending) restricts the
+    fit to some rows.
     """
     d = bins.n_features
     groups = np.empty((0, d), dtype=np.uint8) if rules.groups is None else rules.groups
@@ -117,7 +118,7 @@ def grow_tree(
 
 
 def with_leaf_values(tree: Tree, leaves: Leaves, values: Array) -> Tree:
-    """The tree with other values at its leaves, in the order of `leaves`."""
+    """The tree with other leaf values, in the order of `leaves`."""
     changed = tree.values.copy()
     changed[leaves.nodes, 0] = values
     return replace(tree, values=changed)

@@ -1,12 +1,12 @@
-"""What a leaf adds to the raw prediction: argmin over c of Σ w·ℓ(y, z + c), over its rows.
+"""The value of a leaf: argmin over c of Σ w·ℓ(y, z + c) over its rows.
 
-``newton``       one Newton step from c = 0, −Σw·ℓ′/(Σw·ℓ″ + λ); the tree is grown with ℓ″ too
-``line_search``  the minimum itself; the tree is grown on the slopes alone
+``newton``       one Newton step from c = 0, −Σw·ℓ′/(Σw·ℓ″ + λ); splits use ℓ″ too
+``line_search``  the minimum itself; splits use the slopes only
 
-Losses whose curvature is positive and steady (squared, logistic, softmax, Poisson, exponential)
-take Newton steps. All others, with kinks, flat parts or negative curvature among them, are
-searched: absolute and quantile loss by selecting the quantile, Huber's by Newton steps from the
-median, the rest by bracketing the root of the slope.
+Losses that declare a steady curvature (squared, logistic, softmax, Poisson, exponential) take
+Newton steps. All others, with kinks, flat parts or negative curvature among them, are searched:
+those that declare their best shift by that statistic (absolute and quantile loss by selecting the
+quantile, Huber's by Newton steps from the median), the rest by bracketing the root of the slope.
 """
 
 from __future__ import annotations
@@ -16,28 +16,21 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.types import Array
-from thetahat.mathematics.losses.base import Curved, Loss, Subdifferentiable
-from thetahat.mathematics.losses.likelihood import Logistic, Poisson
-from thetahat.mathematics.losses.margin import Exponential, SignLogistic
-from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
-from thetahat.mathematics.losses.residual.pinball import Absolute, Quantile
-from thetahat.mathematics.losses.residual.squared import Huber, Squared
+from thetahat.mathematics.losses.base import BestShift, Curved, Loss, Subdifferentiable
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import Leaves
 
-STEADY = (Squared, Logistic, SignLogistic, Poisson, Exponential, SoftmaxCrossEntropy)
 DOUBLINGS = 60
 HALVINGS = 60
 
 
 def takes_newton_steps(loss: Loss, leaf_update: str) -> bool:
     """Whether leaves and splits use the curvature of the loss."""
-    if leaf_update == "auto":
-        return isinstance(loss, STEADY)
-    return leaf_update == "newton" and isinstance(loss, Curved)
+    wanted = loss.steady_curvature if leaf_update == "auto" else leaf_update == "newton"
+    return wanted and isinstance(loss, Curved)
 
 
 def newton_values(leaves: Leaves, slope: Array, curvature: Array, weight: Array | None) -> Array:
-    """−Σw·ℓ′/Σw·ℓ″ of every leaf; 0 where nothing bends. Cost: O(n)."""
+    """−Σw·ℓ′/Σw·ℓ″ of every leaf; 0 where the curvature is 0. Cost: O(n)."""
     rows, starts = leaves.order, leaves.bounds[:-1]
     w = 1.0 if weight is None else weight[rows]
     G = np.add.reduceat(slope[rows] * w, starts)
@@ -54,11 +47,11 @@ def searched_values(
     weight: Array | None,
 ) -> Array:
     """The best constant of every leaf. Cost: O(n) for quantiles, O(n) a step for the others."""
-    if isinstance(loss, Absolute | Quantile):
-        level = loss.level if isinstance(loss, Quantile) else 0.5
-        return leaves.quantiles(y - raw[:, 0], weight, level)
-    if isinstance(loss, Huber):
-        return leaves.huber_constants(y - raw[:, 0], weight, loss.delta)
+    match loss.best_shift:
+        case BestShift("quantile", level):
+            return leaves.quantiles(y - raw[:, 0], weight, level)
+        case BestShift("huber", delta):
+            return leaves.huber_constants(y - raw[:, 0], weight, delta)
     rows, of_rows = leaves.order, leaves.of_rows
     y, raw = y[rows], raw[rows]
     w = None if weight is None else weight[rows]
@@ -81,10 +74,11 @@ def searched_values(
 
 
 def turning_points(slopes: Any, n: int, weights: Array) -> Array:
-    """Where the slope of each leaf's sum changes from negative to positive, downhill from 0.
+    """Where the slope of the loss of each leaf changes sign, going downhill from 0.
 
-    The bracket doubles until the slope turns; then secant steps that halve it at worst. Where the
-    loss falls for ever the leaf takes the mean slope as its step, as far as the loss keeps falling.
+    The bracket doubles until the slope changes sign; then secant steps shrink it, at least by a
+    tenth. Where the loss decreases without end, the leaf takes the mean slope as its step, as far
+    as the loss keeps decreasing.
     """
     start = slopes(np.zeros(n))
     direction = -np.sign(start)

@@ -1,9 +1,9 @@
-"""A round of any regressor: fitted to the slopes by least squares, its size by the loss.
+"""One iteration of boosting with any regressor, fitted to the gradients by least squares.
 
     h_m = fit of r = −∂ℓ/∂f;    α_m = argmin_α Σ w·ℓ(y, f + α·h_m);    f ← f + η·α_m·h_m
 
-With a column per class h_m has as many, each fitted by a learner of its own, and one α: downhill
-together, whatever the order of the classes.
+With one column per class, h_m has one learner per column and a single step size α for all of them,
+so that the result does not depend on the order of the classes.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from thetahat.data.source import row_weights
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.adaboost.weak_learners import reseeded, takes_weights
 from thetahat.models.ensemble.combination.base import require_weighable
@@ -25,12 +26,12 @@ from thetahat.models.ensemble.gradient_boosting.members import ScaledLearner, an
 from thetahat.models.ensemble.gradient_boosting.rounds import Plan, Round, Rows, scores_of
 
 FLAT = 1e-9
-"""Part of the first slope that counts as none."""
+"""Slopes smaller than this multiple of the initial slope count as zero."""
 
 
 @dataclass(frozen=True)
 class LearnerRounds:
-    """Called with a round: its learners, whose answers are added to the raw predictions."""
+    """Callable that fits the learners of an iteration and adds their predictions."""
 
     plan: Plan
     rows: Rows
@@ -61,10 +62,11 @@ class LearnerRounds:
         return learner.fit(rows.X, target, sample_weight=rows.weight)
 
     def _coefficient(self, now: Round, rows: Rows, answers: Array, chosen: Any) -> float:
-        """α of the rows drawn: the minimum of the loss, or where the loss bends steadily a Newton
-        step, cut short where it would climb again.
+        """Step size α on the drawn rows: the minimum of the loss along h.
+
+        Losses with stable curvature take one Newton step, unless it passes the minimum.
         """
-        weight = np.ones((len(rows.y), 1)) if rows.weight is None else rows.weight[:, None]
+        weight = row_weights(rows.weight, len(rows.y))[:, None]
         raw = now.before[chosen]
 
         def slope(alpha: Array) -> Array:

@@ -1,7 +1,6 @@
-"""What a round of gradient boosting leaves behind for each column: a tree, or a fitted learner.
+"""What an iteration of boosting adds per column: a tree, or a regressor with a coefficient.
 
-f = f₀ + Σ_m member_m(x). A tree of the engine holds its coefficient in its leaves; a learner stands
-beside it.
+f = f₀ + Σ_m member_m(x). The leaf values of a tree include the coefficient.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from thetahat.models.tree.structure import Tree
 
 @dataclass(frozen=True)
 class ScaledLearner:
-    """A fitted regressor times its coefficient, the learning rate in it."""
+    """A fitted regressor and its coefficient, which includes the learning rate."""
 
     learner: Any
     coefficient: float
@@ -31,12 +30,12 @@ Member = Tree | ScaledLearner
 
 @dataclass(frozen=True)
 class SummedLearners:
-    """Learners that are asked one after the other; the face of `PackedTrees` for sums."""
+    """Regressors whose predictions are summed, with the same interface as `PackedTrees`."""
 
     members: Sequence[ScaledLearner]
 
     def sum(self, X: Any, out: Array, n_columns: int) -> Array:
-        """What all say, added to `out`; member m adds to column m mod n_columns."""
+        """Add all predictions to `out`; member m adds to column m mod n_columns."""
         for number, member in enumerate(self.members):
             out[:, number % n_columns] += member.coefficient * answers_of(
                 member.learner, X, len(out)
@@ -45,14 +44,14 @@ class SummedLearners:
 
 
 def together(members: Sequence[Any]) -> PackedTrees | SummedLearners:
-    """Members put together for sums of what they say."""
+    """Members combined into one object that sums their predictions."""
     if members and isinstance(members[0], Tree):
         return PackedTrees.pack(members)
     return SummedLearners(tuple(members))
 
 
 def outputs_of(members: Sequence[Any], X: Any, n_rows: int) -> Array:
-    """What each member says of each row, (n, n_members)."""
+    """Prediction of each member for each row, of shape (n, n_members)."""
     if isinstance(members[0], Tree):
         leaves = PackedTrees.pack(members).leaves(X)
         return np.column_stack([tree.values[leaves[m], 0] for m, tree in enumerate(members)])
@@ -62,25 +61,25 @@ def outputs_of(members: Sequence[Any], X: Any, n_rows: int) -> Array:
 
 
 def times(member: Any, factor: float) -> Member:
-    """The member that says `factor` times as much."""
+    """The member with its predictions multiplied by `factor`."""
     if isinstance(member, Tree):
         return replace(member, values=member.values * factor)
     return ScaledLearner(member.learner, member.coefficient * float(factor))
 
 
 def answers_of(learner: Any, X: Any, n_rows: int) -> Array:
-    """The numbers that a learner predicts, (n,) in float64; refused unless all are finite."""
-    said = np.asarray(learner.predict(X), dtype=np.float64)
-    if said.size != n_rows:
+    """Predictions of a regressor, (n,) in float64; an error unless all are finite."""
+    output = np.asarray(learner.predict(X), dtype=np.float64)
+    if output.size != n_rows:
         raise DataError(
-            f"{type(learner).__name__} predicts an array of shape {said.shape} for {n_rows} rows; "
-            "boosting adds up one number per row. Give a regressor of one output."
+            f"{type(learner).__name__} predicts shape {output.shape} for {n_rows} rows, "
+            "but boosting needs one number per row. Use a regressor with one output."
         )
-    said = said.reshape(n_rows)
-    if not np.isfinite(said).all():
-        row = int(np.argmin(np.isfinite(said)))
+    output = output.reshape(n_rows)
+    if not np.isfinite(output).all():
+        row = int(np.argmin(np.isfinite(output)))
         raise DataError(
-            f"{type(learner).__name__} predicts {said[row]} (first at row {row}), which boosting "
-            "cannot add up. Scale the columns, or give a learner that stays finite."
+            f"{type(learner).__name__} predicts {output[row]} (first at row {row}), but boosting "
+            "needs finite predictions. Scale the columns, or use another estimator."
         )
-    return said
+    return output

@@ -1,4 +1,4 @@
-"""Scores of scikit-learn's scorers for raw predictions that are there already."""
+"""Scores by scikit-learn's scorers for given raw predictions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from thetahat.models.ensemble.gradient_boosting.rounds import Rows, Scorer
 
 
 class _Answers(BaseEstimator):
-    """Stands for a fitted model: its answers are those of given raw predictions."""
+    """Stand-in for a fitted model whose predictions come from given raw predictions."""
 
     def __init__(self, model: Any = None) -> None:
         self.model = model
@@ -47,7 +47,7 @@ class _NumberAnswers(RegressorMixin, _Answers):
 
 
 def scorer_of_raw(model: Any, scoring: Any, rows: Rows) -> Scorer:
-    """A scorer's score of these rows, as a function of their raw predictions."""
+    """Score of these rows by a scikit-learn scorer, as a function of their raw predictions."""
     labelled = hasattr(model, "classes_")
     answers = _ClassAnswers(model) if labelled else _NumberAnswers(model)
     scorer = check_scoring(answers, scoring=scoring)

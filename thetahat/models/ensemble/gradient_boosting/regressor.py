@@ -1,4 +1,4 @@
-"""Gradient boosting of numbers: losses of them, and the means they stand for."""
+"""Parts shared by the gradient boosting regressors."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from thetahat.models.ensemble.gradient_boosting.rounds import Rows
 
 
 def loss_of_numbers(given: Any, who: str) -> Subdifferentiable:
-    """The loss, if it can be boosted with one raw prediction per row."""
+    """The loss, if it has gradients and takes one raw prediction per row."""
     loss = named(given)
     if not isinstance(loss, Subdifferentiable):
         raise CapabilityError(
-            f"{who}: boosting follows slopes, and {type(loss).__name__} loss has none. Use "
-            "'squared_error' or 'absolute_error'."
+            f"{who}: gradient boosting needs the slopes (gradients) of the loss, and "
+            f"{type(loss).__name__} loss has none. Use 'squared_error' or 'absolute_error'."
         )
     if loss.columns != "one":
         raise CapabilityError(
-            f"{who}: {type(loss).__name__} loss scores classes. Use a classifier, such as "
-            "HistGradientBoostingClassifier."
+            f"{who}: {type(loss).__name__} loss is a loss for class labels. Use a classifier, such "
+            "as HistGradientBoostingClassifier."
         )
     return loss
 
 
 class BaseBoostingRegressor(RegressorMixin, BaseBoosting):
-    """Predicts the mean under the loss's link: the raw prediction, or its exponential."""
+    """Regressor by boosting; predicts the mean under the link of the loss."""
 
     loss: Any
     n_trees_per_iteration_ = 1
 
     @abstractmethod
     def _loss(self) -> Loss:
-        """The loss that the parameters name."""
+        """The loss that the parameters specify."""
 
     def _open_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         rows = self._rows_that_count(self._open(X, y, sample_weight))
@@ -53,26 +53,29 @@ class BaseBoostingRegressor(RegressorMixin, BaseBoosting):
         return rows
 
     def predict(self, X: Any) -> Array:
-        """The predicted number of each row. Cost: O(n · trees · depth).
+        """Predict the target of each row. Cost: O(n · trees · depth).
 
         Parameters
         ----------
         X : table of shape (n, d)
-            The rows to predict.
+            Rows to predict, with the same columns as in `fit`.
 
         Returns
         -------
         array of shape (n,)
+            The raw prediction, or its exponential for losses with a log link such as Poisson.
         """
         return self._mean(self._raw(X), X)
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
-        """Predictions after each round.
+        """Predict targets after each iteration. Cost: as `predict`.
+
+        Useful to choose the number of iterations on held-out rows.
 
         Parameters
         ----------
         X : table of shape (n, d)
-            The rows to predict.
+            Rows to predict, with the same columns as in `fit`.
 
         Yields
         ------

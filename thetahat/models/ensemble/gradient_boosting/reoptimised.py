@@ -1,10 +1,10 @@
-"""All coefficients of a boosted model at once: "feature regression" on what its members say.
+"""Refit the coefficients of all members of a boosted model at once.
 
     c = argmin Σ w·ℓ(y, b + Σ_m c_m·h_m(x)) + (λ/2)·‖c − 1‖²,    λ tiny
 
-Boosting sets each member's coefficient when the member is new and never looks back. Here members
-are columns of a linear model under the same loss, started from boosting's own answer c = 1, b = f₀.
-A tiny pull towards it makes the answer unique where members are collinear.
+Boosting sets the coefficient of a member when it is added and never changes it. Here the members
+are the columns of a linear model under the same loss, which starts from the solution of boosting, c
+= 1 and b = f₀. A tiny penalty makes the solution unique for collinear members.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.source import row_weights
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.gradient_boosting.members import Member, outputs_of, times
@@ -23,9 +24,9 @@ PULL = 1e-6
 
 
 def reoptimised(boosting: Boosting, start: Array) -> tuple[Array, Sequence[Member]]:
-    """The best intercepts, and the members times their best coefficients.
+    """Best intercepts, and the members multiplied by their best coefficients.
 
-    Cost: O(n·M) memory and per step, for M members; a few dozen steps of L-BFGS.
+    Cost: O(n·M) memory, and time per step, for M members; a few dozen steps of L-BFGS.
     """
     from scipy.optimize import minimize
 
@@ -34,15 +35,16 @@ def reoptimised(boosting: Boosting, start: Array) -> tuple[Array, Sequence[Membe
     require_memory(
         8 * n * n_members,
         f"Re-optimising {n_members} coefficients on {n} rows",
-        "Use reoptimise='last', fewer rounds, or fewer rows.",
+        "Use reoptimise='last', fewer iterations, or fewer rows.",
     )
     outputs = outputs_of(members, rows.X, n)
-    # One scale for all columns, so that a step of the solver means the same in each.
+    # Columns of equal scale make the problem well conditioned.
     scale = np.sqrt(np.mean(outputs**2, axis=0))
     scale = np.where(scale > 0, scale, 1.0)
     outputs /= scale
-    share = np.ones(n) / n if rows.weight is None else rows.weight / rows.weight.sum()
-    first = boosting.start - start  # 0, unless another model gave the first predictions
+    share = row_weights(rows.weight, n)
+    share = share / share.sum()
+    first = boosting.start - start  # 0 unless ``init`` is a model
 
     def risk(theta: Array) -> tuple[float, Array]:
         steps = theta[k:]
@@ -68,5 +70,5 @@ def reoptimised(boosting: Boosting, start: Array) -> tuple[Array, Sequence[Membe
 
 
 def _by_column(terms: Array, k: int) -> Array:
-    """Σ of the terms of the members m of each column m mod k."""
+    """Sum of the terms of the members m of each column m mod k."""
     return np.column_stack([terms[:, column::k].sum(axis=1) for column in range(k)])

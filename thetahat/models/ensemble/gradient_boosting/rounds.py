@@ -1,17 +1,17 @@
 """Gradient boosting for any loss and learner: f_m = f_{m−1} + η·h_m, with h_m fitted to −∂ℓ/∂f.
 
-    f₀ = argmin_c Σ w·ℓ(y, c);    r_i = −∂ℓ(y_i, f)/∂f;    h_m by least squares;    its size anew
+    f₀ = argmin_c Σ w·ℓ(y, c);    r_i = −∂ℓ(y_i, f)/∂f;    h_m by least squares;    rescaled
 
-One learner for each column of raw predictions (each class) and round. Who learns is a part that is
-passed in: trees of the engine (`TreeRounds`), or any regressor (`LearnerRounds`). Both add to the
-raw predictions in the order in which the kept members are summed later, so that going on from them
-gives the same bits as never having stopped.
+Every iteration ("round") fits one learner per column of raw predictions, that is, per class. The
+learner is a part that is passed in: histogram trees (`TreeRounds`) or any regressor
+(`LearnerRounds`). Both add to the raw predictions in the same order in which the fitted members are
+summed later. A continued fit therefore gives the same bits as an uninterrupted one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ import numpy as np
 from thetahat.data.resampling import take_rows
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved, Subdifferentiable
-from thetahat.mathematics.losses.residual.squared import Huber, Squared
+from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import NO_ROWS, Leaves
 from thetahat.models.ensemble.gradient_boosting.leaf_values import takes_newton_steps
 from thetahat.models.ensemble.gradient_boosting.members import Member, together
@@ -27,9 +27,9 @@ from thetahat.models.ensemble.gradient_boosting.members import Member, together
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows as boosting sees them, with targets of the loss and weights.
+    """Training rows with targets in the form of the loss, and weights.
 
-    X holds numbers with NaN for missing where trees of the engine learn, else what was given.
+    For trees, X holds numbers with NaN for missing values; for other learners, X as it was given.
     """
 
     X: Any
@@ -48,56 +48,56 @@ class Rows:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a boosting fit does in each round."""
+    """Settings that are the same in every iteration."""
 
     loss: Subdifferentiable
     learning_rate: float
     n_columns: int = 1
     """Raw predictions per row."""
     subsample: float = 1.0
-    """Share of the rows that a round's learners are fitted on."""
+    """Fraction of the rows on which each iteration fits its learners."""
     leaf_update: str = "auto"
     huber_level: float | None = None
-    """Quantile of |residual| from which Huber's loss is linear, found anew in every round."""
+    """Quantile of |residual| above which the Huber loss is linear, found in every iteration."""
     seed: int = 0
 
     def in_round(self, number: int) -> np.random.Generator:
-        """The randomness of one round: the same whether or not others came before it."""
+        """Random generator of one iteration, independent of the iterations before it."""
         return np.random.default_rng([self.seed, number])
 
 
 @dataclass(frozen=True)
 class Round:
-    """What a round learns from, and the raw predictions that it adds to."""
+    """Inputs of one iteration, and the raw predictions that it updates."""
 
     loss: Subdifferentiable
     slope: Array
-    """ℓ′ at the raw predictions before the round, (n, n_columns)."""
+    """ℓ′ at the raw predictions before the iteration, (n, n_columns)."""
     curvature: Array | None
-    """ℓ″ there, where Newton steps are taken; None: 1."""
+    """ℓ″ at the same point, for Newton steps; None means 1 everywhere."""
     drawn: Array
-    """The rows to fit (uint32, ascending); empty: all."""
+    """Numbers of the rows to fit (uint32, ascending); empty means all rows."""
     before: Array
-    """The raw predictions before the round."""
+    """Raw predictions before the iteration."""
     raw: Array
-    """Those of now."""
+    """Raw predictions, updated in place."""
     random: np.random.Generator
 
     @property
     def left_out(self) -> Array:
-        """The rows that were not drawn, as a mask."""
+        """Boolean mask of the rows that were not drawn."""
         others = np.ones(len(self.raw), dtype=bool)
         others[self.drawn] = False
         return others
 
 
 Learn = Callable[[Round], Sequence[Member]]
-"""Fits the members of a round, one per column, and adds what they say to its raw predictions."""
+"""Fits the members of an iteration, one per column, and adds them to the raw predictions."""
 
 
 @dataclass
 class Boosting:
-    """Boosting under way: the members so far, and the raw predictions they make."""
+    """State of a fit: the members so far, and their raw predictions."""
 
     plan: Plan
     rows: Rows
@@ -107,9 +107,9 @@ class Boosting:
     members: list[Member] = field(default_factory=list)
     raw: Array = field(init=False)
     loss: Subdifferentiable = field(init=False)
-    """The loss of the current round; Huber's is refitted to the residuals."""
+    """The loss of the current iteration; the Huber loss is adapted to the residuals."""
     out_of_bag_losses: tuple[float, float] | None = None
-    """Mean loss of the rows the last round did not draw, before and after it."""
+    """Mean loss on the out-of-bag rows, before and after the last iteration."""
 
     def __post_init__(self) -> None:
         self.raw = np.array(self.start, dtype=np.float64, order="C")
@@ -122,7 +122,7 @@ class Boosting:
         return len(self.members) // self.plan.n_columns
 
     def step(self) -> Sequence[Member]:
-        """One round: its members, which are kept, and their values added to the predictions."""
+        """Make one iteration; return the new members, which are also kept."""
         random = self.plan.in_round(self.n_rounds)
         self.loss = self._loss_of_round()
         slope, curvature = self._derivatives()
@@ -136,7 +136,7 @@ class Boosting:
         return made
 
     def mean_loss(self) -> float:
-        """The mean loss of the rows fitted."""
+        """Mean loss on the training rows."""
         return self.rows.mean(self.loss.value(self.rows.y, scores_of(self.loss, self.raw)))
 
     def _derivatives(self) -> tuple[Array, Array | None]:
@@ -152,17 +152,17 @@ class Boosting:
         return slope.reshape(shape), curvature.reshape(shape)
 
     def _loss_of_round(self) -> Subdifferentiable:
-        if self.plan.huber_level is None or not isinstance(self.loss, Huber):
+        if self.plan.huber_level is None:
             return self.loss
         residual = np.abs(self.rows.y - self.raw[:, 0])
         all_rows = Leaves(
             np.arange(len(residual), dtype=np.uint32), np.zeros(1), np.array([0, len(residual)])
         )
         delta = float(all_rows.quantiles(residual, self.rows.weight, self.plan.huber_level)[0])
-        return replace(self.loss, delta=delta) if delta > 0 else self.loss
+        return self.loss.set_params(delta=delta) if delta > 0 else self.loss
 
     def _draw(self, random: np.random.Generator) -> Array:
-        """The rows of this round; all of them as none named."""
+        """Rows drawn for this iteration; an empty array stands for all rows."""
         if self.plan.subsample >= 1.0:
             return NO_ROWS
         n = len(self.rows.y)
@@ -181,12 +181,12 @@ class Boosting:
 
 
 def scores_of(loss: Subdifferentiable, raw: Array) -> Array:
-    """Raw predictions in the shape that the loss takes: a column per class, or one number."""
+    """Raw predictions in the shape that the loss expects: one column per class, or one number."""
     return raw if loss.columns == "per class" else raw[:, 0]
 
 
 def no_better(scores: Sequence[float], patience: int, tolerance: float) -> bool:
-    """Whether none of the last `patience` scores beats the one before them by `tolerance`."""
+    """Whether none of the last `patience` scores exceeds the one before them by `tolerance`."""
     if len(scores) <= patience:
         return False
     reference = scores[-patience - 1] + tolerance
@@ -194,4 +194,4 @@ def no_better(scores: Sequence[float], patience: int, tolerance: float) -> bool:
 
 
 Scorer = Callable[[Array], float]
-"""The score of raw predictions (n, n_columns) of some rows; larger is better."""
+"""Score of raw predictions (n, n_columns) for fixed rows; larger is better."""

@@ -1,8 +1,7 @@
-"""A round of trees of the engine: one for each column of raw predictions, its leaves set anew.
+"""One iteration of boosting with histogram trees, one per column of raw predictions.
 
-The tree is fitted to the slopes by least squares; every leaf then takes the constant that is best
-for the loss. Raw predictions are updated from the rows of the leaves, in the order in which
-`PackedTrees.sum` adds.
+Each tree is fitted to the gradients by least squares; then every leaf takes the constant with the
+smallest loss. Raw predictions are updated in the same order in which `PackedTrees.sum` adds.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from thetahat.models.tree.structure import Tree
 
 @dataclass(frozen=True)
 class TreeRounds:
-    """Called with a round: its trees, whose values are added to the raw predictions."""
+    """Callable that fits the trees of an iteration and adds their values to the raw predictions."""
 
     plan: Plan
     rows: Rows
@@ -39,9 +38,9 @@ class TreeRounds:
     codes: Codes
     rules: TreeRules
     curved_splits: bool = True
-    """Whether splits weigh rows by their curvature; else they are least squares of the slopes."""
+    """Whether splits weight rows by their curvature; else plain least squares on the slopes."""
     ccp_alpha: float = 0.0
-    """Price of a leaf at which every tree is pruned."""
+    """Strength of cost-complexity pruning."""
 
     def __call__(self, now: Round) -> list[Tree]:
         return [self._grown(now, column) for column in range(self.plan.n_columns)]
@@ -75,7 +74,7 @@ class TreeRounds:
         return tree
 
     def _in_bounds(self, tree: Tree, leaves: Leaves, found: Array) -> Array:
-        """Leaf values kept in the order that a monotonic constraint asks for."""
+        """Leaf values clipped to the ranges that monotonic constraints allow."""
         if self.rules.monotonic is None:
             return found
         low, high = _monotone_ranges(tree, self.rules.monotonic)
@@ -89,7 +88,7 @@ class TreeRounds:
 
 
 def _monotone_ranges(tree: Tree, monotonic: Array) -> tuple[Array, Array]:
-    """Between which values a node may answer: siblings along a directed column keep a middle."""
+    """Range allowed for the value of each node: constrained siblings share a midpoint."""
     low, high = np.full(tree.node_count, -np.inf), np.full(tree.node_count, np.inf)
     value = tree.values[:, 0]
     for node in np.flatnonzero(tree.feature >= 0):  # parents come before children

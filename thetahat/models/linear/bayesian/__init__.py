@@ -1,1 +1,1 @@
-"""Bayesian linear regression: priors, posteriors, evidence."""
+"""Bayesian linear regression: priors, posteriors and evidence."""

@@ -1,4 +1,4 @@
-"""Bayesian linear regression: a normal prior of the coefficients, normal noise of known size."""
+"""Bayesian linear regression with a normal prior of the coefficients and normal noise."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import Moments, dense_rows, moments
-from thetahat.data.views.reweighted import Reweighted
+from thetahat.data.views import reweighted
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import Range, boolean, more_than, none
 from thetahat.foundation.arguments import numbers
@@ -24,8 +24,8 @@ from thetahat.models.linear.bayesian.gaussian_prior import GaussianPrior
 from thetahat.models.linear.bayesian.posterior import LinearPosterior, spread_of
 
 LEAST_NOISE = (
-    "the evidence is largest at σ → 0, or at a σ that rounding hides: noise_ is the least that is "
-    "told from none, 1.5e-8 of the size of y. Give noise=σ if it is known."
+    "the evidence is largest at σ → 0, or at a σ below rounding: noise_ is set to the smallest "
+    "value that can be resolved, 1.5e-8 of the size of y. Give noise=σ if it is known."
 )
 
 level_prior = Range(
@@ -41,19 +41,19 @@ level_prior = Range(
 
 @dataclass(frozen=True)
 class SeenRows:
-    """All that the posterior remembers of its rows; two sets of them merge."""
+    """The sums over the rows that determine the posterior; two sets of rows can be merged."""
 
     about: Moments
-    """Weighted by w/σᵢ² where noise was given row by row, else by w."""
+    """Moments, weighted by w/σᵢ² if noise was given for each row, otherwise by w."""
     n: float
     """Σ w."""
     log_noise: float
-    """Σ w log σᵢ², 0 where the noise is one number."""
+    """Σ w log σᵢ²; 0 if the noise is one number."""
     per_row: bool
-    """Whether noise was given row by row."""
+    """Whether noise was given for each row."""
 
     def merge(self, other: SeenRows) -> SeenRows:
-        """Both sets of rows."""
+        """The sums over both sets of rows."""
         return SeenRows(
             self.about.merge(other.about),
             self.n + other.n,
@@ -63,43 +63,49 @@ class SeenRows:
 
 
 class BayesianLinearRegression(Credible, LinearRegressor):
-    """Linear regression with a normal prior: the whole posterior, not one answer.
+    """Linear regression with a normal prior on the coefficients, giving their full posterior.
 
-    Formula: with β ~ N(μ₀, S₀) and yᵢ | xᵢ ~ N(xᵢᵀβ + b, σᵢ²), β | data ~ N(A⁻¹B, A⁻¹) where
-    A = Σ xᵢxᵢᵀ/σᵢ² + S₀⁻¹ and B = Σ yᵢxᵢ/σᵢ² + S₀⁻¹μ₀. A new y at x is normal with mean xᵀA⁻¹B
-    and variance σ² + xᵀA⁻¹x. A flat prior gives least squares; S₀ = I·σ²/α gives `Ridge`.
+    Formula: with β ~ N(μ₀, S₀) and yᵢ | xᵢ ~ N(xᵢᵀβ + b, σᵢ²), β | data ~ N(A⁻¹B, A⁻¹) where A = Σ
+    xᵢxᵢᵀ/σᵢ² + S₀⁻¹ and B = Σ yᵢxᵢ/σᵢ² + S₀⁻¹μ₀. A new y at x is normal with mean xᵀA⁻¹B and
+    variance σ² + xᵀA⁻¹x. A flat prior gives least squares; S₀ = I·σ²/α gives `Ridge`.
 
     Cost: one Gram matrix, O(n d²), in memory or out of core, and O(d³).
 
     Parameters
     ----------
     prior_mean : float or array of shape (d,), default=0.0
-        μ₀.
+        Prior mean of the coefficients (μ₀): one number for all columns, or one per column.
     prior_covariance : float, array of shape (d,) or (d, d), or None, default=1.0
-        S₀: a variance for all, one each (∞ is flat), or the matrix; None: flat.
+        Prior covariance of the coefficients (S₀): one variance for all columns, one variance per
+        column, or a covariance matrix. Larger variances shrink the coefficients less towards the
+        prior mean. An infinite variance, or None for all columns, is a flat prior.
     noise : float or None, default=None
-        σ, the standard deviation of the noise; None: the σ that maximises the evidence.
+        Standard deviation of the noise (σ). None estimates it by maximising the evidence.
     fit_intercept : bool, default=True
-        Whether there is a b.
-    intercept_prior : (mean, variance) or None
-        Normal prior of b; None: flat.
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred.
+    intercept_prior : tuple of (mean, variance) or None, default=None
+        Mean and variance of the normal prior of the intercept. None is a flat prior.
 
     Attributes
     ----------
-    coef_, intercept_ : array, float
-        Posterior means.
+    coef_ : array of shape (d,)
+        Posterior mean of the coefficients.
+    intercept_ : float
+        Posterior mean of the intercept; 0 if ``fit_intercept=False``.
     mean_, covariance_ : array of shape (p,) and (p, p)
-        The joint posterior of the coefficients and, last, the intercept.
+        Joint posterior mean and covariance of the coefficients and, last, the intercept.
     noise_ : float or None
-        σ: given or estimated; None where `fit` was given one per row. It is never estimated below
-        1.5e-8 of the size of y, so that exact data keep a proper posterior, and keeps two digits
-        at 5e-8 of it, five at 5e-7: it comes from moments. Where the evidence is largest at σ → 0,
-        ``solution_.message`` says so; with no more rows than columns that is common, as the prior
-        alone then tells noise from signal.
+        Standard deviation of the noise (σ), given or estimated; None if `fit` was given one per
+        row. Estimates are at least 1.5e-8 of the size of y, so that the posterior stays proper for
+        exact data. They have two correct digits at 5e-8 of the size of y and five at 5e-7. If the
+        evidence is largest at σ → 0, which is common with no more rows than columns,
+        ``solution_.message`` says so.
     log_evidence_ : float
-        log p(y | X); the density of a flat prior counts as 1.
+        Log evidence, log p(y | X); a flat prior counts as density 1.
     solution_ : Solution
-        Solved directly; its message tells whether the noise is at its least.
+        Report of the solver, which is direct. ``solution_.message`` says whether the noise was set
+        to its smallest value.
 
     Examples
     --------
@@ -136,22 +142,25 @@ class BayesianLinearRegression(Credible, LinearRegressor):
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, noise: Any = None
     ) -> BayesianLinearRegression:
-        """The posterior given these rows alone.
+        """Compute the posterior given these rows.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Features.
+            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            target.
         y : array-like of shape (n,), optional
-            Targets; None when X is a `Source`.
+            Target values. Leave it out if X is a `Source`.
         sample_weight : array-like of shape (n,), optional
-            A row of weight 2 counts as two rows.
-        noise : array of shape (n,), optional
-            Standard deviation σᵢ of each row's noise; by default the `noise` of the constructor.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+        noise : array-like of shape (n,), optional
+            Standard deviation of the noise of each row (σᵢ). None uses the `noise` of the
+            constructor.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         source = self._open(X, y, sample_weight, check_finite=False)
         return self._condition(source, self._seen(source, noise))
@@ -159,9 +168,26 @@ class BayesianLinearRegression(Credible, LinearRegressor):
     def partial_fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, noise: Any = None
     ) -> BayesianLinearRegression:
-        """The posterior so far is the prior of these rows; parameters as in `fit`.
+        """Update the posterior with more rows.
 
-        The result is that of one `fit` to all rows seen, in any order and grouping.
+        The result is the same as that of one `fit` to all rows seen so far, in any order and
+        grouping. Cost: O(n d²) for the new rows, and O(d³).
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            Rows to learn from, with the same columns in every call.
+        y : array-like of shape (n,), optional
+            Target values. Leave it out if X is a `Source`.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+        noise : array-like of shape (n,), optional
+            Standard deviation of the noise of each row (σᵢ). Give it in every call or in none.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
         """
         before = getattr(self, "_rows", None)
         if before is None:
@@ -173,8 +199,8 @@ class BayesianLinearRegression(Credible, LinearRegressor):
             validate_data(self, X, skip_check_array=True, reset=False)
         if (self.noise_ is None) != (noise is not None):
             raise ParameterError(
-                f"{type(self).__name__}: give noise= with every batch, or with none: before, it "
-                f"was {'one per row' if self.noise_ is None else 'one number'}."
+                f"{type(self).__name__}: give noise with every batch or with none. In the batches "
+                f"before, it was {'one per row' if self.noise_ is None else 'one number'}."
             )
         return self._condition(source, before.merge(self._seen(source, noise)))
 
@@ -186,8 +212,8 @@ class BayesianLinearRegression(Credible, LinearRegressor):
         n = source.n_rows
         if sigma.shape not in ((), (n,)):
             raise DataError(
-                f"{type(self).__name__}: noise has shape {sigma.shape}; give {n} standard "
-                "deviations, one for each row."
+                f"{type(self).__name__}: noise has shape {sigma.shape}, but one standard deviation "
+                f"per row is needed. Give an array of shape ({n},)."
             )
         sigma = np.broadcast_to(sigma, (n,))
         good = np.isfinite(sigma) & (sigma > 0)
@@ -195,19 +221,19 @@ class BayesianLinearRegression(Credible, LinearRegressor):
             row = int(np.argmin(good))
             raise DataError(
                 f"{type(self).__name__}: noise[{row}] = {sigma[row]:g}; standard deviations must "
-                "be finite and > 0. A row that is exact can be given a very small one."
+                "be finite and > 0. For an exact row, use a very small value."
             )
 
         def precision(block: Block) -> Array:
             return sigma[block.start : block.start + block.n_rows] ** -2.0
 
         def counted(block: Block) -> _Counted:
-            weight = np.ones(block.n_rows) if block.weight is None else block.weight
+            weight = block.row_weights
             part = sigma[block.start : block.start + block.n_rows]
             return _Counted(float(weight.sum()), float(weight @ np.log(part**2)))
 
         sums = source.reduce(counted)
-        about = moments(Reweighted.of(source, precision))
+        about = moments(reweighted(source, precision, lazy=True))
         return SeenRows(about, sums.n, sums.log_noise, True)
 
     def _condition(self, source: Source, seen: SeenRows) -> BayesianLinearRegression:
@@ -217,9 +243,9 @@ class BayesianLinearRegression(Credible, LinearRegressor):
         if self.fit_intercept and self.intercept_prior is not None:
             prior = prior.with_level(*map(float, self.intercept_prior))
         if not about.weight > 0:
-            raise DataError("All sample weights are zero, so no row counts. Give one weight > 0.")
+            raise DataError("All sample weights are zero. Give at least one row a positive weight.")
         problem = _conjugate(about, prior, seen.n, flat_level, self.fit_intercept)
-        self.noise_, said = self._one_noise(problem, seen)
+        self.noise_, message = self._one_noise(problem, seen)
         variance = 1.0 if self.noise_ is None else self.noise_**2
         mean, covariance, log_evidence = problem.posterior(variance)
         log_evidence -= 0.5 * (seen.n * np.log(2 * np.pi * variance) + seen.log_noise)
@@ -242,20 +268,20 @@ class BayesianLinearRegression(Credible, LinearRegressor):
             solver="conjugate",
             reason="normal prior and normal noise: the posterior is normal, in closed form",
             value=-self.log_evidence_,
-            message=said or Outcome.EXACT.value,
+            message=message or Outcome.EXACT.value,
         )
         return self
 
     def _one_noise(self, problem: Conjugate, seen: SeenRows) -> tuple[float | None, str]:
-        """σ, and what there is to say of it."""
+        """σ, and a message about it if there is one."""
         if seen.per_row:
             return None, ""
         if self.noise is not None:
             return float(self.noise), ""
         if seen.n <= 1.0:
             raise DataError(
-                f"{type(self).__name__}: one sample (n_samples = 1) tells nothing of the noise. "
-                "Give noise=σ, or more rows."
+                f"{type(self).__name__}: the noise cannot be estimated from one sample "
+                "(n_samples = 1). Give noise=σ, or more rows."
             )
         variance, least = problem.best_noise()
         return float(np.sqrt(variance)), LEAST_NOISE if least else ""
@@ -263,22 +289,30 @@ class BayesianLinearRegression(Credible, LinearRegressor):
     def predict(
         self, X: Any, return_std: bool = False, return_cov: bool = False, *, noise: Any = None
     ) -> Any:
-        """The mean of y at new rows, and how far y may lie from it. Cost: O(n d²) with the latter.
+        """Predict the mean of y, and optionally its standard deviation or covariance.
+
+        Cost: O(n d) for the mean, O(n d²) with the standard deviation.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            The rows to predict.
+            Rows to predict, with the same columns as in `fit`.
         return_std : bool, default=False
-            Also return the standard deviation of a new y: √(σ² + xᵀVx).
+            Whether to return the standard deviation of a new y as well, √(σ² + xᵀVx).
         return_cov : bool, default=False
-            Also return the covariance of the new y at all rows, (n, n).
-        noise : float or array of shape (n,), optional
-            σ of the new y; by default that of the fit. 0 leaves the posterior of the mean alone.
+            Whether to return the covariance matrix of the new y of all rows as well.
+        noise : float or array-like of shape (n,), optional
+            Standard deviation of the noise of the new y. None uses that of the fit. 0 gives the
+            posterior of the mean only.
 
         Returns
         -------
-        array of shape (n,), and what was asked for after it
+        mean : array of shape (n,)
+            Predicted mean of y.
+        std : array of shape (n,)
+            Standard deviation of a new y. Only returned if ``return_std=True``.
+        cov : array of shape (n, n)
+            Covariance matrix of the new y. Only returned if ``return_cov=True``.
         """
         mean = self._raw(X)
         if not (return_std or return_cov):
@@ -300,15 +334,15 @@ class BayesianLinearRegression(Credible, LinearRegressor):
     def _noise_variance(self, n_rows: int, noise: Any) -> Any:
         if noise is None and self.noise_ is None:
             raise ParameterError(
-                f"{type(self).__name__}: each row of the fit had its own noise, so that of a new y "
-                'is not known. Give noise=σ, or kind="credible" (noise=0) for the mean alone.'
+                f"{type(self).__name__}: each row of the fit had its own noise, so the noise of a "
+                'new y is not known. Give noise=σ, or kind="credible" (noise=0) for the mean only.'
             )
         given = self.noise_ if noise is None else noise
         sigma = numbers(given, "noise", type(self).__name__)
         if sigma.shape not in ((), (n_rows,)) or not (sigma >= 0).all():
             raise ParameterError(
-                f"{type(self).__name__}: noise must be a number ≥ 0, or {n_rows} of them, one for "
-                "each row."
+                f"{type(self).__name__}: noise must be a number ≥ 0, or an array of {n_rows} "
+                "numbers ≥ 0, one for each row."
             )
         return sigma**2
 
@@ -325,7 +359,7 @@ class _Counted:
 def _conjugate(
     about: Moments, prior: GaussianPrior, n: float, flat_level: bool, intercept: bool
 ) -> Conjugate:
-    """The sums about the mean (a flat intercept), or about zero with a column of ones or none."""
+    """The sums, centred for a flat intercept, otherwise with a column of ones or no intercept."""
     d, weight = about.n_features, about.weight
     centred = about if flat_level else about.about_zero()
     scatter = centred.in_data_units()

@@ -1,4 +1,4 @@
-"""Bayesian ridge: β ~ N(0, 1/λ), y ~ N(Xβ + b, 1/α), with α and λ that maximise the evidence."""
+"""Bayesian ridge: β ~ N(0, 1/λ), y ~ N(Xβ + b, 1/α); α and λ maximise the evidence."""
 
 from __future__ import annotations
 
@@ -30,48 +30,71 @@ NO_PENALTIES = np.empty(0)
 
 
 class BayesianRidge(Credible, Watched, LinearRegressor):
-    """Ridge regression that finds its own penalty and says how sure it is.
+    """Bayesian ridge regression, which estimates the penalty and the noise from the data.
 
-    Formula: β ~ N(0, I/λ), y | x ~ N(xᵀβ + b, 1/α), b flat; α and λ maximise the evidence
-    p(y | α, λ), with Gamma priors (αᵢ, λᵢ) of both. Then β | y ~ N(m, Σ) with
-    Σ = (λI + αXᵀX)⁻¹ and m = αΣXᵀy on centred data: ridge with penalty λ/α.
+    Formula: β ~ N(0, I/λ), y | x ~ N(xᵀβ + b, 1/α) and a flat prior for b. The noise precision α
+    and the weight precision λ maximise the evidence p(y | α, λ), with Gamma priors for both. The
+    posterior is β | y ~ N(m, Σ) with Σ = (λI + αXᵀX)⁻¹ and m = αΣXᵀy on centred data, which is
+    ridge regression with penalty λ/α.
 
-    Cost: one Gram matrix, O(n d²), and its spectrum, O(d³); then O(d²) for each step, whatever n.
+    `summary` reports posterior standard deviations and credible intervals, and `predict_interval`
+    gives intervals for predictions.
+
+    Cost: one Gram matrix, O(n d²), and its eigenvalues, O(d³); then O(d²) per iteration for any n.
     The rows may be in memory, sparse or in a file.
 
     Parameters
     ----------
     max_iter : int, default=300
-        Most steps.
+        Maximum number of iterations of the solver. Raise it if the fit warns that it did not
+        converge.
     tol : float, default=1e-3
-        Σ|change of β| at which the steps end.
-    alpha_1, alpha_2, lambda_1, lambda_2 : float, default=1e-6
-        Shape and rate of the Gamma priors of α and of λ.
-    alpha_init, lambda_init : float, optional
-        Where the steps begin; by default 1/Var(y) and 1.
+        Tolerance of the solver. It stops when the sum of the absolute changes of the coefficients
+        in one iteration is at most `tol`.
+    alpha_1, alpha_2 : float, default=1e-6
+        Shape and rate of the Gamma prior of the noise precision (α). The defaults are almost flat.
+    lambda_1, lambda_2 : float, default=1e-6
+        Shape and rate of the Gamma prior of the weight precision (λ). The defaults are almost flat.
+    alpha_init : float or None, default=None
+        Initial value of the noise precision (α). None uses 1/Var(y).
+    lambda_init : float or None, default=None
+        Initial value of the weight precision (λ). None uses 1.
     compute_score : bool, default=False
-        Keep the log evidence of every step in ``scores_``.
+        Whether to store the log evidence of every iteration in ``scores_``.
     fit_intercept : bool, default=True
-        Whether b is fitted.
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred. The intercept is never penalised.
     copy_X : bool, default=True
-        Kept for compatibility; X is never changed.
+        Has no effect, because X is never changed. Accepted for compatibility with scikit-learn.
     verbose : bool, default=False
-        Kept for compatibility; callbacks report progress.
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
 
     Attributes
     ----------
-    coef_, intercept_, solution_, n_iter_
-        As in `LinearRegression`; ``solution_.value`` is −log evidence.
-    alpha_, lambda_ : float
-        Precision of the noise and of the weights.
+    coef_ : array of shape (d,)
+        Estimated coefficients (β̂), one per column.
+    intercept_ : float
+        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
+    alpha_ : float
+        Estimated precision of the noise (α).
+    lambda_ : float
+        Estimated precision of the coefficients (λ).
     sigma_ : array of shape (d, d)
-        Posterior covariance of the coefficients.
-    scores_ : array of shape (steps + 1,) or list
-        Log evidence at the start, after each step, and at the end, with ``compute_score``.
+        Posterior covariance matrix of the coefficients (Σ).
+    scores_ : array of shape (n_iter_ + 1,) or list
+        Log evidence at the start, after each iteration and at the end, if ``compute_score=True``.
     log_evidence_ : float
-        Log evidence at the end, hyperpriors included as in ``scores_``.
-    X_offset_, X_scale_ : array of shape (d,)
-        What was subtracted from the columns; ones.
+        Log evidence of the final fit, including the Gamma priors as in ``scores_``.
+    X_offset_ : array of shape (d,)
+        Means that were subtracted from the columns for centring.
+    X_scale_ : array of shape (d,)
+        Ones, because the columns are not scaled. Kept for compatibility with scikit-learn.
+    n_iter_ : int
+        Number of iterations that the solver ran.
+    solution_ : Solution
+        Report of the solver: how it stopped, the number of iterations and the remaining gap.
+        ``solution_.value`` is the negative log evidence.
 
     Examples
     --------
@@ -128,20 +151,22 @@ class BayesianRidge(Credible, Watched, LinearRegressor):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BayesianRidge:
-        """Fit to rows in memory (X, y) or to a source that brings its own targets.
+        """Fit the model.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Features.
+            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            target.
         y : array-like of shape (n,), optional
-            Targets; None when X is a `Source`.
+            Target values. Leave it out if X is a `Source`.
         sample_weight : array-like of shape (n,), optional
-            A row of weight 2 counts as two rows.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         source = self._open(X, y, sample_weight, check_finite=False)
         path, variance = self._spectrum(source)
@@ -162,7 +187,7 @@ class BayesianRidge(Credible, Watched, LinearRegressor):
                 tolerance=self.tol,
                 max_steps=self.max_iter - 1,
                 watch=watch,
-                reason="precisions by the evidence: one spectrum, then O(d²) a step",
+                reason="maximise the evidence: one eigendecomposition, then O(d²) per step",
                 keep_trace=self.compute_score,
             )
         theta = evidence.improved(self.solution_.theta)
@@ -178,7 +203,7 @@ class BayesianRidge(Credible, Watched, LinearRegressor):
         return self
 
     def _spectrum(self, source: Source) -> tuple[RidgePath, float]:
-        """Eigenvectors of the normal equations (n × n where there are fewer rows), and Var(y)."""
+        """Eigenvectors of the normal equations (n × n if there are fewer rows), and Var(y)."""
         d = source.n_features
         require_memory(
             6 * 8 * d * d,
@@ -213,26 +238,31 @@ class BayesianRidge(Credible, Watched, LinearRegressor):
         return LinearPosterior(np.append(coef, path.y_mean[0]), covariance, path.x_mean, True)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """The mean of y at new rows, and how far y may lie from it. Cost: O(n d²) with the latter.
+        """Predict the mean of y, and optionally its standard deviation.
 
-        Formula: xᵀm + b, and √(1/α + (x − x̄)ᵀΣ(x − x̄)), the intercept taken as known, as in
-        scikit-learn; `predict_interval` counts its variance too.
+        Cost: O(n d) for the mean, O(n d²) with the standard deviation.
+
+        Formula: xᵀm + b, and √(1/α + (x − x̄)ᵀΣ(x − x̄)). As in scikit-learn, the intercept is
+        treated as known; `predict_interval` includes its variance too.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            The rows to predict.
+            Rows to predict, with the same columns as in `fit`.
         return_std : bool, default=False
             Whether to return the standard deviation of a new y as well.
 
         Returns
         -------
-        array of shape (n,), or two of them
+        mean : array of shape (n,)
+            Predicted mean of y.
+        std : array of shape (n,)
+            Standard deviation of a new y. Only returned if ``return_std=True``.
         """
         mean = self._raw(X)
         if not return_std:
             return mean
-        # A small array that `_raw` took as it is needs no second look.
+        # Small arrays that `_raw` has accepted are not validated again.
         if type(X) is np.ndarray and X.size <= DIRECT_SIZE:
             return mean, self._deviation(X)
         rows = self._open_again(X)

@@ -1,17 +1,17 @@
-"""The conjugate update of linear regression with normal noise, from second moments alone.
+"""The conjugate update of linear regression with normal noise, from second moments only.
 
 With β = μ₀ + Lu (see `GaussianPrior`), G = Σ wxxᵀ, c = Σ wx(y − xᵀμ₀) and noise of variance σ²,
 
     u | data ~ N(M⁻¹Lᵀc/σ², M⁻¹),    M = LᵀGL/σ² + diag(1 where proper, 0 where flat),
 
-and p(data) is normal as well. Where σ is not known, it is the one of the largest p(data): flat
+and p(data) is normal as well. If σ is not known, the value with the largest p(data) is used: flat
 directions are projected out, the others diagonalised, LᵀGL = V diag(e) Vᵀ with r of the e above
-rounding, and then each σ costs O(d):
+rounding. Then each σ costs O(d):
 
     −2 log p(data) = (n − r) log σ² + RSS/σ² + Σⱼ log(eⱼ + σ²) + qⱼ/(eⱼ + σ²) + const,
 
-where qⱼ = (vⱼᵀLᵀc)²/eⱼ and RSS is that of least squares. No term is a difference of large ones, so
-that the form holds for every σ; where r rows or fewer count, RSS is 0 and is not computed.
+where qⱼ = (vⱼᵀLᵀc)²/eⱼ and RSS is that of least squares. No term is a difference of large numbers,
+so the formula is accurate for every σ; with r rows or fewer, RSS is 0 and is not computed.
 """
 
 from __future__ import annotations
@@ -22,18 +22,16 @@ from functools import cached_property
 import numpy as np
 
 from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.precision import EPSILON, ROUNDING
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.scaled_cholesky import inverse_factor
 from thetahat.models.linear.bayesian.gaussian_prior import GaussianPrior
 
 GRID = 400
-"""Noise levels tried before the best is refined: the evidence may have two peaks."""
+"""Number of noise levels tried before the best is refined; the evidence may have two maxima."""
 SMALLEST_SQUARE = 4 * float(np.finfo(float).tiny)
-"""The least variance, for targets that are all zero."""
-EPSILON = float(np.finfo(float).eps)
-ROUNDING = 8 * EPSILON
-"""Eigenvalues below this share of the largest, times their number, count as zero."""
+"""Smallest variance, used if all targets are zero."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +46,11 @@ class Conjugate:
     total: float
     """Σ w(y − xᵀμ₀)²."""
     n: float
-    """Σ w, less one where a flat intercept was projected out."""
+    """Σ w, minus 1 if a flat intercept was projected out."""
     rows: int
-    """Rows of positive weight, less one likewise: no more directions are told apart."""
+    """Number of rows of positive weight, minus 1 likewise; a bound on the rank."""
     smallest: float
-    """The least noise variance that is told from none."""
+    """The smallest noise variance that can be resolved."""
 
     @classmethod
     def of(
@@ -66,7 +64,7 @@ class Conjugate:
         rows: int,
         size: float,
     ) -> Conjugate:
-        """From Σwxxᵀ, Σwxy, Σwy², Σw and how many rows; `size` is a typical |y|."""
+        """From Σwxxᵀ, Σwxy, Σwy², Σw and the number of rows; `size` is a typical |y|."""
         with one_blas_thread():
             about = product - gram @ prior.mean
             left = total - float(prior.mean @ (product + about))
@@ -82,12 +80,12 @@ class Conjugate:
             )
 
     def posterior(self, variance: float) -> tuple[Array, Array, float]:
-        """Mean and covariance of β, and log p(data) without the noise's own −(n/2) log 2πσ²."""
+        """Mean and covariance of β, and log p(data) without the noise term −(n/2) log 2πσ²."""
         split, root = self._split, self.prior.root
         with one_blas_thread():
             lifted = split.values + variance
             proper = split.vectors @ (split.slope / lifted)
-            # The flat coordinates follow the proper ones: u_F = G_FF⁻¹(c_F − G_FP u_P).
+            # The proper coordinates determine the flat ones: u_F = G_FF⁻¹(c_F − G_FP u_P).
             u = split.follow @ proper
             u[self.prior.flat] += split.inverse.T @ split.along
             spread = split.follow @ (split.vectors * np.sqrt(variance / lifted))
@@ -104,18 +102,18 @@ class Conjugate:
             return self.prior.mean + root @ u, root @ covariance @ root.T, log_evidence
 
     def best_noise(self) -> tuple[float, bool]:
-        """The σ² of the largest p(data), and whether that is the least there is (σ → 0).
+        """The σ² with the largest p(data), and whether it is the smallest possible one (σ → 0).
 
-        Where the prior is flat it is RSS/(n − p).
+        For a flat prior it is RSS/(n − p).
         """
         from scipy.optimize import brentq
 
         split, n = self._split, self.n - float(self.prior.flat.sum())
         if not n > 0:
             raise CapabilityError(
-                f"The noise cannot be estimated: {self.n:g} rows beside the intercept, and "
-                f"{int(self.prior.flat.sum())} coefficients with a flat prior. Give noise=σ, a "
-                "prior_covariance, or more rows."
+                f"The noise cannot be estimated: n minus the intercept is {self.n:g}, which is not "
+                f"more than the {int(self.prior.flat.sum())} coefficients with a flat prior. Give "
+                "noise=σ, a prior_covariance, or more rows."
             )
         values, explained = split.values[split.reached], split.explained[split.reached]
         spare = n - len(values)
@@ -135,21 +133,21 @@ class Conjugate:
         grid = np.linspace(low, max(low, float(np.log(self._largest(spare)))) + 1.0, GRID)
         best = int(np.argmin(cost(grid)))
         before, after = grid[max(best - 1, 0)], grid[min(best + 1, GRID - 1)]
-        if slope(before) >= 0:  # on a plateau to rounding: what is left of it decides
+        if slope(before) >= 0:  # equal up to rounding: the slope decides
             before, after = low, before
         if slope(before) >= 0:
             return self.smallest, True
-        while slope(after) <= 0:  # never at the upper end, where the slope is above zero
+        while slope(after) <= 0:  # the slope is positive at the upper end
             after += grid[1] - grid[0]
         return float(np.exp(brentq(slope, before, after, xtol=1e-14))), False
 
     def _largest(self, spare: float) -> float:
-        """A σ² beyond which the evidence falls."""
+        """A σ² above which the evidence decreases."""
         split = self._split
         total = split.residual + float(split.explained.sum())
         if spare > 0:
             return max(total, split.residual / spare, self.smallest)
-        # Small weights: fewer rows by weight than directions they tell apart.
+        # Small weights: the sum of weights may be less than the rank.
         room = 2.0 * (len(split.values) + 1) / (spare + len(split.values))
         most = max(total, float(split.values.max(initial=0.0)), self.smallest)
         return room * most if spare < 0 else max(total, self.smallest)
@@ -166,7 +164,7 @@ class Conjugate:
             along = inverse @ self.slope[flat]
             follow[flat] = -inverse.T @ across
             values, vectors = np.linalg.eigh(gram - across.T @ across)
-            # Directions that no row reaches: both λ and slope are rounding, and their ratio is not.
+            # Directions that no row determines: eigenvalue and slope are rounding, not their ratio.
             reached = values > ROUNDING * len(values) * values.max(initial=0.0)
             rows = self.rows - int(flat.sum())
             reached[: max(len(values) - rows, 0)] = False
@@ -189,18 +187,18 @@ class Conjugate:
 
 @dataclass(frozen=True)
 class _Split:
-    """The sums with the flat directions projected out and the proper ones diagonalised."""
+    """The sums with flat directions projected out and proper ones diagonalised."""
 
     values: Array
     vectors: Array
     reached: Array
     """Which eigenvalues are above rounding."""
     slope: Array
-    """In the eigenvectors."""
+    """In the basis of the eigenvectors."""
     explained: Array
-    """q: the squares that least squares explains along each."""
+    """q: the sum of squares that least squares explains along each eigenvector."""
     residual: float
-    """Those that it leaves."""
+    """The residual sum of squares of least squares."""
     inverse: Array
     """F with FᵀF = G_FF⁻¹."""
     along: Array
@@ -212,12 +210,12 @@ class _Split:
 
 
 def _inverse_factor(matrix: Array) -> tuple[Array, float]:
-    """F and log det with FᵀF the inverse; a singular matrix is refused."""
+    """F with FᵀF the inverse, and the log determinant; an error if the matrix is singular."""
     found = inverse_factor(matrix)
     if found is None:
         raise CapabilityError(
             "The posterior is improper: the columns of X are linearly dependent (or there are "
-            "fewer rows than columns), and the prior is flat along them. Give a "
+            "fewer rows than columns), and the prior of their coefficients is flat. Give a "
             "prior_covariance, or drop columns."
         )
     return found

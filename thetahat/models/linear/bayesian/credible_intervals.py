@@ -1,4 +1,4 @@
-"""Credible intervals, summaries and draws for estimators with a normal posterior."""
+"""Credible intervals, summaries and random draws for estimators with a normal posterior."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from thetahat.models.linear.bayesian.posterior import (
 
 
 class Credible:
-    """A fitted linear model that keeps the posterior of its coefficients."""
+    """A linear model with a normal posterior of its coefficients."""
 
     _posterior: LinearPosterior
     log_evidence_: float
@@ -31,18 +31,19 @@ class Credible:
         """The variance of the noise in a new y: a number, or one per row."""
 
     def summary(self, *, level: float = 0.95) -> PosteriorSummary:
-        """Posterior mean, standard deviation and credible interval of each coefficient.
+        """Compute the posterior mean, standard deviation and credible interval of each coefficient.
 
         Cost: O(d²).
 
         Parameters
         ----------
         level : float, default=0.95
-            Probability of the credible intervals.
+            Probability of the credible intervals, between 0 and 1.
 
         Returns
         -------
-        PosteriorSummary
+        summary : PosteriorSummary
+            The summary, which prints as a table.
         """
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
@@ -62,28 +63,31 @@ class Credible:
     def predict_interval(
         self, X: Any, *, level: float = 0.95, kind: str = "prediction", noise: Any = None
     ) -> tuple[Array, Array]:
-        """Bounds that hold a new y, or its mean, with probability `level`. Cost: O(n d²).
+        """Compute intervals that contain a new y, or its mean, with a given probability.
 
-        Formula: xᵀm + b ± q·√(xᵀVx [+ σ² for a new y]), V the posterior covariance.
+        Formula: xᵀm + b ± q·√(xᵀVx [+ σ² for a new y]), where V is the posterior covariance. Cost:
+        O(n d²).
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
         level : float, default=0.95
-            The probability.
-        kind : {"prediction", "credible"}
-            Whether the bounds are for a new y, or for its mean xᵀβ + b.
-        noise : float or array of shape (n,), optional
-            Standard deviation of the noise of the new y; by default that of the fit.
+            Probability of the intervals, between 0 and 1.
+        kind : {"prediction", "credible"}, default="prediction"
+            Whether the interval is for a new value of y ("prediction") or for its mean
+            ("credible"), which is narrower.
+        noise : float or array-like of shape (n,), optional
+            Standard deviation of the noise of the new y. None uses that of the fit.
 
         Returns
         -------
         low, high : arrays of shape (n,)
+            Lower and upper bounds.
         """
         if kind not in ("credible", "prediction"):
             raise ParameterError(
-                f"kind={kind!r} must be 'credible' (of the mean) or 'prediction' (of a new y)."
+                f"kind={kind!r} must be 'credible' (for the mean) or 'prediction' (for a new y)."
             )
         half, mean = normal_quantile(level), self._raw(X)
         variance = spread_of(self._posterior, self._open_again(X))
@@ -98,13 +102,16 @@ class Credible:
         Parameters
         ----------
         size : int, default=1
-            How many draws.
-        random_state : int, Generator or None
-            The source of randomness.
+            Number of draws from the posterior.
+        random_state : int, Generator or None, default=None
+            Seed for the random draws. Pass an int for the same result on every call.
 
         Returns
         -------
-        coef, intercept : arrays of shape (size, d) and (size,)
+        coef : array of shape (size, d)
+            One row of coefficients per draw.
+        intercept : array of shape (size,)
+            One intercept per draw.
         """
         check_is_fitted(self)
         draws = self._posterior.sample(size, generator(random_state))

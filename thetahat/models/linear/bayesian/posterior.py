@@ -16,14 +16,14 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True)
 class LinearPosterior:
-    """The normal posterior of β and of the height c = b + centreᵀβ of the plane at `centre`.
+    """The normal posterior of β and of the prediction c = b + centreᵀβ at `centre`.
 
-    About the mean of the rows β and c are independent under a flat prior of b, so that variances of
-    predictions lose no digits to columns far from zero. Without an intercept there is no c.
+    At the mean of the rows, β and c are independent under a flat prior of b, so that variances of
+    predictions stay accurate for columns far from zero. Without an intercept there is no c.
     """
 
     mean: Array
-    """(β, c), or β alone."""
+    """(β, c), or β only."""
     covariance: Array
     centre: Array
     intercept: bool
@@ -43,14 +43,14 @@ class LinearPosterior:
         return np.column_stack([centred, np.ones(len(centred))]) if self.intercept else centred
 
     def in_units(self) -> tuple[Array, Array]:
-        """Mean and covariance of (β, b), or of β alone."""
+        """Mean and covariance of (β, b), or of β only."""
         if not self.intercept:
             return self.mean, self.covariance
         back = self._back()
         return back @ self.mean, back @ self.covariance @ back.T
 
     def sample(self, size: int, random: np.random.Generator) -> Array:
-        """Draws of (β, b) as rows; of β alone without an intercept."""
+        """Draws of (β, b) as rows; of β only without an intercept."""
         with one_blas_thread():
             values, vectors = np.linalg.eigh(self.covariance)
             root = vectors * np.sqrt(np.maximum(values, 0.0))
@@ -92,22 +92,22 @@ class PosteriorCoefficient:
 
 @dataclass(frozen=True, repr=False)
 class PosteriorSummary(CoefficientTable):
-    """The posterior of each coefficient; prints as a table.
+    """Summary of the posterior of each coefficient; prints as a table.
 
-    Formula: βⱼ | data ~ N(mⱼ, Vⱼⱼ); credible interval mⱼ ± q·√Vⱼⱼ, P(βⱼ > 0) = Φ(mⱼ/√Vⱼⱼ).
-    Cost: O(d).
+    Formula: βⱼ | data ~ N(mⱼ, Vⱼⱼ); credible interval mⱼ ± q·√Vⱼⱼ, P(βⱼ > 0) = Φ(mⱼ/√Vⱼⱼ). Cost:
+    O(d).
 
     Attributes
     ----------
     coefficients : tuple of PosteriorCoefficient
-        Intercept first, then one per column: name, mean, standard deviation, interval, and the
-        probability of being positive.
+        One entry per coefficient, intercept first: name, posterior mean, standard deviation,
+        credible interval, and the probability that the coefficient is positive.
     level : float
         Probability of the credible intervals.
     log_evidence : float
-        log p(y | X) at the noise and prior used.
+        Log evidence, log p(y | X), for the noise and prior that were used.
     noise : float
-        Standard deviation of the noise; NaN where each row has its own.
+        Standard deviation of the noise; NaN if each row has its own.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A scorer that knows every class: the rows left out of a fold need not hold all of them."""
+"""A scorer that knows all classes, because the held-out rows of a fold may lack some of them."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from thetahat.foundation.types import Array
 
 
 def class_scorer(model: Any, scoring: Any, classes: Array) -> Any:
-    """The scorer that `scoring` names, told of all classes where its metric asks for labels.
+    """The scorer for `scoring`, with all classes passed to metrics that accept labels.
 
-    Probabilities have a column for each class of the fit. A metric that counts the classes of the
-    rows it is shown would refuse them where one is absent.
+    Predicted probabilities have one column per class of the fit. A metric that infers the classes
+    from the held-out rows would raise an error if one is missing there.
     """
     scorer = check_scoring(model, scoring)
     metric = getattr(scorer, "_score_func", None)
-    asked = inspect.signature(metric).parameters if metric is not None else {}
-    if "labels" not in asked:
+    accepted = inspect.signature(metric).parameters if metric is not None else {}
+    if "labels" not in accepted:
         return scorer
     options = {"labels": classes}
-    if len(classes) == 2 and "pos_label" in asked:
+    if len(classes) == 2 and "pos_label" in accepted:
         options["pos_label"] = classes[-1]
     return make_scorer(
         metric,

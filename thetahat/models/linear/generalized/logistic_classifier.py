@@ -1,4 +1,4 @@
-"""What the logistic classifiers share: probabilities σ(z) or softmax(z), and one scale for them."""
+"""Shared by the logistic classifiers: class probabilities σ(z) or softmax(z)."""
 
 from __future__ import annotations
 
@@ -12,54 +12,59 @@ from thetahat.estimator.risk_minimiser import RiskMinimiser
 from thetahat.estimator.sparsify import Sparsifies
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.types import Array
+from thetahat.mathematics.losses.families import family_of
 from thetahat.mathematics.losses.links import log_sum_exp, odds, softmax, softplus
-from thetahat.mathematics.losses.multiclass.class_scores import SoftmaxCrossEntropy
-from thetahat.mathematics.losses.multiclass.reference_softmax import ReferenceSoftmax
 from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.mathematics.penalties.norms import NoPenalty
 from thetahat.objective.empirical_risk import EmpiricalRisk
 
 CLOSER, CLOSE = 0.01, 0.1
-"""The share of ``tol`` that the solver aims for: with one score its last steps gain two digits
-each, with several they gain less."""
+"""Fractions of ``tol`` at which the solver stops, with one score and with several. The last steps
+gain two digits each with one score, and fewer with several."""
 
 
 class LogisticClassifier(Sparsifies, RiskMinimiser, LinearClassifier):
-    """P(y = c | x) under the logit link, its logarithm, and labels drawn from it."""
+    """Class probabilities under the logit link, their logarithms, and random labels."""
 
     _against_separation = "Add a penalty, such as C=1.0"
     tol: float | None
 
     def predict_proba(self, X: Any) -> Array:
-        """P(y = c | x): σ(±z) for two classes, softmax(z) for more. Cost: O(n d C).
+        """Predict class probabilities. Cost: O(n d k) for k classes.
+
+        Formula: P(y = c | x) is σ(z) or 1 − σ(z) for two classes, and softmax(z) for more.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            The rows to judge.
+            Rows to classify, with the same columns as in `fit`.
 
         Returns
         -------
-        array of shape (n, C), columns in the order of ``classes_``
+        probabilities : array of shape (n, n_classes)
+            P(y = c | x) for each row and class, with columns in the order of ``classes_``.
         """
         z = self._raw(X)
         if z.shape[1] == 1:
-            # One exponential gives both probabilities, each to its own last digit.
+            # One exponential gives both probabilities with full relative precision.
             up, down = odds(z)
             return np.concatenate([down, up], axis=1) / (up + down)
         return softmax(z)
 
     def predict_log_proba(self, X: Any) -> Array:
-        """log P(y = c | x), exact where the probability itself would be 0. Cost: O(n d C).
+        """Predict the logarithm of class probabilities. Cost: O(n d k) for k classes.
+
+        The result is exact even where the probability itself would round to 0.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            The rows to judge.
+            Rows to classify, with the same columns as in `fit`.
 
         Returns
         -------
-        array of shape (n, C), columns in the order of ``classes_``
+        log_probabilities : array of shape (n, n_classes)
+            log P(y = c | x) for each row and class, with columns in the order of ``classes_``.
         """
         z = self._raw(X)
         if z.shape[1] == 1:
@@ -67,42 +72,42 @@ class LogisticClassifier(Sparsifies, RiskMinimiser, LinearClassifier):
         return z - log_sum_exp(z)[:, None]
 
     def sample_labels(self, X: Any, random_state: RandomState = None) -> Array:
-        """Labels drawn at random, each class with its probability. Cost: O(n d C).
-
-        For two classes: ``classes_[1]`` with probability σ(z), else ``classes_[0]``.
+        """Draw random labels from the predicted class probabilities. Cost: O(n d k) for k classes.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            The rows to label.
-        random_state : int, Generator or None
-            Fixes the draw.
+            Rows to draw labels for.
+        random_state : int, Generator or None, default=None
+            Seed for the random draw. Pass an int for the same result on every call.
 
         Returns
         -------
-        array of shape (n,), of the type of the labels given to `fit`
+        labels : array of shape (n,)
+            Random labels, of the type of the labels given to `fit`.
         """
         below = np.cumsum(self.predict_proba(X), axis=1)[:, :-1]
         drawn = generator(random_state).random(len(below))
         return self.classes_[(drawn[:, None] >= below).sum(axis=1)]
 
     def _attributes(self, theta: Array, risk: EmpiricalRisk) -> dict[str, Array]:
-        found = super()._attributes(theta, risk)
-        if isinstance(risk.loss, ReferenceSoftmax):
-            at = risk.loss.reference
-            return {name: np.insert(part, at, 0.0, axis=0) for name, part in found.items()}
-        if isinstance(risk.loss, SoftmaxCrossEntropy):
+        found = {
+            name: np.asarray(risk.loss.all_scores(part.T).T, order="C")
+            for name, part in super()._attributes(theta, risk).items()
+        }
+        family = family_of(risk.loss)
+        if family is not None and family.symmetric:
             # A constant added to all scores of a row changes nothing: the one without it.
             free = found if isinstance(risk.penalty, NoPenalty) else ("intercept_",)
             return found | {name: found[name] - found[name].mean(axis=0) for name in free}
         return found
 
     def _aim(self, risk: EmpiricalRisk) -> float:
-        """The gap to stop at; none without ``tol``."""
+        """The gap at which the solver stops; 0 if ``tol`` is None."""
         return (CLOSE if risk.predictor.n_outputs else CLOSER) * (self.tol or 0.0)
 
     def _warn_unless_converged(self) -> None:
-        # Steps ran out between the tolerance asked for and the one aimed for: that is converged.
+        # The solver aims below tol: if the gap is within tol, the fit has converged.
         solution = self.solution_
         if solution.outcome is Outcome.STEPS_EXHAUSTED:
             if self.tol is None:

@@ -19,21 +19,18 @@ from thetahat.mathematics.optimizers.loop import Method
 from thetahat.mathematics.optimizers.stochastic.stochastic_gradient import StochasticGradient
 from thetahat.mathematics.penalties.base import Penalty
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
+from thetahat.models.linear.solver_names import GENERALIZED
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import weight_sums
 
 LARGEST_PENALTY = 1e150
-"""Beyond it the coefficients are 0 in any case, and their squares must not overflow."""
-
-CHOSEN = ("auto", "lbfgs", "newton-cg", "liblinear", "sag", "saga")
-"""scikit-learn's solvers that all end at the same optimum: the best one here is chosen."""
-SERVED_BY = {"newton-cholesky": "newton", "irls": "newton"}
+"""Largest penalty that is applied. Beyond it all coefficients are 0, and squares would overflow."""
 
 
 @dataclass(frozen=True)
 class LogisticObjective:
-    """C Σ wᵢ ℓᵢ + R(β) over some rows, for any C and l1_ratio, as a mean with its penalty."""
+    """C Σ wᵢ ℓᵢ + R(β) for some rows and any C and l1_ratio, as a mean loss with its penalty."""
 
     source: Source
     loss: Loss
@@ -42,12 +39,11 @@ class LogisticObjective:
 
     @property
     def predictor(self) -> LinearPredictor:
-        scores = self.n_classes - isinstance(self.loss, ReferenceSoftmax)
-        outputs = 0 if self.n_classes == 2 else scores
+        outputs = self.loss.n_scores(self.n_classes)
         return LinearPredictor(self.source.n_features, outputs, self.fit_intercept)
 
     def risk(self, C: float, l1_ratio: float) -> EmpiricalRisk:
-        """The mean of the losses + R/(C·Σw)."""
+        """The mean loss plus R/(C·Σw)."""
         total = self.source.reduce(weight_sums).weight
         alpha = min(1.0 / max(C * total, 1.0 / LARGEST_PENALTY), LARGEST_PENALTY)
         return EmpiricalRisk(self.predictor, self.loss, _penalty(alpha, l1_ratio), self.source)
@@ -62,18 +58,18 @@ def _penalty(alpha: float, l1_ratio: float) -> Penalty:
 
 
 def strength_and_share(penalty: Any, C: float, l1_ratio: float | None) -> tuple[float, float]:
-    """C and l1_ratio, as the old parameter `penalty` may say otherwise."""
+    """C and l1_ratio, with the deprecated parameter `penalty` taken into account."""
     if penalty is None:
         return np.inf, 0.0
     return float(C), {"l2": 0.0, "l1": 1.0}.get(penalty, float(l1_ratio or 0.0))
 
 
 def loss_of(classes: Array, reference: Any = None) -> Loss:
-    """The loss of that many classes, all alike or with a reference."""
+    """The loss for these classes, symmetric or with a reference class."""
     if reference is not None and reference not in classes.tolist():
         raise ParameterError(
-            f"LogisticRegression: reference={reference!r} is no class of y: "
-            f"{', '.join(map(repr, classes.tolist()[:10]))}. Name one of them, or None."
+            f"LogisticRegression: reference={reference!r} is not one of the classes of y: "
+            f"{', '.join(map(repr, classes.tolist()[:10]))}. Give one of them, or None."
         )
     if len(classes) == 2:
         return Logistic()
@@ -83,14 +79,15 @@ def loss_of(classes: Array, reference: Any = None) -> Loss:
 
 
 def solver_of(solver: Any, random_state: Any) -> str | Method:
-    """The method that a name stands for; "auto" for those that all end at the same optimum."""
-    if isinstance(solver, str) and solver in CHOSEN:
-        return "auto"
+    """The method for a name; "auto" for names that all find the same optimum."""
+    ours = GENERALIZED.get(solver, solver) if isinstance(solver, str) else solver
+    if isinstance(ours, str) and ours == "auto":
+        return ours
     try:
-        method = named(SERVED_BY.get(solver, solver) if isinstance(solver, str) else solver)
+        method = named(ours)
     except ParameterError as unknown:
-        theirs = ", ".join((*CHOSEN, *SERVED_BY))
-        raise ParameterError(f"{unknown} Of scikit-learn's, and in general: {theirs}.") from None
+        theirs = ", ".join(("auto", *GENERALIZED))
+        raise ParameterError(f"{unknown} These names work too: {theirs}.") from None
     if isinstance(method, StochasticGradient) and method.random_state is None:
         return replace(method, random_state=random_state)
     return method

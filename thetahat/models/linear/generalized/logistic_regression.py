@@ -7,9 +7,16 @@ from typing import Any
 import numpy as np
 from sklearn.callback import with_callbacks
 
-from thetahat.estimator.parameters import Range, at_least, boolean, more_than, none, one_of, whole
+from thetahat.estimator.parameters import (
+    at_least,
+    boolean,
+    fraction,
+    more_than,
+    none,
+    one_of,
+    whole,
+)
 from thetahat.foundation.types import Array
-from thetahat.mathematics.losses.multiclass.reference_softmax import ReferenceSoftmax
 from thetahat.models.linear.generalized.logistic_classifier import LogisticClassifier
 from thetahat.models.linear.generalized.logistic_objective import (
     LogisticObjective,
@@ -20,62 +27,88 @@ from thetahat.models.linear.generalized.logistic_objective import (
 from thetahat.models.linear.inference.likelihood_inference import LikelihoodInference
 from thetahat.objective.empirical_risk import EmpiricalRisk
 
-share = Range(lambda value: at_least(0).holds(value) and value <= 1, "a number between 0 and 1")
-
 
 class LogisticRegression(LikelihoodInference, LogisticClassifier):
-    """Class probabilities that are logistic in a linear score, under any of the usual penalties.
+    """Logistic regression classifier with an L2, L1 or elastic-net penalty.
 
-    Formula: two classes: P(y=1|x) = σ(z), z = xᵀβ + b; more: P(y=c|x) = e^{z_c}/Σ_j e^{z_j}. The
-    fit minimises C·Σ wᵢ ℓᵢ + R(β) with ℓ = −log P(yᵢ|xᵢ) and
-    R = l1_ratio·‖β‖₁ + (1 − l1_ratio)/2·‖β‖², b free: scikit-learn's objective. Under the prior
-    β ~ N(0, s²) it is the posterior mode for C = s².
+    Formula: for two classes P(y=1|x) = σ(z) with z = xᵀβ + b; for more classes
+    P(y=c|x) = e^{z_c}/Σ_j e^{z_j}. The fit minimises C·Σ wᵢ ℓᵢ + R(β) with ℓᵢ = −log P(yᵢ|xᵢ) and
+    R(β) = l1_ratio·‖β‖₁ + (1 − l1_ratio)/2·‖β‖². The intercept b is not penalised. With the L2
+    penalty β̂ is the posterior mode under the prior β ~ N(0, C).
 
-    Cost: a gradient, O(n d C), per step, and few steps: the curvature comes from O(d²) per row of
-    all rows or of a sample. With an L1 part: O(n a²) per step for a working coefficients. In memory
-    or out of core.
+    Without a penalty (``C=math.inf``), `summary` reports standard errors and tests, and
+    `predict_interval` gives intervals for the probability.
+
+    Cost: O(n d k) per iteration for k classes, and few iterations: the curvature is computed from
+    all rows or from a sample, O(d²) per row. With an L1 part, O(n a²) per iteration for a non-zero
+    coefficients. In memory or out of core.
 
     Parameters
     ----------
-    penalty : {"deprecated", "l2", "l1", "elasticnet", None}
-        scikit-learn's old way to say ``l1_ratio`` (0, 1, in between) and ``C=inf``.
+    penalty : {"deprecated", "l2", "l1", "elasticnet", None}, default="deprecated"
+        Deprecated in scikit-learn; use `l1_ratio` and `C` instead. "l2" means ``l1_ratio=0``, "l1"
+        means ``l1_ratio=1``, "elasticnet" uses `l1_ratio` as given, and None means ``C=math.inf``.
     C : float, default=1.0
-        Inverse strength of the penalty, > 0; ``inf`` for none.
-    l1_ratio : float, default=0.0
-        Share of ‖β‖₁ in the penalty: 0 is L2, 1 is L1, in between the elastic net.
-    dual, intercept_scaling, verbose, n_jobs
-        Accepted as scikit-learn has them; without effect on the optimum.
+        Inverse of the strength of the penalty. Smaller values mean a stronger penalty and smaller
+        coefficients. Must be positive; ``C=math.inf`` fits without a penalty.
+    l1_ratio : float or None, default=0.0
+        Share of the L1 norm in the penalty, between 0 and 1. 0 is the L2 penalty, 1 the L1 penalty,
+        which sets coefficients exactly to zero; values in between combine both (elastic net).
+    dual : bool, default=False
+        Has no effect on the result. Accepted for compatibility with scikit-learn.
     tol : float, default=1e-4
-        Largest entry of the gradient of the mean objective, or distance from optimality for L1.
+        Tolerance of the solver. It stops when the largest entry of the gradient of the mean
+        objective (with an L1 penalty, the largest violation of the optimality conditions) is at
+        most `tol`. Smaller values give a more exact solution and take longer.
     fit_intercept : bool, default=True
-        Whether b is fitted.
-    class_weight : dict, "balanced" or None
-        Weights of the classes, times ``sample_weight``.
-    random_state : int, Generator or None
-        Order of the rows for ``solver="sgd"``.
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred. The intercept is never penalised.
+    intercept_scaling : float, default=1
+        Has no effect, because the intercept is never penalised. Accepted for compatibility with
+        scikit-learn.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, as ``{label: weight}``; multiplies `sample_weight`. "balanced" sets
+        the weights inversely proportional to the class frequencies, so that all classes have the
+        same total weight. None gives every class weight 1.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed for shuffling the rows. Only used by ``solver="sgd"``. Pass an int for the same result
+        on every call.
     solver : str or Method, default="lbfgs"
-        Any of scikit-learn's names, or "auto": the method that suits penalty and size. "newton"
-        ("irls"), "gradient_descent", "sgd" or a value such as ``th.optimizers.LBFGS()``: that one.
+        Solver to use. "auto" and scikit-learn's "lbfgs", "newton-cg", "liblinear", "sag" and "saga"
+        choose the fastest method for the penalty and the size of the data; all of them find the
+        same optimum. "newton" (also "irls" and "newton-cholesky"), "gradient_descent", "sgd" or a
+        value such as ``th.optimizers.LBFGS()`` run exactly that method.
     max_iter : int, default=100
-        Most steps.
+        Maximum number of iterations of the solver. Raise it if the fit warns that it did not
+        converge.
+    verbose : int, default=0
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
     warm_start : bool, default=False
-        Begin at the last solution.
-    reference : label, optional
-        With three or more classes, the one whose coefficients are 0: C − 1 weight vectors, and
-        P(y=c|x) = e^{z_c}/(1 + Σ e^z). Without a penalty the same probabilities as the softmax.
+        Whether to start from the solution of the previous call to `fit`, if there is one. If False,
+        the previous solution is ignored.
+    n_jobs : int or None, default=None
+        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
+        ``th.config(threads=...)``.
+    reference : label or None, default=None
+        Reference class for three or more classes. Its coefficients are 0, and only the other
+        classes have coefficients: P(y=c|x) = e^{z_c}/(1 + Σ e^z). Without a penalty the
+        probabilities do not depend on this choice. None treats all classes alike.
 
     Attributes
     ----------
-    classes_ : array of shape (C,)
-        The labels.
-    coef_ : array of shape (1, d) or (C, d)
-        β; one row for two classes.
-    intercept_ : array of shape (1,) or (C,)
-        b.
+    classes_ : array of shape (n_classes,)
+        The class labels, in sorted order.
+    coef_ : array of shape (1, d) or (n_classes, d)
+        Estimated coefficients (β̂): one row for two classes, otherwise one row per class.
+    intercept_ : array of shape (1,) or (n_classes,)
+        Estimated intercepts (b̂), one for each row of ``coef_``; 0 if ``fit_intercept=False``.
     n_iter_ : array of shape (1,)
-        Steps taken.
+        Number of iterations that the solver ran.
     solution_ : Solution
-        Outcome, gap, solver and the reason for it; ``value`` is the mean loss + R/(C·Σw).
+        Report of the solver: its name and the reason for choosing it, how it stopped, the number of
+        iterations and the remaining optimality gap. ``solution_.value`` is the mean loss +
+        R/(C·Σw).
 
     Examples
     --------
@@ -93,7 +126,7 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier):
     _ranges = {  # noqa: RUF012
         "penalty": one_of("deprecated", "l2", "l1", "elasticnet") | none,
         "C": more_than(0),
-        "l1_ratio": share | none,
+        "l1_ratio": fraction | none,
         "dual": boolean,
         "tol": at_least(0),
         "fit_intercept": boolean,
@@ -138,20 +171,22 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LogisticRegression:
-        """Fit to rows in memory (X, y) or to a source that brings its own labels.
+        """Fit the classifier.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Features.
+            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            target.
         y : array-like of shape (n,), optional
-            Labels: text, numbers or Booleans; None when X is a `Source`.
+            Class labels: text, numbers or Booleans. Leave it out if X is a `Source`.
         sample_weight : array-like of shape (n,), optional
-            A row of weight 2 counts as two rows.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         source = self._open_classes(X, y, sample_weight, class_weight=self.class_weight)
         C, l1_ratio = strength_and_share(self.penalty, self.C, self.l1_ratio)
@@ -171,13 +206,10 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier):
         return self
 
     def _warm(self, risk: EmpiricalRisk) -> Array | None:
-        """θ of the last fit, where it has the same shape."""
+        """θ of the previous fit if it has the same shape."""
         rows = len(self.classes_) if risk.predictor.n_outputs else 1
-        if getattr(self, "coef_", np.empty(0)).shape != (rows, risk.predictor.n_features):
+        if getattr(self, "coef_", np.empty(0)).shape != (rows, risk.source.n_features):
             return None
-        coef, intercept = self.coef_, self.intercept_
-        if isinstance(risk.loss, ReferenceSoftmax):
-            at = risk.loss.reference
-            coef = np.delete(coef - coef[at], at, axis=0)
-            intercept = np.delete(intercept - intercept[at], at)
-        return risk.predictor.pack(np.ascontiguousarray(coef.T, dtype=float), intercept)
+        free = risk.loss.free_scores
+        coef = np.ascontiguousarray(free(self.coef_.T), dtype=float)
+        return risk.predictor.pack(coef, free(self.intercept_))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,17 +13,16 @@ from sklearn.model_selection import check_cv
 
 from thetahat.data.class_weights import class_weighted
 from thetahat.data.in_memory import InMemory
-from thetahat.data.source import Block
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.config import config, settings
-from thetahat.foundation.products import product
 from thetahat.foundation.threads import ordered_map
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.models.linear.generalized.class_scorer import class_scorer
+from thetahat.models.linear.generalized.fold_path import FoldPath, accuracies
 from thetahat.models.linear.generalized.logistic_classifier import LogisticClassifier
 from thetahat.models.linear.generalized.logistic_objective import (
     LogisticObjective,
@@ -33,10 +32,9 @@ from thetahat.models.linear.generalized.logistic_objective import (
 )
 from thetahat.models.linear.generalized.logistic_regression import LogisticRegression
 from thetahat.objective.choose import method_for
-from thetahat.objective.predictor import in_double
 
 DEFAULT = "warn"
-"""What scikit-learn's parameters hold whose default is about to change; the old one is meant."""
+"""Default of parameters that scikit-learn is about to change; it means the old default."""
 
 positive_array = Range(
     lambda value: (
@@ -57,48 +55,98 @@ array_of_shares = Range(
 
 
 class LogisticRegressionCV(LogisticClassifier):
-    """`LogisticRegression` with C and l1_ratio of the best mean score over folds.
+    """Logistic regression that chooses C and l1_ratio by cross-validation.
 
-    Formula: for each fold and l1_ratio, β̂(C) = argmin C Σ wᵢ ℓᵢ + R(β) along all C, each from the
-    last; then (C, l1_ratio) of the best mean score on the rows left out, and a fit of all rows.
+    Formula: for each fold and l1_ratio, β̂(C) = argmin C Σ wᵢ ℓᵢ + R(β) is computed for all C, each
+    starting from the previous solution. The pair (C, l1_ratio) with the best mean score on the
+    held-out rows is used for a final fit to all rows.
 
-    Cost: that of folds × Cs × l1_ratios warm fits, folds side by side; rows in memory. When
-    ``th.config(max_time=...)`` is over, values of C not yet tried are judged by the last fit.
+    Cost: folds × Cs × l1_ratios fits, with the folds in parallel; the rows must be in memory. If
+    ``th.config(max_time=...)`` is exceeded, the remaining values of C reuse the last fit.
 
     Parameters
     ----------
-    Cs : int or array, default=10
-        The values of C; a number of them from 1e−4 to 1e4.
-    l1_ratios : array, optional
-        The values of l1_ratio; by default 0, the L2 penalty.
-    cv : int, splitter or None
-        The folds; 5 stratified ones by default.
-    scoring : str, callable or None
-        What to maximise; accuracy by default.
+    Cs : int or array-like, default=10
+        Values of C to try, the inverse of the penalty strength; smaller values mean a stronger
+        penalty. An int gives that many values on a logarithmic scale from 1e-4 to 1e4.
+    l1_ratios : array-like or None, default="warn"
+        Values of the L1 share to try, between 0 (L2 penalty) and 1 (L1 penalty). None and "warn"
+        use the L2 penalty only.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred. The intercept is never penalised.
+    cv : int, splitter, iterable or None, default=None
+        Folds for the cross-validation. An int is the number of stratified folds; a splitter of
+        scikit-learn or an iterable of (train, test) row numbers is used as given. None means 5
+        stratified folds.
+    dual : bool, default=False
+        Has no effect on the result. Accepted for compatibility with scikit-learn.
+    penalty : {"deprecated", "l2", "l1", "elasticnet"}, default="deprecated"
+        Deprecated in scikit-learn; use `l1_ratios` instead. "l2" means ``l1_ratios=[0]``, "l1"
+        means ``l1_ratios=[1]``, and "elasticnet" uses `l1_ratios` as given.
+    scoring : str, callable or None, default="warn"
+        Score on the held-out rows used to choose the parameters: a name known to scikit-learn or a
+        scorer; greater is better. None and "warn" use the accuracy.
+    solver : str or Method, default="lbfgs"
+        Solver to use. "auto" and scikit-learn's "lbfgs", "newton-cg", "liblinear", "sag" and "saga"
+        choose the fastest method for the penalty and the size of the data; all of them find the
+        same optimum. "newton" (also "irls" and "newton-cholesky"), "gradient_descent", "sgd" or a
+        value such as ``th.optimizers.LBFGS()`` run exactly that method.
+    tol : float or None, default=1e-4
+        Tolerance of the solver. It stops when the largest entry of the gradient of the mean
+        objective (with an L1 penalty, the largest violation of the optimality conditions) is at
+        most `tol`. None runs `max_iter` iterations without a warning.
+    max_iter : int, default=100
+        Maximum number of iterations of the solver. Raise it if the fit warns that it did not
+        converge.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, as ``{label: weight}``; multiplies `sample_weight`. "balanced" sets
+        the weights inversely proportional to the class frequencies, so that all classes have the
+        same total weight. None gives every class weight 1.
+    n_jobs : int or None, default=None
+        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
+        ``th.config(threads=...)``.
+    verbose : int, default=0
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
     refit : bool, default=True
-        Fit all rows with the best parameters; else average the best coefficients of the folds.
+        Whether to fit all rows with the best parameters. If False, the coefficients of the best
+        parameters are averaged over the folds.
+    intercept_scaling : float, default=1.0
+        Has no effect, because the intercept is never penalised. Accepted for compatibility with
+        scikit-learn.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed for shuffling the rows. Only used by ``solver="sgd"``. Pass an int for the same result
+        on every call.
     use_legacy_attributes : bool, default="warn"
-        The shapes of ``C_``, ``l1_ratio_``, ``scores_``, ``coefs_paths_`` and ``n_iter_`` that
-        scikit-learn had before (True, the default) or will have (False).
-    fit_intercept, dual, penalty, solver, tol, max_iter, class_weight, n_jobs, verbose
-        As in `LogisticRegression`.
-    intercept_scaling, random_state
-        As in `LogisticRegression`.
+        Whether ``C_``, ``l1_ratio_``, ``scores_``, ``coefs_paths_`` and ``n_iter_`` have the shapes
+        of older versions of scikit-learn. "warn" means True. False gives one array or number each.
 
     Attributes
     ----------
-    classes_, coef_, intercept_, solution_
-        As in `LogisticRegression`, of the final fit.
-    Cs_, l1_ratios_ : array
-        The values tried.
-    C_, l1_ratio_ : array of shape (1 or C,), or float
-        The values chosen.
+    classes_ : array of shape (n_classes,)
+        The class labels, in sorted order.
+    coef_ : array of shape (1, d) or (n_classes, d)
+        Estimated coefficients (β̂): one row for two classes, otherwise one row per class.
+    intercept_ : array of shape (1,) or (n_classes,)
+        Estimated intercepts (b̂), one for each row of ``coef_``; 0 if ``fit_intercept=False``.
+    Cs_ : array of shape (n_cs,)
+        The values of C that were tried.
+    l1_ratios_ : array of shape (n_l1_ratios,)
+        The values of l1_ratio that were tried.
+    C_ : array of shape (1,) or (n_classes,), or float
+        The value of C that was chosen.
+    l1_ratio_ : array of shape (1,) or (n_classes,), or float
+        The value of l1_ratio that was chosen.
     scores_ : dict of arrays (folds, Cs[, l1_ratios]), or array (folds, l1_ratios, Cs)
-        Scores on the rows left out.
-    coefs_paths_ : dict of arrays (folds, Cs[, l1_ratios], d + 1), or one array of all
-        Coefficients, the intercept last.
+        Scores on the held-out rows of each fold.
+    coefs_paths_ : dict of arrays (folds, Cs[, l1_ratios], d + 1), or one array
+        Coefficients of every fit, with the intercept last.
     n_iter_ : array (1, folds, Cs[, l1_ratios]) or (folds, l1_ratios, Cs)
-        Steps taken.
+        Number of iterations of every fit.
+    solution_ : Solution
+        Report of the solver for the final fit: how it stopped, the number of iterations and the
+        remaining optimality gap.
 
     Examples
     --------
@@ -166,12 +214,27 @@ class LogisticRegressionCV(LogisticClassifier):
 
     @classmethod
     def _example(cls) -> LogisticRegressionCV:
-        """With three folds, for which three rows of a class are enough."""
+        """An instance with three folds, so that three rows per class are enough."""
         return cls(cv=3)
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LogisticRegressionCV:
-        """Fit; parameters as in `LogisticRegression.fit`, with rows in memory."""
+        """Choose C and l1_ratio by cross-validation and fit the classifier to all rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse or table of shape (n, d)
+            Training data. The rows must be in memory.
+        y : array-like of shape (n,)
+            Class labels: text, numbers or Booleans.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         rows = self._open_classes(X, y, sample_weight)
         assert isinstance(rows, InMemory)
         self.Cs_ = np.logspace(-4, 4, self.Cs) if np.ndim(self.Cs) == 0 else np.asarray(self.Cs)
@@ -193,7 +256,7 @@ class LogisticRegressionCV(LogisticClassifier):
     def _paths(
         self, rows: InMemory, weighed: InMemory, ratios: list[float], watch: Watch
     ) -> list[list[FoldPath]]:
-        """Fits along Cs for each fold (outer) and each l1_ratio (inner), side by side."""
+        """Fits for all Cs, for each fold (outer list) and l1_ratio (inner list), in parallel."""
         by_accuracy = self.scoring in (None, DEFAULT, "accuracy")
         scorer = (
             None if by_accuracy else class_scorer(LogisticRegression(), self.scoring, self.classes_)
@@ -204,15 +267,15 @@ class LogisticRegressionCV(LogisticClassifier):
 
         def work(task: tuple[Array, Array, float]) -> FoldPath:
             train, test, ratio = task
-            # Folds share the threads, so each runs on one.
+            # The folds run in parallel, so each uses one thread.
             with config(threads=1, memory=limits.memory):
                 path = self._path(weighed.take(train), ratio, watch)
                 held = rows.take(test)
                 if scorer is None:
-                    return replace(path, scores=_accuracies(path.coefs, held))
+                    return replace(path, scores=accuracies(path.coefs, held))
                 options = {} if held.weight is None else {"sample_weight": held.weight}
-                told = labels[test]
-                scores = [scorer(model, held.X, told, **options) for model in self._models(path)]
+                truth = labels[test]
+                scores = [scorer(model, held.X, truth, **options) for model in self._models(path)]
             return replace(path, scores=np.array(scores, dtype=float))
 
         tasks = [(train, test, ratio) for train, test in folds for ratio in ratios]
@@ -220,8 +283,8 @@ class LogisticRegressionCV(LogisticClassifier):
         early = sum(path.n_early for path in found)
         if early and self.tol is not None:
             warn(
-                f"LogisticRegressionCV: {early} of {len(found) * len(self.Cs_)} fits along the "
-                f"paths ran out of {'time' if watch.is_over else 'steps'}. Raise "
+                f"LogisticRegressionCV: {early} of {len(found) * len(self.Cs_)} fits during the "
+                f"cross-validation ran out of {'time' if watch.is_over else 'iterations'}. Raise "
                 f"{'max_time' if watch.is_over else 'max_iter'} or tol, or scale the columns.",
                 ConvergenceWarning,
             )
@@ -229,7 +292,7 @@ class LogisticRegressionCV(LogisticClassifier):
         return [found[start : start + width] for start in range(0, len(found), width)]
 
     def _path(self, train: InMemory, ratio: float, watch: Watch) -> FoldPath:
-        """Fits along Cs, each from the last; once time is up, the last stands for all others."""
+        """Fits for all Cs, each from the previous one; if time is up, the last fit is reused."""
         objective = self._objective(train)
         theta, coefs, steps, early = None, [], [], 0
         for C in self.Cs_:
@@ -278,8 +341,8 @@ class LogisticRegressionCV(LogisticClassifier):
         X: Any,
         y: Any,
     ) -> None:
-        """The final coefficients, C_ and l1_ratio_ as numbers."""
-        # Like scikit-learn, ties go to the smallest C and then to the first l1_ratio.
+        """The final coefficients, and C_ and l1_ratio_ as numbers."""
+        # As in scikit-learn, ties are resolved by the smallest C and then the first l1_ratio.
         by_fold = scores.transpose(0, 2, 1).reshape(len(scores), -1)
         best = by_fold.sum(axis=0).argmax() if self.refit else by_fold.argmax(axis=1)
         at_c, at_ratio = np.divmod(np.broadcast_to(best, len(scores)), len(ratios))
@@ -301,11 +364,11 @@ class LogisticRegressionCV(LogisticClassifier):
         )
 
     def _warn_unless_converged(self) -> None:
-        if self.refit:  # else there is no final fit that could
+        if self.refit:  # without refit there is no final fit to warn about
             super()._warn_unless_converged()
 
     def _keep_paths(self, paths: list[list[FoldPath]], scores: Array, ratios: list[float]) -> None:
-        """``scores_``, ``coefs_paths_``, ``n_iter_``, in the shapes asked for."""
+        """Set ``scores_``, ``coefs_paths_`` and ``n_iter_`` in the requested shapes."""
         coefs = np.array([[path.coefs for path in fold] for fold in paths])
         if not self.fit_intercept:
             coefs = coefs[..., :-1]
@@ -314,7 +377,7 @@ class LogisticRegressionCV(LogisticClassifier):
         if self.use_legacy_attributes is False:
             self.scores_, self.coefs_paths_, self.n_iter_ = scores, coefs, steps
             return
-        # Folds, Cs, l1_ratios; without l1_ratios there is no axis for them.
+        # Axes: folds, Cs, l1_ratios; the last one only exists if l1_ratios are given.
         only = slice(None) if _is_given(self.l1_ratios) else 0
         labels = self.classes_[1:] if coefs.shape[3] == 1 else self.classes_
         self.n_iter_ = steps.swapaxes(1, 2)[None, :, :, only]
@@ -325,30 +388,6 @@ class LogisticRegressionCV(LogisticClassifier):
         }
         self.C_ = np.full(len(labels), self.C_)
         self.l1_ratio_ = np.full(len(labels), self.l1_ratio_)
-
-
-@dataclass(frozen=True)
-class FoldPath:
-    """Coefficients (Cs, scores, d + 1), steps and scores along Cs; how many fits ended early."""
-
-    coefs: Array
-    steps: Array
-    n_early: int
-    scores: Array
-
-
-def _accuracies(coefs: Array, held: InMemory) -> Array:
-    """The share of rows told right at every C: one product for all of them."""
-    n_strengths, n_scores, width = coefs.shape
-    flat = coefs.reshape(-1, width)
-
-    def right(block: Block) -> Array:
-        z = product(in_double(block.X), flat[:, :-1].T) + flat[:, -1]
-        z = z.reshape(block.n_rows, n_strengths, n_scores)
-        told = z[:, :, 0] > 0 if n_scores == 1 else z.argmax(axis=2)
-        return told == np.asarray(block.y)[:, None]
-
-    return np.average(held.map_rows(right), axis=0, weights=held.weight)
 
 
 def _is_given(ratios: Any) -> bool:

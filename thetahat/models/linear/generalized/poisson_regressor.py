@@ -17,49 +17,61 @@ from thetahat.mathematics.losses.likelihood import Poisson
 from thetahat.mathematics.losses.targets import check_targets
 from thetahat.mathematics.penalties.norms import L2, NoPenalty
 from thetahat.models.linear.inference.likelihood_inference import LikelihoodInference
+from thetahat.models.linear.solver_names import GENERALIZED
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import Sums
 
-SERVED_BY = {"newton-cholesky": "newton", "lbfgs": "auto"}
-"""scikit-learn's names of solvers. All end at the same optimum, so that its default, which columns
-of different size lead astray, stands for the method that suits the size of the problem."""
-
 
 class PoissonRegressor(LikelihoodInference, LinearRegressor):
-    """Regression of counts: a Poisson rate that is the exponential of a linear function.
+    """Poisson regression for counts and rates, with a log link and an L2 penalty.
 
-    Formula: β̂, b̂ = argmin (Σ wᵢ dᵢ)/(2Σ wᵢ) + α/2·‖β‖² with the deviance
-    dᵢ = 2(yᵢ log(yᵢ/μᵢ) − yᵢ + μᵢ) and μᵢ = exp(xᵢᵀβ + b). With α = 0 this is maximum likelihood,
-    and `summary` and `predict_interval` say how sure it is.
+    Formula: β̂, b̂ = argmin (Σ wᵢ dᵢ)/(2Σ wᵢ) + α/2·‖β‖² with the deviance dᵢ = 2(yᵢ log(yᵢ/μᵢ) −
+    yᵢ + μᵢ) and the predicted mean μᵢ = exp(xᵢᵀβ + b). With α = 0 this is the maximum-likelihood
+    estimate, for which `summary` reports standard errors and tests, and `predict_interval` gives
+    intervals for the mean.
 
-    Cost: O(n d²) per Newton step, of which some five are taken; O(n d) per step of L-BFGS with more
-    than 500 columns; in memory, sparse or out of core.
+    Cost: O(n d²) for each of about five Newton steps; O(n d) per iteration of L-BFGS with more than
+    500 columns. In memory, sparse or out of core.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Strength of the penalty; 0: maximum likelihood.
+        Strength of the L2 penalty (α). Larger values shrink the coefficients more towards zero.
+        Must be ≥ 0; 0 fits without a penalty.
     fit_intercept : bool, default=True
-        Whether b is fitted; it is never penalised.
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred. The intercept is never penalised.
     solver : {"lbfgs", "newton-cholesky", "newton", "auto"}, default="lbfgs"
-        How to minimise. scikit-learn's default "lbfgs" means "auto" here: the method that suits the
-        size of the problem, Newton's for few columns. ``LinearModel(loss="poisson",
-        solver="lbfgs")`` insists on L-BFGS.
+        Solver to use. "auto" and scikit-learn's default "lbfgs" choose the fastest method for the
+        size of the data, which is Newton's method for few columns. "newton" and "newton-cholesky"
+        run Newton's method. To run L-BFGS in any case, use ``LinearModel(loss="poisson",
+        solver="lbfgs")``.
     max_iter : int, default=100
-        Most steps.
+        Maximum number of iterations of the solver. Raise it if the fit warns that it did not
+        converge.
     tol : float, default=1e-4
-        Largest gradient entry at which the steps end, times the mean of y where that is below 1:
-        rates of 10⁻⁶ are fitted to as many digits as counts.
+        Tolerance of the solver. It stops when the largest entry of the gradient is at most `tol`,
+        multiplied by the mean of y if that is below 1, so that small rates are fitted as accurately
+        as large counts.
     warm_start : bool, default=False
-        Begin at the coefficients of the last fit.
+        Whether to start from the solution of the previous call to `fit`, if there is one. If False,
+        the previous solution is ignored.
     verbose : int, default=0
-        Kept for compatibility; callbacks report progress.
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
 
     Attributes
     ----------
-    coef_, intercept_, solution_, n_iter_
-        As in `LinearModel`.
+    coef_ : array of shape (d,)
+        Estimated coefficients (β̂), one per column.
+    intercept_ : float
+        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
+    n_iter_ : int
+        Number of iterations that the solver ran.
+    solution_ : Solution
+        Report of the solver: its name and the reason for choosing it, how it stopped, the number of
+        iterations and the remaining optimality gap.
 
     Examples
     --------
@@ -80,7 +92,9 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
         "warm_start": boolean,
     }
     _multi_output = False
-    _against_separation = "Add a penalty, such as alpha=1.0, or drop the rows or columns at fault"
+    _against_separation = (
+        "Add a penalty, such as alpha=1.0, or drop the rows or columns that cause it"
+    )
 
     def __init__(
         self,
@@ -108,7 +122,23 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PoissonRegressor:
-        """Fit; parameters as in `LinearRegression.fit`, with targets ≥ 0."""
+        """Fit the Poisson regression.
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            target.
+        y : array-like of shape (n,), optional
+            Target values: counts or rates ≥ 0. Leave it out if X is a `Source`.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         source = self._open(X, y, sample_weight)
         self._require_counts(source)
         penalty = L2(float(self.alpha)) if self.alpha > 0 else NoPenalty()
@@ -118,7 +148,7 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
             EmpiricalRisk(predictor, Poisson(), penalty, source),
             X,
             y,
-            solver=SERVED_BY.get(self.solver, self.solver),
+            solver=GENERALIZED.get(self.solver, self.solver),
             tolerance=self.tol * min(1.0, mean or 1.0),
             max_steps=self.max_iter,
             start=self._start(mean, source, predictor),
@@ -133,38 +163,46 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
             check_targets(Poisson(), block.y, who=type(self).__name__, start=block.start)
 
     def _start(self, mean: float, source: Source, predictor: LinearPredictor) -> Array:
-        """The best constant, or the last fit."""
+        """Start at the best constant, or at the previous fit with ``warm_start``."""
         if self.warm_start and hasattr(self, "coef_"):
             return predictor.pack(np.asarray(self.coef_, dtype=np.float64), self.intercept_)
         level = Poisson().best_constant(mean)
         return predictor.pack(np.zeros(source.n_features), float(level))
 
     def predict(self, X: Any) -> Array:
-        """The rate exp(xᵀβ + b). Cost: O(n d).
+        """Predict the mean of y: exp(xᵀβ + b). Cost: O(n d).
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            The rows to predict.
+            Rows to predict, with the same columns as in `fit`.
 
         Returns
         -------
-        array of shape (n,)
+        y : array of shape (n,)
+            Predicted means, which are positive.
         """
         return Poisson().mean(self._raw(X))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """D², the explained share of the deviance: 1 − D(y, μ)/D(y, ȳ). Cost: O(n d).
+        """Compute D², the explained share of the deviance. Cost: O(n d).
+
+        Formula: D² = 1 − D(y, μ)/D(y, ȳ).
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in `fit`.
+        X : array-like, sparse, table or Source of shape (n, d)
+            Rows to predict. A `Source` brings its own target.
+        y : array-like of shape (n,), optional
+            True values of the target.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
-        float
-            1 for perfect predictions; NaN where y is constant.
+        score : float
+            1 for perfect predictions, 0 for predictions no better than the mean of y; NaN if y is
+            constant.
         """
         from sklearn.base import clone
 
@@ -175,7 +213,7 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
         assert family is not None
 
         def summarise(block: Block) -> Sums:
-            weight = np.ones(block.n_rows) if block.weight is None else block.weight
+            weight = block.row_weights
             y = np.asarray(block.y, dtype=np.float64)
             losses = loss.value(y, np.asarray(self._raw_block(block), dtype=np.float64))
             parts = (weight @ losses, weight @ family.saturated(y), weight @ y)
@@ -191,5 +229,5 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
 def _target_sums(block: Block) -> Sums:
     """Σ wy."""
     y = np.asarray(block.y, dtype=np.float64)
-    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    weight = block.row_weights
     return Sums(float(weight.sum()), (np.asarray(weight @ y),))

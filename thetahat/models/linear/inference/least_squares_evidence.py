@@ -1,10 +1,11 @@
-"""How sure least squares is: standard errors, tests and intervals.
+"""Standard errors, tests and intervals of least squares.
 
 Under y = Xβ* + b + ε with independent errors of variance σ²,
 
     E β̂ = β*,   Cov β̂ = σ²(XᵀX)⁻¹,   σ̂² = ‖y − ŷ‖²/(n − p)  unbiased,  ‖y − ŷ‖²/n  by likelihood,
 
-and with normal errors (β̂ⱼ − β*ⱼ)/se(β̂ⱼ) follows Student's t with n − p degrees of freedom.
+and with normal errors (β̂ⱼ − β*ⱼ)/se(β̂ⱼ) has Student's t distribution with n − p degrees of
+freedom.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ import numpy as np
 from thetahat.estimator.coefficient_table import Coefficient, CoefficientTable, p_sign
 from thetahat.foundation.arguments import require_level
 from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import scipy_linalg
 from thetahat.foundation.types import Array
 from thetahat.objective.least_squares.direct import LeastSquares
 
-EPSILON = float(np.finfo(float).eps)
-EXACT = "the fit is exact: σ̂ = 0, so that tests against it are certain (F and t infinite)"
-CONSTANT = "y is constant: there is nothing to explain, and R² and F are not defined"
+EXACT = "the fit is exact: σ̂ = 0, and the F and t statistics are infinite"
+CONSTANT = "y is constant, so R² and F are not defined"
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a fit must remember to say how sure it is: the triangle of X and a few sums."""
+    """What inference needs from a fit: the triangular factor of X and a few sums."""
 
     factor: Array
     x_mean: Array
@@ -42,14 +43,14 @@ class Evidence:
 
     @classmethod
     def of(cls, found: LeastSquares, *, weighted: bool) -> Evidence | None:
-        """What `found` knows, or None when its solver formed no triangle."""
+        """The evidence of a fit, or None if its solver formed no triangular factor."""
         about, fit = found.about, found.fit
         if about is None or fit.factor is None:
             return None
         d = about.n_features
         with np.errstate(over="ignore"):
             total = np.diagonal(about.scatter)[d:] * about.unit[d:] * about.unit[d:]
-        # The spread of a constant is the rounding of its mean.
+        # For a constant y the computed variance is only the rounding of its mean.
         spread = np.sqrt(np.diagonal(about.scatter)[d:] / about.weight) * about.unit[d:]
         constant = spread <= EPSILON * np.abs(about.y_mean)
         return cls(
@@ -70,11 +71,11 @@ class Evidence:
         return self.rank + self.intercept
 
     def degrees(self, weights: str) -> float:
-        """n − p, where a row of weight 2 counts as two rows or as one measured more precisely."""
+        """n − p; a row of weight 2 counts as two rows, or as one with half the variance."""
         return (self.weight if weights == "frequency" else self.n_rows) - self.n_parameters
 
     def spread(self, rows: Array) -> Array:
-        """Rows z with zᵀz = xᵀ(XᵀX)⁻¹x about the mean: the geometry of every standard error."""
+        """Rows z with zᵀz = xᵀ(XᵀX)⁻¹x for centred rows x, used for all standard errors."""
         solve_triangular = scipy_linalg().solve_triangular
 
         return solve_triangular(self.factor, rows.T, trans="T", check_finite=False).T
@@ -86,21 +87,21 @@ class Evidence:
         return spread + (1.0 / self.weight if self.intercept else 0.0)
 
     def covariance_root(self) -> Array:
-        """The inverse triangle: rows r_j with r_jᵀr_j = (XᵀX)⁻¹_jj."""
+        """The inverse of the triangular factor: rows r_j with r_jᵀr_j = (XᵀX)⁻¹_jj."""
         solve_triangular = scipy_linalg().solve_triangular
 
         return solve_triangular(self.factor, np.eye(len(self.factor)), check_finite=False)
 
     def whitened(self, X: Array) -> Array:
-        """Rows v whose Gram matrix is the identity: x about the mean in the metric of (XᵀX)⁻¹,
-        with a last column for the intercept."""
+        """Centred rows transformed so that their Gram matrix is the identity, with a last column
+        for the intercept."""
         rows = self.spread(np.asarray(X - self.x_mean if self.intercept else X, dtype=float))
         if not self.intercept:
             return rows
         return np.column_stack([rows, np.full(len(rows), self.weight**-0.5)])
 
     def unwhitened(self, middle: Array) -> Array:
-        """The covariance of β (and b, last) from that of coefficients of the whitened rows."""
+        """The covariance of β (and b, last) from the covariance of whitened coefficients."""
         d, root = len(self.factor), self.covariance_root()
         back = np.zeros((d + self.intercept, d + self.intercept))
         back[:d, :d] = root
@@ -111,27 +112,44 @@ class Evidence:
 
 @dataclass(frozen=True, repr=False)
 class LinearSummary(CoefficientTable):
-    """A fitted linear regression with its certainty; prints as a table.
+    """Summary of a least-squares fit: standard errors, tests and quality; prints as a table.
 
-    Formula: se(β̂ⱼ) = σ̂ √((XᵀX)⁻¹)ⱼⱼ, t = β̂ⱼ/se, intervals β̂ⱼ ± t_{n−p}·se. Cost: O(d³).
+    Formula: se(β̂ⱼ) = σ̂ √((XᵀX)⁻¹)ⱼⱼ, t = β̂ⱼ/se, confidence interval β̂ⱼ ± t_{n−p}·se. Cost:
+    O(d³).
 
     Attributes
     ----------
     coefficients : tuple of Coefficient
-        Intercept first, then one per column: estimate, standard error, t, p, interval.
-    n, degrees_of_freedom : float
-        Rows (by weight) and n − p.
+        One entry per coefficient, intercept first: name, estimate, standard error, t statistic (t),
+        p-value (p) and confidence interval (low, high).
+    level : float
+        Confidence level of the intervals.
+    n : float
+        Number of rows, or the sum of the row weights.
+    degrees_of_freedom : float
+        Residual degrees of freedom, n − p for p parameters.
     sigma, sigma_mle : float
-        Unbiased and maximum-likelihood estimates of the noise's standard deviation.
-    r2, adjusted_r2, f, f_p : float
-        Explained share, and the F test that all slopes are zero. Where the fit is exact, σ̂ = 0 and
-        F = ∞; where y is constant, R² and F are NaN. The printed table says so.
-    log_likelihood, aic, bic : float
-        −(n/2)log 2π − n log σ̂ − n/2 at the maximum-likelihood σ̂, and criteria from it.
+        Unbiased and maximum-likelihood estimates of the standard deviation of the noise.
+    r2, adjusted_r2 : float
+        Share of the variance of y that is explained (R²), and the same adjusted for the number of
+        columns. NaN if y is constant.
+    f, f_p : float
+        Statistic and p-value of the F test that all slopes are zero. F is infinite if the fit is
+        exact, and NaN if y is constant.
+    f_degrees : tuple of int and float
+        Degrees of freedom of the F test.
+    log_likelihood : float
+        Log-likelihood −(n/2)log 2π − n log σ̂ − n/2 at the maximum-likelihood σ̂.
+    aic, bic : float
+        Akaike and Bayesian information criteria; smaller is better.
     condition : float
-        κ of the column-scaled X.
+        Condition number of X after scaling its columns (κ).
+    solver : str
+        Name of the solver that was used.
+    weights : str
+        How row weights were interpreted: "none", "frequency" or "precision".
     covariance : str
-        "model" or the robust covariance that was used.
+        Estimator of the covariance: "model", or the robust one that was used ("HC0" to "HC3").
 
     Examples
     --------
@@ -172,11 +190,11 @@ class LinearSummary(CoefficientTable):
             f"κ = {self.condition:.3g} ({self.solver})",
         ]
         if self.weights != "none":
-            lines.append(f"sample weights read as {self.weights} weights")
+            lines.append(f"sample weights interpreted as {self.weights} weights")
         if self.sigma == 0:
             lines.append(CONSTANT if np.isnan(self.r2) else EXACT)
         if self.covariance != "model":
-            lines.append(f"robust standard errors ({self.covariance}), F by Wald's test with them")
+            lines.append(f"robust standard errors ({self.covariance}), also used for F (Wald test)")
         return lines
 
 
@@ -193,7 +211,7 @@ def summarise_fit(
     covariance: str = "model",
     robust: Array | None = None,
 ) -> LinearSummary:
-    """The summary of one output of a fit; `robust`, where given, is the covariance of β and b."""
+    """The summary of one target; `robust`, if given, is the covariance of β and b."""
     from scipy import stats
 
     check_inference(evidence, level, weights)
@@ -269,7 +287,7 @@ def interval(
 
     if kind not in ("confidence", "prediction"):
         raise ParameterError(
-            f"kind={kind!r} must be 'confidence' (of the mean) or 'prediction' (of a new y)."
+            f"kind={kind!r} must be 'confidence' (for the mean) or 'prediction' (for a new y)."
         )
     check_inference(evidence, level, weights)
     df = evidence.degrees(weights)
@@ -281,18 +299,18 @@ def interval(
 
 
 def check_inference(evidence: Evidence, level: float, weights: str) -> None:
-    """Refuse levels and weights that do not exist, and fits that determine no errors."""
+    """Raise an error for an invalid level or weights, or a fit without standard errors."""
     require_level(level)
     if weights not in ("frequency", "precision"):
         raise ParameterError(
-            f"weights={weights!r} must be 'frequency' (a row of weight 2 is two rows) or "
-            "'precision' (a row of weight 2 was measured with half the variance)."
+            f"weights={weights!r} must be 'frequency' (a row of weight 2 counts as two rows) or "
+            "'precision' (a row of weight 2 has half the noise variance)."
         )
     if evidence.rank < len(evidence.factor):
         raise CapabilityError(
-            f"Standard errors do not exist: the columns of X have rank {evidence.rank} of "
-            f"{len(evidence.factor)}, so single coefficients are not determined. Drop the "
-            "constant or dependent columns and fit again."
+            f"Standard errors do not exist: X has {len(evidence.factor)} columns but rank "
+            f"{evidence.rank}, so single coefficients are not determined. Drop constant or "
+            "linearly dependent columns and fit again."
         )
     if not evidence.degrees(weights) > 0:
         raise CapabilityError(

@@ -29,14 +29,14 @@ from thetahat.models.linear.inference.sandwich import (
 
 
 class Certain:
-    """A fitted linear model that remembers its evidence, and says how sure it is."""
+    """A linear model fitted by least squares, with standard errors and intervals."""
 
     _evidence: Evidence | None
     _weights_mean: ClassVar[str] = "frequency"
 
     @property
     def singular_(self) -> Array:
-        """Singular values of the centred X, computed when asked for. Cost: O(d³)."""
+        """Singular values of X, centred if an intercept is fitted. Cost: O(d³) at each access."""
         return np.linalg.svd(self._certain("Singular values").factor, compute_uv=False)
 
     def summary(
@@ -50,26 +50,32 @@ class Certain:
         output: int = 0,
         covariance: str = "model",
     ) -> LinearSummary:
-        """Standard errors, tests, intervals and the quality of the fit. Cost: O(d³).
+        """Compute standard errors, tests, intervals and the quality of the fit.
+
+        Cost: O(d³); with a robust covariance, one more pass over the rows, O(n d²).
 
         Parameters
         ----------
         X, y, sample_weight : optional
-            The rows of `fit` again, for a robust covariance: one pass over them, O(n d²).
+            The data given to `fit`. Only needed for a robust covariance.
         level : float, default=0.95
-            Level of the confidence intervals.
+            Confidence level of the intervals, between 0 and 1.
         weights : {"frequency", "precision"}, optional
-            Whether a row of weight 2 is two rows, or one measured with half the variance. Default:
-            "frequency", and "precision" for models of known noise.
+            Meaning of the row weights: with "frequency" a row of weight 2 counts as two rows, with
+            "precision" it has half the noise variance. The default is "frequency", and "precision"
+            for `GeneralizedLeastSquares`.
         output : int, default=0
-            Which target, when there are several.
-        covariance : {"model", "HC0", "HC1", "HC2", "HC3"}
-            Errors of one variance, or standard errors that hold for errors of any: the sandwich
-            (XᵀX)⁻¹(Σ aᵢeᵢ²xᵢxᵢᵀ)(XᵀX)⁻¹ with aᵢ = 1, n/(n−p), 1/(1−hᵢ) or 1/(1−hᵢ)².
+            Number of the target to summarise if y has several columns.
+        covariance : {"model", "HC0", "HC1", "HC2", "HC3"}, default="model"
+            Estimator of the covariance of the coefficients. "model" assumes that all errors have
+            the same variance. The others are robust and allow any variances; they use the sandwich
+            formula (XᵀX)⁻¹(Σ aᵢeᵢ²xᵢxᵢᵀ)(XᵀX)⁻¹ with aᵢ = 1, n/(n−p), 1/(1−hᵢ) or 1/(1−hᵢ)². "HC3"
+            is the safest for small samples.
 
         Returns
         -------
-        LinearSummary
+        summary : LinearSummary
+            The summary, which prints as a table.
         """
         evidence = self._certain("Standard errors")
         check_kind(covariance)
@@ -98,7 +104,7 @@ class Certain:
     def _robust(
         self, source: Source, evidence: Evidence, kind: str, weights: str, output: int
     ) -> Array:
-        """The sandwich of one output, from the rows of the fit."""
+        """The robust covariance of one target, from the rows of the fit."""
         theta = to_host(self.solution_.theta).reshape(source.n_features + 1, -1)[:, output]
 
         def residual(block: Block) -> Array:
@@ -118,13 +124,26 @@ class Certain:
     def predict_interval(
         self, X: Any, *, level: float = 0.95, kind: str = "prediction", weights: str | None = None
     ) -> tuple[Array, Array]:
-        """Bounds for a new y ("prediction") or for its mean ("confidence"). Cost: O(n d²).
+        """Compute intervals for predictions. Cost: O(n d²).
 
-        Formula: ŷ ± t_{n−p}·σ̂·√(xᵀ(XᵀX)⁻¹x + 1/n [+ 1 for a new y]), x about the mean.
+        Formula: ŷ ± t_{n−p}·σ̂·√(xᵀ(XᵀX)⁻¹x + 1/n [+ 1 for a new y]) with centred x.
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            Rows to predict, with the same columns as in `fit`.
+        level : float, default=0.95
+            Confidence level of the intervals, between 0 and 1.
+        kind : {"prediction", "confidence"}, default="prediction"
+            Whether the interval is for a new value of y ("prediction") or for its mean
+            ("confidence"), which is narrower.
+        weights : {"frequency", "precision"}, optional
+            Meaning of the row weights, as in `summary`.
 
         Returns
         -------
         low, high : arrays of the shape of ``predict(X)``
+            Lower and upper bounds.
         """
         evidence = self._certain("Intervals")
         check_inference(evidence, level, weights or self._weights_mean)
@@ -144,12 +163,12 @@ class Certain:
         check_is_fitted(self)
         if getattr(self, "positive", False):
             raise CapabilityError(
-                f"{what} of a non-negative fit do not follow from least squares: the bound makes "
-                "the estimate biased. Resample instead (bootstrap the rows and refit)."
+                f"{what} are not available with positive=True, because the constraint biases the "
+                "estimate. Resample the rows with th.bootstrap, or use positive=False."
             )
         if self._evidence is None:
             raise CapabilityError(
-                f"{what} need the triangle of X, which solver={self.solution_.solver!r} never "
-                'forms. Fit with solver="auto" or "qr".'
+                f"{what} need the triangular factor of X, which solver={self.solution_.solver!r} "
+                'does not compute. Fit with solver="auto" or "qr".'
             )
         return self._evidence

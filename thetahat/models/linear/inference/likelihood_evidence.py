@@ -1,9 +1,9 @@
-"""How sure maximum likelihood is: information at the maximum, and whether there is a maximum.
+"""Inference at the maximum of a likelihood, and a test whether the maximum exists.
 
-At θ̂ = argmax Σ w log p(y | z), with H the Hessian of −log p there, θ̂ is about N(θ*, H⁻¹). A
-likelihood without a maximum (classes that are separated, groups without a single count) is told by
-Newton's step from where the solver stopped: there it still moves some z by about one, at a maximum
-by nothing.
+At θ̂ = argmax Σ w log p(y | z), with H the Hessian of −log p there, θ̂ is approximately N(θ*, H⁻¹).
+A likelihood may have no maximum, for example if the classes are separated or a group has no counts.
+This is recognised by Newton's step from the point where the solver stopped: at a maximum it is
+zero, otherwise it still changes some z by about one.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from thetahat.objective.likelihood.information import Information, information
 from thetahat.objective.predictor import LinearPredictor
 
 FAR = 0.1
-"""A Newton step that moves a z this far is not that of a maximum."""
+"""Change of z by a Newton step above which the point is not a maximum."""
 
 
 @dataclass(frozen=True)
 class LikelihoodEvidence:
-    """What a fit must remember to say how sure it is: a p × p matrix and a few sums."""
+    """What inference needs from a fit: a p × p matrix and a few sums."""
 
     estimates: Array
-    """(d or d + 1, k): a column for each score, the intercept last; of classes, against the first
-    one."""
+    """Shape (d or d + 1, k): one column per score, the intercept last; classes relative to the
+    first one."""
     factor: Array | None
-    """F with FᵀF = H⁻¹, in the order of the raveled estimates; None where H is singular."""
+    """F with FᵀF = H⁻¹, in the order of the raveled estimates; None if H is singular."""
     n: float
     n_rows: int
     loss: float
@@ -43,9 +43,9 @@ class LikelihoodEvidence:
     null_deviance: float
     dispersion: float
     n_null: int
-    """Parameters of the null model: the intercepts."""
+    """Number of parameters of the null model, which has only intercepts."""
     trouble: str
-    """Why there are no standard errors; empty where there are."""
+    """Why standard errors do not exist; empty if they do."""
 
     @property
     def n_parameters(self) -> int:
@@ -64,7 +64,7 @@ class LikelihoodEvidence:
 def likelihood_evidence(
     source: Source, predictor: LinearPredictor, loss: Any, family: Family, theta: Array
 ) -> LikelihoodEvidence:
-    """The evidence in the rows at θ̂. Cost: one pass, O(n d²), and one of O(n d)."""
+    """The evidence of the rows at θ̂. Cost: one pass of O(n d²) and one of O(n d)."""
     found = source.reduce(information, predictor, loss, family, theta)
     against_first, gradient, hessian = _contrasts(found, predictor, family, theta)
     with one_blas_thread():
@@ -93,8 +93,8 @@ def likelihood_evidence(
 def _contrasts(
     found: Information, predictor: LinearPredictor, family: Family, theta: Array
 ) -> tuple[Array, Array, Array]:
-    """θ, gradient and Hessian; of scores that only count as differences, those with the first
-    class's held at zero."""
+    """θ, gradient and Hessian; for scores of which only differences matter, relative to the first
+    class."""
     k = max(1, predictor.n_outputs)
     if not family.symmetric:
         return theta.reshape(-1, k), found.gradient, found.hessian
@@ -105,7 +105,7 @@ def _contrasts(
 
 
 def _null_loss(found: Information, predictor: LinearPredictor, loss: Any, family: Family) -> float:
-    """Σ wℓ of the intercept alone, or of z = 0 without one."""
+    """Σ wℓ of a model with only an intercept, or of z = 0 without one."""
     from scipy.special import xlogy
 
     mean = found.targets / found.weight
@@ -117,7 +117,7 @@ def _null_loss(found: Information, predictor: LinearPredictor, loss: Any, family
     if family.dispersed:
         spread = found.squares / found.weight - 2 * float(level) * float(mean[0])
         return found.weight * (spread + float(level) ** 2) / 2
-    # The loss is linear in y, so its mean is its value at the mean.
+    # The loss is linear in y, so its mean is its value at the mean of y.
     return found.weight * float(loss.value(mean, level)[0])
 
 
@@ -152,14 +152,14 @@ def _trouble(
 
 _DEPENDENT = (
     "the columns of X (with the intercept) are linearly dependent, so single coefficients are not "
-    "determined. Drop the constant or dependent columns and fit again."
+    "determined. Drop constant or linearly dependent columns and fit again."
 )
 _SEPARATED = (
-    "the likelihood has no maximum that the solver could reach: some combination of the columns "
-    "predicts a part of the rows perfectly (separated classes, groups without a count), so its "
-    "coefficient grows without end. Drop the column, or fit with a penalty."
+    "the likelihood has no maximum: some combination of the columns predicts a part of the rows "
+    "perfectly (separated classes, groups without counts), so its coefficient grows without bound. "
+    "Drop the column, or fit with a penalty."
 )
-_TOO_FEW = "there are no more rows than parameters. Add rows or drop columns."
+_TOO_FEW = "there must be more rows than parameters. Add rows or drop columns."
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class _Gram:
 
 
 def _plain_gram(block: Block, predictor: LinearPredictor) -> _Gram:
-    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    weight = block.row_weights
     return _Gram(predictor.gram(block.X, np.asarray(weight, dtype=np.float64)))
 
 
@@ -184,7 +184,7 @@ class _Farthest:
 
 
 def _farthest(block: Block, predictor: LinearPredictor, step: Array) -> _Farthest:
-    """The largest |Δz| among rows that count."""
+    """The largest |Δz| among rows of positive weight."""
     moved = np.abs(predictor.raw(block.X, step))
     if block.weight is not None:
         moved = moved[np.asarray(block.weight) > 0]

@@ -38,12 +38,12 @@ from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 
 CHEAP_HESSIAN = 64
-"""Parameters up to which a Hessian costs little more than a gradient, whatever the solver."""
+"""Number of parameters up to which a Hessian costs little more than a gradient."""
 
 
 @dataclass(frozen=True)
 class FittedParts:
-    """What was minimised, without the rows."""
+    """The parts of the objective that was minimised, without the rows."""
 
     predictor: LinearPredictor
     loss: Any
@@ -60,11 +60,11 @@ class FittedParts:
 
 
 class LikelihoodInference(RiskMinimiser):
-    """A linear model that knows, where it was fitted by maximum likelihood, how sure it is.
+    """A linear model with standard errors and tests if it was fitted by maximum likelihood.
 
-    Put before `RiskMinimiser` among the bases of an estimator, it takes note of the information at
-    the maximum when ``_minimise`` is done: one pass over the rows, where Hessians were formed
-    anyway or are small. Otherwise, and for robust covariances, `summary` is given the rows again.
+    Placed before `RiskMinimiser` among the base classes of an estimator, it stores the information
+    matrix at the maximum after ``_minimise``: one pass over the rows, if the solver formed Hessians
+    or they are small. Otherwise, and for robust covariances, `summary` needs the rows again.
     """
 
     _likelihood: LikelihoodEvidence | None
@@ -73,6 +73,7 @@ class LikelihoodInference(RiskMinimiser):
     def _minimise(self, risk: EmpiricalRisk, X: Any, y: Any, **options: Any) -> None:
         self._likelihood = None
         super()._minimise(risk, X, y, **options)
+        assert isinstance(risk.predictor, LinearPredictor)
         self._fitted = FittedParts(risk.predictor, risk.loss, risk.penalty)
         solution = self.solution_
         formed = solution.solver == Newton.name or solution.outcome is Outcome.EXACT
@@ -89,23 +90,28 @@ class LikelihoodInference(RiskMinimiser):
         level: float = 0.95,
         covariance: str = "model",
     ) -> LikelihoodSummary:
-        """Standard errors, Wald and likelihood-ratio tests, and the quality of the fit.
+        """Compute standard errors, Wald and likelihood-ratio tests, and the quality of the fit.
 
-        Cost: O(d³); with rows, a pass over them, O(n d²).
+        Only available for fits without a penalty whose loss is the likelihood of a distribution.
+
+        Cost: O(d³); if rows are given, one more pass over them, O(n d²).
 
         Parameters
         ----------
         X, y, sample_weight : optional
-            The rows of `fit` again, for a robust covariance.
+            The data given to `fit`. Needed for a robust covariance, and for solvers that do not
+            form the Hessian.
         level : float, default=0.95
-            Level of the confidence intervals.
-        covariance : {"model", "HC0", "HC1", "HC2", "HC3"}
-            Standard errors from the likelihood, or robust ones that hold when its variance is not
-            the one of the data.
+            Confidence level of the intervals, between 0 and 1.
+        covariance : {"model", "HC0", "HC1", "HC2", "HC3"}, default="model"
+            Estimator of the covariance of the coefficients. "model" uses the likelihood. The others
+            are robust: they remain valid if the variance of y differs from the one that the
+            likelihood assumes.
 
         Returns
         -------
-        LikelihoodSummary
+        summary : LikelihoodSummary
+            The summary, which prints as a table.
         """
         check_is_fitted(self)
         check_kind(covariance)
@@ -131,16 +137,18 @@ class LikelihoodInference(RiskMinimiser):
         )
 
     def likelihood_ratio_test(self, smaller: LikelihoodInference) -> LikelihoodRatio:
-        """Test this model against a fitted one with some of its columns. Cost: O(1).
+        """Test this model against a smaller model with some of its columns. Cost: O(1).
 
         Parameters
         ----------
         smaller : fitted estimator
-            The same family, fitted to the same rows with fewer columns.
+            A model of the same family, fitted to the same rows with fewer columns.
 
         Returns
         -------
-        LikelihoodRatio
+        test : LikelihoodRatio
+            Statistic, degrees of freedom and p-value. A small p-value means that the smaller model
+            fits significantly worse.
         """
         check_is_fitted(self)
         check_is_fitted(smaller)
@@ -149,50 +157,52 @@ class LikelihoodInference(RiskMinimiser):
         gain = ours.log_likelihood - theirs.log_likelihood
         if type(self._fitted.loss) is not type(smaller._fitted.loss) or ours.n != theirs.n:
             raise DataError(
-                "A likelihood ratio compares models of the same rows and family: here "
-                f"n = {ours.n:g} and {theirs.n:g}, losses {self._fitted.loss!r} and "
-                f"{smaller._fitted.loss!r}."
+                "A likelihood-ratio test needs two models with the same rows and the same loss. "
+                f"Here n = {ours.n:g} and {theirs.n:g}, and the losses are {self._fitted.loss!r} "
+                f"and {smaller._fitted.loss!r}. Fit both models to the same data."
             )
         if degrees <= 0 or gain < -1e-6 * abs(ours.log_likelihood):
             raise DataError(
                 f"The other model is not nested in this one: it has {theirs.n_parameters} "
-                f"parameters and log-likelihood {theirs.log_likelihood:.6g}, this one "
-                f"{ours.n_parameters} and {ours.log_likelihood:.6g}. Call the larger model's "
-                "method, with a model of some of its columns."
+                f"parameters and log-likelihood {theirs.log_likelihood:.6g}, this one has "
+                f"{ours.n_parameters} and {ours.log_likelihood:.6g}. Call the method of the larger "
+                "model, and pass a model with some of its columns."
             )
         return LikelihoodRatio.of(2 * max(gain, 0.0), degrees)
 
     def predict_interval(
         self, X: Any, *, level: float = 0.95, kind: str = "confidence"
     ) -> tuple[Array, Array]:
-        """Bounds for the mean E[y | x], made where z is normal and turned by the link.
+        """Compute confidence intervals for the mean E[y | x]. Cost: O(n d²).
 
-        Formula: link⁻¹(z ± q·√(xᵀH⁻¹x)). Cost: O(n d²).
+        Formula: link⁻¹(z ± q·√(xᵀH⁻¹x)): the interval is computed for the score z, which is
+        approximately normal, and then transformed by the link.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            The rows.
+            Rows to predict, with the same columns as in `fit`.
         level : float, default=0.95
-            The level.
-        kind : {"confidence"}
-            Of the mean. A new y has no interval of this form.
+            Confidence level of the intervals, between 0 and 1.
+        kind : {"confidence"}, default="confidence"
+            Kind of interval. Only intervals for the mean are available, not for a new value of y.
 
         Returns
         -------
         low, high : arrays of shape (n,)
+            Lower and upper bounds.
         """
         check_is_fitted(self)
         if kind != "confidence":
             raise ParameterError(
-                f"kind={kind!r} must be 'confidence' (of the mean): a new y of this family is not "
-                "spread around its mean like a normal number."
+                f"kind={kind!r} must be 'confidence' (for the mean). Intervals for a new y are not "
+                "available, because y is not normally distributed around its mean."
             )
         evidence, predictor = self._certain(None), self._fitted.predictor
         if predictor.n_outputs:
             raise CapabilityError(
-                "Intervals through the link need one score per row, and this model has one per "
-                "class. Fit the class of interest against the others, or use th.bootstrap."
+                "predict_interval needs one score per row, but this model has one per class. Fit "
+                "the class of interest against the others, or use th.bootstrap."
             )
         rows = self._open_again(X)
         half, covariance = normal_quantile(level), evidence.covariance()
@@ -213,7 +223,7 @@ class LikelihoodInference(RiskMinimiser):
         return mean(z - half), mean(z + half)
 
     def _certain(self, source: Source | None) -> LikelihoodEvidence:
-        """The evidence of the fit or of its rows given again; refused where there is none."""
+        """The evidence of the fit, or of the given rows; an error if there is none."""
         refusal = self._refusal()
         if refusal is not None:
             raise CapabilityError(refusal)
@@ -225,8 +235,8 @@ class LikelihoodInference(RiskMinimiser):
             evidence = found
         if evidence is None:
             raise CapabilityError(
-                f"Standard errors need the Hessian, which solver={self.solution_.solver!r} never "
-                'forms. Give the rows again, summary(X, y), or fit with solver="newton".'
+                f"Standard errors need the Hessian, which solver={self.solution_.solver!r} does "
+                'not compute. Pass the rows again, summary(X, y), or fit with solver="newton".'
             )
         if evidence.trouble:
             raise CapabilityError(f"Standard errors do not exist: {evidence.trouble}")
@@ -236,20 +246,21 @@ class LikelihoodInference(RiskMinimiser):
         parts, who = self._fitted, type(self).__name__
         if parts.is_penalised:
             return (
-                f"{who}: standard errors of a penalised fit ({parts.penalty!r}) would not mean "
-                "what they say: the penalty pulls the estimate by an amount that the data do not "
-                "tell. Fit without a penalty, or resample the rows with th.bootstrap."
+                f"{who}: no valid standard errors are known for a penalised fit "
+                f"({parts.penalty!r}), because the penalty biases the estimate by an amount that "
+                "is not known from the data. Fit without a penalty, or resample the rows with "
+                "th.bootstrap."
             )
         if parts.family is None:
             return (
                 f"{who}: {type(parts.loss).__name__} is not the likelihood of a distribution, so "
-                "nothing follows from its curvature. Resample the rows with th.bootstrap."
+                "there is no formula for standard errors. Resample the rows with th.bootstrap."
             )
         if self.solution_.outcome not in (Outcome.EXACT, Outcome.CONVERGED, Outcome.STALLED):
             return (
                 f"{who}: the fit stopped before the maximum of the likelihood "
-                f"({self.solution_.outcome.value}), and standard errors hold only there. Raise "
-                "max_iter and fit again."
+                f"({self.solution_.outcome.value}), and standard errors are only valid there. "
+                "Raise max_iter and fit again."
             )
         return None
 
@@ -261,7 +272,7 @@ class LikelihoodInference(RiskMinimiser):
         )
 
     def _rows_again(self, X: Any, y: Any, sample_weight: Any) -> Source:
-        """The rows of `fit`, opened by a copy so that this model stays as it is."""
+        """The rows of `fit`, opened by a copy so that this model does not change."""
         other = clone(self)
         if hasattr(self, "classes_"):
             weights = getattr(self, "class_weight", None)
@@ -272,7 +283,7 @@ class LikelihoodInference(RiskMinimiser):
         predictor, loss, theta = self._fitted.predictor, self._fitted.loss, self.solution_.theta
         if predictor.n_outputs:
             raise CapabilityError(
-                "Robust covariances need one score per row, and this model has one per class. "
+                "Robust covariances need one score per row, but this model has one per class. "
                 "Use covariance='model', or th.bootstrap."
             )
         factor = evidence.factor
@@ -294,7 +305,7 @@ class LikelihoodInference(RiskMinimiser):
         return factor.T @ middle @ factor
 
     def _coefficient_names(self) -> list[str]:
-        """In the order of the raveled estimates: columns, the intercept last, for each class."""
+        """Names in the order of the raveled estimates: columns, then intercept, for each class."""
         known = getattr(self, "feature_names_in_", None)
         names = [f"x{j}" for j in range(self.n_features_in_)] if known is None else list(known)
         if self._fitted.predictor.fit_intercept:

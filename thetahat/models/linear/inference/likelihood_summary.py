@@ -1,4 +1,4 @@
-"""The summary of a fit by maximum likelihood: Wald tests, likelihood ratio, deviance, criteria."""
+"""Summary of a maximum-likelihood fit: Wald and likelihood-ratio tests, deviance, AIC, BIC."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from thetahat.models.linear.inference.likelihood_evidence import LikelihoodEvide
 
 @dataclass(frozen=True)
 class LikelihoodRatio:
-    """A likelihood-ratio test of a model against a smaller one within it.
+    """Result of a likelihood-ratio test of a model against a smaller, nested one.
 
-    Formula: 2(log L − log L₀) follows χ² with as many degrees of freedom as there are further
-    parameters, when the smaller model is true. Cost: O(1).
+    Formula: if the smaller model is true, 2(log L − log L₀) has a χ² distribution with as many
+    degrees of freedom as the larger model has additional parameters. Cost: O(1).
 
     Attributes
     ----------
     statistic : float
-        2(log L − log L₀).
+        The test statistic, 2(log L − log L₀).
     degrees_of_freedom : int
-        Parameters that the smaller model lacks.
+        Number of additional parameters of the larger model.
     p : float
-        Probability of so large a statistic under the smaller model.
+        Probability of a statistic at least this large if the smaller model is true (p-value).
 
     Examples
     --------
@@ -49,7 +49,20 @@ class LikelihoodRatio:
 
     @classmethod
     def of(cls, statistic: float, degrees: int) -> LikelihoodRatio:
-        """With its probability."""
+        """Compute the p-value of a statistic. Cost: O(1).
+
+        Parameters
+        ----------
+        statistic : float
+            The test statistic, 2(log L − log L₀).
+        degrees : int
+            Number of additional parameters of the larger model.
+
+        Returns
+        -------
+        test : LikelihoodRatio
+            The test with its p-value.
+        """
         from scipy import stats
 
         p = float(stats.chi2.sf(statistic, degrees)) if degrees else float("nan")
@@ -58,34 +71,46 @@ class LikelihoodRatio:
 
 @dataclass(frozen=True, repr=False)
 class LikelihoodSummary(CoefficientTable):
-    """A generalised linear model fitted by maximum likelihood, with its certainty.
+    """Summary of a maximum-likelihood fit: standard errors, tests and quality; prints as a table.
 
-    Formula: se(θ̂ⱼ) = √(H⁻¹)ⱼⱼ with H the Hessian of −log L at θ̂, or the robust H⁻¹MH⁻¹;
-    Wald's z = θ̂ⱼ/se, intervals θ̂ⱼ ± q·se. Cost: O(d³), with a pass over the rows if robust.
+    Formula: se(θ̂ⱼ) = √(H⁻¹)ⱼⱼ with H the Hessian of −log L at θ̂, or the robust covariance
+    H⁻¹MH⁻¹; Wald statistic z = θ̂ⱼ/se, confidence interval θ̂ⱼ ± q·se. Cost: O(d³), and one more
+    pass over the rows for a robust covariance.
 
     Attributes
     ----------
     coefficients : tuple of Coefficient
-        Intercept first, then one per column: estimate, standard error, t (Wald's statistic), p,
-        interval.
+        One entry per coefficient, intercept first: name, estimate, standard error, Wald statistic
+        (t), p-value (p) and confidence interval (low, high).
+    level : float
+        Confidence level of the intervals.
     family : str
-        The distribution of y.
-    n, degrees_of_freedom : float
-        Rows (by weight) and n − p.
+        Name of the distribution of y.
+    n : float
+        Number of rows, or the sum of the row weights.
+    degrees_of_freedom : float
+        Residual degrees of freedom, n − p for p parameters.
     log_likelihood, null_log_likelihood : float
-        Of this model, and of the intercept alone (of z = 0 where there is none).
+        Log-likelihood of this model, and of the null model, which has only an intercept (z = 0 if
+        no intercept is fitted).
     likelihood_ratio : LikelihoodRatio
-        The test against that null model.
+        Likelihood-ratio test of this model against the null model.
     deviance, null_deviance : float
-        Twice the log-likelihood that is missing to a model with a parameter for each row.
+        Deviance of this model and of the null model: twice the difference in log-likelihood to a
+        model with one parameter per row. Smaller is better.
     pseudo_r2 : float
-        McFadden's 1 − log L/log L₀.
+        McFadden's pseudo R², 1 − log L/log L₀; 0 for the null model.
     aic, bic : float
-        2p − 2 log L, and p log n − 2 log L.
+        Akaike and Bayesian information criteria, 2p − 2 log L and p log n − 2 log L; smaller is
+        better.
     dispersion : float
-        φ: 1 for Bernoulli and Poisson, the estimated variance for normal y.
+        Dispersion of y (φ): 1 for Bernoulli and Poisson, the estimated noise variance for normal y.
     covariance : str
-        "model" or the robust covariance that was used.
+        Estimator of the covariance: "model", or the robust one that was used ("HC0" to "HC3").
+    statistic : str
+        Distribution of the Wald statistic: "z" (normal), or "t" if the dispersion is estimated.
+    solver : str
+        Name of the solver that was used.
 
     Examples
     --------
@@ -131,9 +156,7 @@ class LikelihoodSummary(CoefficientTable):
             f"({self.solver})",
         ]
         if not np.isfinite(self.null_log_likelihood):
-            lines.append(
-                "y is constant: there is nothing to explain, and χ² and R² are not defined"
-            )
+            lines.append("y is constant, so χ² and R² are not defined")
         if self.covariance != "model":
             lines.append(f"robust standard errors ({self.covariance})")
         return lines
@@ -173,11 +196,11 @@ def summarise_likelihood(
             strict=True,
         )
     ]
-    # Score by score, and of each the intercept first.
+    # Sorted by score, with the intercept first in each.
     order = np.arange(estimates.size).reshape(evidence.estimates.shape).T
     order = np.roll(order, 1, axis=1) if evidence.n_null else order
     p, best, null = evidence.n_parameters, evidence.log_likelihood, evidence.null_log_likelihood
-    # A constant y is certain without any column: nothing can be likelier.
+    # If y is constant, the null model already has probability 1.
     ratio = 2 * (best - null) if np.isfinite(null) else float("nan")
     return LikelihoodSummary(
         coefficients=tuple(lines[index] for index in order.ravel()),

@@ -1,12 +1,12 @@
-"""Robust (sandwich) covariances: right when the model's idea of the noise is not.
+"""Robust (sandwich) covariances, which remain valid if the noise model is wrong.
 
-With z = xᵀθ, slopes gᵢ = ∂ℓ/∂zᵢ, curvatures cᵢ and H = Σ wcxxᵀ, a fit has the covariance
+With z = xᵀθ, slopes gᵢ = ∂ℓ/∂zᵢ, curvatures cᵢ and H = Σ wcxxᵀ, the covariance of a fit is
 
     H⁻¹ (Σ w gᵢ² aᵢ xᵢxᵢᵀ) H⁻¹,     hᵢ = cᵢ xᵢᵀH⁻¹xᵢ,
 
 with aᵢ = 1 for HC0, n/(n − p) for HC1, 1/(1 − hᵢ) for HC2 and 1/(1 − hᵢ)² for HC3. The rows are
-first turned into v = Fx with FᵀF = H⁻¹, so that the bread is the identity and nothing is inverted
-twice. One pass, O(n d²).
+first transformed to v = Fx with FᵀF = H⁻¹, so that H becomes the identity and is inverted only
+once. One pass, O(n d²).
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from thetahat.foundation.errors import CapabilityError, DataError, ParameterErro
 from thetahat.foundation.types import Array
 
 Influence = Callable[[Block], tuple[Array, Array, Array]]
-"""Of a block: the rows v, the slopes g and the leverages h."""
+"""Gives the rows v, the slopes g and the leverages h of a block."""
 
 ROBUST = ("HC0", "HC1", "HC2", "HC3")
 _POWER = {"HC0": 0, "HC1": 0, "HC2": 1, "HC3": 2}
 LEAST_FREEDOM = 1e-12
-"""Least 1 − h: a row that fixes a coefficient by itself has no residual to speak of."""
+"""Smallest value of 1 − h: a row that alone determines a coefficient has no residual."""
 
 
 @dataclass(frozen=True)
 class Meat:
-    """Σ w a g² vvᵀ, with Σ wℓ beside it, by which rows are known again."""
+    """Σ w a g² vvᵀ, and Σ wℓ, which shows whether the rows are those of the fit."""
 
     squares: Array
     weight: float
@@ -52,14 +52,14 @@ def meat(
     kind: str,
     weights: str = "frequency",
 ) -> Meat:
-    """The middle of the sandwich, without the factor of HC1.
+    """The middle matrix of the sandwich, without the factor of HC1.
 
-    A row of weight 2 is two rows, or ("precision") one whose slope counts twice.
+    A row of weight 2 counts as two rows, or with "precision" as one row whose slope counts twice.
     """
 
     def summarise(block: Block) -> Meat:
         rows, slope, leverage = influence(block)
-        weight = np.ones(block.n_rows) if block.weight is None else np.asarray(block.weight)
+        weight = np.asarray(block.row_weights)
         count = weight
         if weights == "precision":
             slope, leverage, count = weight * slope, weight * leverage, np.ones(block.n_rows)
@@ -71,29 +71,30 @@ def meat(
 
 
 def check_kind(covariance: str) -> None:
-    """Refuse names of covariances that do not exist."""
+    """Raise an error for unknown names of covariances."""
     if covariance != "model" and covariance not in ROBUST:
         raise ParameterError(
-            f"covariance={covariance!r} must be 'model', or robust: {', '.join(map(repr, ROBUST))}."
+            f"covariance={covariance!r} must be 'model' or a robust covariance: "
+            f"{', '.join(map(repr, ROBUST))}."
         )
 
 
 def require_rows(covariance: str, X: Any) -> None:
-    """A robust covariance is a sum over rows, which a fitted model no longer has."""
+    """Raise an error if the rows, which a robust covariance needs, are not given."""
     if X is None:
         raise CapabilityError(
-            f"covariance={covariance!r} is a sum over the rows, which a fitted model does not "
-            f"keep. Give them again: summary(X, y, covariance={covariance!r})."
+            f"covariance={covariance!r} needs the rows, which a fitted model does not keep. Pass "
+            f"them again: summary(X, y, covariance={covariance!r})."
         )
 
 
 def require_same_rows(weight: float, value: float, of_fit: tuple[float, float]) -> None:
-    """Refuse rows on which the losses do not add up to what they did in `fit`."""
+    """Raise an error if the total loss of the rows differs from that in `fit`."""
     was_weight, was_value = of_fit
     near = abs(value - was_value) <= 1e-6 * (abs(was_value) + 1e-9 * was_weight)
     if not (np.isclose(weight, was_weight, rtol=1e-9) and near):
         raise DataError(
-            f"These are not the rows of fit: their weight is {weight:g} and their loss "
-            f"{value:.6g}, where fit saw {was_weight:g} and {was_value:.6g}. Give summary the same "
-            "X, y and sample_weight as fit."
+            f"These are not the rows of fit: their total weight is {weight:g} and their loss "
+            f"{value:.6g}, but in fit they were {was_weight:g} and {was_value:.6g}. Pass the same "
+            "X, y and sample_weight to summary as to fit."
         )

@@ -1,1 +1,1 @@
-"""Least squares and ridge regression in all their forms."""
+"""Least squares, ridge regression and related models of the mean."""

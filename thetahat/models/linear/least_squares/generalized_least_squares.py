@@ -1,4 +1,4 @@
-"""Known noise: β̂ = argmin (y − Xβ)ᵀ S⁻¹ (y − Xβ), with S the covariance of the errors."""
+"""Least squares with known noise: β̂ = argmin (y − Xβ)ᵀ S⁻¹ (y − Xβ), S the noise covariance."""
 
 from __future__ import annotations
 
@@ -21,24 +21,35 @@ from thetahat.objective.least_squares.solve import least_squares
 
 
 class GeneralizedLeastSquares(Certain, LinearRegressor):
-    """Weighted and generalised least squares: errors of known, unequal or correlated size.
+    """Weighted and generalised least squares for errors with known variances or covariance.
 
-    Formula: β̂ = (XᵀS⁻¹X)⁻¹XᵀS⁻¹y; with S = diag(σᵢ²) the weights 1/σᵢ², in general ordinary least
-    squares on L⁻¹X, L⁻¹y where S = LLᵀ. S need be known only up to a factor, which is estimated.
+    Formula: β̂ = (XᵀS⁻¹X)⁻¹XᵀS⁻¹y, where S is the covariance matrix of the errors. If
+    S = diag(σᵢ²), this is least squares with the weights 1/σᵢ². In general it is ordinary least
+    squares on L⁻¹X and L⁻¹y, where S = LLᵀ. S needs to be known only up to a constant factor, which
+    is estimated.
 
-    Cost: O(n d²), plus O(n³) for a full S.
+    Cost: O(n d²), plus O(n³) for a full matrix S.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Whether b is fitted.
-    solver : str, default="auto"
-        As in `LinearRegression`.
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred.
+    solver : {"auto", "cholesky", "pseudo_inverse", "qr", "svd", "dual"}, default="auto"
+        Solver to use, as in `LinearRegression`. "auto" chooses by the size and the condition number
+        of X.
 
     Attributes
     ----------
-    coef_, intercept_, rank_, solution_
-        As in `LinearRegression`.
+    coef_ : array of shape (d,) or (n_targets, d)
+        Estimated coefficients (β̂), one row per target if y has several columns.
+    intercept_ : float or array of shape (n_targets,)
+        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
+    rank_ : int
+        Effective rank of X, after centring if an intercept is fitted.
+    solution_ : Solution
+        Report of the solver: its name and the reason for choosing it, how it stopped, the number of
+        iterations and the remaining optimality gap.
 
     Examples
     --------
@@ -59,18 +70,25 @@ class GeneralizedLeastSquares(Certain, LinearRegressor):
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, noise: Any = None
     ) -> GeneralizedLeastSquares:
-        """Fit with known noise.
+        """Fit the linear model with known noise.
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in `LinearRegression.fit`.
+        X : array-like, sparse, table or Source of shape (n, d)
+            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            target.
+        y : array-like of shape (n,) or (n, n_targets), optional
+            Target values. Leave it out if X is a `Source`.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
         noise : array of shape (n,) or (n, n), optional
-            Standard deviations σᵢ of the errors, or their covariance matrix S. None: all equal.
+            Standard deviations σᵢ of the errors, one per row, or their covariance matrix S. None
+            assumes independent errors of equal variance.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         source = self._open(X, y, sample_weight)
         if noise is None:
@@ -84,8 +102,9 @@ class GeneralizedLeastSquares(Certain, LinearRegressor):
     def _with_noise(self, source: Source, noise: Array) -> tuple[LeastSquares, Evidence | None]:
         if not isinstance(source, InMemory):
             raise CapabilityError(
-                "GeneralizedLeastSquares: noise= needs rows in memory. For a file, write 1/σ² "
-                "into a column and open it with th.scan(path, target=..., weight=...)."
+                "GeneralizedLeastSquares: noise needs the rows in memory, but these are read block "
+                "by block. For a file, store 1/σ² in a column and open the file with "
+                "th.scan(path, target=..., weight=...)."
             )
         n = source.n_rows
         if noise.shape == (n,):
@@ -93,7 +112,7 @@ class GeneralizedLeastSquares(Certain, LinearRegressor):
                 row = int(np.flatnonzero(~(np.isfinite(noise) & (noise > 0)))[0])
                 raise DataError(
                     f"GeneralizedLeastSquares: noise[{row}] = {noise[row]:g}; standard deviations "
-                    "must be finite and > 0. A row of unknown noise can be dropped instead."
+                    "must be finite and > 0. Drop rows whose noise is unknown."
                 )
             weight = 1.0 / noise**2
             if source.weight is not None:
@@ -114,8 +133,8 @@ class GeneralizedLeastSquares(Certain, LinearRegressor):
         """Ordinary least squares on L⁻¹(X − x̄), with x̄ the mean in the metric of S⁻¹."""
         if source.weight is not None:
             raise DataError(
-                "GeneralizedLeastSquares: give either sample_weight or a full covariance as noise, "
-                "not both: fold the weights into the covariance."
+                "GeneralizedLeastSquares: sample_weight cannot be combined with a full covariance "
+                "matrix as noise. Include the weights in the covariance matrix."
             )
         L = _cholesky(S)
         X = source.X.toarray() if source.is_sparse else source.X
@@ -139,7 +158,10 @@ class GeneralizedLeastSquares(Certain, LinearRegressor):
 
 def _cholesky(S: Array) -> Array:
     if not np.allclose(S, S.T, rtol=1e-10, atol=0):
-        raise DataError("GeneralizedLeastSquares: the noise covariance is not symmetric.")
+        raise DataError(
+            "GeneralizedLeastSquares: the noise covariance is not symmetric. Use (S + S.T) / 2 if "
+            "the difference is only rounding."
+        )
     try:
         return np.linalg.cholesky(S)
     except np.linalg.LinAlgError:

@@ -16,51 +16,69 @@ from thetahat.objective.least_squares.solve import SOLVERS, least_squares
 
 
 class LinearRegression(Certain, Watched, LinearRegressor):
-    """Least squares with an automatic solver, standard errors and intervals.
+    """Ordinary least squares, with standard errors and intervals.
 
-    Formula: β̂ = argmin Σ wᵢ(yᵢ − xᵢᵀβ − b)²; the one of least norm if several. This is maximum
-    likelihood under normal noise: ℓ = −(n/2)log 2π − n log σ − Σ(yᵢ − ŷᵢ)²/2σ², and the residual is
-    orthogonal to the columns of X.
+    Formula: β̂, b̂ = argmin Σ wᵢ(yᵢ − xᵢᵀβ − b)². If several β reach the minimum, the one with the
+    smallest norm is returned. The fit is the maximum-likelihood estimate under normal noise:
+    ℓ = −(n/2)log 2π − n log σ − Σ(yᵢ − ŷᵢ)²/2σ², and the residuals are orthogonal to the columns of
+    X.
 
-    Cost: O(n d²) time (little more than the product XᵀX when X is well-conditioned), O(d²) memory
-    beside the data, whatever n: X may be an array, a memory map or ``th.scan(path, target=...)``.
+    `summary` reports standard errors, tests and confidence intervals, and `predict_interval` gives
+    intervals for predictions.
+
+    Cost: O(n d²) time, little more than the product XᵀX if X is well conditioned, and O(d²) memory
+    in addition to the data. X may be an array, a memory map or ``th.scan(path, target=...)``.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Whether b is fitted; otherwise b = 0.
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred.
     copy_X : bool, default=True
-        Kept for compatibility; X is never changed.
+        Has no effect, because X is never changed. Accepted for compatibility with scikit-learn.
     tol : float, default=1e-6
-        Tolerance of iterative solvers.
-    n_jobs : int, optional
-        Kept for compatibility; ``th.config(threads=...)`` governs all of thetahat.
+        Tolerance of the iterative solvers. Smaller values give a more exact solution and take
+        longer. Direct solvers ignore it.
+    n_jobs : int or None, default=None
+        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
+        ``th.config(threads=...)``.
     positive : bool, default=False
-        Require β ≥ 0.
+        Whether to force all coefficients to be non-negative (β ≥ 0). The intercept is not
+        constrained.
     solver : str, default="auto"
-        "auto" looks at the condition number and takes the fastest solver that keeps the digits
-        (``solution_.reason`` says which and why); "cholesky" (normal equations), "pseudo_inverse",
-        "qr" (Householder), "svd" (rank-truncated), "dual" (n × n), "lsqr" (products alone),
-        "gradient_descent", "sgd", "mini_batch".
-    max_iter : int, optional
-        Steps (passes over the rows) of iterative solvers.
-    random_state : int, Generator or None
-        Order of the rows in "sgd" and "mini_batch".
+        Solver to use. "auto" estimates the condition number of X and takes the fastest solver that
+        is accurate enough; ``solution_.reason`` says which one and why. Direct solvers:
+
+        - "cholesky" solves the normal equations; fast, for well-conditioned X.
+        - "pseudo_inverse" uses the eigenvalues of XᵀX; allows dependent columns.
+        - "qr" uses Householder reflections; accurate also for ill-conditioned X.
+        - "svd" drops directions whose singular values are zero up to rounding.
+        - "dual" solves an n × n system; fast if there are fewer rows than columns.
+
+        Iterative solvers are "lsqr", which needs only products with X, "gradient_descent", "sgd"
+        and "mini_batch".
+    max_iter : int or None, default=None
+        Maximum number of iterations of the iterative solvers ("lsqr", "gradient_descent", "sgd",
+        "mini_batch"). None uses the default of the solver. Direct solvers ignore it.
+    random_state : int, Generator or None, default=None
+        Seed for the random order of the rows in the solvers "sgd" and "mini_batch". Pass an int for
+        the same result on every call.
 
     Attributes
     ----------
     coef_ : array of shape (d,) or (n_targets, d)
-        β̂.
+        Estimated coefficients (β̂), one row per target if y has several columns.
     intercept_ : float or array of shape (n_targets,)
-        b̂.
+        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
     rank_ : int
-        Effective rank of the centred X.
+        Effective rank of X, after centring if an intercept is fitted.
     singular_ : array of shape (d,)
-        Singular values of the centred X.
+        Singular values of X, after centring if an intercept is fitted.
     solution_ : Solution
-        Solver, reason, outcome, condition number.
+        Report of the solver: its name and the reason for choosing it, how it stopped, the number of
+        iterations and the remaining optimality gap.
     n_iter_ : int
-        Steps taken; 1 for a direct solver.
+        Number of iterations that the solver ran; 1 for a direct solver.
 
     Examples
     --------
@@ -108,20 +126,22 @@ class LinearRegression(Certain, Watched, LinearRegressor):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LinearRegression:
-        """Fit to rows in memory (X, y) or to a source that brings its own targets.
+        """Fit the linear model.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Features.
+            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            target.
         y : array-like of shape (n,) or (n, n_targets), optional
-            Targets; None when X is a `Source`.
+            Target values. Leave it out if X is a `Source`.
         sample_weight : array-like of shape (n,), optional
-            A row of weight 2 counts as two rows.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         source = self._open(X, y, sample_weight, check_finite=False)
         with self._watching(self.max_iter, partial(self._shaped, source=source), X, y) as watch:

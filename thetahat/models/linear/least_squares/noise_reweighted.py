@@ -1,13 +1,14 @@
-"""Unknown noise levels: weighted least squares and σᵢ = |rᵢ|, in turn, a few times."""
+"""Unknown noise levels: weighted least squares alternates with σᵢ = |rᵢ| for a few rounds."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.source import Block, Source
-from thetahat.data.views.reweighted import Reweighted
+from thetahat.data.views import reweighted
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import boolean, more_than, whole
 from thetahat.foundation.types import Array
@@ -15,30 +16,38 @@ from thetahat.objective.least_squares.solve import least_squares
 
 
 class NoiseReweightedRegression(LinearRegressor):
-    """Iteratively reweighted least squares for noise of unknown, unequal size.
+    """Iteratively reweighted least squares for noise of unknown and unequal size.
 
-    Formula: from σᵢ = 1, alternate β̂ = argmin Σ (yᵢ − xᵢᵀβ − b)²/σᵢ² and σᵢ = max(|rᵢ|, floor·s),
-    with s the root mean square residual of the first fit. Iterated to the end without a floor this
-    minimises Σ log|rᵢ|, which collapses onto d interpolated points: the floor and the few rounds
-    are part of the method.
+    Formula: start with σᵢ = 1, then alternate β̂ = argmin Σ (yᵢ − xᵢᵀβ − b)²/σᵢ² and σᵢ = max(|rᵢ|,
+    floor·s), where s is the root mean square residual of the first fit. Without the floor, many
+    rounds would minimise Σ log|rᵢ|, whose minimum passes exactly through d points and ignores the
+    others. The floor and the small number of rounds prevent this.
 
     Cost: O(rounds · n d²), in memory or out of core.
 
     Parameters
     ----------
     rounds : int, default=3
-        Weighted fits after the first; 2 to 5 are sensible.
+        Number of weighted fits after the first, unweighted one. More rounds reduce the influence of
+        noisy rows further. Values from 2 to 5 are sensible; 0 gives ordinary least squares.
     floor : float, default=0.1
-        Smallest σᵢ, as a share of the first fit's root mean square residual.
+        Smallest noise level σᵢ, as a fraction of the root mean square residual of the first fit.
+        Larger values make the weights of the rows more equal. Must be positive.
     fit_intercept : bool, default=True
-        Whether b is fitted.
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred.
 
     Attributes
     ----------
-    coef_, intercept_, solution_
-        As in `LinearRegression`, of the last round.
+    coef_ : array of shape (d,)
+        Estimated coefficients (β̂), one per column.
+    intercept_ : float
+        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
     noise_floor_ : float
-        The smallest σᵢ that was allowed.
+        Smallest noise level σᵢ that was allowed, in units of y.
+    solution_ : Solution
+        Report of the solver: its name and the reason for choosing it, how it stopped, the number of
+        iterations and the remaining optimality gap.
 
     Examples
     --------
@@ -52,7 +61,7 @@ class NoiseReweightedRegression(LinearRegressor):
     np.True_
     """
 
-    _why_no_errors = "the noise of each row was taken from its own residual"
+    _why_no_errors = "the noise level of each row was estimated from its own residual"
     _ranges = {"rounds": whole(0), "floor": more_than(0), "fit_intercept": boolean}  # noqa: RUF012
     _multi_output = False
 
@@ -62,20 +71,36 @@ class NoiseReweightedRegression(LinearRegressor):
         self.fit_intercept = fit_intercept
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> NoiseReweightedRegression:
-        """Fit; parameters as in `LinearRegression.fit`."""
+        """Fit the model by alternating weighted fits and noise estimates.
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            target.
+        y : array-like of shape (n,), optional
+            Target values. Leave it out if X is a `Source`.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         source = self._open(X, y, sample_weight)
         found = least_squares(source, intercept=self.fit_intercept)
         self.noise_floor_ = self.floor * _root_mean_square(source, found.solution.theta)
         for _ in range(self.rounds if self.noise_floor_ > 0 else 0):
             theta = found.solution.theta
-            view = Reweighted.of(source, lambda block, theta=theta: self._precision(block, theta))
+            view = reweighted(source, partial(self._precision, theta=theta), lazy=True)
             found = least_squares(view, intercept=self.fit_intercept)
         self._keep(found.solution.theta, source)
         self.solution_ = found.solution
         return self
 
     def _precision(self, block: Block, theta: Array) -> Array:
-        """1/σᵢ² for the rows of a block, scaled so that the floor has weight one."""
+        """1/σᵢ² for the rows of a block, scaled so that a row at the noise floor has weight 1."""
         return (
             self.noise_floor_ / np.maximum(np.abs(_residual(block, theta)), self.noise_floor_)
         ) ** 2
@@ -92,5 +117,5 @@ def _root_mean_square(source: Source, theta: Array) -> float:
     largest = float(rows[:, 0].max(initial=0.0))
     if largest == 0:
         return 0.0
-    # In units of the largest, so that no square overflows or vanishes.
+    # Divided by the largest residual, so that no square overflows or underflows.
     return largest * float(np.sqrt(np.average((rows[:, 0] / largest) ** 2, weights=rows[:, 1])))

@@ -11,8 +11,7 @@ from sklearn.callback import with_callbacks
 
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import moments
-from thetahat.data.views.one_target import OneTarget
-from thetahat.data.views.rescaled import Rescaled
+from thetahat.data.views import one_target
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import (
     at_least,
@@ -27,57 +26,76 @@ from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg.norm_bound import ridge_with_norm
+from thetahat.models.linear.solver_names import LEAST_SQUARES, least_squares_solver
+from thetahat.objective.conditioning import Conditioning
 from thetahat.objective.least_squares.direct import LeastSquares
 from thetahat.objective.least_squares.solve import SOLVERS, least_squares
-
-SERVED_BY = {
-    "augmented": "qr",
-    "sparse_cg": "lsqr",
-    "sag": "lsqr",
-    "saga": "lsqr",
-    "lbfgs": "lsqr",
-}
-"""Names of scikit-learn's (and the lecture's) solvers, and what reaches the same optimum here."""
-
-
-def served_by(solver: str, positive: bool) -> str:
-    """The solver that a name stands for; scikit-learn's "lbfgs" is the one that takes β ≥ 0."""
-    return "auto" if positive and solver == "lbfgs" else SERVED_BY.get(solver, solver)
+from thetahat.objective.predictor import LinearPredictor
 
 
 class Ridge(Watched, LinearRegressor):
-    """Least squares with an L2 penalty, in every form of the course.
+    """Linear least squares with an L2 penalty on the coefficients.
 
-    Formula: β̂ = (XᵀX + αI)⁻¹Xᵀy on centred data, or equally: ordinary least squares on the
-    augmented rows [X; √α I], [y; 0]; the filter Σ vⱼ sⱼ/(sⱼ² + α) uⱼᵀy; the dual Xᵀ(XXᵀ + αI)⁻¹y;
-    or the constrained form min ‖y − Xβ‖² with ‖β‖² ≤ t. It is the posterior mean under the prior
+    Formula: β̂, b̂ = argmin Σ wᵢ(yᵢ − xᵢᵀβ − b)² + α‖β‖². On centred data β̂ = (XᵀX + αI)⁻¹Xᵀy.
+    Equivalent forms are ordinary least squares on the augmented rows [X; √α I], [y; 0]; the
+    filtered sum Σ vⱼ sⱼ/(sⱼ² + α) uⱼᵀy over singular vectors; the dual Xᵀ(XXᵀ + αI)⁻¹y; and the
+    constrained problem min ‖y − Xβ‖² with ‖β‖² ≤ t. β̂ is also the posterior mean under the prior
     β ~ N(0, σ²/α).
 
-    Cost: O(n d²) time and O(d²) memory; O(n² d) for the dual.
+    Cost: O(n d²) time and O(d²) memory; O(n² d) time for the dual.
 
     Parameters
     ----------
     alpha : float or array of shape (n_targets,), default=1.0
-        Strength of the penalty.
-    fit_intercept, copy_X, max_iter, tol, positive, random_state
-        As in `LinearRegression`.
+        Strength of the L2 penalty (α). Larger values shrink the coefficients more towards zero and
+        make the fit less sensitive to noise and to correlated columns. Must be ≥ 0; 0 gives
+        ordinary least squares. An array gives each target its own penalty.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred. The intercept is never penalised.
+    copy_X : bool, default=True
+        Has no effect, because X is never changed. Accepted for compatibility with scikit-learn.
+    max_iter : int or None, default=None
+        Maximum number of iterations of the iterative solvers ("lsqr", "gradient_descent", "sgd",
+        "mini_batch"). None uses the default of the solver. Direct solvers ignore it.
+    tol : float, default=1e-4
+        Tolerance of the iterative solvers. Smaller values give a more exact solution and take
+        longer. Direct solvers ignore it.
     solver : str, default="auto"
-        Those of `LinearRegression`, "augmented" (QR of the augmented rows), and scikit-learn's
-        "sparse_cg", "sag", "saga" and "lbfgs", which LSQR serves (active sets, where β ≥ 0): the
-        optimum is the same.
+        Solver to use: any solver of `LinearRegression`, or "augmented", which computes a QR
+        factorisation of the augmented rows. "auto" chooses by the size and the condition number of
+        X; ``solution_.reason`` says why. scikit-learn's "sparse_cg", "sag", "saga" and "lbfgs" are
+        accepted and run LSQR (with ``positive=True``, an active-set solver), which finds the same
+        optimum.
+    positive : bool, default=False
+        Whether to force all coefficients to be non-negative (β ≥ 0). The intercept is not
+        constrained.
+    random_state : int, Generator or None, default=None
+        Seed for the random order of the rows in the solvers "sgd" and "mini_batch". Pass an int for
+        the same result on every call.
     standardize : bool, default=False
-        Penalise the coefficients of standardised columns, and transform back.
-    norm_bound : float, optional
-        t of the constrained form ‖β‖² ≤ t. It replaces `alpha`; ``alpha_`` is the multiplier.
+        Whether to scale the columns to unit variance before the penalty is applied. The
+        coefficients are transformed back to the original scale. Use it if the columns have
+        different units.
+    norm_bound : float or None, default=None
+        Upper bound (t) on the squared norm of the coefficients, ‖β‖² ≤ t. If given, it replaces
+        `alpha`, and ``alpha_`` holds the penalty that is equivalent to the bound. Must be positive.
 
     Attributes
     ----------
-    coef_, intercept_, solution_, n_iter_
-        As in `LinearRegression`.
-    alpha_ : float or array
-        The penalty that was applied.
+    coef_ : array of shape (d,) or (n_targets, d)
+        Estimated coefficients (β̂), one row per target if y has several columns.
+    intercept_ : float or array of shape (n_targets,)
+        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
+    alpha_ : float or array of shape (n_targets,)
+        Strength of the penalty that was applied.
     solver_ : str
-        The solver that ran.
+        Name of the solver that was used.
+    n_iter_ : int
+        Number of iterations that the solver ran; 1 for a direct solver.
+    solution_ : Solution
+        Report of the solver: its name and the reason for choosing it, how it stopped, the number of
+        iterations and the remaining optimality gap.
 
     Examples
     --------
@@ -93,7 +111,7 @@ class Ridge(Watched, LinearRegressor):
         "fit_intercept": boolean,
         "max_iter": whole(1) | none,
         "tol": at_least(0),
-        "solver": one_of("auto", *SOLVERS, *SERVED_BY),
+        "solver": one_of("auto", *SOLVERS, *LEAST_SQUARES),
         "positive": boolean,
         "standardize": boolean,
         "norm_bound": more_than(0) | none,
@@ -129,38 +147,49 @@ class Ridge(Watched, LinearRegressor):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Ridge:
-        """Fit to rows in memory (X, y) or to a source that brings its own targets.
+        """Fit the ridge regression.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Features.
+            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            target.
         y : array-like of shape (n,) or (n, n_targets), optional
-            Targets; None when X is a `Source`.
+            Target values. Leave it out if X is a `Source`.
         sample_weight : array-like of shape (n,), optional
-            A row of weight 2 counts as two rows.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         source = self._open(X, y, sample_weight, check_finite=False)
-        view = _standardized(source) if self.standardize else source
-        with self._watching(self.max_iter, partial(self._shaped, source=source), X, y) as watch:
-            found, self.alpha_ = self._solve(view, watch)
-        theta = found.solution.theta
-        if isinstance(view, Rescaled):
-            theta = np.vstack(view.back(theta[:-1], theta[-1]))
-        self.solution_ = replace(found.solution, theta=theta)
-        self._keep(theta, source)
+        rows = self._conditioned(source)
+        with (
+            self._watching(self.max_iter, partial(self._shaped, source=source), X, y) as watch,
+            rows.watch(watch) as inner,
+        ):
+            found, self.alpha_ = self._solve(rows.source, inner)
+        self.solution_ = rows.solution(found.solution)
+        self._keep(self.solution_.theta, source)
         self.solver_, self.n_iter_ = self.solution_.solver, max(1, self.solution_.steps)
         self._warn_unless_converged()
         return self
 
-    def _solve(self, source: Source, watch: Watch) -> tuple[LeastSquares, Any]:
-        """The fit and the penalty that was applied: one for all targets, or one each."""
+    def _conditioned(self, source: Source) -> Conditioning:
+        """Columns of unit variance if asked for; constant columns keep their size."""
+        predictor = LinearPredictor(source.n_features, source.n_outputs)
+        if not self.standardize:
+            return Conditioning(source, predictor)
+        spread = np.sqrt(np.diagonal(moments(source).covariance()))[: source.n_features]
+        scale = np.where(spread > 0, spread, 1.0)
+        return Conditioning.standardised(source, predictor, scale=scale)
+
+    def _solve(self, source: Source, watch: Watch | None) -> tuple[LeastSquares, Any]:
+        """The fit and the penalty that was applied (one number, or one per target)."""
         options = dict(
-            solver=served_by(self.solver, self.positive),
+            solver=least_squares_solver(self.solver, positive=self.positive),
             intercept=self.fit_intercept,
             positive=self.positive,
             tolerance=self.tol,
@@ -179,7 +208,7 @@ class Ridge(Watched, LinearRegressor):
 def solve_ridge(
     source: Source, alpha: Any, *, who: str, **options: Any
 ) -> tuple[LeastSquares, Any]:
-    """The fit under one penalty, or one for each target, and the penalty as a number or array."""
+    """The fit under one penalty or one per target, and the penalty as a number or array."""
     alpha = np.asarray(alpha, dtype=float)
     if alpha.ndim == 0 or alpha.size == 1:
         one = float(alpha.ravel()[0])
@@ -187,20 +216,12 @@ def solve_ridge(
     targets = max(1, source.n_outputs)
     if alpha.shape != (targets,):
         raise DataError(
-            f"{who}: Number of targets and number of penalties do not correspond: {targets} "
-            f"targets, alpha of shape {alpha.shape}. Give one number, or one per target."
+            f"{who}: Number of targets and number of penalties do not correspond: y has {targets} "
+            f"{'target' if targets == 1 else 'targets'}, and alpha has shape {alpha.shape}. Give "
+            "one number, or one per target."
         )
     fits = [
-        least_squares(OneTarget.of(source, j), ridge=float(a), **options)
-        for j, a in enumerate(alpha)
+        least_squares(one_target(source, j), ridge=float(a), **options) for j, a in enumerate(alpha)
     ]
     theta = np.hstack([found.solution.theta for found in fits])
     return replace(fits[0], solution=replace(fits[0].solution, theta=theta)), alpha
-
-
-def _standardized(source: Source) -> Rescaled:
-    """The rows with columns of unit variance; constant columns keep their size."""
-    spread = np.sqrt(np.diagonal(moments(source).covariance()))[: source.n_features]
-    scale = np.where(spread > 0, spread, 1.0)
-    outputs = max(1, source.n_outputs)
-    return Rescaled.of(source, np.zeros_like(scale), scale, np.zeros(outputs), np.ones(outputs))

@@ -1,4 +1,4 @@
-"""Classification by ridge regression: least squares on targets of −1 and +1, the largest wins."""
+"""Classification by ridge regression: least squares on targets −1 and +1 for each class."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.callback import with_callbacks
 
 from thetahat.data.source import Source
-from thetahat.data.views.sign_targets import with_sign_targets
+from thetahat.data.views import sign_targets
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.parameters import (
     at_least,
@@ -20,42 +20,68 @@ from thetahat.estimator.parameters import (
 )
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.types import Array
-from thetahat.models.linear.least_squares.ridge import SERVED_BY, served_by, solve_ridge
+from thetahat.models.linear.least_squares.ridge import solve_ridge
+from thetahat.models.linear.solver_names import LEAST_SQUARES, least_squares_solver
 from thetahat.objective.least_squares.solve import SOLVERS
 
 
 class RidgeClassifier(Watched, LinearClassifier):
-    """A linear classifier by ridge regression: one factorisation, however many classes.
+    """Classifier based on ridge regression.
 
-    Formula: B̂ = argmin Σ wᵢ‖tᵢ − Bᵀxᵢ − b‖² + α‖B‖², with tᵢ = +1 for the class of row i and −1
-    for every other; a row gets the class of its largest score. Two classes share one score. Where
-    y has a column of 0 and 1 for each label, rows may have several: those of positive scores.
+    Formula: B̂, b̂ = argmin Σ wᵢ‖tᵢ − Bᵀxᵢ − b‖² + α‖B‖², where tᵢ is +1 for the class of row i and
+    −1 for every other class. A row is assigned to the class with the largest score; two classes
+    share one score. If y has a column of 0 and 1 for each label, a row may have several labels:
+    those with positive scores.
 
-    Cost: O(n d²) time and O(d²) memory; O(n d C) more for C classes; in memory or out of core.
+    All classes share one factorisation, so many classes cost little more than two.
+
+    Cost: O(n d²) time and O(d²) memory, plus O(n d k) time for k classes, in memory or out of core.
 
     Parameters
     ----------
     alpha : float or array of shape (n_scores,), default=1.0
-        Strength of the penalty.
-    fit_intercept, copy_X, max_iter, tol, solver, positive, random_state
-        As in `Ridge`.
-    class_weight : dict, "balanced" or None
-        Weights of the classes; "balanced" lets each count the same in all.
+        Strength of the L2 penalty (α). Larger values shrink the coefficients more towards zero and
+        make the fit less sensitive to noise and to correlated columns. Must be ≥ 0; 0 gives
+        ordinary least squares. An array gives each score its own penalty.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred. The intercept is never penalised.
+    copy_X : bool, default=True
+        Has no effect, because X is never changed. Accepted for compatibility with scikit-learn.
+    max_iter : int or None, default=None
+        Maximum number of iterations of the iterative solvers ("lsqr", "gradient_descent", "sgd",
+        "mini_batch"). None uses the default of the solver. Direct solvers ignore it.
+    tol : float, default=1e-4
+        Tolerance of the iterative solvers. Smaller values give a more exact solution and take
+        longer. Direct solvers ignore it.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, as ``{label: weight}``; multiplies `sample_weight`. "balanced" sets
+        the weights inversely proportional to the class frequencies, so that all classes have the
+        same total weight. None gives every class weight 1.
+    solver : str, default="auto"
+        Solver to use, as in `Ridge`. "auto" chooses by the size and the condition number of X.
+    positive : bool, default=False
+        Whether to force all coefficients to be non-negative (β ≥ 0). The intercept is not
+        constrained.
+    random_state : int, Generator or None, default=None
+        Seed for the random order of the rows in the solvers "sgd" and "mini_batch". Pass an int for
+        the same result on every call.
 
     Attributes
     ----------
     coef_ : array of shape (1, d) or (n_classes, d)
-        Coefficients of the scores.
+        Estimated coefficients (β̂): one row for two classes, otherwise one row per class.
     intercept_ : array of shape (1,) or (n_classes,)
-        Intercepts.
+        Estimated intercepts (b̂), one for each row of ``coef_``; 0 if ``fit_intercept=False``.
     classes_ : array of shape (n_classes,)
-        The labels.
+        The class labels, in sorted order.
     n_iter_ : array of shape (n_scores,)
-        Steps for each score; 1 for direct solvers.
+        Number of iterations for each score; 1 for a direct solver.
     solution_ : Solution
-        How it was solved.
+        Report of the solver: its name and the reason for choosing it, how it stopped, the number of
+        iterations and the remaining optimality gap.
     solver_ : str
-        The solver that ran.
+        Name of the solver that was used.
 
     Examples
     --------
@@ -72,7 +98,7 @@ class RidgeClassifier(Watched, LinearClassifier):
         "fit_intercept": boolean,
         "max_iter": whole(1) | none,
         "tol": at_least(0),
-        "solver": one_of("auto", *SOLVERS, *SERVED_BY),
+        "solver": one_of("auto", *SOLVERS, *LEAST_SQUARES),
         "positive": boolean,
     }
 
@@ -107,20 +133,23 @@ class RidgeClassifier(Watched, LinearClassifier):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RidgeClassifier:
-        """Fit to rows in memory (X, y) or to a source that brings its own labels.
+        """Fit the classifier.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Features.
-        y : array-like of shape (n,), or (n, C) of 0 and 1, optional
-            Labels: text, numbers or Booleans; None when X is a `Source`.
+            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            target.
+        y : array-like of shape (n,), or (n, n_classes) of 0 and 1, optional
+            Class labels: text, numbers or Booleans. Rows with several labels are given as a column
+            of 0 and 1 for each label. Leave it out if X is a `Source`.
         sample_weight : array-like of shape (n,), optional
-            A row of weight 2 counts as two rows.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         self._several = is_indicator(y)
         if self._several:
@@ -129,13 +158,13 @@ class RidgeClassifier(Watched, LinearClassifier):
             codes = self._open_classes(
                 X, y, sample_weight, class_weight=self.class_weight, check_finite=False
             )
-            signs = with_sign_targets(codes, len(self.classes_))
+            signs = sign_targets(codes, len(self.classes_))
         with self._watching(self.max_iter, lambda t: scores_of(t, signs), X, y) as watch:
             found, _ = solve_ridge(
                 signs,
                 self.alpha,
                 who=type(self).__name__,
-                solver=served_by(self.solver, self.positive),
+                solver=least_squares_solver(self.solver, positive=self.positive),
                 intercept=self.fit_intercept,
                 positive=self.positive,
                 tolerance=self.tol,
@@ -150,23 +179,25 @@ class RidgeClassifier(Watched, LinearClassifier):
         return self
 
     def predict(self, X: Any) -> Array:
-        """The label of the largest score, or 1 for every label of a positive score. Cost: O(n d C).
+        """Predict the class of each row. Cost: O(n d k) for k classes.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            The rows to judge.
+            Rows to predict, with the same columns as in `fit`.
 
         Returns
         -------
-        array of shape (n,), of the type of the labels given to `fit`; or (n, C) of 0 and 1
+        labels : array of shape (n,), or (n, n_classes) of 0 and 1
+            The label with the largest score. If `fit` was given a column for each label, 1 for
+            every label with a positive score.
         """
         if not getattr(self, "_several", False):
             return super().predict(X)
         return (self._raw(X) > 0).astype(int)
 
     def _open_indicator(self, X: Any, y: Any, sample_weight: Any) -> Source:
-        """Rows with signs for a column of 0 and 1 per label; ``classes_`` are its numbers."""
+        """Rows with targets ±1, one per label; ``classes_`` holds the column numbers of y."""
         marks = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
         if self.class_weight is not None:
             from sklearn.utils.class_weight import compute_sample_weight
@@ -187,7 +218,7 @@ def is_indicator(y: Any) -> bool:
 
 
 def scores_of(theta: Array, source: Source) -> dict[str, Array]:
-    """β and b from their stack [β; b], a row for each score."""
+    """``coef_`` and ``intercept_`` from the stack [β; b] with one column per score."""
     return {
         "coef_": np.ascontiguousarray(theta[:-1].T, dtype=source.dtype),
         "intercept_": np.asarray(theta[-1], dtype=source.dtype),

@@ -13,7 +13,7 @@ from sklearn.model_selection import check_cv
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
-from thetahat.data.views.sign_targets import with_sign_targets
+from thetahat.data.views import sign_targets
 from thetahat.estimator.fold_routing import RoutesToFolds
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.parameters import at_least, boolean, non_negative_array
@@ -24,35 +24,56 @@ from thetahat.models.linear.least_squares.ridge_cv import RidgeCV
 
 
 class RidgeClassifierCV(RoutesToFolds, LinearClassifier):
-    """`RidgeClassifier` with its penalty chosen by leave-one-out or by folds.
+    """Ridge classifier that chooses its penalty by cross-validation.
 
-    Formula: the α of the smallest Σᵢ ‖tᵢ − t̂₋ᵢ(xᵢ; α)‖², in closed form for all α from one
-    spectrum of the normal equations (see `RidgeCV`).
+    Formula: by default α̂ = argmin Σᵢ ‖tᵢ − t̂₋ᵢ(xᵢ; α)‖², where t̂₋ᵢ is fitted without row i. No
+    model has to be refitted: one eigendecomposition gives the left-out residuals for all α (see
+    `RidgeCV`).
 
-    Cost: about two Gram matrices, O(n d²), however many penalties; in memory or out of core.
+    Cost: about two Gram matrices, O(n d²), for any number of penalties, in memory or out of core.
 
     Parameters
     ----------
     alphas : array-like, default=(0.1, 1.0, 10.0)
-        Penalties to try.
+        Values of the penalty strength α to try. Larger values mean a stronger penalty. All must
+        be ≥ 0.
     fit_intercept : bool, default=True
-        Whether b is fitted.
-    scoring : str, callable or None
-        Scorer of labels (greater is better); None: negative squared errors left out, or accuracy
-        with `cv`.
-    cv : int, splitter, iterable or None
-        None: leave-one-out. Otherwise folds as in scikit-learn.
-    class_weight : dict, "balanced" or None
-        Weights of the classes.
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred. The intercept is never penalised.
+    scoring : str, callable or None, default=None
+        Score of the predicted labels used to choose the penalty: a name known to scikit-learn or a
+        scorer; greater is better. None uses the negative mean squared error of the scores, or the
+        accuracy if `cv` is given.
+    cv : int, splitter, iterable or None, default=None
+        Folds for the cross-validation. None leaves out one row at a time, which needs no refitting.
+        An int is the number of folds; a splitter of scikit-learn or an iterable of (train, test)
+        row numbers is used as given.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, as ``{label: weight}``; multiplies `sample_weight`. "balanced" sets
+        the weights inversely proportional to the class frequencies, so that all classes have the
+        same total weight. None gives every class weight 1.
     store_cv_results : bool, default=False
-        Keep ``cv_results_``: squared errors per row, score and penalty.
+        Whether to keep the results for every row, score and penalty in ``cv_results_``. Only
+        possible with ``cv=None``.
 
     Attributes
     ----------
-    alpha_, best_score_, cv_results_, solution_
-        As in `RidgeCV`.
-    coef_, intercept_, classes_
-        As in `RidgeClassifier`.
+    alpha_ : float
+        The chosen penalty strength.
+    best_score_ : float
+        Score of the chosen penalty.
+    cv_results_ : array of shape (n, n_scores, n_alphas)
+        Squared errors of the left-out rows, or their scores if `scoring` is given. Only available
+        with ``store_cv_results=True``.
+    coef_ : array of shape (1, d) or (n_classes, d)
+        Estimated coefficients (β̂): one row for two classes, otherwise one row per class.
+    intercept_ : array of shape (1,) or (n_classes,)
+        Estimated intercepts (b̂), one for each row of ``coef_``; 0 if ``fit_intercept=False``.
+    classes_ : array of shape (n_classes,)
+        The class labels, in sorted order.
+    solution_ : Solution
+        Report of the solver: its name and the reason for choosing it, how it stopped, the number of
+        iterations and the remaining optimality gap.
 
     Examples
     --------
@@ -88,22 +109,29 @@ class RidgeClassifierCV(RoutesToFolds, LinearClassifier):
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any
     ) -> RidgeClassifierCV:
-        """Choose the penalty, and fit to all rows.
+        """Choose the penalty and fit the classifier to all rows.
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in `RidgeClassifier.fit`.
-        **params
-            For the splitter `cv` (``groups``), with scikit-learn's metadata routing enabled.
+        X : array-like, sparse, table or Source of shape (n, d)
+            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            target.
+        y : array-like of shape (n,), optional
+            Class labels: text, numbers or Booleans. Leave it out if X is a `Source`.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+        **params : dict
+            Metadata for the splitter `cv`, such as ``groups``. Needs scikit-learn's metadata
+            routing: ``sklearn.set_config(enable_metadata_routing=True)``.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         for_folds = self._for_folds(params)
         codes = self._open_classes(X, y, sample_weight, class_weight=self.class_weight)
-        signs = with_sign_targets(codes, len(self.classes_))
+        signs = sign_targets(codes, len(self.classes_))
         alphas, stored = np.atleast_1d(np.asarray(self.alphas, dtype=float)), self.store_cv_results
         search = RidgeCV(alphas=alphas, fit_intercept=self.fit_intercept, store_cv_results=stored)
         if self.cv is not None or self.scoring is not None:
@@ -123,11 +151,12 @@ class RidgeClassifierCV(RoutesToFolds, LinearClassifier):
     def _scores(
         self, codes: Source, signs: Source, alphas: Array, for_folds: dict[str, Any]
     ) -> Array:
-        """The score of every penalty, by rows left out one by one or by folds."""
+        """The score of every penalty, by leaving out single rows or folds."""
         if not (isinstance(codes, InMemory) and isinstance(signs, InMemory)):
             raise CapabilityError(
-                "RidgeClassifierCV: cv= and scoring= need rows in memory. From a file, use the "
-                "default, leave-one-out by squared errors."
+                "RidgeClassifierCV: cv and scoring need the rows in memory, but these are read "
+                "block by block. Leave both at None to use leave-one-out cross-validation by "
+                "squared errors."
             )
         scorer = check_scoring(RidgeClassifier(), scoring=self.scoring)
         labels = self.classes_[np.asarray(codes.y).astype(np.intp)]
@@ -136,11 +165,12 @@ class RidgeClassifierCV(RoutesToFolds, LinearClassifier):
             if self.store_cv_results:
                 self.cv_results_ = left_out
             weight = _weight_of(signs, slice(None))
-            judged = (_Judged(self.classes_, left_out[:, :, a]) for a in range(alphas.size))
-            return np.array([scorer(model, None, labels, **weight) for model in judged])
+            models = (_GivenScores(self.classes_, left_out[:, :, a]) for a in range(alphas.size))
+            return np.array([scorer(model, None, labels, **weight) for model in models])
         if self.store_cv_results:
             raise ParameterError(
-                "RidgeClassifierCV: store_cv_results belongs to leave-one-out. Use cv=None."
+                "RidgeClassifierCV: store_cv_results=True is only possible with leave-one-out "
+                f"cross-validation, but cv={self.cv!r}. Use cv=None."
             )
         folds = check_cv(self.cv, labels, classifier=True).split(signs.X, labels, **for_folds)
         return np.mean(
@@ -155,7 +185,7 @@ class RidgeClassifierCV(RoutesToFolds, LinearClassifier):
         )
 
     def _left_out(self, signs: InMemory, alphas: Array) -> Array:
-        """Scores of every row by the fit without it, (n, n_scores, n_alphas)."""
+        """Scores of every row by the model fitted without it, (n, n_scores, n_alphas)."""
         search = RidgeCV(
             alphas=alphas,
             fit_intercept=self.fit_intercept,
@@ -167,8 +197,7 @@ class RidgeClassifierCV(RoutesToFolds, LinearClassifier):
     def _of_folds(
         self, folds: Iterator[tuple[Array, Array]], signs: InMemory, alphas: Array
     ) -> Iterator[tuple[list[RidgeClassifier], Array]]:
-        """For each fold a classifier for every penalty, all from one spectrum; and the rows held
-        out."""
+        """For each fold, a classifier for every penalty and the numbers of the held-out rows."""
         search = RidgeCV(fit_intercept=self.fit_intercept)
         for train, test in folds:
             part = replace(
@@ -189,12 +218,12 @@ class RidgeClassifierCV(RoutesToFolds, LinearClassifier):
 
 
 def _weight_of(source: InMemory, rows: Any) -> dict[str, Array]:
-    """What a scorer is told of the weights of some rows."""
+    """The weights of some rows as keyword arguments of a scorer."""
     return {} if source.weight is None else {"sample_weight": source.weight[rows]}
 
 
-class _Judged(ClassifierMixin, BaseEstimator):
-    """A classifier whose scores are known: what scorers ask for."""
+class _GivenScores(ClassifierMixin, BaseEstimator):
+    """A classifier with given scores, in the form that scorers need."""
 
     def __init__(self, classes: Array, scores: Array) -> None:
         self.classes_, self.scores = classes, scores

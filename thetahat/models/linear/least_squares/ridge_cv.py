@@ -25,43 +25,56 @@ from thetahat.objective.least_squares.ridge_path import RidgePath
 
 
 class RidgeCV(RoutesToFolds, LinearRegressor):
-    """Ridge over a grid of penalties; leave-one-out in closed form by default.
+    """Ridge regression that chooses its penalty by cross-validation.
 
-    Formula: leaving row i out turns its residual into eᵢ/(1 − hᵢ), with leverage
-    hᵢ = 1/n + xᵢᵀ(XᵀX + αI)⁻¹xᵢ; the α of the smallest mean square is kept. One eigendecomposition
-    serves all penalties.
+    Formula: by default every row is left out once. Leaving out row i changes its residual from eᵢ
+    to eᵢ/(1 − hᵢ), with leverage hᵢ = 1/n + xᵢᵀ(XᵀX + αI)⁻¹xᵢ, so no model has to be refitted. The
+    α with the smallest mean squared error is kept. One eigendecomposition serves all values of α.
 
-    Cost: about two Gram matrices, O(n d²), however many penalties; in memory or out of core.
+    Cost: about two Gram matrices, O(n d²), for any number of penalties, in memory or out of core.
 
     Parameters
     ----------
     alphas : array-like, default=(0.1, 1.0, 10.0)
-        Penalties to try.
+        Values of the penalty strength α to try. Larger values mean a stronger penalty. All must
+        be ≥ 0.
     fit_intercept : bool, default=True
-        Whether b is fitted.
-    scoring : str, callable or None
-        Scorer (greater is better); None: negative mean squared error left out, or R² with `cv`.
-    cv : int, splitter, iterable or None
-        None: leave-one-out. Otherwise folds as in scikit-learn.
-    gcv_mode : {None, "auto", "svd", "eigen"}
-        Kept for compatibility; the spectrum of the normal equations is used.
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred. The intercept is never penalised.
+    scoring : str, callable or None, default=None
+        Score used to choose the penalty: a name known to scikit-learn or a scorer; greater is
+        better. None uses the negative mean squared error, or R² if `cv` is given.
+    cv : int, splitter, iterable or None, default=None
+        Folds for the cross-validation. None leaves out one row at a time, which needs no refitting.
+        An int is the number of folds; a splitter of scikit-learn or an iterable of (train, test)
+        row numbers is used as given.
+    gcv_mode : {None, "auto", "svd", "eigen"}, default=None
+        Has no effect. Accepted for compatibility with scikit-learn; the eigenvalues of the normal
+        equations are always used.
     store_cv_results : bool, default=False
-        Keep ``cv_results_``: squared errors (or predictions, with `scoring`) per row and penalty.
+        Whether to keep the results for every row and every penalty in ``cv_results_``. Only
+        possible with ``cv=None``.
     alpha_per_target : bool, default=False
-        Choose a penalty for each target; leave-one-out only.
+        Whether to choose a separate penalty for each target. Only possible with ``cv=None``.
 
     Attributes
     ----------
     alpha_ : float or array of shape (n_targets,)
-        The chosen penalty.
-    best_score_ : float or array
-        Its score.
+        The chosen penalty strength; one per target if ``alpha_per_target=True``.
+    best_score_ : float or array of shape (n_targets,)
+        Score of the chosen penalty.
     scores_ : array of shape (n_alphas,) or (n_targets, n_alphas)
-        The score of every penalty.
+        Score of every penalty, in the order of `alphas`.
     cv_results_ : array of shape (n, n_alphas) or (n, n_targets, n_alphas)
-        With ``store_cv_results=True``.
-    coef_, intercept_, solution_
-        As in `LinearRegression`.
+        Squared errors of the left-out rows, or their predictions if `scoring` is given. Only
+        available with ``store_cv_results=True``.
+    coef_ : array of shape (d,) or (n_targets, d)
+        Estimated coefficients (β̂), one row per target if y has several columns.
+    intercept_ : float or array of shape (n_targets,)
+        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
+    solution_ : Solution
+        Report of the solver: its name and the reason for choosing it, how it stopped, the number of
+        iterations and the remaining optimality gap.
 
     Examples
     --------
@@ -103,24 +116,31 @@ class RidgeCV(RoutesToFolds, LinearRegressor):
         self.alpha_per_target = alpha_per_target
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> RidgeCV:
-        """Choose the penalty, and fit to all rows.
+        """Choose the penalty and fit the model to all rows.
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in `LinearRegression.fit`.
-        **params
-            For the splitter `cv` (``groups``), with scikit-learn's metadata routing enabled.
+        X : array-like, sparse, table or Source of shape (n, d)
+            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            target.
+        y : array-like of shape (n,) or (n, n_targets), optional
+            Target values. Leave it out if X is a `Source`.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+        **params : dict
+            Metadata for the splitter `cv`, such as ``groups``. Needs scikit-learn's metadata
+            routing: ``sklearn.set_config(enable_metadata_routing=True)``.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         for_folds = self._for_folds(params)
         source = self._open(X, y, sample_weight, check_finite=False)
         alphas = np.atleast_1d(np.asarray(self.alphas, dtype=float))
         if not alphas.size:
-            raise ParameterError("RidgeCV: alphas is empty. Give at least one penalty.")
+            raise ParameterError("RidgeCV: alphas is empty. Give at least one value.")
         path = self._path(source, alphas)
         scores = self._scores(source, path, for_folds)
         best = scores.argmax(axis=1) if self.alpha_per_target else [scores.mean(axis=0).argmax()]
@@ -137,13 +157,13 @@ class RidgeCV(RoutesToFolds, LinearRegressor):
             theta=theta,
             outcome=Outcome.EXACT,
             solver="eigen",
-            reason=f"one spectrum of the normal equations for all {alphas.size} penalties",
+            reason="one eigendecomposition of the normal equations serves all penalties",
             message=Outcome.EXACT.value,
         )
         return self
 
     def _path(self, source: Source, alphas: Array) -> RidgePath:
-        """From the d × d normal equations, or the n × n ones when there are fewer rows."""
+        """Fits for all penalties, from d × d equations, or n × n ones if there are fewer rows."""
         if isinstance(source, InMemory) and source.n_rows < source.n_features:
             source.require_finite()
             return RidgePath.of_few_rows(source, alphas, intercept=self.fit_intercept)
@@ -151,7 +171,7 @@ class RidgeCV(RoutesToFolds, LinearRegressor):
         return RidgePath.of(about if self.fit_intercept else about.about_zero(), alphas)
 
     def _scores(self, source: Source, path: RidgePath, for_folds: dict[str, Any]) -> Array:
-        """The score of every penalty, one row per output (one row in all with folds)."""
+        """The score of every penalty: one row per target, or a single row if folds are used."""
         if self.cv is not None:
             penalties = path.penalties * path.unit**2
             return self._fold_scores(source, penalties, for_folds)[None, :]
@@ -170,16 +190,20 @@ class RidgeCV(RoutesToFolds, LinearRegressor):
         return self._left_out_scores(_targets(source), residuals, weight)
 
     def _left_out_scores(self, y: Array, residuals: Array, weight: Array | None) -> Array:
-        """A scorer applied to predictions of rows left out."""
+        """Apply the scorer to the predictions of left-out rows."""
         scorer = check_scoring(self, scoring=self.scoring)
         options = {} if weight is None else {"sample_weight": weight}
         if not self.alpha_per_target:
             predictions = [y - residuals[:, :, a] for a in range(residuals.shape[2])]
-            return np.array([[scorer(_Given(p), None, y, **options) for p in predictions]])
+            return np.array(
+                [[scorer(_GivenPredictions(p), None, y, **options) for p in predictions]]
+            )
         return np.array(
             [
                 [
-                    scorer(_Given(y[:, k] - residuals[:, k, a]), None, y[:, k], **options)
+                    scorer(
+                        _GivenPredictions(y[:, k] - residuals[:, k, a]), None, y[:, k], **options
+                    )
                     for a in range(residuals.shape[2])
                 ]
                 for k in range(y.shape[1])
@@ -190,8 +214,8 @@ class RidgeCV(RoutesToFolds, LinearRegressor):
         """Mean score over folds; one Gram matrix and one spectrum per fold."""
         if self.store_cv_results or self.alpha_per_target:
             raise ParameterError(
-                "RidgeCV: store_cv_results and alpha_per_target belong to leave-one-out. "
-                "Use cv=None."
+                "RidgeCV: store_cv_results=True and alpha_per_target=True are only possible with "
+                f"leave-one-out cross-validation, but cv={self.cv!r}. Use cv=None."
             )
         whole = _in_memory(source)
         scorer = check_scoring(Ridge(), scoring=self.scoring)
@@ -214,8 +238,8 @@ class RidgeCV(RoutesToFolds, LinearRegressor):
             yield model
 
 
-class _Given(RegressorMixin, BaseEstimator):
-    """A model whose predictions are known: what scorers ask for."""
+class _GivenPredictions(RegressorMixin, BaseEstimator):
+    """A model with given predictions, in the form that scorers need."""
 
     def __init__(self, predictions: Array) -> None:
         self.predictions = predictions if predictions.shape[-1] != 1 else predictions[..., 0]
@@ -227,8 +251,9 @@ class _Given(RegressorMixin, BaseEstimator):
 def _in_memory(source: Source) -> InMemory:
     if not isinstance(source, InMemory):
         raise CapabilityError(
-            "RidgeCV: folds, scoring= and store_cv_results need rows in memory. From a file, use "
-            "the default, leave-one-out by mean squared error."
+            "RidgeCV: cv, scoring and store_cv_results need the rows in memory, but these are "
+            "read block by block. Leave them at their defaults to use leave-one-out "
+            "cross-validation by mean squared error."
         )
     return source
 

@@ -9,36 +9,43 @@ import numpy as np
 from thetahat.data.summaries.moments import moments
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import boolean
+from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
-from thetahat.mathematics.linalg.least_squares import EPSILON
 from thetahat.mathematics.linalg.total_least_squares import nearest_plane
 from thetahat.mathematics.linalg.triangular_factor import triangular_factor
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 
 
 class TotalLeastSquares(LinearRegressor):
-    """The hyperplane with the smallest sum of squared perpendicular distances.
+    """Total least squares: regression with errors in X as well as in y.
 
-    Formula: centre, Z = [X y] = UΛVᵀ, v the right singular vector of the smallest singular value;
-    β̂ = −v₁..d / v_{d+1}. It is the smallest correction T = [E R] with (X + E)β = y + R, and
-    ‖T‖_F² = λ_min². X and y must be in comparable units: distances are taken as they come. Columns
-    of X that depend on each other leave β undetermined; the β of least norm is taken. Where the
-    hyperplane is vertical (v_{d+1} = 0) there is no β, and the fit is refused.
+    Formula: centre Z = [X y] and compute its singular value decomposition Z = UΛVᵀ. With v the
+    right singular vector of the smallest singular value, β̂ = −v₁..d / v_{d+1}. The fitted
+    hyperplane has the smallest sum of squared perpendicular distances to the rows. Equivalently,
+    T = [E R] is the smallest correction with (X + E)β = y + R, and ‖T‖_F² = λ_min².
 
-    Cost: O(n d²) time, O(d²) memory beside the data, out of core too.
+    X and y must be in comparable units, because distances are computed without scaling. If columns
+    of X are linearly dependent, the β with the smallest norm is returned. If the hyperplane is
+    vertical (v_{d+1} = 0), no β exists and an error is raised.
+
+    Cost: O(n d²) time and O(d²) memory in addition to the data, in memory or out of core.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Whether the hyperplane may miss the origin.
+        Whether to fit an intercept (b). If False, the hyperplane goes through the origin.
 
     Attributes
     ----------
-    coef_, intercept_, solution_
-        As in `LinearRegression`; ``solution_.value`` is ‖T‖_F².
+    coef_ : array of shape (d,) or (n_targets, d)
+        Estimated coefficients (β̂), one row per target if y has several columns.
+    intercept_ : float or array of shape (n_targets,)
+        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
     singular_values_ : array of shape (d + n_targets,)
-        Singular values of the centred [X y].
+        Singular values of [X y], after centring if an intercept is fitted.
+    solution_ : Solution
+        Report of the solver. ``solution_.value`` is ‖T‖_F², the sum of squared corrections.
 
     Examples
     --------
@@ -49,14 +56,31 @@ class TotalLeastSquares(LinearRegressor):
     1.0
     """
 
-    _why_no_errors = "the errors in X are not told from those in y"
+    _why_no_errors = "the errors in X cannot be separated from those in y"
+
     _ranges = {"fit_intercept": boolean}  # noqa: RUF012
 
     def __init__(self, *, fit_intercept: bool = True) -> None:
         self.fit_intercept = fit_intercept
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TotalLeastSquares:
-        """Fit; parameters as in `LinearRegression.fit`."""
+        """Fit the hyperplane.
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            target.
+        y : array-like of shape (n,) or (n, n_targets), optional
+            Target values. Leave it out if X is a `Source`.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         source = self._open(X, y, sample_weight)
         about = moments(source)
         about = about if self.fit_intercept else about.about_zero()
@@ -81,14 +105,23 @@ class TotalLeastSquares(LinearRegressor):
         return self
 
     def correct(self, X: Any, y: Any) -> tuple[Array, Array]:
-        """The corrected rows (X + E, y + R), which lie exactly on the hyperplane.
+        """Correct rows so that they lie exactly on the fitted hyperplane: (X + E, y + R).
 
         Formula: each row moves perpendicularly to the hyperplane. Cost: O(n d).
 
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows to correct, with the same columns as in `fit`.
+        y : array-like of shape (n,) or (n, n_targets)
+            Target values of these rows.
+
         Returns
         -------
-        X, y : arrays
-            Nearest points on the fitted hyperplane.
+        X : array of shape (n, d)
+            The corrected rows.
+        y : array of the shape of `y`
+            The corrected targets.
         """
         X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
         coef = np.atleast_2d(self.coef_)

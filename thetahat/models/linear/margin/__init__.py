@@ -1,1 +1,1 @@
-"""Halfspaces and margins: support vector machines, consistent and best halfspaces."""
+"""Linear support vector machines, and halfspaces by linear programming or exact search."""

@@ -1,12 +1,12 @@
-"""The halfspace with the fewest errors, by looking at all of them: 0-1 loss minimised exactly.
+"""The halfspace with the fewest errors, by exhaustive search: the 0-1 loss minimised exactly.
 
     min over w, b of Σ wtᵢ·1[yᵢ(wᵀxᵢ + b) ≤ 0]
 
 The problem is NP-hard in the number of columns, which is why classifiers minimise surrogates. But
-rows can be split by hyperplanes in few ways: any split by a halfspace is also made by a hyperplane
-through d of the rows, tilted a little to take a side on each row it goes through. So all planes
-through d rows are tried; the rows on a plane are split by the same search inside it, one dimension
-lower, whatever their position.
+hyperplanes can split the rows in few ways only: every split by a halfspace is also made by a
+hyperplane through d of the rows, tilted slightly to decide the side of the rows on it. So all
+planes through d rows are tried; the rows on a plane are split by the same search in one dimension
+less.
 """
 
 from __future__ import annotations
@@ -17,34 +17,35 @@ from math import comb
 
 import numpy as np
 
+from thetahat.data.source import row_weights
 from thetahat.foundation.errors import DataError, MemoryBudgetError
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 
 MOST_PLANES = 2_000_000
-"""Planes through d rows that are tried at most."""
+"""Largest number of planes through d rows that are tried."""
 CHUNK = 4096
-"""Planes tried at a time."""
+"""Number of planes evaluated together."""
 ON_THE_PLANE = 1e-9
-"""Distance, in units of the spread of the rows, within which a row lies on a plane."""
+"""Distance below which a row counts as lying on a plane, relative to the extent of the rows."""
 
 
 @dataclass(frozen=True)
 class Halfspace:
-    """wᵀx + b > 0, and how many errors it makes.
+    """A halfspace wᵀx + b > 0 and its number of errors.
 
     Formula: ŷ = sign(wᵀx + b). Cost: O(d).
 
     Attributes
     ----------
     coef : array of shape (d,)
-        w.
+        Normal vector of the hyperplane (w).
     intercept : float
-        b.
+        Intercept of the score (b).
     error : float
-        Σ wtᵢ·1[yᵢ(wᵀxᵢ + b) ≤ 0]: the number of errors where all weights are 1.
+        Total weight of the errors, Σ wtᵢ·1[yᵢ(wᵀxᵢ + b) ≤ 0]; their number if all weights are 1.
     planes : int
-        How many planes were tried.
+        Number of planes that were tried.
 
     Examples
     --------
@@ -59,29 +60,41 @@ class Halfspace:
     planes: int
 
     def score(self, X: Array) -> Array:
-        """wᵀx + b of each row."""
+        """Compute the score wᵀx + b of each row. Cost: O(n d).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows to evaluate, with one column per coefficient.
+
+        Returns
+        -------
+        scores : array of shape (n,)
+            Scores, positive inside the halfspace.
+        """
         return np.asarray(X, dtype=np.float64) @ self.coef + self.intercept
 
 
 def best_halfspace(X: Array, y: Array, sample_weight: Array | None = None) -> Halfspace:
-    """The halfspace with the least number (or weight) of errors; for tiny problems only.
+    """Find the halfspace with the fewest errors by exhaustive search; for tiny problems only.
 
-    Formula: min over w, b of Σ wtᵢ·1[yᵢ(wᵀxᵢ + b) ≤ 0], without assuming that any halfspace is
-    right (agnostic learning). Cost: O(n^{d+1}) time: all planes through d of the n rows
-    are tried, and more than two million are refused.
+    Formula: min over w, b of Σ wtᵢ·1[yᵢ(wᵀxᵢ + b) ≤ 0]. The rows need not be separable (agnostic
+    learning). Cost: O(n^{d+1}) time, because all planes through d of the n rows are tried. More
+    than two million planes raise an error.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Rows.
+        Training data with few rows and columns.
     y : array-like of shape (n,)
-        Labels −1 and +1.
+        Class labels, which must be −1 and +1.
     sample_weight : array-like of shape (n,), optional
-        What an error on each row costs; 1 if None.
+        Cost of an error on each row. None gives every row weight 1.
 
     Returns
     -------
-    Halfspace
+    halfspace : Halfspace
+        The halfspace with the smallest total weight of errors.
 
     Examples
     --------
@@ -99,9 +112,9 @@ def best_halfspace(X: Array, y: Array, sample_weight: Array | None = None) -> Ha
     planes = comb(rank_rows, min(d, rank_rows))
     if planes > MOST_PLANES:
         raise MemoryBudgetError(
-            f"best_halfspace: {rank_rows} different rows of {d} columns span {planes:.3g} planes; "
-            f"at most {MOST_PLANES:.3g} are tried, for counting errors exactly is NP-hard. Take "
-            "fewer rows or columns, or minimise a surrogate: LinearSVC, LogisticRegression."
+            f"best_halfspace: {rank_rows} different rows with {d} columns define {planes:.3g} "
+            f"planes, but at most {MOST_PLANES:.3g} can be tried. Use fewer rows or columns, or "
+            "minimise a surrogate loss with LinearSVC or LogisticRegression."
         )
     centre = rows.mean(axis=0)
     scale = float(np.abs(rows - centre).max()) or 1.0
@@ -115,13 +128,13 @@ def best_halfspace(X: Array, y: Array, sample_weight: Array | None = None) -> Ha
 
 
 class _Search:
-    """All planes through the rows of one flat, and the searches inside them."""
+    """Search over all planes through the rows, with smaller searches inside each plane."""
 
     def __init__(self) -> None:
         self.planes = 0
 
     def best(self, rows: Array, signs: Array, cost: Array) -> Array:
-        """(w, b) with the least cost of errors on these rows, strictly off the plane for each."""
+        """(w, b) with the smallest cost of errors on these rows, none of them on the plane."""
         origin = rows[0]
         _, spread, axes = np.linalg.svd(rows - origin)
         k = int(np.sum(spread > ON_THE_PLANE))
@@ -171,7 +184,7 @@ class _Search:
 
 
 def planes_through(points: Array) -> tuple[Array, Array]:
-    """Unit normals and offsets of the planes through each group of k points; NaN where not unique.
+    """Unit normals and offsets of the planes through groups of k points; NaN if not unique.
 
     The normal of k points in k dimensions is the last right singular vector of their differences.
     """
@@ -186,7 +199,7 @@ def planes_through(points: Array) -> tuple[Array, Array]:
 
 
 def tilted(plane: Array, tilt: Array, rows: Array, off: Array) -> Array:
-    """The plane turned towards `tilt` a little: rows off it keep their side, others take one."""
+    """The plane tilted slightly towards `tilt`, so that rows off the plane keep their side."""
     height = np.abs(rows[off] @ plane[:-1] + plane[-1])
     pull = np.abs(rows[off] @ tilt[:-1] + tilt[-1])
     room = float(np.min(height / np.maximum(pull, 1e-300), initial=np.inf))
@@ -197,20 +210,23 @@ def _checked(X: Array, y: Array, sample_weight: Array | None) -> tuple[Array, Ar
     rows, signs = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if rows.ndim != 2 or rows.shape[0] == 0 or rows.shape[1] == 0 or signs.shape != rows.shape[:1]:
         raise DataError(
-            f"best_halfspace: X has shape {rows.shape} and y {signs.shape}; give (n, d) and (n,)."
+            "best_halfspace: X must have shape (n, d) and y (n,), but they have "
+            f"{rows.shape} and {signs.shape}. Pass one label per row."
         )
     if not np.isfinite(rows).all():
-        raise DataError("best_halfspace: X holds NaN or infinity. Drop those rows.")
+        raise DataError("best_halfspace: X contains NaN or infinity. Drop those rows.")
     if not np.isin(signs, (-1.0, 1.0)).all():
         row = int(np.argmin(np.isin(signs, (-1.0, 1.0))))
         raise DataError(
-            f"best_halfspace: y must be −1 or +1; row {row} is {signs[row]:g}. Write 2·y − 1 for "
-            "labels 0 and 1, or use th.data.LabelEncoding."
+            f"best_halfspace: y must be −1 or +1; row {row} is {signs[row]:g}. Use 2·y − 1 for "
+            "labels 0 and 1, or th.data.LabelEncoding."
         )
-    cost = np.ones(len(signs)) if sample_weight is None else np.asarray(sample_weight, float)
+    cost = np.asarray(row_weights(sample_weight, len(signs)), float)
     if cost.shape != signs.shape or not (np.isfinite(cost).all() and (cost >= 0).all()):
         raise DataError("best_halfspace: sample_weight must be one finite number ≥ 0 per row.")
     if not cost.sum() > 0:
-        raise DataError("best_halfspace: all weights are zero. Give at least one row a weight.")
+        raise DataError(
+            "best_halfspace: all weights are zero. Give at least one row a positive weight."
+        )
     keep = cost > 0
     return rows[keep], signs[keep], cost[keep]

@@ -1,8 +1,8 @@
-"""What linear support vector machines share: the cost C, and a bias that is penalised.
+"""Shared by linear support vector machines: the cost C and a penalised intercept.
 
-Their objective is ½(‖β‖² + c²) + C·Σ wᵢ ℓ(yᵢ, xᵢᵀβ + s·c), where c is the coefficient of a constant
-column s, so the bias b = s·c is shrunk a little, the less the larger s is. Divided by C·Σw it is a
-mean loss with the L2 penalty λ = 1/(C·Σw).
+The objective is ½(‖β‖² + c²) + C·Σ wᵢ ℓ(yᵢ, xᵢᵀβ + s·c), where c is the coefficient of a constant
+column with value s. So the intercept b = s·c is shrunk, and less so for larger s. Divided by C·Σw,
+the objective is a mean loss with the L2 penalty λ = 1/(C·Σw).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import weight_sums
 
 SWEEPS = 10
-"""Sweeps of a coordinate method in the first step of its loop."""
+"""Passes over the rows in the first step of coordinate descent."""
 
 
 class CostAndBias:
@@ -49,7 +49,7 @@ class CostAndBias:
     def _risk(
         self, source: Source, loss: Loss, cost: float, *, sparse: bool = False, outputs: int = 0
     ) -> EmpiricalRisk:
-        """½‖θ‖² + cost·Σ wᵢ ℓᵢ as a mean loss with its penalty; ‖θ‖₁ instead when sparse."""
+        """½‖θ‖² (or ‖θ‖₁ if sparse) + cost·Σ wᵢ ℓᵢ, as a mean loss with its penalty."""
         strength = 1.0 / (cost * self._total_weight(source))
         d = source.n_features
         predictor = (
@@ -64,20 +64,20 @@ class CostAndBias:
         total = source.reduce(weight_sums).weight
         if not total > 0:
             raise DataError(
-                f"{type(self).__name__}: all sample weights are zero, so no row counts. Give at "
-                "least one row a positive weight."
+                f"{type(self).__name__}: all sample weights are zero. Give at least one row a "
+                "positive weight."
             )
         return total
 
     def _method(self, risk: EmpiricalRisk) -> tuple[Method, str, int]:
-        """The method, why, and the most steps that ``max_iter`` allows it."""
+        """The method, the reason for it, and its maximum number of steps from ``max_iter``."""
         method, reason = method_for(risk)
-        # By the columns alone: rows repeated or weighted must be solved alike.
+        # Depends on the columns only, so that repeated and weighted rows use the same solver.
         wide = risk.predictor.n_parameters > SMALL_HESSIAN["memory"]
         if hasattr(risk, "dual_rows") and hasattr(risk, "hessian"):
             if self.dual is True or (self.dual == "auto" and wide):
                 method = DualCoordinateDescent()
-                reason = "dual=True" if self.dual is True else "more columns than Newton is for"
+                reason = "dual=True" if self.dual is True else "too many columns for Newton"
         seed = 0 if self.random_state is None else _seed(self.random_state)
         if isinstance(method, DualCoordinateDescent):
             steps = steps_for_sweeps(SWEEPS, self.max_iter)
@@ -87,7 +87,7 @@ class CostAndBias:
         return method, reason, self.max_iter
 
     def _iterations(self, method: Method, steps: int) -> int:
-        """Newton steps, or the sweeps in so many steps of a coordinate method."""
+        """Newton steps, or the passes over the rows in that many steps of coordinate descent."""
         if isinstance(method, DualCoordinateDescent):
             return max(1, min(self.max_iter, sweeps_in_steps(method.sweeps, steps)))
         return max(1, steps * getattr(method, "sweeps", 1))
@@ -95,11 +95,12 @@ class CostAndBias:
     def _tolerance(self, risk: EmpiricalRisk, method: Method) -> float:
         """``tol`` in units of the mean risk.
 
-        A duality gap shrinks with the square of the distance to the optimum, hence the hundredth.
+        A duality gap decreases with the square of the distance to the optimum, so `tol` is divided
+        by 100.
         """
-        # Without a penalty (C=inf) there are no units but those of the mean risk.
+        # Without a penalty (C=inf), `tol` is in units of the mean risk.
         in_sums = self.tol * (float(risk.penalty.get_params()["alpha"]) or 1.0)
-        if isinstance(method, InteriorPoint):  # its gap is a share already
+        if isinstance(method, InteriorPoint):  # its gap is already relative
             return self.tol / 100
         if method.gap_kind != "duality gap":
             return in_sums
@@ -109,21 +110,19 @@ class CostAndBias:
 
 
 def pull(multipliers: Array, risk: EmpiricalRisk) -> Array:
-    """What each row adds to β, in the unit of β = Σ pullᵢ·xᵢ: wᵢmᵢ/(λ·Σw) = C·wᵢ·mᵢ."""
-    weight = risk.source.map_rows(
-        lambda block: np.ones(block.n_rows) if block.weight is None else block.weight
-    )
+    """The contribution of each row to β = Σ pullᵢ·xᵢ: wᵢmᵢ/(λ·Σw) = C·wᵢ·mᵢ."""
+    weight = risk.source.map_rows(lambda block: block.row_weights)
     return weight * multipliers / (risk.penalty.get_params()["alpha"] * weight.sum())
 
 
 def coefficients(theta: Array, risk: EmpiricalRisk) -> tuple[Array, Array]:
-    """β and b of a risk's θ."""
+    """β and b from the θ of a risk."""
     predictor = risk.predictor
     return predictor.bias(theta) if isinstance(predictor, BiasColumn) else predictor.split(theta)
 
 
 def support_rows(multipliers: Array, source: Source) -> Array:
-    """The rows with a pull: a multiplier that is not 0, of a row that counts."""
+    """The support vectors: rows of positive weight whose multiplier is not 0."""
     size = np.abs(multipliers) if multipliers.ndim == 1 else np.abs(multipliers).max(axis=1)
     pulling = size > 1e-10 * size.max(initial=0.0)
     if isinstance(source, InMemory) and source.weight is not None:

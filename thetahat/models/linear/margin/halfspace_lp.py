@@ -1,11 +1,11 @@
-"""A consistent halfspace by linear programming: every labelled example is one linear inequality.
+"""A consistent halfspace by linear programming: every labelled row is one linear inequality.
 
     (x, +) ⇒ wᵀx − θ ≥ margin        (x, −) ⇒ wᵀx − θ ≤ −margin
 
-Some w and θ satisfy them all exactly when the classes can be separated. First the total violation
-is minimised; if none is left, the margin is widened as far as |wⱼ| ≤ 1 allows. The programs see
-every column from its middle and in units of its extent, since solvers of linear programs take what
-is below 10⁻⁷ for 0; what they find is checked on the rows themselves.
+Some w and θ satisfy all of them exactly if the classes are separable. First the total violation is
+minimised; if it is 0, the margin is maximised subject to |wⱼ| ≤ 1. Inside the programs every column
+is centred and scaled by its range, because solvers of linear programs treat values below 10⁻⁷ as 0;
+the result is checked on the original rows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from thetahat.data.in_memory import InMemory
-from thetahat.data.views.one_against_rest import OneAgainstRest
+from thetahat.data.views import one_against_rest
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.parameters import boolean, one_of
 from thetahat.foundation.caller_warning import warn
@@ -27,47 +27,48 @@ from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.programs.linear_program import linear_program
 
 CONSISTENT = 1e-7
-"""Total violation, in units of the margin, that is left by rounding alone."""
+"""Total violation, in units of the margin, that is attributed to rounding."""
 
 
 class HalfspaceLP(LinearClassifier):
-    """A halfspace wᵀx > θ consistent with all examples, or the least inconsistent one.
+    """Halfspace wᵀx > θ that classifies all rows correctly, or violates as little as possible.
 
-    Formula: min Σ wtᵢ ξᵢ subject to yᵢ(wᵀxᵢ − θ) ≥ 1 − ξᵢ, ξᵢ ≥ 0. If the optimum is 0 the examples
-    are consistent, and max γ subject to yᵢ(wᵀxᵢ − θ) ≥ γ, |wⱼ| ≤ 1 gives the widest margin in the
-    1-norm; where columns differ so much in size (by 10⁷ or so) that no program finds it, a
-    halfspace with some margin. Examples that no halfspace satisfies are reported. More than two
-    classes are told apart one against the rest. A margin below 10⁻⁸ of the columns' extents counts
-    as none.
+    Formula: min Σ wtᵢ ξᵢ subject to yᵢ(wᵀxᵢ − θ) ≥ 1 − ξᵢ, ξᵢ ≥ 0. If the minimum is 0, the rows
+    are consistent with a halfspace, and max γ subject to yᵢ(wᵀxᵢ − θ) ≥ γ, |wⱼ| ≤ 1 gives the
+    widest margin. If the columns differ in size by 10⁷ or more, this second problem may be
+    unsolvable numerically; a halfspace with some margin is returned instead. A margin below 10⁻⁸ of
+    the column ranges counts as none. More than two classes are fitted one against the rest.
 
-    Cost: a linear program of n + d unknowns and n inequalities; O(n d) memory. A program that takes
-    longer than ``th.config(max_time=...)`` is refused: there is no halfspace before its end.
+    Cost: a linear program with n + d unknowns and n inequalities; O(n d) memory. If it takes longer
+    than ``th.config(max_time=...)``, an error is raised, because there is no intermediate solution.
 
     Parameters
     ----------
     on_inconsistent : {"ignore", "warn", "raise"}, default="ignore"
-        What to do when no halfspace satisfies all inequalities; ``consistent_`` tells it anyway.
+        What to do if no halfspace classifies all rows correctly: nothing, give a warning, or raise
+        an error. ``consistent_`` is set in any case.
     fit_intercept : bool, default=True
-        Whether there is a threshold θ; without one the plane goes through the origin.
+        Whether to fit a threshold (θ). If False, the hyperplane goes through the origin.
 
     Attributes
     ----------
-    coef_ : array of shape (1 or C, d)
-        w, with the largest entry 1 in size where the examples are consistent.
-    intercept_ : array of shape (1 or C,)
-        −θ.
-    threshold_ : array of shape (1 or C,)
-        θ.
+    coef_ : array of shape (1, d) or (n_classes, d)
+        Normal vector of the hyperplane (w); scaled so that its largest entry is ±1 if the rows are
+        consistent.
+    intercept_ : array of shape (1,) or (n_classes,)
+        Intercept of the score, which is the negative threshold (−θ).
+    threshold_ : array of shape (1,) or (n_classes,)
+        Threshold of the halfspace (θ).
     consistent_ : bool
-        Whether every inequality holds.
+        Whether all inequalities are satisfied.
     violation_ : float
-        The least total violation Σ wtᵢ ξᵢ; 0 when consistent.
-    margin_ : array of shape (1 or C,)
-        γ, the least yᵢ(wᵀxᵢ − θ); negative when inconsistent.
-    violated_ : array
-        The examples whose inequality does not hold.
-    classes_ : array of shape (C,)
-        The labels.
+        Smallest possible total violation Σ wtᵢ ξᵢ; 0 if consistent.
+    margin_ : array of shape (1,) or (n_classes,)
+        Margin of the halfspace (γ), the smallest yᵢ(wᵀxᵢ − θ); negative if inconsistent.
+    violated_ : array of shape (n_violated,)
+        Numbers of the rows whose inequality is violated.
+    classes_ : array of shape (n_classes,)
+        The class labels, in sorted order.
 
     Examples
     --------
@@ -96,20 +97,22 @@ class HalfspaceLP(LinearClassifier):
         Parameters
         ----------
         X : array-like, sparse or table of shape (n, d)
-            Examples.
+            Training data. The rows must be in memory.
         y : array-like of shape (n,)
-            Labels.
+            Class labels: text, numbers or Booleans.
         sample_weight : array-like of shape (n,), optional
-            What a violation of each example costs; an example of weight 0 is no inequality.
+            Cost of a violation for each row. Rows of weight 0 are ignored. None gives every row
+            weight 1.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         source = self._open_classes(X, y, sample_weight)
         assert isinstance(source, InMemory)
         codes = (1,) if len(self.classes_) == 2 else range(len(self.classes_))
-        halves = [OneAgainstRest.of(source, code) for code in codes]
+        halves = [one_against_rest(source, code) for code in codes]
         work = Watch().in_time(self._halfspace)
         found = [work(half) for half in halves if isinstance(half, InMemory)]
         weights = np.array([theta for theta, _ in found])
@@ -121,20 +124,22 @@ class HalfspaceLP(LinearClassifier):
         return self
 
     def inequalities(self, X: Any, y: Any) -> list[str]:
-        """What each example says of w and θ: (01010, +) says w2 + w4 > θ.
+        """Write each row as an inequality for w and θ. Cost: O(size of X).
 
-        The second of two ``classes_`` counts as +. Cost: O(size of X).
+        For example, the row 01010 of the positive class becomes ``w2 + w4 > θ``. The second of two
+        ``classes_`` is the positive class.
 
         Parameters
         ----------
         X : array-like or sparse of shape (n, d)
-            Examples.
+            Rows to write as inequalities.
         y : array-like of shape (n,)
-            Their labels.
+            Class labels of these rows.
 
         Returns
         -------
-        list of n strings
+        inequalities : list of str
+            One inequality for each row.
         """
         positive = self._positive(y)
         rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
@@ -147,15 +152,15 @@ class HalfspaceLP(LinearClassifier):
         labels = np.asarray(y)
         if len(self.classes_) != 2:
             raise DataError(
-                f"HalfspaceLP: an example is one inequality when there are two classes; here are "
-                f"{len(self.classes_)}. Ask for one class against the rest: y == label."
+                f"HalfspaceLP: inequalities needs two classes, but there are {len(self.classes_)}. "
+                "Fit one class against the rest: y == label."
             )
         return labels == self.classes_[1]
 
     def _halfspace(self, source: InMemory) -> tuple[Array, float]:
-        """(w, −θ) and the least total violation."""
-        counts = np.ones(source.n_rows, bool) if source.weight is None else source.weight > 0
-        cost = np.ones(source.n_rows) if source.weight is None else np.asarray(source.weight, float)
+        """(w, −θ) and the smallest total violation."""
+        counts = source.row_weights > 0
+        cost = np.asarray(source.row_weights, float)
         frame = Frame.of(source.X[counts], centred=self.fit_intercept and not source.is_sparse)
         signed = _signed_rows(source, counts, self.fit_intercept, frame)
         theta, violation = least_violation(signed, cost[counts])
@@ -165,11 +170,11 @@ class HalfspaceLP(LinearClassifier):
         return self._widest(source, counts, frame, theta), 0.0
 
     def _widest(self, source: InMemory, counts: Array, frame: Frame, theta: Array) -> Array:
-        """(w, −θ) of the widest margin; where rounding hides it, of θ, which has some."""
+        """(w, −θ) of the widest margin; the given halfspace if rounding makes that impossible."""
         even = Frame(frame.centre, np.full_like(frame.extent, frame.extent.max()))
         signed = _signed_rows(source, counts, self.fit_intercept, even)
         wide = widest_margin(signed, source.n_features)
-        # In these units the bound of 1 on w is the largest extent.
+        # In these units the bound |wⱼ| ≤ 1 is the largest range of a column.
         found = even.back(wide, self.fit_intercept) * even.extent.max()
         if (signed @ wide).min() > 0:
             return found
@@ -180,19 +185,20 @@ class HalfspaceLP(LinearClassifier):
     def _judge(self, source: InMemory, halves: list[Any]) -> None:
         z = source.map_rows(self._raw_block)
         signs = np.column_stack([half.y for half in halves])
-        counts = np.ones(source.n_rows, bool) if source.weight is None else source.weight > 0
+        counts = source.row_weights > 0
         margins = (z * signs)[counts]
         self.margin_ = margins.min(axis=0)
-        # A negative example may lie on the plane; a positive one may not.
+        # Negative rows may lie on the plane; positive rows may not.
         broken = ((z * signs < 0) | ((z == 0) & (signs > 0))).any(axis=1) & counts
         self.violated_ = np.flatnonzero(broken)
         self.consistent_ = self.violation_ == 0.0
         if self.consistent_ or self.on_inconsistent == "ignore":
             return
         message = (
-            f"HalfspaceLP: no halfspace satisfies all {int(counts.sum())} examples; the least "
-            f"total violation is {self.violation_:.3g}, and {self.violated_.size} stay on the "
-            "wrong side. Use LinearSVC or LogisticRegression, which weigh errors, or add features."
+            f"HalfspaceLP: no halfspace classifies all {int(counts.sum())} rows correctly; the "
+            f"smallest total violation is {self.violation_:.3g}, and the number of rows on the "
+            f"wrong side is {self.violated_.size}. Use LinearSVC or LogisticRegression, which "
+            "allow errors, or add columns."
         )
         if self.on_inconsistent == "raise":
             raise DataError(message)
@@ -201,14 +207,14 @@ class HalfspaceLP(LinearClassifier):
 
 @dataclass(frozen=True)
 class Frame:
-    """Where the columns are seen from, and in which units."""
+    """Centre and scale of the columns inside the linear programs."""
 
     centre: Array
     extent: Array
 
     @classmethod
     def of(cls, X: Array, *, centred: bool) -> Frame:
-        """The middle and half the extent of every column; the largest entry where not centred."""
+        """The midpoint and half the range of every column; the largest entry if not centred."""
         dense = isinstance(X, np.ndarray)
         low = np.asarray(X.min(axis=0) if dense else X.min(axis=0).toarray()).ravel()
         high = np.asarray(X.max(axis=0) if dense else X.max(axis=0).toarray()).ravel()
@@ -218,17 +224,17 @@ class Frame:
         return cls(centre, np.where(extent > 0, extent, 1.0))
 
     def back(self, theta: Array, intercept: bool) -> Array:
-        """(w, −θ) for the columns as they are."""
+        """(w, −θ) for the original columns."""
         coef = theta[: len(self.extent)] / self.extent
         level = theta[-1] - self.centre @ coef if intercept else 0.0
         return np.append(coef, level)
 
 
 def least_violation(signed: Array, cost: Array) -> tuple[Array, float]:
-    """θ that minimises Σ cᵢ [1 − sᵢᵀθ]₊ over rows sᵢ = yᵢ(xᵢ, 1), and that sum.
+    """θ that minimises Σ cᵢ [1 − sᵢᵀθ]₊ over rows sᵢ = yᵢ(xᵢ, 1), and the minimum.
 
-    Solved in the dual, max Σ aᵢ subject to Σ aᵢsᵢ = 0 and 0 ≤ a ≤ c: one constraint per column
-    instead of one per row. θ is what those constraints are worth.
+    Solved in the dual, max Σ aᵢ subject to Σ aᵢsᵢ = 0 and 0 ≤ a ≤ c, which has one constraint per
+    column instead of one per row. θ consists of the multipliers of these constraints.
     """
     n, p = signed.shape
     found = linear_program(-np.ones(n), equalities=(signed.T, np.zeros(p)), lower=0.0, upper=cost)
@@ -239,8 +245,8 @@ def least_violation(signed: Array, cost: Array) -> tuple[Array, float]:
 def widest_margin(signed: Array, d: int) -> Array:
     """θ that maximises min sᵢᵀθ with its first d entries between −1 and 1.
 
-    The dual seeks the shares a of rows whose sum Σ aᵢsᵢ is nearest to 0 in the 1-norm; the two
-    classes have equal shares where there is a threshold.
+    The dual finds shares a of the rows whose sum Σ aᵢsᵢ is nearest to 0 in the 1-norm; with a
+    threshold, the two classes have equal shares.
     """
     n, p = signed.shape
     ones, sides = sp.csr_array(np.ones((1, n))), sp.eye_array(p, d, format="csr")
@@ -253,7 +259,7 @@ def widest_margin(signed: Array, d: int) -> Array:
         equalities=(balance, np.append(np.zeros(p), 1.0)),
         lower=0.0,
     )
-    if found.equality_multipliers is None:  # all rows on one side: no threshold is too far
+    if found.equality_multipliers is None:  # all rows on one side: the margin is unbounded
         alone = np.zeros(p)
         alone[-1] = np.sign(float(signed[:, [-1]].sum()))
         return alone
@@ -261,7 +267,7 @@ def widest_margin(signed: Array, d: int) -> Array:
 
 
 def _signed_rows(source: InMemory, counts: Array, intercept: bool, frame: Frame) -> Array:
-    """yᵢ(xᵢ, 1) of the examples that count, as the frame shows them."""
+    """yᵢ(xᵢ, 1) of the rows of positive weight, centred and scaled by the frame."""
     y = np.asarray(source.y, dtype=np.float64)[counts]
     if source.is_sparse:
         rows = sp.csr_array(source.X[counts]).astype(np.float64)

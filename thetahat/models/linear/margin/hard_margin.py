@@ -1,8 +1,8 @@
-"""The hard margin: min ½‖θ‖² subject to yᵢ f(xᵢ) ≥ 1 for every row, by soft margins that need none.
+"""The hard margin: min ½‖θ‖² subject to yᵢ f(xᵢ) ≥ 1 for every row, solved by soft margins.
 
-A soft margin whose solution leaves no slack is the hard one, since its multipliers αᵢ < C then
-satisfy the same conditions. So C grows until no row needs slack; data that are not separable are
-told from those with a narrow margin by a linear program.
+A soft margin whose solution has no slack is also the hard margin, because its multipliers αᵢ < C
+satisfy the same optimality conditions. So C is increased until no row needs slack. A linear program
+decides whether the data are separable at all or only have a narrow margin.
 """
 
 from __future__ import annotations
@@ -25,62 +25,62 @@ from thetahat.objective.choose import LARGEST_MULTIPLIER_HESSIAN
 from thetahat.objective.empirical_risk import EmpiricalRisk
 
 SLACK = 1e-7
-"""What is left of a margin of 1 by rounding."""
+"""Violation of a margin of 1 that is attributed to rounding."""
 LARGEST_COST = 1e13
 DOUBTFUL = 1e3
-"""Costs from which on it is worth asking whether the rows can be separated at all."""
+"""Cost from which a linear program checks whether the rows are separable."""
 
 
 def hard_margin(
     risk: EmpiricalRisk, label: str, *, tolerance: float, watch: Watch | None = None
 ) -> Solution:
-    """The widest margin with every row on its right side; multipliers in the unit of β = Σ mᵢxᵢ."""
+    """The widest margin without slack; multipliers in units of β = Σ mᵢxᵢ."""
     source = risk.source
     if not isinstance(source, InMemory):
         raise CapabilityError(
-            "LinearSVC: a hard margin (C=inf) needs its rows in memory, and these are read block "
+            "LinearSVC: a hard margin (C=inf) needs the rows in memory, but these are read block "
             "by block. Use a large finite C."
         )
-    weight = np.ones(source.n_rows) if source.weight is None else np.asarray(source.weight, float)
-    asked, cost = False, 1.0
+    weight = np.asarray(source.row_weights, float)
+    checked, cost = False, 1.0
     while cost <= LARGEST_COST:
         strength = 1.0 / (cost * weight.sum())
         found, margin = _soft(risk, source, weight, strength, tolerance, watch)
         if margin >= 1 - SLACK:
             assert found.multipliers is not None
-            # Rows count by their presence: any weight on the same constraint means the same.
+            # Weights have no effect here: a constraint holds for every row of positive weight.
             shares = np.where(weight > 0, 1.0 / (strength * weight.sum()), 0.0)
             return replace(found, multipliers=found.multipliers * shares)
-        if cost >= DOUBTFUL and not asked:
-            asked = True
+        if cost >= DOUBTFUL and not checked:
+            checked = True
             _require_separable(risk, source, weight > 0, label)
         cost *= 10.0
     raise DataError(
-        f"LinearSVC: class {label} can be separated from the rest, but by a margin too narrow for "
-        "this precision. Scale the columns, or use a finite C."
+        f"LinearSVC: class {label} can be separated from the rest, but the margin is too narrow "
+        "for double precision. Scale the columns, or use a finite C."
     )
 
 
 def without_slack(
     risk: EmpiricalRisk, found: Solution, *, tolerance: float, watch: Watch | None = None
 ) -> Solution:
-    """The soft margin whose cost is so high that it needs no slack: that of a lower cost.
+    """Solve a soft margin with very large cost through a smaller cost that needs no slack either.
 
-    The rows on the margin balance one another to the last digit there, which Newton's steps may
-    miss: where `found` is short of the optimum, lower costs are tried until one needs no slack.
-    `found` itself where none does. `tolerance` is that of the gap of `risk`.
+    If no row needs slack, the solution does not depend on the cost, but Newton's steps may fail for
+    very large costs. If `found` is not optimal, smaller costs are tried until one needs no slack;
+    otherwise `found` is returned. `tolerance` is that of the gap of `risk`.
     """
     source = risk.source
     if not isinstance(source, InMemory):
         return found
-    weight = np.ones(source.n_rows) if source.weight is None else np.asarray(source.weight, float)
+    weight = np.asarray(source.row_weights, float)
     strength = float(risk.penalty.get_params()["alpha"])
     lower = 1.0 / weight.sum()
     while lower > strength:
         soft, margin = _soft(risk, source, weight, lower, 1e-4, watch)
         if margin >= 1 - SLACK:
             assert soft.multipliers is not None
-            # Stretched until no row needs slack, so that all of F is the penalty.
+            # Scaled until no row needs slack, so that F consists of the penalty only.
             theta = soft.theta / min(1.0, margin)
             value, share = risk.value(theta), strength / lower
             hinge = soft.value - lower / 2 * float((soft.theta**2).sum())
@@ -92,7 +92,7 @@ def without_slack(
             return replace(
                 soft, theta=theta, value=value, gap=gap, outcome=outcome, message=outcome.value,
                 steps=found.steps + soft.steps, multipliers=soft.multipliers * share,
-                reason="a margin that needs no slack is that of a lower cost",
+                reason="no row needs slack: solved with a smaller C, which has the same optimum",
             )  # fmt: skip
         lower /= 10.0
     return found
@@ -106,17 +106,17 @@ def _soft(
     tolerance: float,
     watch: Watch | None,
 ) -> tuple[Solution, float]:
-    """The soft margin under that penalty, and the least margin of a row that counts."""
+    """The soft margin with this penalty, and the smallest margin of a row of positive weight."""
     method = (
         AugmentedLagrangian()
         if risk.predictor.n_parameters <= LARGEST_MULTIPLIER_HESSIAN
         else DualCoordinateDescent()
     )
-    # A margin without slack is worth ½‖θ‖² alone: solve to a fraction of that.
+    # Without slack the objective is ½‖θ‖² only, so the tolerance is a fraction of that.
     found = minimise(
         replace(risk, penalty=L2(strength)), method,
         tolerance=1e-3 * min(tolerance, 1e-4) * strength, watch=watch,
-        reason="a soft margin that leaves no slack is the hard one",
+        reason="a soft margin without slack equals the hard margin",
     )  # fmt: skip
     margins = np.asarray(source.y) * source.map_rows(
         lambda block: risk.predictor.raw(block.X, found.theta)
@@ -142,7 +142,7 @@ def _require_separable(risk: EmpiricalRisk, source: InMemory, counts: Array, lab
         signed = -rows * y[:, None]
     if not linear_program(inequalities=(signed, -np.ones(len(y)))).feasible:
         raise DataError(
-            f"LinearSVC: a hard margin (C=inf) needs a hyperplane with every row on its right "
-            f"side, and for class {label} there is none among these {len(y)} rows. Allow slack "
-            "with a finite C, or give features that separate the classes."
+            f"LinearSVC: a hard margin (C=inf) needs a hyperplane that separates all rows, but for "
+            f"class {label} there is none for these {len(y)} rows. Allow slack with a finite C, or "
+            "add columns that separate the classes."
         )

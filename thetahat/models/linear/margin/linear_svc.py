@@ -1,8 +1,8 @@
 """The linear support vector machine: ½‖β‖² + C·Σ wᵢ ξᵢ with yᵢ f(xᵢ) ≥ 1 − ξᵢ, ξᵢ ≥ 0.
 
-At the optimum the slack is ξᵢ = [1 − yᵢ f(xᵢ)]₊, so the same problem is the hinge loss with an L2
-penalty: F = (Σ wᵢ [1 − yᵢ f(xᵢ)]₊)/(Σ wᵢ) + λ/2‖β‖² with λ = 1/(C·Σw). C = ∞ forbids slack: the
-hard margin.
+At the optimum the slack is ξᵢ = [1 − yᵢ f(xᵢ)]₊, so the problem is the hinge loss with an L2
+penalty: F = (Σ wᵢ [1 − yᵢ f(xᵢ)]₊)/(Σ wᵢ) + λ/2‖β‖² with λ = 1/(C·Σw). C = ∞ allows no slack and
+gives the hard margin.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sklearn.callback import with_callbacks
 from thetahat.data.class_weights import class_weighted, weights_of_classes
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
-from thetahat.data.views.one_against_rest import OneAgainstRest
+from thetahat.data.views import one_against_rest
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.parameters import Range, boolean, more_than, one_of, whole
 from thetahat.estimator.sparsify import Sparsifies
@@ -43,69 +43,92 @@ from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.subsampled_start import subsampled_start
 
 LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
-PATIENT = 1000
-"""Steps after which a machine that is not there yet has lost its way; fewer are just few."""
+ENOUGH_STEPS = 1000
+"""Number of steps after which a solver that has not converged is considered to have failed."""
 SIDES = np.array(["wrong", "inside", "on", "outside"])
 
 
 class LinearSVC(Sparsifies, CostAndBias, Watched, LinearClassifier):
-    """Linear support vector machine: soft and hard margin, hinge and squared hinge.
+    """Linear support vector classifier.
 
-    Formula: min ½‖β‖² + C·Σ wᵢ [1 − yᵢ f(xᵢ)]₊ (or its square) with f(x) = xᵀβ + b: equally, slack
-    ξᵢ ≥ 0 with yᵢ f(xᵢ) ≥ 1 − ξᵢ; equally, the mean hinge loss with L2 penalty λ = 1/(C·Σw). With
-    C = ∞ no slack is allowed. Only rows with yᵢ f(xᵢ) ≤ 1 have a say in β. The bias is penalised as
-    the coefficient of a constant column; `LinearModel(loss="hinge")` leaves it free.
+    Formula: min ½‖β‖² + C·Σ wᵢ [1 − yᵢ f(xᵢ)]₊ (or its square) with f(x) = xᵀβ + b and yᵢ = ±1.
+    This is equivalent to minimising slack ξᵢ ≥ 0 with yᵢ f(xᵢ) ≥ 1 − ξᵢ, and to the mean hinge loss
+    with L2 penalty λ = 1/(C·Σw). With C = ∞ no slack is allowed (hard margin). β depends only on
+    the support vectors, which are the rows with yᵢ f(xᵢ) ≤ 1.
 
-    Cost: O(n d²) for each of a few Newton steps; O(n d) per sweep where there are many columns.
+    As in scikit-learn, the intercept is penalised too, as the coefficient of a constant column;
+    `LinearModel(loss="hinge")` does not penalise it.
+
+    Cost: O(n d²) for each of a few Newton steps; O(n d) per iteration of coordinate descent if
+    there are many columns.
 
     Parameters
     ----------
     penalty : {"l2", "l1"}, default="l2"
-        "l1" (with the squared hinge only) sets coefficients to zero.
+        Penalty on the coefficients. "l1" sets coefficients exactly to zero; it requires
+        ``loss="squared_hinge"``.
     loss : {"squared_hinge", "hinge"} or Loss, default="squared_hinge"
-        [1 − y f]₊² or [1 − y f]₊; or a loss of y = ±1, your own ``th.loss(function,
-        targets="signs")`` too: then min ½‖β‖² + C·Σ wᵢ ℓ(yᵢ, f(xᵢ)).
+        Loss to minimise. "hinge" is the standard loss of support vector machines, [1 − y f]₊;
+        "squared_hinge" is its square. Any other loss for labels ±1 works too, including your own
+        ``th.loss(function, targets="signs")``; the objective is then ½‖β‖² + C·Σ wᵢ ℓ(yᵢ, f(xᵢ)).
     dual : bool or "auto", default="auto"
-        Whether the dual is solved. The hinge always is solved through its dual.
+        Whether to solve the dual problem. "auto" chooses by the size of the data. ``loss="hinge"``
+        is always solved through its dual, and ``penalty="l1"`` never is.
     tol : float, default=1e-4
-        The fit stops when the largest entry of the gradient of the objective above is `tol`, or
-        its duality gap `tol`/100 (for coordinate methods: that share of the objective of β = 0).
+        Tolerance of the solver. It stops when the largest entry of the gradient of the objective is
+        at most `tol`, or the duality gap is at most `tol`/100 (for coordinate descent, this
+        fraction of the objective at β = 0). Smaller values give a more exact solution and take
+        longer.
     C : float, default=1.0
-        Cost of slack; ``math.inf`` for a hard margin.
+        Inverse of the strength of the penalty. Larger values allow less slack and fit the training
+        rows more closely; smaller values give smaller coefficients. Must be positive;
+        ``C=math.inf`` requires that the classes are separable (hard margin).
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
-        One machine per class against the rest, or one for all: max_m (1[m ≠ y] + f_m − f_y).
+        How to fit more than two classes. "ovr" fits one classifier per class against the rest;
+        "crammer_singer" fits all classes jointly with the loss max_m (1[m ≠ y] + f_m − f_y), which
+        is slower and rarely more accurate.
     fit_intercept : bool, default=True
-        Whether there is a bias.
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred.
     intercept_scaling : float, default=1
-        The entry of the constant column; the larger, the less the bias is shrunk.
-    class_weight : dict or "balanced", optional
-        Weights of the classes.
+        Value of the constant column whose coefficient gives the intercept. As this coefficient is
+        penalised too, larger values reduce the effect of the penalty on the intercept. Must be
+        positive.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, as ``{label: weight}``; multiplies `sample_weight`. "balanced" sets
+        the weights inversely proportional to the class frequencies, so that all classes have the
+        same total weight. None gives every class weight 1.
     verbose : int, default=0
-        Ignored; follow a fit with ``set_callbacks``.
-    random_state : int, Generator or RandomState, optional
-        Order of the rows for the coordinate methods; always the same if None.
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed for the order of the rows in dual coordinate descent. None always uses the same order.
     max_iter : int, default=1000
-        Most Newton steps or sweeps; ten times as many sweeps for "crammer_singer". Where 1000 steps
-        for the hinge are not enough, a cost so high that no row needs slack is lowered first.
+        Maximum number of iterations: Newton steps, or passes over the rows in coordinate descent
+        (ten times as many for "crammer_singer"). If the hinge loss has not converged after 1000
+        iterations because C is very large, an equivalent problem with a smaller C is solved.
 
     Attributes
     ----------
-    coef_ : array of shape (1 or C, d)
-        β, one row per class; one row in all for two classes.
-    intercept_ : array of shape (1 or C,), or 0.0
-        b.
-    classes_ : array of shape (C,)
-        The labels.
+    coef_ : array of shape (1, d) or (n_classes, d)
+        Estimated coefficients (β̂): one row for two classes, otherwise one row per class.
+    intercept_ : array of shape (1,) or (n_classes,), or 0.0
+        Estimated intercepts (b̂); 0.0 if ``fit_intercept=False``.
+    classes_ : array of shape (n_classes,)
+        The class labels, in sorted order.
     support_ : array of shape (n_support,)
-        The rows with a say in β. This and the next two are there when the dual was solved.
-    dual_coef_ : array of shape (1 or C, n_support)
-        yᵢαᵢ of each: αᵢ = C·wᵢ inside the margin, less on it. β = dual_coef_ @ support_vectors_.
+        Row numbers of the support vectors. Only available if the dual was solved, like
+        ``dual_coef_`` and ``support_vectors_``.
+    dual_coef_ : array of shape (1, n_support) or (n_classes, n_support)
+        Dual coefficients yᵢαᵢ of the support vectors: αᵢ = C·wᵢ inside the margin, and less on it.
+        ``coef_`` equals ``dual_coef_ @ support_vectors_``.
     support_vectors_ : array or sparse of shape (n_support, d)
-        Those rows, where they are in memory.
+        The support vectors, if the rows are in memory.
     solution_ : Solution
-        Outcome, steps and gap; the worst of the classes.
+        Report of the solver: how it stopped, the number of iterations and the remaining optimality
+        gap, for the class with the worst result.
     n_iter_ : int
-        Steps or sweeps taken.
+        Number of iterations that the solver ran.
 
     Examples
     --------
@@ -164,20 +187,22 @@ class LinearSVC(Sparsifies, CostAndBias, Watched, LinearClassifier):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LinearSVC:
-        """Fit to rows in memory (X, y) or to a source that brings its own labels.
+        """Fit the classifier.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Features.
+            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            target.
         y : array-like of shape (n,), optional
-            Labels; None when X is a `Source`.
+            Class labels: text, numbers or Booleans. Leave it out if X is a `Source`.
         sample_weight : array-like of shape (n,), optional
-            A row of weight 2 counts as two rows.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         source = self._open_classes(X, y, sample_weight)
         self._require_known_combination()
@@ -185,7 +210,7 @@ class LinearSVC(Sparsifies, CostAndBias, Watched, LinearClassifier):
         found: list[Solution] = []
 
         def attributes(theta: Array) -> dict[str, Any]:
-            """The machines that are done, the one in work, and nothing yet of the others."""
+            """Attributes during a fit; classes that are not fitted yet have zero coefficients."""
             thetas = [solution.theta for solution in found] + [theta]
             thetas += [risk.predictor.zeros() for risk in risks[len(thetas) :]]
             return self._split(thetas, risks, source)
@@ -201,23 +226,24 @@ class LinearSVC(Sparsifies, CostAndBias, Watched, LinearClassifier):
         return self
 
     def margin_side(self, X: Any, y: Any, tolerance: float = 1e-6) -> Array:
-        """On which side of the margin rows lie: "outside", "on", "inside" or "wrong".
+        """Determine on which side of the margin rows lie. Cost: O(n d k) for k classes.
 
-        By the signed score m of the row's own class: m > 1, m = 1, 0 < m < 1 or m ≤ 0; rows
-        strictly outside have no say in β. Cost: O(n d C).
+        The side follows from the score m of the row's own class: "outside" if m > 1, "on" if m = 1,
+        "inside" if 0 < m < 1 and "wrong" if m ≤ 0. Rows strictly outside do not influence β.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Rows.
+            Rows to evaluate, with the same columns as in `fit`.
         y : array-like of shape (n,)
-            Their labels.
-        tolerance : float
-            How far from 1 a score may be and still count as on the margin.
+            Class labels of these rows.
+        tolerance : float, default=1e-6
+            Largest distance of a score from 1 that still counts as on the margin.
 
         Returns
         -------
-        array of shape (n,) of words
+        sides : array of shape (n,)
+            "outside", "on", "inside" or "wrong" for each row.
         """
         from thetahat.data.columns.labels import LabelEncoding
 
@@ -235,7 +261,7 @@ class LinearSVC(Sparsifies, CostAndBias, Watched, LinearClassifier):
         return SIDES[place]
 
     def _risks(self, source: Source) -> list[EmpiricalRisk]:
-        """One risk per machine: a single one for two classes, or for all by Crammer and Singer."""
+        """One risk per class against the rest; one in all for two classes or Crammer-Singer."""
         classes = len(self.classes_)
         weighted = partial(class_weighted, classes=self.classes_, who="LinearSVC")
         hard = self.C == np.inf
@@ -243,12 +269,12 @@ class LinearSVC(Sparsifies, CostAndBias, Watched, LinearClassifier):
         if self.multi_class == "crammer_singer" and classes > 2:
             if hard:
                 raise ParameterError(
-                    "LinearSVC: C=inf needs one machine per class. Use multi_class='ovr', or a "
-                    "large finite C."
+                    "LinearSVC: C=inf is not available with multi_class='crammer_singer'. Use "
+                    "multi_class='ovr', or a large finite C."
                 )
             if not isinstance(source, InMemory):
                 raise CapabilityError(
-                    "LinearSVC: multi_class='crammer_singer' needs its rows in memory, and these "
+                    "LinearSVC: multi_class='crammer_singer' needs the rows in memory, but these "
                     "are read block by block. Use multi_class='ovr'."
                 )
             source = weighted(source, class_weight=self.class_weight)
@@ -257,17 +283,17 @@ class LinearSVC(Sparsifies, CostAndBias, Watched, LinearClassifier):
         if hard or self.multi_class == "crammer_singer":
             loss = Hinge()
         if self.multi_class == "crammer_singer":
-            # Of two scores only the difference counts, so each class carries half of it.
+            # Only the difference of two scores matters, so each class has half of it.
             cost *= 2.0
         if classes == 2:
-            sources = [OneAgainstRest.of(weighted(source, class_weight=self.class_weight), 1)]
+            sources = [one_against_rest(weighted(source, class_weight=self.class_weight), 1)]
         elif self.class_weight is None:
-            sources = [OneAgainstRest.of(source, code) for code in range(classes)]
+            sources = [one_against_rest(source, code) for code in range(classes)]
         else:
-            # As in scikit-learn: the weight of a class counts in its own machine only.
+            # As in scikit-learn, the weight of a class only applies in its own problem.
             own = weights_of_classes(source, self.classes_, self.class_weight, "LinearSVC")
             sources = [
-                OneAgainstRest.of(weighted(source, class_weight={label: own[code]}), code)
+                one_against_rest(weighted(source, class_weight={label: own[code]}), code)
                 for code, label in enumerate(self.classes_.tolist())
             ]
         return [self._risk(each, loss, cost, sparse=self.penalty == "l1") for each in sources]
@@ -282,10 +308,10 @@ class LinearSVC(Sparsifies, CostAndBias, Watched, LinearClassifier):
         found = minimise(
             risk, method, start, tolerance=tolerance, max_steps=steps, watch=watch, reason=reason
         )
-        lost = found.outcome is Outcome.STUCK
+        failed = found.outcome is Outcome.STUCK
         if found.outcome is Outcome.STEPS_EXHAUSTED:
-            lost = self.max_iter >= PATIENT
-        if lost and isinstance(method, AugmentedLagrangian):
+            failed = self.max_iter >= ENOUGH_STEPS
+        if failed and isinstance(method, AugmentedLagrangian):
             return without_slack(risk, found, tolerance=tolerance, watch=watch)
         return found
 
@@ -303,10 +329,10 @@ class LinearSVC(Sparsifies, CostAndBias, Watched, LinearClassifier):
     def _keep_support(
         self, found: list[Solution], risks: list[EmpiricalRisk], source: Source
     ) -> None:
-        """The rows with a pull, and how hard each pulls; nothing where only the primal was solved.
+        """Store the support vectors and their dual coefficients if the dual was solved.
 
-        A multiplier mᵢ of the mean risk is wᵢmᵢ/(λ·Σw) in β = Σ (…)·xᵢ; those of Crammer and Singer
-        have that unit already.
+        A multiplier mᵢ of the mean risk becomes wᵢmᵢ/(λ·Σw) in β = Σ (…)·xᵢ; those of Crammer and
+        Singer already have that unit.
         """
         for name in ("support_", "dual_coef_", "support_vectors_"):
             self.__dict__.pop(name, None)
@@ -326,26 +352,28 @@ class LinearSVC(Sparsifies, CostAndBias, Watched, LinearClassifier):
             self.support_vectors_ = source.X[self.support_]
 
     def _require_known_combination(self) -> None:
-        """Refuse what no solver serves, as scikit-learn does."""
+        """Raise an error for combinations of parameters without a solver, as scikit-learn does."""
         given = f"penalty={self.penalty!r}, loss={self.loss!r}, dual={self.dual!r}"
         rule = remedy = ""
         own = isinstance(self.loss, Loss)
         if own and self.loss.targets not in (Targets.SIGNS, Targets.REAL):
-            rule = f"the loss is for targets {self.loss.targets.value}, and these are −1 and +1"
-            remedy = "Give th.loss(function, targets='signs'), or use LogisticRegression"
+            rule = f"the loss needs targets {self.loss.targets.value}, but these are −1 and +1"
+            remedy = "Use th.loss(function, targets='signs') or LogisticRegression"
         elif own and (self.multi_class == "crammer_singer" or self.C == np.inf):
-            rule = "multi_class='crammer_singer' and C=inf have a loss of their own, the hinge"
+            rule = "multi_class='crammer_singer' and C=inf always use the hinge loss"
             remedy = "Use multi_class='ovr' and a finite C, or loss='hinge'"
         elif self.multi_class == "crammer_singer" or self.C == np.inf:
             if self.penalty == "l1":
-                rule, remedy = "both have an L2 penalty", "Use penalty='l2'"
+                rule = "multi_class='crammer_singer' and C=inf always use an L2 penalty"
+                remedy = "Use penalty='l2'"
         elif self.penalty == "l1" and self.loss == "hinge":
-            rule = "penalty='l1' and loss='hinge' have no common solver"
+            rule = "no solver combines penalty='l1' with loss='hinge'"
             remedy = "Use loss='squared_hinge', or penalty='l2'"
         elif self.penalty == "l1" and self.dual is True:
-            rule, remedy = "penalty='l1' has no dual here", "Use dual=False"
+            rule, remedy = "penalty='l1' cannot be solved in the dual", "Use dual=False"
         elif self.loss == "hinge" and self.dual is False:
-            rule, remedy = "loss='hinge' is solved in its dual", "Use dual=True or dual='auto'"
+            rule = "loss='hinge' can only be solved in the dual"
+            remedy = "Use dual=True or dual='auto'"
         if rule:
             raise ParameterError(
                 f"LinearSVC: Unsupported set of arguments ({given}): {rule}. {remedy}."

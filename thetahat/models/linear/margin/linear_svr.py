@@ -28,57 +28,73 @@ from thetahat.objective.empirical_risk import EmpiricalRisk
 
 
 class LinearSVR(CostAndBias, Watched, LinearRegressor):
-    """Linear regression that ignores errors inside a tube of half-width ε.
+    """Linear support vector regression, which ignores small residuals.
 
-    Formula: min ½‖β‖² + C·Σ wᵢ [|yᵢ − f(xᵢ)| − ε]₊ with f(x) = xᵀβ + b; the squared form takes
-    [·]₊². Rows strictly inside the tube have no say in β: moving one changes nothing while it stays
-    inside. The bias is penalised as the coefficient of a constant column; `LinearModel` leaves it
-    free.
+    Formula: min ½‖β‖² + C·Σ wᵢ [|yᵢ − f(xᵢ)| − ε]₊ with f(x) = xᵀβ + b; the squared form uses
+    [·]₊². Residuals up to ε cost nothing. Rows strictly inside this tube do not influence β: moving
+    one changes nothing as long as it stays inside.
 
-    Cost: O(n d²) for each of a few Newton steps; O(n d) per sweep where there are many columns.
+    As in scikit-learn, the intercept is penalised too, as the coefficient of a constant column;
+    `LinearModel` does not penalise it.
+
+    Cost: O(n d²) for each of a few Newton steps; O(n d) per iteration of coordinate descent if
+    there are many columns.
 
     Parameters
     ----------
     epsilon : float, default=0.0
-        Half the width of the tube, in units of y.
+        Half the width of the tube (ε), in units of y: smaller residuals cost nothing. Larger values
+        use fewer support vectors. Must be ≥ 0.
     tol : float, default=1e-4
-        The fit stops when the largest entry of the gradient of the objective above is `tol`, or
-        its duality gap `tol`/100 (for the coordinate method: that share of the objective of β = 0).
+        Tolerance of the solver. It stops when the largest entry of the gradient of the objective is
+        at most `tol`, or the duality gap is at most `tol`/100 (for coordinate descent, this
+        fraction of the objective at β = 0). Smaller values give a more exact solution and take
+        longer.
     C : float, default=1.0
-        Cost of an error; the larger, the less β is shrunk.
+        Inverse of the strength of the penalty. Larger values fit the training rows more closely;
+        smaller values give smaller coefficients. Must be positive.
     loss : str or Loss, default="epsilon_insensitive"
-        "epsilon_insensitive", "squared_epsilon_insensitive", or a loss of your own such as
-        ``th.losses.Huber()``: then min ½‖β‖² + C·Σ wᵢ ℓ(yᵢ, f(xᵢ)), and `epsilon` is not used.
+        Loss to minimise: "epsilon_insensitive" (absolute residuals beyond ε) or
+        "squared_epsilon_insensitive" (their squares). Any other loss for real targets works too,
+        such as ``th.losses.Huber()``; the objective is then ½‖β‖² + C·Σ wᵢ ℓ(yᵢ, f(xᵢ)), and
+        `epsilon` is not used.
     fit_intercept : bool, default=True
-        Whether there is a bias.
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred.
     intercept_scaling : float, default=1.0
-        The entry of the constant column; the larger, the less the bias is shrunk.
+        Value of the constant column whose coefficient gives the intercept. As this coefficient is
+        penalised too, larger values reduce the effect of the penalty on the intercept. Must be
+        positive.
     dual : bool or "auto", default="auto"
-        Whether the dual is solved. The plain tube always is solved through its dual.
+        Whether to solve the dual problem. "auto" chooses by the size of the data.
+        ``loss="epsilon_insensitive"`` is always solved through its dual.
     verbose : int, default=0
-        Ignored; follow a fit with ``set_callbacks``.
-    random_state : int, Generator or RandomState, optional
-        Order of the rows for the coordinate method; always the same if None.
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed for the order of the rows in dual coordinate descent. None always uses the same order.
     max_iter : int, default=1000
-        Most Newton steps or sweeps.
+        Maximum number of iterations: Newton steps, or passes over the rows in coordinate descent.
 
     Attributes
     ----------
     coef_ : array of shape (d,)
-        β.
+        Estimated coefficients (β̂), one per column.
     intercept_ : array of shape (1,), or 0.0
-        b.
+        Estimated intercept (b̂); 0.0 if ``fit_intercept=False``.
     support_ : array of shape (n_support,)
-        Rows on or outside the tube, the only ones with a say in β. This and the next two are there
-        when the dual was solved.
+        Row numbers of the support vectors, which lie on or outside the tube. Only available if the
+        dual was solved, like ``dual_coef_`` and ``support_vectors_``.
     dual_coef_ : array of shape (1, n_support)
-        αᵢ of each: |αᵢ| = C·wᵢ outside the tube, less on it; β = dual_coef_ @ support_vectors_.
+        Dual coefficients αᵢ of the support vectors: |αᵢ| = C·wᵢ outside the tube, and less on it.
+        ``coef_`` equals ``dual_coef_[0] @ support_vectors_``.
     support_vectors_ : array or sparse of shape (n_support, d)
-        Those rows, where they are in memory.
+        The support vectors, if the rows are in memory.
     solution_ : Solution
-        Outcome, steps, gap, solver and the reason for it.
+        Report of the solver: its name and the reason for choosing it, how it stopped, the number of
+        iterations and the remaining optimality gap.
     n_iter_ : int
-        Steps or sweeps taken.
+        Number of iterations that the solver ran.
 
     Examples
     --------
@@ -131,20 +147,22 @@ class LinearSVR(CostAndBias, Watched, LinearRegressor):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LinearSVR:
-        """Fit to rows in memory (X, y) or to a source that brings its own targets.
+        """Fit the model.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Features.
+            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            target.
         y : array-like of shape (n,), optional
-            Targets; None when X is a `Source`.
+            Target values. Leave it out if X is a `Source`.
         sample_weight : array-like of shape (n,), optional
-            A row of weight 2 counts as two rows.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         source = self._open(X, y, sample_weight)
         loss, cost = self._loss_and_cost()
@@ -167,7 +185,7 @@ class LinearSVR(CostAndBias, Watched, LinearRegressor):
         return self
 
     def _loss_and_cost(self) -> tuple[Loss, float]:
-        """ℓ and its factor; the library's squared tube carries a ½ that scikit-learn's does not."""
+        """The loss and its factor; the squared tube loss has a ½ that scikit-learn's lacks."""
         if isinstance(self.loss, Loss):
             return self.loss, float(self.C)
         if self.loss == "squared_epsilon_insensitive":
@@ -175,15 +193,15 @@ class LinearSVR(CostAndBias, Watched, LinearRegressor):
         if self.dual is False:
             raise ParameterError(
                 f"LinearSVR: Unsupported set of arguments (loss={self.loss!r}, dual=False): this "
-                "loss is solved in its dual. Use dual=True or dual='auto'."
+                "loss can only be solved in the dual. Use dual=True or dual='auto'."
             )
         return EpsilonInsensitive(self.epsilon), float(self.C)
 
     def _require_suitable_targets(self, loss: Loss, source: Source) -> None:
         if loss.targets not in (Targets.REAL, Targets.NONNEGATIVE):
             raise ParameterError(
-                f"LinearSVR: {loss!r} is a loss for {loss.targets.value}, and this is regression. "
-                "Use LinearSVC or LinearModel."
+                f"LinearSVR: {loss!r} is a loss for {loss.targets.value}, but a loss for real "
+                "targets is needed. Use LinearSVC or LinearModel."
             )
         for block in source.blocks():
             check_targets(loss, block.y, who=type(self).__name__, start=block.start)

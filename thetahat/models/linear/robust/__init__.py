@@ -1,1 +1,1 @@
-"""Regression that outliers do not decide: Huber, any robust loss, quantiles."""
+"""Regression that is robust to outliers: Huber, other robust losses, quantiles."""

@@ -1,4 +1,4 @@
-"""Huber regression with its scale: one convex problem in the coefficients and the noise."""
+"""Huber regression with an estimated scale: one convex problem in all parameters."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.callback import with_callbacks
 
-from thetahat.data.extremes import require_squares_of_rows, target_unit
+from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.source import Block, Source
-from thetahat.data.views.retargeted import in_target_units
-from thetahat.data.views.shifted import shifted_to_middle
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, whole
 from thetahat.estimator.watching import Watched
@@ -26,55 +24,66 @@ from thetahat.mathematics.optimizers.programs.interior_point import InteriorPoin
 from thetahat.mathematics.optimizers.smooth.newton import Newton
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.penalties.norms import L2
+from thetahat.objective.conditioning import Conditioning, watch_through
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.robust.huber_scale import HuberWithScale
-from thetahat.objective.units import watch_in_units
 
 TRIAL = 30
-"""Steps after which a scale that has not settled may be on its way to 0."""
+"""Number of steps after which a scale that still changes may be going to 0."""
 
 
 class HuberRegressor(Watched, LinearRegressor):
-    """Linear regression that outliers cannot pull far, with the scale of the noise fitted beside.
+    """Linear regression with the Huber loss, which is robust to outliers in y.
 
-    Formula: β̂, b̂, σ̂ = argmin Σ wᵢ (σ + H(rᵢ/σ)·σ) + α‖β‖² with r = y − xᵀβ − b and H(u) = u² while
-    |u| ≤ ε, then 2ε|u| − ε². It is convex in (β, b, σ) jointly, and scaling y scales the fit.
+    Formula: β̂, b̂, σ̂ = argmin Σ wᵢ (σ + H(rᵢ/σ)·σ) + α‖β‖² with r = y − xᵀβ − b, H(u) = u² for
+    |u| ≤ ε and H(u) = 2ε|u| − ε² otherwise. Residuals larger than ε·σ̂ count only linearly, so that
+    outliers have little influence. The scale σ̂ of the noise is estimated together with the
+    coefficients, so scaling y scales the fit. The objective is jointly convex in (β, b, σ).
 
-    Newton's method on all of them: the Gram matrix of the rows inside is formed once, and corrected
-    by the rows that change sides.
+    The solver is Newton's method on all parameters. The Gram matrix is formed once and corrected
+    for the rows whose residual crosses ε·σ.
 
-    Cost: O(n d²) once and O(n d) for each of 3 to 10 steps, in memory or out of core.
+    Cost: O(n d²) once and O(n d) for each of 3 to 10 iterations, in memory or out of core.
 
     Parameters
     ----------
     epsilon : float, default=1.35
-        ε ≥ 1: how many σ̂ a residual may have before it counts as an outlier's. At ε = 1 the scale
-        goes to 0 and the fit is that of the absolute loss.
+        Number of scales σ̂ beyond which a residual counts as an outlier (ε). Smaller values are
+        more robust to outliers; larger values are closer to least squares. Must be ≥ 1. With ε = 1
+        the scale goes to 0 and the fit is that of the absolute loss.
     max_iter : int, default=100
-        Most steps.
+        Maximum number of iterations of the solver. Raise it if the fit warns that it did not
+        converge.
     alpha : float, default=0.0001
-        α, the strength of the L2 penalty.
+        Strength of the L2 penalty (α). Larger values shrink the coefficients more towards zero.
+        Must be ≥ 0; 0 fits without a penalty.
     warm_start : bool, default=False
-        Start from the last fit.
+        Whether to start from the solution of the previous call to `fit`, if there is one. If False,
+        the previous solution is ignored.
     fit_intercept : bool, default=True
-        Whether b is fitted.
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred. The intercept is never penalised.
     tol : float, default=1e-5
-        Largest gradient entry of the objective at which the fit ends.
+        Tolerance of the solver. It stops when the largest entry of the gradient of the objective is
+        at most `tol`. Smaller values give a more exact solution and take longer.
 
     Attributes
     ----------
-    coef_, intercept_ : array, float
-        β̂ and b̂.
+    coef_ : array of shape (d,)
+        Estimated coefficients (β̂), one per column.
+    intercept_ : float
+        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
     scale_ : float
-        σ̂. It is 0 (to rounding) when more rows than 1 − 1/ε² lie on one plane: the fit is then
-        that of the absolute loss.
+        Estimated scale of the noise (σ̂). It is 0 up to rounding if a share of more than 1 − 1/ε²
+        of the rows lies on one plane; the fit is then that of the absolute loss.
     outliers_ : array of bool, shape (n,)
-        The rows with |r| > ε·σ̂.
+        Mask of the outliers, the rows with |r| > ε·σ̂.
     n_iter_ : int
-        Steps taken.
+        Number of iterations that the solver ran.
     solution_ : Solution
-        Outcome, gap, solver.
+        Report of the solver: its name and the reason for choosing it, how it stopped, the number of
+        iterations and the remaining optimality gap.
 
     Examples
     --------
@@ -119,31 +128,42 @@ class HuberRegressor(Watched, LinearRegressor):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> HuberRegressor:
-        """Fit; parameters as in `LinearRegression.fit`, with one target per row."""
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            target.
+        y : array-like of shape (n,), optional
+            Target values. Leave it out if X is a `Source`.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         source = self._open(X, y, sample_weight)
         predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)
         require_squares_of_rows(source, who=type(self).__name__)
-        source, origin = shifted_to_middle(source, fit_intercept=self.fit_intercept)
-        unit = target_unit(source)
-        source = in_target_units(source, unit) if unit != 1 else source
-        alpha = float(self.alpha) * unit  # of F/unit, with θ/unit
-        problem = HuberWithScale(predictor, float(self.epsilon), alpha, source)
+        rows = Conditioning.near(source, predictor).in_target_unit()
+        unit = 1.0 if rows.unit is None else rows.unit
+        alpha = float(self.alpha) * unit  # scaled so that θ/unit minimises F/unit
+        problem = HuberWithScale(predictor, float(self.epsilon), alpha, rows.source)
         attributes = partial(self._scaled_attributes, problem=problem)
-
-        def back(theta: Array) -> Array:
-            return unit * np.append(predictor.from_origin(theta[:-1], origin), theta[-1])
-
         with (
             self._watching(self.max_iter, attributes, X, y) as watch,
-            watch_in_units(watch, back) as inner,
+            rows.watch(watch) as inner,
         ):
-            start = self._last_fit(problem, origin, unit) if self.warm_start else None
+            start = self._last_fit(problem, rows) if self.warm_start else None
             start = problem.start() if start is None else start
             with _kept_if_interrupted(start):
                 found = self._solve(problem, start, inner)
-        self.solution_ = replace(found, theta=back(found.theta), value=unit * found.value)
+        self.solution_ = replace(rows.solution(found), value=unit * found.value)
         self.__dict__.update(attributes(self.solution_.theta))
-        self.outliers_ = _outliers(source, predictor, found.theta, self.epsilon)
+        self.outliers_ = _outliers(rows.source, predictor, found.theta, self.epsilon)
         self.n_iter_ = found.steps
         self._warn_unless_converged()
         return self
@@ -160,7 +180,7 @@ class HuberRegressor(Watched, LinearRegressor):
                 tolerance=tolerance,
                 max_steps=max_steps,
                 watch=watch,
-                reason="convex in coefficients and scale: few steps, each exact to second order",
+                reason="jointly convex in coefficients and scale: Newton needs few iterations",
             )
 
         found = newton(start, min(TRIAL, self.max_iter))
@@ -182,18 +202,19 @@ class HuberRegressor(Watched, LinearRegressor):
             found = again if again.value <= found.value + 1e-12 * abs(found.value) else found
         if found.value <= exact.value:
             return replace(found, steps=steps)
-        # The fit of the absolute loss is lower, but nothing says that it is the lowest.
+        # The fit of the absolute loss is better, but it is not proven to be optimal.
         return replace(found, theta=exact.theta, value=exact.value, steps=steps)
 
-    def _last_fit(self, problem: HuberWithScale, origin: Array, unit: float) -> Array | None:
-        """(β, b, σ) of the last fit, where there is one of the same columns."""
+    def _last_fit(self, problem: HuberWithScale, rows: Conditioning) -> Array | None:
+        """(β, b, σ) of the previous fit, if there is one with the same columns."""
         coef = getattr(self, "coef_", None)
         if coef is None or len(coef) != problem.predictor.n_features:
             return None
         coef = np.asarray(coef, dtype=np.float64)
         linear = problem.predictor.pack(coef, float(self.intercept_))
-        linear = problem.predictor.from_origin(linear, -origin) / unit
-        return np.append(linear, max(float(self.scale_) / unit, 2 * problem.floor))
+        start = rows.to(np.append(linear, float(self.scale_)))
+        start[-1] = max(start[-1], 2 * problem.floor)
+        return start
 
     def _scaled_attributes(self, theta: Array, problem: HuberWithScale) -> dict[str, Array]:
         coef, intercept = problem.predictor.split(theta[:-1])
@@ -207,7 +228,7 @@ class HuberRegressor(Watched, LinearRegressor):
 
 @contextmanager
 def _kept_if_interrupted(start: Array) -> Iterator[None]:
-    """An interrupt before the first step takes the start along."""
+    """Attach the start to an interrupt that arrives before the first step."""
     try:
         yield
     except KeyboardInterrupt as interrupt:
@@ -224,11 +245,11 @@ def _kept_if_interrupted(start: Array) -> Iterator[None]:
 def _without_scale(
     problem: HuberWithScale, found: Solution, max_steps: int, watch: Watch
 ) -> Solution:
-    """The fit for σ → 0: there F is 2ε·mean |r| + λ‖β‖², a linear (or quadratic) program."""
+    """The fit for σ → 0, where F is 2ε·mean |r| + λ‖β‖², a linear or quadratic program."""
     risk = EmpiricalRisk(
         problem.predictor, Absolute(), L2(problem.penalty / problem.epsilon), problem.source
     )
-    with watch_in_units(watch, lambda linear: np.append(linear, problem.floor)) as inner:
+    with watch_through(watch, lambda linear: np.append(linear, problem.floor)) as inner:
         exact = minimise(risk, InteriorPoint(), max_steps=max_steps, watch=inner)
     return replace(
         exact,

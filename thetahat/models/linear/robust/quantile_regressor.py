@@ -15,17 +15,17 @@ from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.residual.pinball import Quantile
+from thetahat.mathematics.optimizers.joined import worst
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.programs.interior_point import InteriorPoint
-from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.mathematics.penalties.norms import L1
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 
 SOLVERS = ("highs", "highs-ds", "highs-ipm", "interior-point", "revised simplex", "interior_point")
-"""scikit-learn's names of linear-programming solvers; one serves all: the optimum is the same."""
+"""Solver names of scikit-learn; the same interior-point method is used for all of them."""
 OPTIONS = {"maxiter": None, "tol": 1e-10}
-"""What may be set of the solver, and its default."""
+"""Options of the solver and their defaults."""
 
 
 def _are_levels(value: Any) -> bool:
@@ -39,43 +39,49 @@ def _are_levels(value: Any) -> bool:
 
 
 class QuantileRegressor(Watched, LinearRegressor):
-    """Linear conditional quantiles, to the exact optimum of their linear program.
+    """Linear regression that predicts conditional quantiles.
 
-    Formula: β̂, b̂ = argmin (Σ wᵢ ρ_q(rᵢ))/(Σ wᵢ) + α‖β‖₁ with r = y − xᵀβ − b, and ρ_q(r) = q·r for
-    r ≥ 0, (q − 1)·r below. A share q of the rows lies below the fit, whatever the noise; q = ½ is
-    the conditional median (least absolute deviations).
+    Formula: β̂, b̂ = argmin (Σ wᵢ ρ_q(rᵢ))/(Σ wᵢ) + α‖β‖₁ with r = y − xᵀβ − b, where ρ_q(r) = q·r
+    for r ≥ 0 and (q − 1)·r for r < 0 (pinball loss). A share q of the rows lies below the fit, for
+    any distribution of the noise; q = ½ gives the conditional median (least absolute deviations).
 
-    An interior point method finds which rows the fit passes through, and solves their equations:
-    ``solution_.gap`` is the duality gap, zero to rounding, which proves that no fit is better.
+    The solver is an interior-point method followed by an exact solution for the rows that the fit
+    passes through. ``solution_.gap`` is the duality gap, zero up to rounding, which proves that the
+    solution is optimal.
 
-    Cost: O(n d²) for each of 10 to 30 steps, O(n + d²) memory beside the data, in memory or out of
-    core.
+    Cost: O(n d²) for each of 10 to 30 iterations and O(n + d²) memory in addition to the data, in
+    memory or out of core.
 
     Parameters
     ----------
     quantile : float or sequence of float, default=0.5
-        q, strictly between 0 and 1. Several are fitted at once, and their predictions put in order,
-        so that they never cross (which cannot raise the loss).
+        Quantile to predict (q), strictly between 0 and 1. If several are given, they are fitted
+        together, and the predictions of each row are sorted so that the quantiles never cross.
     alpha : float, default=1.0
-        α, the strength of the L1 penalty.
+        Strength of the L1 penalty (α). Larger values set more coefficients to zero. Must be ≥ 0; 0
+        fits without a penalty.
     fit_intercept : bool, default=True
-        Whether b is fitted.
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred. The intercept is never penalised.
     solver : str, default="highs"
-        scikit-learn's names are accepted; the interior point method serves them all.
-    solver_options : dict, optional
-        "maxiter", the most steps, and "tol", the duality gap to reach as a share of the loss of the
-        best constant (1e-10 by default). Other options of SciPy's solvers have no counterpart.
+        Has no effect on the result. scikit-learn's names are accepted, and the same interior-point
+        method is used for all of them.
+    solver_options : dict or None, default=None
+        Options of the solver: "maxiter", the maximum number of iterations, and "tol", the duality
+        gap relative to the loss of the best constant (1e-10 by default). Other options of SciPy's
+        solvers are not supported.
 
     Attributes
     ----------
     coef_ : array of shape (d,) or (n_quantiles, d)
-        β̂; exactly 0 where the penalty rules a column out.
+        Estimated coefficients (β̂), one row per quantile if there are several.
     intercept_ : float or array of shape (n_quantiles,)
-        b̂.
-    solution_ : Solution
-        Outcome, steps and duality gap; of the worst, where there are several quantiles.
+        Estimated intercept (b̂) of each quantile; 0 if ``fit_intercept=False``.
     n_iter_ : int
-        Steps taken.
+        Number of iterations that the solver ran.
+    solution_ : Solution
+        Report of the solver: how it stopped, the number of iterations and the duality gap, for the
+        quantile with the worst result.
 
     Examples
     --------
@@ -114,7 +120,23 @@ class QuantileRegressor(Watched, LinearRegressor):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> QuantileRegressor:
-        """Fit; parameters as in `LinearRegression.fit`, with one target per row."""
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            target.
+        y : array-like of shape (n,), optional
+            Target values. Leave it out if X is a `Source`.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         source = self._open(X, y, sample_weight)
         options = OPTIONS | (self.solver_options or {})
         predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)
@@ -135,7 +157,7 @@ class QuantileRegressor(Watched, LinearRegressor):
                     )
                 )
         self._keep_all([attributes(solution.theta) for solution in solutions])
-        self.solution_ = max(solutions, key=_badness)
+        self.solution_ = worst(solutions)
         self.n_iter_ = max(1, *(solution.steps for solution in solutions))
         self._warn_unless_converged()
         return self
@@ -148,16 +170,23 @@ class QuantileRegressor(Watched, LinearRegressor):
         self.intercept_ = np.stack([fit["intercept_"] for fit in fits])
 
     def predict(self, X: Any) -> Array:
-        """The quantile of y given x; one column for each, where there are several. Cost: O(n d)."""
+        """Predict the quantiles of y. Cost: O(n d).
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            Rows to predict, with the same columns as in `fit`.
+
+        Returns
+        -------
+        y : array of shape (n,) or (n, n_quantiles)
+            Predicted quantiles, one column for each if there are several.
+        """
         z = super().predict(X)
         if z.ndim == 1:
             return z
         rank = np.argsort(np.argsort(np.asarray(self.quantile, dtype=float), kind="stable"))
         return np.sort(z, axis=1)[:, rank]
-
-
-def _badness(solution: Solution) -> tuple[bool, float]:
-    return not solution.outcome.success, solution.gap
 
 
 def _number(options: dict[str, Any], name: str) -> float:

@@ -1,4 +1,4 @@
-"""M-estimation: β̂, b̂ = argmin Σ wᵢ ρ((yᵢ − xᵢᵀβ − b)/σ), with outliers labelled and discounted."""
+"""M-estimation: β̂, b̂ = argmin Σ wᵢ ρ((yᵢ − xᵢᵀβ − b)/σ), with a mask of the outliers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.callback import with_callbacks
 
-from thetahat.data.extremes import in_ordinary_units, require_squares_of_rows, target_unit
-from thetahat.data.views.retargeted import in_target_units
-from thetahat.data.views.shifted import shifted_to_middle
+from thetahat.data.extremes import require_squares_of_rows
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, more_than, none, one_of, whole
 from thetahat.estimator.watching import Watched
@@ -26,76 +24,90 @@ from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.penalties.norms import L2, NoPenalty
 from thetahat.objective.choose import method_for
+from thetahat.objective.conditioning import Conditioning
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.robust.residual_scale import SCALES, Residuals, robust_start
 from thetahat.objective.stopping import tolerance_for
-from thetahat.objective.units import watch_in_units
 
 MOST_ROUNDS = 100
 PLAIN_ROUNDS = 10
-"""Rounds in which the scale of the residuals is the next scale, whatever came before."""
+"""Number of rounds in which the scale of the residuals is simply used as the next scale."""
 SETTLED = 1e-10
-"""Relative change of the scale at which it and the coefficients agree."""
+"""Relative change of the scale below which the scale and the coefficients agree."""
 ROUNDS_END = 100.0
-"""A fit is known to `tol`, and its scale to so many times that."""
+"""Tolerance of the scale, as a multiple of the tolerance of the coefficients."""
 
 
 class RobustRegressor(Watched, LinearRegressor):
-    """Linear regression under a loss that forgives outliers, and names them.
+    """Robust linear regression (M-estimation) that also identifies outliers.
 
-    Formula: β̂, b̂ = argmin (Σ wᵢ σ²ρ(rᵢ/σ))/(Σ wᵢ) + (α/2)‖β‖² with r = y − xᵀβ − b, and σ the scale
-    of these residuals: 1.4826·median |r| ("mad"), Huber's proposal 2 ("huber"), or a number. Fit
-    and scale are brought to agree. The default constants of the losses keep 95% of the efficiency
-    of least squares under normal noise.
+    Formula: β̂, b̂ = argmin (Σ wᵢ σ²ρ(rᵢ/σ))/(Σ wᵢ) + (α/2)‖β‖² with r = y − xᵀβ − b, where σ is
+    the scale of these residuals: 1.4826·median |r| ("mad"), Huber's proposal 2 ("huber"), or a
+    fixed number. The coefficients and the scale are estimated in turn until they agree. The default
+    constants of the losses keep 95% of the efficiency of least squares under normal noise.
 
-    Where ρ is not convex (Forsyth, Cauchy, Tukey) the start decides. It is the S-estimate of a
-    sample of rows, which up to 40% gross outliers do not move, leverage points included, with up to
-    about ten columns (with more, fewer outliers). The bounded losses, Forsyth and Tukey, keep that
-    fit; Huber, absolute and Cauchy resist outliers in y, but not many leverage points.
+    If ρ is not convex ("forsyth", "cauchy", "tukey"), the result depends on the start. The start is
+    an S-estimate on a sample of rows, which up to 40% of gross outliers do not affect, including
+    leverage points, with up to about ten columns (fewer outliers with more columns). The bounded
+    losses "forsyth" and "tukey" keep this robustness; "huber", "absolute" and "cauchy" resist
+    outliers in y, but not many leverage points.
 
-    Cost: that of the solver, O(n d²) per step of "irls" or "newton" and O(n d) per gradient step,
-    for a few rounds; O(n) memory beside the data, in memory or out of core.
+    Cost: that of the solver, O(n d²) per iteration of "irls" or "newton" and O(n d) per gradient
+    step, for a few rounds; O(n) memory in addition to the data, in memory or out of core.
 
     Parameters
     ----------
     loss : str or Loss, default="huber"
-        ρ: "huber", "forsyth", "cauchy", "tukey", "absolute", "epsilon_insensitive", a value such as
-        ``th.losses.Tukey(scale=6.0)``, or your own ``th.loss(function)``. It sees y/σ and z/σ.
+        Loss of the scaled residuals (ρ): "huber", "forsyth", "cauchy", "tukey", "absolute",
+        "epsilon_insensitive", a value such as ``th.losses.Tukey(scale=6.0)``, or your own
+        ``th.loss(function)``, which is evaluated at y/σ and z/σ.
     scale : {"mad", "huber"}, float or None, default="mad"
-        σ; a number is kept as it is, and None stands for 1.
+        How to estimate the scale of the residuals (σ). A number is used as a fixed scale, and None
+        means 1.
     alpha : float, default=0.0
-        α, the strength of the L2 penalty.
+        Strength of the L2 penalty (α). Larger values shrink the coefficients more towards zero.
+        Must be ≥ 0; 0 fits without a penalty.
     fit_intercept : bool, default=True
-        Whether b is fitted.
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred. The intercept is never penalised.
     solver : str or Method, default="auto"
-        "irls" (reweighted least squares), "newton", "lbfgs", "gradient_descent", ...
+        Solver to use: "irls" (iteratively reweighted least squares), "newton", "lbfgs",
+        "gradient_descent" or a method of ``th.optimizers``. "auto" chooses by the loss and the size
+        of the data.
     outlier_threshold : float, default=2.5
-        Rows with |r| more than so many scales are labelled outliers.
-    max_iter : int, optional
-        Most steps in a round; the solver's own default if None.
+        Number of scales beyond which the residual of a row makes it an outlier in ``outliers_``. It
+        does not influence the fit.
+    max_iter : int or None, default=None
+        Maximum number of iterations in each round. None uses the default of the solver.
     tol : float, default=1e-8
-        Largest gap to optimality, in units of σ, at which a round ends; as in `LinearModel`.
+        Tolerance of the solver in each round: largest optimality gap, in units of σ, at which it
+        stops. Smaller values give a more exact solution and take longer.
     sample_size : int, default=1000
-        Rows that the start is found on (more for many columns).
+        Number of rows used to find the start (more are used if there are many columns). Larger
+        values make the start more reliable and slower.
     random_state : int, Generator or None, default=0
-        Which rows these are, and the random planes of the S-estimate.
+        Seed for the sample of rows and the random subsets of the S-estimate.
 
     Attributes
     ----------
-    coef_, intercept_ : array, float
-        β̂ and b̂.
+    coef_ : array of shape (d,)
+        Estimated coefficients (β̂), one per column.
+    intercept_ : float
+        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
     scale_ : float
-        σ; 0 when more than half of the rows lie on one plane, which then is the fit.
+        Scale of the residuals (σ). It is 0 if more than half of the rows lie on one plane, which is
+        then the fit.
     weights_ : array of shape (n,)
-        ψ(u)/u with u = r/σ: how much each row counts in the last least-squares fit.
+        Weight of each row in the equivalent weighted least-squares fit, ψ(u)/u with u = r/σ.
+        Outliers have small weights.
     outliers_ : array of bool, shape (n,)
-        Labels.
+        Mask of the outliers, the rows with |r| > ``outlier_threshold``·σ.
     n_iter_ : int
-        Steps taken.
+        Number of iterations of the solver in all rounds.
     solution_ : Solution
-        Outcome, gap, solver and the reason for it. Where no scale is that of the residuals of its
-        own fit (possible where ρ is not convex), the steps are exhausted; ``message`` says so.
+        Report of the solver. If no scale agrees with the residuals of its own fit, which is
+        possible for losses that are not convex, ``solution_.message`` says so.
     loss_ : Loss
         The loss that was used.
 
@@ -150,28 +162,39 @@ class RobustRegressor(Watched, LinearRegressor):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RobustRegressor:
-        """Fit; parameters as in `LinearRegression.fit`, with one target per row."""
+        """Fit the model and identify outliers.
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            target.
+        y : array-like of shape (n,), optional
+            Target values. Leave it out if X is a `Source`.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         source = self._open(X, y, sample_weight)
         self.loss_ = _residual_loss(self.loss)
         predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)
         require_squares_of_rows(source, who=type(self).__name__)
-        source, unit = in_ordinary_units(source)
-        source, origin = shifted_to_middle(source, fit_intercept=self.fit_intercept)
+        rows = Conditioning.near(source, predictor, ordinary_columns=True)
+        unit = 1.0 if rows.scale is None else rows.scale
         penalty = L2(float(self.alpha) / unit**2) if self.alpha else NoPenalty()
-        risk = EmpiricalRisk(predictor, self.loss_, penalty, source)
+        risk = EmpiricalRisk(predictor, self.loss_, penalty, rows.source)
         attributes = partial(self._attributes, risk=risk)
-
-        def back(theta: Array) -> Array:
-            coef, intercept = predictor.split(predictor.from_origin(theta, origin))
-            return predictor.pack(coef / unit, intercept)
-
         with (
             self._watching(self.max_iter, attributes, X, y) as watch,
-            watch_in_units(watch, back) as inner,
+            rows.watch(watch) as inner,
         ):
             start = self._start(risk, inner)
             found, residuals = self._alternate(risk, start, inner)
-        self.solution_ = replace(found, theta=back(found.theta))
+        self.solution_ = rows.solution(found)
         self.__dict__.update(attributes(self.solution_.theta))
         self.n_iter_ = max(1, self.solution_.steps)
         self._label(residuals)
@@ -179,18 +202,18 @@ class RobustRegressor(Watched, LinearRegressor):
         return self
 
     def _start(self, risk: EmpiricalRisk, watch: Watch) -> Array:
-        unit = target_unit(risk.source)
-        source = in_target_units(risk.source, unit) if unit != 1 else risk.source
+        rows = Conditioning(risk.source, risk.predictor).in_target_unit()
         try:
-            with watch_in_units(watch, lambda theta: unit * theta) as told:
-                return unit * robust_start(
-                    source,
+            with rows.watch(watch) as inner:
+                start = robust_start(
+                    rows.source,
                     risk.predictor,
                     convex=self.loss_.convex,
                     sample_size=self.sample_size,
                     random_state=self.random_state,
-                    watch=told,
+                    watch=inner,
                 )
+            return rows.back(start)
         except KeyboardInterrupt as interrupt:
             if (solution := getattr(interrupt, "solution", None)) is not None:
                 residuals = Residuals.of(risk.source, risk.predictor, solution.theta)
@@ -200,7 +223,7 @@ class RobustRegressor(Watched, LinearRegressor):
     def _alternate(
         self, risk: EmpiricalRisk, theta: Array, watch: Watch
     ) -> tuple[Solution, Residuals]:
-        """Coefficients for the scale, and the scale of their residuals, until both agree."""
+        """Estimate coefficients and scale in turn until both agree."""
         residuals = Residuals.of(risk.source, risk.predictor, theta)
         scale, agreement, steps = self._scale_of(residuals), Agreement(), 0
         for _ in range(MOST_ROUNDS):
@@ -225,26 +248,26 @@ class RobustRegressor(Watched, LinearRegressor):
             solution,
             outcome=Outcome.STEPS_EXHAUSTED,
             gap=abs(found / self.scale_ - 1),
-            gap_kind="share by which the scale of the residuals differs from that of the fit",
-            message="no scale was found that is that of the residuals of its own fit",
+            gap_kind="relative difference between the scale of the fit and of its residuals",
+            message="no scale was found that agrees with the residuals of its own fit",
         ), residuals
 
     def _minimise_in_units(self, risk: EmpiricalRisk, theta: Array, watch: Watch) -> Solution:
-        """The optimum at this scale: y and θ are divided by it, and θ multiplied again."""
-        unit = self.scale_
-        view = replace(risk, source=in_target_units(risk.source, unit))
+        """The optimum for this scale, computed with y and θ divided by it."""
+        rows = Conditioning(risk.source, risk.predictor).in_target_unit(self.scale_)
+        view = replace(risk, source=rows.source)
         method, reason = method_for(view, self.solver)
-        with watch_in_units(watch, lambda inner: inner * unit) as told:
+        with rows.watch(watch) as inner:
             found = minimise(
                 view,
                 method,
-                theta / unit,
+                rows.to(theta),
                 tolerance=tolerance_for(view, method, self.tol),
                 max_steps=self.max_iter,
-                watch=told,
+                watch=inner,
                 reason=reason,
             )
-        return replace(found, theta=found.theta * unit)
+        return rows.solution(found)
 
     def _scale_of(self, residuals: Residuals) -> float:
         if isinstance(self.scale, str):
@@ -252,24 +275,24 @@ class RobustRegressor(Watched, LinearRegressor):
         return 1.0 if self.scale is None else float(self.scale)
 
     def _on_one_plane(self, theta: Array) -> Solution:
-        """More than half of the rows fit exactly: theirs is the fit, whatever the loss."""
+        """The fit if more than half of the rows lie exactly on one plane."""
         self.scale_ = 0.0
         if self.alpha:
             raise DataError(
                 f"RobustRegressor: more than half of the rows lie on one plane, so the scale of "
-                f"the residuals is 0 and alpha={self.alpha!r} has no unit. Give scale=... a "
-                "number, or alpha=0."
+                f"the residuals is 0 and alpha={self.alpha!r} cannot be applied. Give a number as "
+                "scale, or use alpha=0."
             )
         return Solution(
             theta=theta,
             outcome=Outcome.EXACT,
             solver="robust start",
-            reason="more than half of the rows lie on one plane: it is the fit, whatever the loss",
+            reason="more than half of the rows lie on one plane, which is the fit for any loss",
             message=Outcome.EXACT.value,
         )
 
     def _label(self, residuals: Residuals) -> None:
-        """Weights and labels of the rows."""
+        """Set the weights of the rows and the mask of outliers."""
         size = abs(residuals.values)
         if self.scale_ == 0.0:
             self.outliers_ = size > residuals.smallest
@@ -281,19 +304,19 @@ class RobustRegressor(Watched, LinearRegressor):
 
 
 class Agreement:
-    """The search for σ = T(σ), with T(σ) the scale of the residuals of the fit at σ.
+    """The search for σ = T(σ), where T(σ) is the scale of the residuals of the fit at σ.
 
-    σ ← T(σ) mostly leads there. Where it goes in circles, T(σ) − σ has changed its sign, and the
-    root is closed in between: by the line through both ends, and by halves.
+    The iteration σ ← T(σ) usually converges. If it goes in circles, T(σ) − σ has changed its sign,
+    and the root is enclosed by secant and bisection steps.
     """
 
     def __init__(self) -> None:
         self.rounds = 0
         self.ends: dict[bool, tuple[float, float]] = {}
-        """log σ and log T(σ)/σ: the last where T is larger, and the last where it is smaller."""
+        """log σ and log T(σ)/σ for the last σ with T(σ) > σ and the last with T(σ) < σ."""
 
     def next_scale(self, scale: float, found: float) -> float:
-        """The scale to try after `scale`, where the residuals had the scale `found`."""
+        """The scale to try after `scale`, whose residuals had the scale `found`."""
         self.rounds += 1
         self.ends[found > scale] = (math.log(scale), math.log(max(found / scale, 1e-300)))
         if self.rounds < PLAIN_ROUNDS or len(self.ends) < 2 or found <= 0:
@@ -305,14 +328,14 @@ class Agreement:
 
     @property
     def is_closed(self) -> bool:
-        """Whether both ends meet: at σ, or where T jumps over it."""
+        """Whether the interval is empty up to rounding: at the root, or where T jumps over it."""
         if self.rounds <= PLAIN_ROUNDS or len(self.ends) < 2:
             return False
         return abs(self.ends[True][0] - self.ends[False][0]) <= SETTLED
 
 
 def _weight(loss: Loss, units: Array) -> Array:
-    """ψ(u)/u; near u = 0 the curvature there, or as if |u| were √ε where there is a kink."""
+    """ψ(u)/u; near u = 0 the curvature there, or the value at |u| = √ε if there is a kink."""
     zero = np.zeros_like(units)
     if isinstance(loss, Reweightable):
         return loss.irls_weight(zero, units)
@@ -328,7 +351,7 @@ def _residual_loss(given: Any) -> Loss:
     loss = named_loss(given)
     if loss.targets is not Targets.REAL or loss.columns != "one":
         raise ParameterError(
-            f"RobustRegressor: loss={given!r} is for {loss.targets.value}; here it must judge "
-            'residuals of real targets, as "huber", "cauchy" and "tukey" do. Use LinearModel.'
+            f"RobustRegressor: loss={given!r} is for {loss.targets.value}, but a loss of residuals "
+            'is needed, such as "huber", "cauchy" or "tukey". For other losses use LinearModel.'
         )
     return loss

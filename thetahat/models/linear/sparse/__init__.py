@@ -1,1 +1,1 @@
-"""Few coefficients: lasso, elastic net, matching pursuit, best subsets."""
+"""Sparse linear models: lasso, elastic net, matching pursuit, best subsets."""

@@ -1,4 +1,4 @@
-"""Best-subset regression: the L0 problem solved exactly, for small d."""
+"""Best-subset regression: least squares on few columns, solved exactly for small d."""
 
 from __future__ import annotations
 
@@ -26,53 +26,64 @@ CRITERIA = ("rss", "aic", "bic", "cv")
 
 
 class BestSubset(Watched, LinearRegressor):
-    """Least squares on the best subset of the columns, found exactly.
+    """Least squares on the best subset of the columns, found by exact search.
 
-    Formula: constrained, min ‖y − Xβ‖² with ‖β‖₀ ≤ k; penalised, min ‖y − Xβ‖² + τ‖β‖₀; or the size
-    m with the least AIC = n·log(RSS_m/n) + 2m, BIC = n·log(RSS_m/n) + m·log n, or error on held-out
-    rows. ‖β‖₀ counts the non-zero coefficients; the intercept is free.
+    Formula: with a limit k, min ‖y − Xβ‖² subject to ‖β‖₀ ≤ k; with a penalty τ, min ‖y − Xβ‖² +
+    τ‖β‖₀; otherwise the subset size m with the smallest AIC = n·log(RSS_m/n) + 2m,
+    BIC = n·log(RSS_m/n) + m·log n, or error on held-out rows. ‖β‖₀ is the number of non-zero
+    coefficients; the intercept is not counted.
 
     Cost: O(n d²) for the Gram matrix, in memory or out of core, then branch and bound over the 2^d
-    subsets: in practice a second for d = 30 to 40, O(d³) memory. The problem is NP-hard; for more
-    columns use `OrthogonalMatchingPursuit` or an L1 penalty.
+    subsets: usually about a second for d = 30 to 40, with O(d³) memory. The problem is NP-hard; for
+    more columns use `OrthogonalMatchingPursuit` or an L1 penalty.
 
     Parameters
     ----------
-    max_features : int, optional
-        k, the most non-zero coefficients. Default: d; a third of the rank where the columns depend
-        on one another and fit y without residual, as more columns than rows do.
-    tau : float, optional
-        τ of the penalised form.
+    max_features : int or None, default=None
+        Largest number of non-zero coefficients (k). None allows all d columns; if the columns are
+        linearly dependent and fit y without residual (for example with more columns than rows), a
+        third of the rank.
+    tau : float or None, default=None
+        Penalty for each non-zero coefficient (τ). Larger values select fewer columns. Requires
+        ``criterion="auto"``.
     criterion : {"auto", "rss", "aic", "bic", "cv"}, default="auto"
-        What chooses among the best subsets of each size. "rss" is the constrained form. "auto": the
-        penalised form if `tau` is given, the constrained one if `max_features` is, else "bic".
-    cv : int, splitter, iterable or None
-        Folds for "cv", as in scikit-learn.
+        Rule that chooses between the best subsets of each size. "rss" takes the smallest residual
+        sum of squares with at most `max_features` columns; "aic" and "bic" are information
+        criteria; "cv" is the mean squared error on held-out rows. "auto" uses `tau` if it is given,
+        "rss" if `max_features` is given, and otherwise "bic".
+    cv : int, splitter, iterable or None, default=None
+        Folds for ``criterion="cv"``. An int is the number of folds; a splitter of scikit-learn or
+        an iterable of (train, test) row numbers is used as given. None means 5 folds.
     fit_intercept : bool, default=True
-        Whether b is fitted.
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred.
     max_subsets : float, default=2**40
-        Refuse when there are more subsets than this.
+        Largest number of subsets that may be searched. If there are more, an error is raised before
+        the search starts.
 
     Attributes
     ----------
-    coef_, intercept_ : array
-        β̂ and b̂.
+    coef_ : array of shape (d,)
+        Estimated coefficients (β̂), one per column.
+    intercept_ : float
+        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
     support_ : array of bool, shape (d,)
-        Which columns were chosen.
+        Mask of the selected columns.
     n_nonzero_coefs_ : int
-        How many.
+        Number of selected columns.
     rss_ : array of shape (k + 1,)
-        RSS of the best subset of each size.
+        Residual sum of squares of the best subset of each size 0, …, k.
     subsets_ : list of arrays
-        The columns of each.
+        Column numbers of the best subset of each size.
     criterion_ : str
-        What chose: "rss", "tau", "aic", "bic" or "cv".
+        The rule that was used: "rss", "tau", "aic", "bic" or "cv".
     criterion_values_ : array of shape (k + 1,)
-        Its value for each size; the smallest wins.
+        Value of the rule for each size; the smallest is chosen.
     solution_ : Solution
-        ``gap`` is 0 when the search was completed; else RSS above the lower bound.
+        Report of the search. ``solution_.gap`` is 0 if the search was completed; otherwise it is
+        the residual sum of squares above its lower bound.
     n_iter_ : int
-        Nodes of the search tree that were visited.
+        Number of nodes of the search tree that were visited.
 
     Examples
     --------
@@ -85,7 +96,7 @@ class BestSubset(Watched, LinearRegressor):
     [1, 5]
     """
 
-    _why_no_errors = "the columns were chosen by the same rows, which makes them look surer"
+    _why_no_errors = "they would be too small, because the same rows selected the columns"
     _ranges = {  # noqa: RUF012
         "max_features": whole(1) | none,
         "tau": at_least(0) | none,
@@ -114,7 +125,23 @@ class BestSubset(Watched, LinearRegressor):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BestSubset:
-        """Fit; parameters as in `LinearRegression.fit`."""
+        """Search the best subset and fit the model.
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            target.
+        y : array-like of shape (n,), optional
+            Target values. Leave it out if X is a `Source`.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         source = self._open(X, y, sample_weight, check_finite=False)
         largest = self._largest(source.n_features)
         self.criterion_ = self._criterion()
@@ -139,7 +166,7 @@ class BestSubset(Watched, LinearRegressor):
     def _keep_subsets(
         self, source: Source, about: Moments, found: BestSubsets, values: Array, outcome: Outcome
     ) -> None:
-        """The best subset of each size, and the fit to the one with the smallest value."""
+        """Store the best subset of each size, and the fit to the one with the smallest value."""
         self.criterion_values_ = values
         size, largest = int(values.argmin()), len(found.rss) - 1
         theta, _ = _refit(about, found.members[size])
@@ -152,7 +179,7 @@ class BestSubset(Watched, LinearRegressor):
             theta=theta,
             outcome=outcome,
             solver="branch_and_bound",
-            reason=f"all {n_subsets(source.n_features, largest):,} subsets, by bounds",
+            reason=f"exact search of {n_subsets(source.n_features, largest):,} subsets by bounds",
             steps=found.nodes,
             value=float(found.rss[size]),
             gap=0.0 if found.complete else float(found.rss[size] - found.rss[-1]),
@@ -161,19 +188,19 @@ class BestSubset(Watched, LinearRegressor):
         )
 
     def _largest(self, d: int) -> int:
-        """The most columns to choose, refused when there are too many subsets to look at."""
+        """Largest number of columns to select; an error if there are too many subsets."""
         if self.max_features is not None and self.max_features > d:
             raise ParameterError(
-                f"BestSubset: max_features={self.max_features}, but X has {d} columns. Ask for "
-                f"{d} or fewer."
+                f"BestSubset: max_features={self.max_features} is more than the number of columns "
+                f"of X, {d}. Use max_features={d} or fewer."
             )
         largest = d if self.max_features is None else int(self.max_features)
         count = n_subsets(d, largest)
         if count > self.max_subsets:
             raise CapabilityError(
-                f"BestSubset: {d} columns have {count:.2g} subsets of at most {largest}, more than "
-                f"max_subsets={self.max_subsets:.2g}. Use OrthogonalMatchingPursuit or an L1 "
-                "penalty, lower max_features, or raise max_subsets and limit the time with "
+                f"BestSubset: there are {count:.2g} subsets of at most {largest} of {d} columns, "
+                f"more than max_subsets={self.max_subsets:.2g}. Use OrthogonalMatchingPursuit or "
+                "an L1 penalty, lower max_features, or raise max_subsets and limit the time with "
                 "th.config(max_time=...)."
             )
         return largest
@@ -183,8 +210,8 @@ class BestSubset(Watched, LinearRegressor):
             return "tau" if self.tau is not None else "rss" if self.max_features else "bic"
         if self.tau is not None:
             raise ParameterError(
-                f"BestSubset: tau={self.tau} is the penalised form, and "
-                f"criterion={self.criterion!r} another rule. Leave one of them out."
+                f"BestSubset: tau={self.tau} and criterion={self.criterion!r} are different rules "
+                "for choosing the subset. Give only one of them."
             )
         return self.criterion
 
@@ -195,29 +222,30 @@ class BestSubset(Watched, LinearRegressor):
         return about
 
     def _judge(self, source: Source, about: Moments, found: BestSubsets, watch: Watch) -> Array:
-        """The criterion's value of the best subset of each size."""
+        """Value of the criterion for the best subset of each size."""
         if self.criterion_ == "cv":
             return self._held_out(source, len(found.rss) - 1, watch)
         return self._judge_by_all_rows(about, found)
 
     def _judge_by_all_rows(self, about: Moments, found: BestSubsets) -> Array:
-        """The criteria that need no folds; BIC in place of "cv"."""
+        """Criteria that need no folds; BIC in place of "cv"."""
         size = np.arange(len(found.rss))
         if self.criterion_ == "rss":
             return found.rss
         if self.criterion_ == "tau":
             return found.rss + float(self.tau or 0.0) * size
         n = about.weight
-        # A perfect fit would be worth −∞; rounding leaves no more than this.
+        # The logarithm of a perfect fit is −∞; rounding leaves a residual of about this size.
         floor = max(float(np.finfo(np.float64).eps) ** 1.5 * float(found.rss[0]), 1e-300)
         price = 2.0 if self.criterion_ == "aic" else np.log(n)
         return n * np.log(np.maximum(found.rss, floor) / n) + price * size
 
     def _held_out(self, source: Source, largest: int, watch: Watch) -> Array:
-        """Mean squared error on held-out rows, a search for each fold."""
+        """Mean squared error on held-out rows, with one search per fold."""
         if not isinstance(source, InMemory) or source.y is None:
             raise CapabilityError(
-                "BestSubset: criterion='cv' needs its rows in memory. From a file, use 'bic'."
+                "BestSubset: criterion='cv' needs the rows in memory, but these are read block by "
+                "block. Use criterion='bic'."
             )
         errors = []
         for train, test in check_cv(self.cv, source.y).split(source.X, source.y):
@@ -233,7 +261,7 @@ class BestSubset(Watched, LinearRegressor):
 
 
 def _sensible_size(about: Moments) -> int:
-    """All columns, unless they can fit anything: then neither bounds nor criteria mean much."""
+    """All columns, or a third of the rank if the columns fit y without residual."""
     fit, d = pseudo_inverse(about), about.n_features
     total = float(about.scatter[d, d] * about.unit[d] ** 2)
     saturated = fit.rank < d and float(fit.residual[0]) <= 1e-9 * total
@@ -241,9 +269,9 @@ def _sensible_size(about: Moments) -> int:
 
 
 def _search(about: Moments, largest: int, watch: Watch) -> tuple[BestSubsets, Outcome]:
-    """Branch and bound under a watch; the best subsets so far when time runs out."""
+    """Branch and bound under a watch; the best subsets found so far if time runs out."""
     d, scatter = about.n_features, about.scatter * about.unit * about.unit[:, None]
-    # No more columns than there are rows to tell them apart.
+    # More columns than rows cannot be distinguished.
     freedom = max(1, about.n_rows - int(about.is_centred))
     search = best_subsets(
         scatter[:d, :d], scatter[:d, d], max(0.0, float(scatter[d, d])), min(largest, freedom)
@@ -266,13 +294,13 @@ def _search(about: Moments, largest: int, watch: Watch) -> tuple[BestSubsets, Ou
 
 
 def _exact(about: Moments, found: BestSubsets) -> BestSubsets:
-    """The sums of squares of the refitted subsets: the search's own are off by its tiny ridge."""
+    """Sums of squares of the refitted subsets, without the small ridge used in the search."""
     rss = np.array([_refit(about, members)[1] for members in found.members])
     return replace(found, rss=np.minimum.accumulate(rss))
 
 
 def _refit(about: Moments, members: Array) -> tuple[Array, float]:
-    """Least squares on some columns: [β; b] of shape (d + 1, 1), zeros elsewhere; and the RSS."""
+    """Least squares on some columns: [β; b] of shape (d + 1, 1), zero elsewhere, and the RSS."""
     d, theta = about.n_features, np.zeros((about.n_features + 1, 1))
     kept = np.append(members, d)
     part = replace(

@@ -1,4 +1,4 @@
-"""What `LassoCV` and `ElasticNetCV` share: the penalty of the smallest held-out error."""
+"""Shared by `LassoCV` and `ElasticNetCV`: choose the penalty with the smallest held-out error."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CV_RANGES = SOLVER_RANGES | {
 
 
 class L1RegressorCV(RoutesToFolds, L1Regressor):
-    """A path for every fold, and one fit to all rows at the best penalty."""
+    """Fits a path of penalties for every fold, and then all rows at the best penalty."""
 
     _streams = False
     _multi_output = False
@@ -44,7 +44,7 @@ class L1RegressorCV(RoutesToFolds, L1Regressor):
     def _fit_by_folds(
         self, X: Any, y: Any, sample_weight: Any, l1_ratios: Array, params: dict[str, Any]
     ) -> float:
-        """Choose, fit to all rows, and return the chosen l1_ratio."""
+        """Choose the penalty, fit all rows with it, and return the chosen l1_ratio."""
         for_folds = self._for_folds(params)
         watch = Watch()
         source = self._open(X, y, sample_weight, check_finite=False)
@@ -70,7 +70,7 @@ class L1RegressorCV(RoutesToFolds, L1Regressor):
         self.mse_path_ = np.squeeze(np.moveaxis(errors, 2, 1))
         self._solve(source, rows, self.alpha_, l1_ratio, X, y)
         if np.isnan(errors).any() and self.solution_.outcome is not Outcome.OUT_OF_TIME:
-            message = "out of time before all folds were done: those that were have chosen alpha"
+            message = "out of time before all folds were done: alpha was chosen by the others"
             self.solution_ = replace(self.solution_, outcome=Outcome.OUT_OF_TIME, message=message)
             self._warn_unless_converged()
         return l1_ratio
@@ -97,20 +97,23 @@ class L1RegressorCV(RoutesToFolds, L1Regressor):
 
     def _require_weight_in_every_fold(self, source: InMemory, folds: Any) -> None:
         if not folds:
-            raise ParameterError(f"{type(self).__name__}: cv gives no folds.")
+            raise ParameterError(
+                f"{type(self).__name__}: cv={self.cv!r} gives no folds. Give at least one pair of "
+                "training and test rows."
+            )
         if source.weight is None:
             return
         for number, fold in enumerate(folds):
             if any(not source.weight[rows].any() for rows in fold):
                 raise DataError(
-                    f"{type(self).__name__}: in fold {number} all weights of the rows to learn "
-                    "from or of those held out are zero. Drop rows of weight zero, or shuffle the "
-                    "folds: cv=KFold(5, shuffle=True)."
+                    f"{type(self).__name__}: in fold {number} all training rows or all held-out "
+                    "rows have weight zero. Drop rows of weight zero, or shuffle the folds: "
+                    "cv=KFold(5, shuffle=True)."
                 )
 
 
 def _mean_of_known(errors: Array) -> Array:
-    """The mean over folds, of those that were done; infinite where none was."""
+    """Mean over the finished folds; infinity if no fold is finished."""
     known = ~np.isnan(errors)
     count = known.sum(axis=1)
     total = np.where(known, errors, 0.0).sum(axis=1)

@@ -1,4 +1,4 @@
-"""What the lasso and the elastic net share: rows to columns, columns to a solution."""
+"""Shared by the lasso and the elastic net: set up the problem, solve it and keep the solution."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import means
-from thetahat.data.views.one_target import OneTarget
+from thetahat.data.views import one_target
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import Range, at_least, boolean, one_of, whole
 from thetahat.estimator.watching import Watched
@@ -18,6 +18,7 @@ from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.optimizers.coordinate.gram_descent import Terms
 from thetahat.mathematics.optimizers.coordinate.working_sets import WorkingSets
+from thetahat.mathematics.optimizers.joined import worst
 from thetahat.mathematics.optimizers.loop import Method, minimise
 from thetahat.mathematics.optimizers.residuals.direct_least_squares import DirectLeastSquares
 from thetahat.mathematics.optimizers.solution import Solution
@@ -49,18 +50,18 @@ SOLVER_RANGES = {
 
 
 class SparseCoefficients(LinearRegressor):
-    """A linear model most of whose coefficients may be exactly zero."""
+    """A linear model whose coefficients may be exactly zero."""
 
     @property
     def sparse_coef_(self) -> Any:
-        """``coef_`` as a sparse array of shape (1 or n_targets, d). Cost: O(d)."""
+        """The coefficients as a sparse array of shape (1, d) or (n_targets, d). Cost: O(d)."""
         from scipy.sparse import csr_array
 
         return csr_array(np.atleast_2d(self.coef_))
 
 
 class L1Regressor(Watched, SparseCoefficients):
-    """Least squares under α·(l1_ratio·‖β‖₁ + (1 − l1_ratio)/2·‖β‖²), one target after another."""
+    """Least squares with penalty α·(l1_ratio·‖β‖₁ + (1 − l1_ratio)/2·‖β‖²), target by target."""
 
     alpha: float
     fit_intercept: bool
@@ -82,7 +83,7 @@ class L1Regressor(Watched, SparseCoefficients):
     def _solve(
         self, source: Source, rows: L1Rows | None, alpha: float, l1_ratio: float, X: Any, y: Any
     ) -> None:
-        """Solve for every target, and keep what was found."""
+        """Solve for every target and store the solutions."""
         starts, penalty = self._starts(source), ElasticNet(alpha, l1_ratio)
         # Rows of any source come as columns in memory, or as their Gram matrix.
         method, reason = choose_solver(
@@ -129,13 +130,13 @@ class L1Regressor(Watched, SparseCoefficients):
         return solutions
 
     def _without_l1(self, source: Source, alpha: float, watch: Watch) -> list[Solution]:
-        """No |β| is left: least squares or ridge, solved directly."""
+        """Solve directly, as least squares or ridge, if there is no L1 penalty."""
         source.require_finite()
         weight = _total_weight(source)
         solutions = []
         for k in range(max(1, source.n_outputs)):
             found = least_squares(
-                OneTarget.of(source, k) if source.n_outputs else source,
+                one_target(source, k) if source.n_outputs else source,
                 ridge=alpha * weight,
                 intercept=self.fit_intercept,
                 positive=self.positive,
@@ -154,14 +155,14 @@ class L1Regressor(Watched, SparseCoefficients):
         return solutions
 
     def _starts(self, source: Source) -> Array | None:
-        """The coefficients of the last fit, where `warm_start` wants them and they fit."""
+        """Coefficients of the previous fit if `warm_start` is set and their shape matches."""
         if not self.warm_start or "coef_" not in self.__dict__:
             return None
         coef = np.atleast_2d(np.asarray(self.coef_, dtype=np.float64))
         return coef if coef.shape == (max(1, source.n_outputs), source.n_features) else None
 
     def _partial(self, theta: Array, source: Source) -> dict[str, Array]:
-        """The attributes in the middle of a fit; targets that are still to come are at zero."""
+        """Attributes during a fit; targets that are not fitted yet have zero coefficients."""
         thetas = np.zeros((max(1, source.n_outputs), source.n_features + 1))
         thetas[0, : len(theta)] = theta
         return self._l1_attributes(thetas, source)
@@ -171,8 +172,8 @@ class L1Regressor(Watched, SparseCoefficients):
         for row, solution in zip(thetas, solutions, strict=True):
             row[: len(solution.theta)] = solution.theta
         self.__dict__.update(self._l1_attributes(thetas, source))
-        worst = max(solutions, key=lambda solution: (not solution.outcome.success, solution.gap))
-        self.solution_ = replace(worst, theta=thetas.T if len(thetas) > 1 else worst.theta)
+        found = worst(solutions)
+        self.solution_ = replace(found, theta=thetas.T if len(thetas) > 1 else found.theta)
         gaps = np.array([solution.gap for solution in solutions], dtype=source.dtype)
         steps = [max(1, solution.steps) for solution in solutions]
         self.dual_gap_ = gaps[0] if len(gaps) == 1 else gaps

@@ -1,4 +1,4 @@
-"""The lasso: β̂ = argmin ½ mean (y − Xβ − b)² + α‖β‖₁, β ≥ 0 if asked for."""
+"""The lasso: β̂ = argmin ½ mean (y − Xβ − b)² + α‖β‖₁, with β ≥ 0 if ``positive=True``."""
 
 from __future__ import annotations
 
@@ -12,52 +12,67 @@ from thetahat.models.linear.sparse.lasso_path import enet_path
 
 
 class Lasso(L1Regressor):
-    """Least squares with an L1 penalty, which sets coefficients exactly to zero.
+    """Linear least squares with an L1 penalty, which sets coefficients exactly to zero.
 
     Formula: β̂, b̂ = argmin (Σ wᵢ(yᵢ − xᵢᵀβ − b)²)/(2Σ wᵢ) + α‖β‖₁, with β ≥ 0 if `positive`. For
-    orthonormal columns it is the soft threshold sign(z)·max(|z| − nα, 0) of z = Xᵀy; an objective
-    written RSS + τ‖β‖₁ has α = τ/(2n). Solved by coordinate descent on working sets of columns,
-    with gap-safe screening, until the duality gap is within ``tol``·‖y‖²/n.
+    orthonormal columns, β̂ is the soft threshold sign(z)·max(|z| − nα, 0) of z = Xᵀy. An objective
+    written as RSS + τ‖β‖₁ corresponds to α = τ/(2n).
 
-    Cost: O(n d) per pass over the columns, of which there are a few, and O(s²) per sweep over s
-    columns in use; with many rows and few columns O(n d²) for one Gram matrix, out of core too.
+    The solver is coordinate descent on working sets of columns with gap-safe screening. It stops
+    when the duality gap is at most ``tol``·‖y‖²/n.
+
+    Cost: O(n d) for each of a few passes over all columns, and O(s²) per iteration on a working set
+    of s columns. With many rows and few columns, O(n d²) for one Gram matrix, in memory or out of
+    core.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Strength of the penalty, on the *mean* squared error; 0 is least squares, solved directly.
+        Strength of the penalty (α), relative to the mean squared error. Larger values shrink the
+        coefficients more and set more of them to zero. Must be ≥ 0; 0 gives ordinary least squares.
     fit_intercept : bool, default=True
-        Whether b is fitted; it is never penalised.
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred. The intercept is never penalised.
     precompute : bool, "auto" or array of shape (d, d), default=False
-        True forms the Gram matrix; an array is that matrix (of centred columns, if there is an
-        intercept), checked against X. False and "auto" leave it to the size of X.
+        Whether to form the Gram matrix XᵀX. True always forms it. An array is used as the Gram
+        matrix after it has been checked against X; with an intercept it must be that of the centred
+        columns. False and "auto" choose the faster way by the size of X.
     copy_X : bool, default=True
-        Kept for compatibility; X is never copied whole and never changed.
+        Has no effect, because X is never changed. Accepted for compatibility with scikit-learn.
     max_iter : int, default=1000
-        Most sweeps.
+        Maximum number of iterations. One iteration updates every coefficient of the working set
+        once. Raise it if the fit warns that it did not converge.
     tol : float, default=1e-4
-        The duality gap to reach, as a share of ‖y‖²/n.
+        Tolerance of the solver. It stops when the duality gap is at most ``tol * ‖y‖² / n``.
+        Smaller values give a more exact solution and take longer.
     warm_start : bool, default=False
-        Start from the coefficients of the last fit.
+        Whether to start from the solution of the previous call to `fit`, if there is one. If False,
+        the previous solution is ignored.
     positive : bool, default=False
-        β ≥ 0.
-    random_state, selection
-        Kept for compatibility: sweeps are cyclic. The optimum is the same.
+        Whether to force all coefficients to be non-negative (β ≥ 0). The intercept is not
+        constrained.
+    random_state : int, RandomState or None, default=None
+        Has no effect, because the solver uses no random numbers. Accepted for compatibility with
+        scikit-learn.
+    selection : {"cyclic", "random"}, default="cyclic"
+        Has no effect. Accepted for compatibility with scikit-learn; the coefficients are updated in
+        cyclic order, which leads to the same optimum.
 
     Attributes
     ----------
     coef_ : array of shape (d,) or (n_targets, d)
-        β̂.
+        Estimated coefficients (β̂), one row per target if y has several columns.
     intercept_ : float or array of shape (n_targets,)
-        b̂.
-    sparse_coef_ : sparse array
-        β̂, its zeros not stored.
+        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
+    sparse_coef_ : sparse array of shape (1, d) or (n_targets, d)
+        The coefficients as a sparse array, which does not store zeros.
     dual_gap_ : float or array of shape (n_targets,)
-        How far above the minimum the objective can be.
+        Duality gap at the end of the fit: the objective is at most this much above its minimum.
     n_iter_ : int or list of int
-        Sweeps taken.
+        Number of iterations that the solver ran, for each target if there are several.
     solution_ : Solution
-        Outcome, steps, gap, solver and the reason for it.
+        Report of the solver: its name and the reason for choosing it, how it stopped, the number of
+        iterations and the remaining optimality gap.
 
     Examples
     --------
@@ -99,20 +114,23 @@ class Lasso(L1Regressor):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Lasso:
-        """Fit to rows in memory (X, y) or to a source that brings its own targets.
+        """Fit the lasso.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Features; sparse columns are centred implicitly.
+            Training data. Sparse data stay sparse. A `Source` (see ``th.scan``) is read block by
+            block and brings its own target.
         y : array-like of shape (n,) or (n, n_targets), optional
-            Targets, each fitted on its own; None when X is a `Source`.
+            Target values. Several targets are fitted independently. Leave it out if X is a
+            `Source`.
         sample_weight : array-like of shape (n,), optional
-            A row of weight 2 counts as two rows.
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         self._fit(X, y, sample_weight, l1_ratio=1.0)
         return self

@@ -1,4 +1,4 @@
-"""Lasso and elastic-net paths: the coefficients at every penalty, from all-zero to all but free."""
+"""Lasso and elastic-net paths: the coefficients for a decreasing sequence of penalties."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import as_source
 from thetahat.estimator.parameters import (
-    Range,
     at_least,
     boolean,
     check_value,
+    fraction,
     how_many_or_which,
     more_than,
     one_of,
@@ -29,9 +29,7 @@ from thetahat.objective.lasso.l1_path import alpha_grid, alpha_max, given_alphas
 
 SOLVER_OPTIONS = {"tol": 1e-4, "max_iter": 1000, "random_state": None, "selection": "cyclic"}
 RANGES = {
-    "l1_ratio": Range(
-        lambda value: at_least(0).holds(value) and value <= 1, "a number between 0 and 1"
-    ),
+    "l1_ratio": fraction,
     "eps": more_than(0),
     "alphas": how_many_or_which,
     "positive": boolean,
@@ -57,53 +55,61 @@ def lasso_path(
     positive: bool = False,
     **params: Any,
 ) -> tuple[Any, ...]:
-    """The lasso at every penalty: β̂(α) = argmin ½ mean (y − Xβ)² + α‖β‖₁, without an intercept.
+    """Compute the lasso coefficients along a path of penalties, without an intercept.
 
-    Formula: piecewise linear in α, and 0 above α_max = max_j |x_jᵀy|/n. For several targets the
-    penalty is α Σ_j ‖B_j‖₂, which takes a column in or out for all of them at once.
+    Formula: β̂(α) = argmin ½ mean (y − Xβ)² + α‖β‖₁. The path is piecewise linear in α, and β̂ = 0
+    for α ≥ α_max = max_j |x_jᵀy|/n. For several targets the penalty is α Σ_j ‖B_j‖₂, which includes
+    or excludes a column for all targets at once.
 
-    Cost: a pass over the columns, O(n d), for every few penalties, and O(s²) for each of the s
-    columns in use that comes or goes.
+    Cost: one pass over the columns, O(n d), for every few penalties, and O(s²) for each column that
+    enters or leaves the active set of s columns.
 
     Parameters
     ----------
     X : array-like or sparse of shape (n, d)
-        Features, as they are: centre them for a model with an intercept.
+        Training data. They are used as given; centre the columns and y first for a model with an
+        intercept.
     y : array-like of shape (n,) or (n, n_targets)
-        Targets.
+        Target values, one column per target.
     eps : float, default=1e-3
-        The smallest penalty as a share of the largest.
-    n_alphas : int, optional
-        How many penalties; the same as an int for `alphas`.
+        Ratio of the smallest to the largest penalty on the path. Smaller values make the path
+        longer. Only used if `alphas` is an int.
+    n_alphas : int or None, default=None
+        Number of penalties along the path. The same as an int for `alphas`.
     alphas : int or array-like, default=100
-        How many penalties, or the penalties themselves.
-    precompute : bool, "auto" or array of shape (d, d)
-        As in `Lasso`.
+        Number of penalties along the path, or the values themselves. An int gives a geometric
+        sequence from the smallest penalty at which all coefficients are zero down to `eps` times
+        that value.
+    precompute : bool, "auto" or array of shape (d, d), default="auto"
+        Whether to form the Gram matrix XᵀX. True always forms it. An array is used as the Gram
+        matrix after it has been checked against X; with an intercept it must be that of the centred
+        columns. False and "auto" choose the faster way by the size of X.
     Xy : array-like, optional
-        Kept for compatibility; Xᵀy is worked out.
+        Has no effect, because Xᵀy is always computed. Accepted for compatibility with scikit-learn.
     copy_X : bool, default=True
-        Kept for compatibility; X is never changed.
+        Has no effect, because X is never changed. Accepted for compatibility with scikit-learn.
     coef_init : array of shape (d,) or (n_targets, d), optional
-        Where to begin at the largest penalty.
-    verbose : bool or int
-        Kept for compatibility.
+        Initial coefficients for the largest penalty. None starts at zero.
+    verbose : bool or int, default=False
+        Has no effect. Accepted for compatibility with scikit-learn.
     return_n_iter : bool, default=False
-        Whether to give the sweeps as well.
+        Whether to return the number of iterations for each penalty as well.
     positive : bool, default=False
-        β ≥ 0; for one target.
-    **params
-        ``tol`` (1e-4) and ``max_iter`` (1000), as in `Lasso`; ``selection`` and ``random_state``.
+        Whether to force all coefficients to be non-negative (β ≥ 0). Only possible with one target.
+    **params : dict
+        Options of the solver: ``tol`` (default 1e-4) and ``max_iter`` (default 1000), as in
+        `Lasso`. ``selection`` and ``random_state`` are accepted and have no effect.
 
     Returns
     -------
     alphas : array of shape (n_alphas,)
-        The penalties, largest first.
+        The penalties along the path, largest first.
     coefs : array of shape (d, n_alphas) or (n_targets, d, n_alphas)
-        β̂ at each of them.
+        The coefficients for each penalty.
     dual_gaps : array of shape (n_alphas,)
-        How far above the minimum each objective can be.
+        Duality gap for each penalty: the objective is at most this much above its minimum.
     n_iters : list of int
-        Sweeps, with ``return_n_iter=True``.
+        Number of iterations for each penalty. Only returned if ``return_n_iter=True``.
 
     Examples
     --------
@@ -147,30 +153,65 @@ def enet_path(
     check_input: bool = True,
     **params: Any,
 ) -> tuple[Any, ...]:
-    """The elastic net at every penalty, without an intercept.
+    """Compute the elastic-net coefficients along a path of penalties, without an intercept.
 
-    Formula: β̂(α) = argmin ½ mean (y − Xβ)² + α·(l1_ratio·‖β‖₁ + (1 − l1_ratio)/2·‖β‖²), and 0
-    above α_max = max_j |x_jᵀy|/(n·l1_ratio).
+    Formula: β̂(α) = argmin ½ mean (y − Xβ)² + α·(l1_ratio·‖β‖₁ + (1 − l1_ratio)/2·‖β‖²), and β̂ = 0
+    for α ≥ α_max = max_j |x_jᵀy|/(n·l1_ratio).
 
     Cost: that of `lasso_path`.
 
     Parameters
     ----------
-    X, y
-        As in `lasso_path`.
+    X : array-like or sparse of shape (n, d)
+        Training data. They are used as given; centre the columns and y first for a model with an
+        intercept.
+    y : array-like of shape (n,) or (n, n_targets)
+        Target values, one column per target.
     l1_ratio : float, default=0.5
-        Share of the L1 norm, between 0 (ridge; give `alphas`) and 1 (lasso).
-    eps, n_alphas, alphas, precompute, Xy, copy_X, coef_init, verbose, return_n_iter, positive
-        As in `lasso_path`.
+        Share of the L1 norm in the penalty, between 0 and 1. 1 is the lasso penalty, 0 the ridge
+        penalty; values in between combine both. With 0, give the values of `alphas` yourself.
+    eps : float, default=1e-3
+        Ratio of the smallest to the largest penalty on the path. Smaller values make the path
+        longer. Only used if `alphas` is an int.
+    n_alphas : int or None, default=None
+        Number of penalties along the path. The same as an int for `alphas`.
+    alphas : int or array-like, default=100
+        Number of penalties along the path, or the values themselves. An int gives a geometric
+        sequence from the smallest penalty at which all coefficients are zero down to `eps` times
+        that value.
+    precompute : bool, "auto" or array of shape (d, d), default="auto"
+        Whether to form the Gram matrix XᵀX. True always forms it. An array is used as the Gram
+        matrix after it has been checked against X; with an intercept it must be that of the centred
+        columns. False and "auto" choose the faster way by the size of X.
+    Xy : array-like, optional
+        Has no effect, because Xᵀy is always computed. Accepted for compatibility with scikit-learn.
+    copy_X : bool, default=True
+        Has no effect, because X is never changed. Accepted for compatibility with scikit-learn.
+    coef_init : array of shape (d,) or (n_targets, d), optional
+        Initial coefficients for the largest penalty. None starts at zero.
+    verbose : bool or int, default=False
+        Has no effect. Accepted for compatibility with scikit-learn.
+    return_n_iter : bool, default=False
+        Whether to return the number of iterations for each penalty as well.
+    positive : bool, default=False
+        Whether to force all coefficients to be non-negative (β ≥ 0). Only possible with one target.
     check_input : bool, default=True
-        Kept for compatibility; input is always checked.
-    **params
-        As in `lasso_path`.
+        Has no effect, because the input is always checked. Accepted for compatibility with
+        scikit-learn.
+    **params : dict
+        Options of the solver: ``tol`` (default 1e-4) and ``max_iter`` (default 1000), as in
+        `Lasso`. ``selection`` and ``random_state`` are accepted and have no effect.
 
     Returns
     -------
-    alphas, coefs, dual_gaps, n_iters
-        As of `lasso_path`.
+    alphas : array of shape (n_alphas,)
+        The penalties along the path, largest first.
+    coefs : array of shape (d, n_alphas) or (n_targets, d, n_alphas)
+        The coefficients for each penalty.
+    dual_gaps : array of shape (n_alphas,)
+        Duality gap for each penalty: the objective is at most this much above its minimum.
+    n_iters : list of int
+        Number of iterations for each penalty. Only returned if ``return_n_iter=True``.
 
     Examples
     --------
@@ -213,7 +254,7 @@ def _path(
     unknown = set(params) - set(SOLVER_OPTIONS)
     if unknown:
         raise ParameterError(
-            f"{who} has no parameter {sorted(unknown)[0]!r}; beside its own it takes "
+            f"{who} has no parameter {sorted(unknown)[0]!r}. The options of the solver are "
             f"{', '.join(sorted(SOLVER_OPTIONS))}."
         )
     options = SOLVER_OPTIONS | params
@@ -224,13 +265,16 @@ def _path(
     solve = {"tol": options["tol"], "max_iter": options["max_iter"], "l1_ratio": l1_ratio}
     source = as_source(X, y, who=who, check_finite=False)
     if not isinstance(source, InMemory) or source.y is None:
-        raise DataError(f"{who} needs rows in memory, and a target y for each of them.")
+        raise DataError(f"{who} needs the rows in memory and a target y for each of them.")
     start = None if coef_init is None else _start(coef_init, source, who)
     if source.n_outputs:
         from thetahat.objective.lasso.task_path import task_path
 
         if positive:
-            raise ParameterError(f"{who}: positive=True is for one target; y has several columns.")
+            raise ParameterError(
+                f"{who}: positive=True is only possible with one target, but y has several "
+                "columns. Call it once for each column."
+            )
         alphas, coefs, solutions = task_path(source, wanted, eps, start=start, **solve)
     else:
         rows = L1Rows(source, intercept=False, precompute=precompute)
@@ -251,7 +295,7 @@ def _path(
 
 
 def _start(given: Any, source: InMemory, who: str) -> Array:
-    """Where to begin: a coefficient for each column, of every target if there are several."""
+    """Initial coefficients: one per column, for each target if there are several."""
     start = numbers(given, "coef_init", who)
     shape = (source.n_features,)
     shape = (source.n_outputs, *shape) if source.n_outputs else shape
@@ -271,7 +315,7 @@ def _warn(who: str, solutions: list[Solution], alphas: Array) -> None:
         worst = max(late, key=lambda k: solutions[k].gap)
         warn(
             f"{who}: {len(late)} of {len(solutions)} penalties did not reach tol within "
-            f"max_iter sweeps (largest duality gap {solutions[worst].gap:.2g}, at alpha="
+            f"max_iter iterations (largest duality gap {solutions[worst].gap:.2g}, at alpha="
             f"{alphas[worst]:.3g}). Raise max_iter or tol, or scale the columns.",
             ConvergenceWarning,
         )

@@ -1,4 +1,4 @@
-"""The lasso and the elastic net for several targets that share their columns."""
+"""The lasso and the elastic net for several targets that use the same columns."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from sklearn.callback import with_callbacks
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
-from thetahat.estimator.parameters import at_least, boolean
+from thetahat.estimator.parameters import at_least, boolean, fraction
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
-from thetahat.models.linear.sparse.elastic_net import share
 from thetahat.models.linear.sparse.l1_regressor import SOLVER_RANGES, SparseCoefficients
 from thetahat.objective.lasso.task_path import solve_tasks, task_problem
 
@@ -25,7 +24,7 @@ _RANGES = {name: SOLVER_RANGES[name] for name in _SHARED} | {
 
 
 class TaskRegressor(Watched, SparseCoefficients):
-    """Least squares under α·(l1_ratio·Σ_j ‖B_j‖₂ + (1 − l1_ratio)/2·‖B‖²)."""
+    """Least squares with penalty α·(l1_ratio·Σ_j ‖B_j‖₂ + (1 − l1_ratio)/2·‖B‖²)."""
 
     _streams = False
 
@@ -46,8 +45,8 @@ class TaskRegressor(Watched, SparseCoefficients):
         if not source.n_outputs:
             single = type(self).__name__.removeprefix("MultiTask")
             raise DataError(
-                f"{type(self).__name__} learns several targets, and y has one dimension. For "
-                f"mono-task outputs, use {single}."
+                f"{type(self).__name__} needs several targets, y of shape (n, n_targets), but y "
+                f"has one dimension. For mono-task outputs, use {single}."
             )
         problem = task_problem(source, intercept=self.fit_intercept)
         shape = (source.n_outputs, source.n_features)
@@ -82,33 +81,62 @@ class TaskRegressor(Watched, SparseCoefficients):
 
 
 class MultiTaskElasticNet(TaskRegressor):
-    """The elastic net for several targets: a column is in use for all of them, or for none.
+    """Elastic net for several targets that uses the same columns for all of them.
 
     Formula: B̂, b̂ = argmin ‖Y − XB − b‖²/(2n) + α·(l1_ratio·Σ_j ‖B_j‖₂ + (1 − l1_ratio)/2·‖B‖²),
-    where B_j is the row of column j.
+    where row B_j holds the coefficients of column j for all targets. The penalty sets whole rows to
+    zero.
 
-    Cost: O(n d k) per pass over the columns for k targets, of which there are a few, and O(s²k) per
-    sweep over s columns in use.
+    Cost: O(n d k) for each of a few passes over all columns with k targets, and O(s²k) per
+    iteration on a working set of s columns.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Strength of the penalty, on the mean squared error; 0 is taken as the limit from above.
+        Strength of the penalty (α), relative to the mean squared error. Larger values shrink the
+        coefficients more and remove more columns from the model. Must be ≥ 0; 0 gives the limit of
+        the solution for α → 0.
     l1_ratio : float, default=0.5
-        Share of the norms ‖B_j‖₂, between 0 and 1.
-    fit_intercept, copy_X, max_iter, tol, warm_start, random_state, selection
-        As in `Lasso`.
+        Share of the norms ‖B_j‖₂ in the penalty, between 0 and 1. 1 is the multi-task lasso
+        penalty, 0 the ridge penalty; values in between combine both.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred. The intercept is never penalised.
+    copy_X : bool, default=True
+        Has no effect, because X is never changed. Accepted for compatibility with scikit-learn.
+    max_iter : int, default=1000
+        Maximum number of iterations. One iteration updates every coefficient of the working set
+        once. Raise it if the fit warns that it did not converge.
+    tol : float, default=1e-4
+        Tolerance of the solver. It stops when the duality gap is at most ``tol * ‖y‖² / n``.
+        Smaller values give a more exact solution and take longer.
+    warm_start : bool, default=False
+        Whether to start from the solution of the previous call to `fit`, if there is one. If False,
+        the previous solution is ignored.
+    random_state : int, RandomState or None, default=None
+        Has no effect, because the solver uses no random numbers. Accepted for compatibility with
+        scikit-learn.
+    selection : {"cyclic", "random"}, default="cyclic"
+        Has no effect. Accepted for compatibility with scikit-learn; the coefficients are updated in
+        cyclic order, which leads to the same optimum.
 
     Attributes
     ----------
     coef_ : array of shape (n_targets, d)
-        B̂ᵀ.
+        Estimated coefficients (B̂ᵀ), one row per target.
     intercept_ : array of shape (n_targets,)
-        b̂.
-    sparse_coef_, dual_gap_, n_iter_, solution_
-        As in `Lasso`.
+        Estimated intercepts (b̂); 0 if ``fit_intercept=False``.
+    sparse_coef_ : sparse array of shape (n_targets, d)
+        The coefficients as a sparse array, which does not store zeros.
+    dual_gap_ : float
+        Duality gap at the end of the fit: the objective is at most this much above its minimum.
+    n_iter_ : int
+        Number of iterations that the solver ran.
     eps_ : float
-        The tolerance of the gap, as a share of ‖Y‖²/n.
+        Tolerance of the duality gap relative to ‖Y‖²/n; equal to `tol`.
+    solution_ : Solution
+        Report of the solver: its name and the reason for choosing it, how it stopped, the number of
+        iterations and the remaining optimality gap.
 
     Examples
     --------
@@ -118,7 +146,7 @@ class MultiTaskElasticNet(TaskRegressor):
     [[0.4564, 0.4564], [0.4564, 0.4564]]
     """
 
-    _ranges = _RANGES | {"l1_ratio": share}
+    _ranges = _RANGES | {"l1_ratio": fraction}
 
     def __init__(
         self,
@@ -145,29 +173,78 @@ class MultiTaskElasticNet(TaskRegressor):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MultiTaskElasticNet:
-        """Fit; y is (n, n_targets), other parameters as in `Lasso.fit`."""
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like, sparse or table of shape (n, d)
+            Training data. The rows must be in memory.
+        y : array-like of shape (n, n_targets)
+            Target values, one column per target.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         self._fit(X, y, sample_weight, l1_ratio=self.l1_ratio)
         return self
 
 
 class MultiTaskLasso(TaskRegressor):
-    """The lasso for several targets: a column is in use for all of them, or for none.
+    """Lasso for several targets that uses the same columns for all of them.
 
-    Formula: B̂, b̂ = argmin ‖Y − XB − b‖²/(2n) + α Σ_j ‖B_j‖₂, where B_j is the row of column j.
+    Formula: B̂, b̂ = argmin ‖Y − XB − b‖²/(2n) + α Σ_j ‖B_j‖₂, where row B_j holds the coefficients
+    of column j for all targets. The penalty sets whole rows to zero.
 
     Cost: that of `MultiTaskElasticNet`.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Strength of the penalty, on the mean squared error; 0 is taken as the limit from above.
-    fit_intercept, copy_X, max_iter, tol, warm_start, random_state, selection
-        As in `Lasso`.
+        Strength of the penalty (α), relative to the mean squared error. Larger values shrink the
+        coefficients more and remove more columns from the model. Must be ≥ 0; 0 gives the limit of
+        the solution for α → 0.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred. The intercept is never penalised.
+    copy_X : bool, default=True
+        Has no effect, because X is never changed. Accepted for compatibility with scikit-learn.
+    max_iter : int, default=1000
+        Maximum number of iterations. One iteration updates every coefficient of the working set
+        once. Raise it if the fit warns that it did not converge.
+    tol : float, default=1e-4
+        Tolerance of the solver. It stops when the duality gap is at most ``tol * ‖y‖² / n``.
+        Smaller values give a more exact solution and take longer.
+    warm_start : bool, default=False
+        Whether to start from the solution of the previous call to `fit`, if there is one. If False,
+        the previous solution is ignored.
+    random_state : int, RandomState or None, default=None
+        Has no effect, because the solver uses no random numbers. Accepted for compatibility with
+        scikit-learn.
+    selection : {"cyclic", "random"}, default="cyclic"
+        Has no effect. Accepted for compatibility with scikit-learn; the coefficients are updated in
+        cyclic order, which leads to the same optimum.
 
     Attributes
     ----------
-    coef_, intercept_, sparse_coef_, dual_gap_, n_iter_, eps_, solution_
-        As in `MultiTaskElasticNet`.
+    coef_ : array of shape (n_targets, d)
+        Estimated coefficients (B̂ᵀ), one row per target.
+    intercept_ : array of shape (n_targets,)
+        Estimated intercepts (b̂); 0 if ``fit_intercept=False``.
+    sparse_coef_ : sparse array of shape (n_targets, d)
+        The coefficients as a sparse array, which does not store zeros.
+    dual_gap_ : float
+        Duality gap at the end of the fit: the objective is at most this much above its minimum.
+    n_iter_ : int
+        Number of iterations that the solver ran.
+    eps_ : float
+        Tolerance of the duality gap relative to ‖Y‖²/n; equal to `tol`.
+    solution_ : Solution
+        Report of the solver: its name and the reason for choosing it, how it stopped, the number of
+        iterations and the remaining optimality gap.
 
     Examples
     --------
@@ -202,6 +279,21 @@ class MultiTaskLasso(TaskRegressor):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MultiTaskLasso:
-        """Fit; y is (n, n_targets), other parameters as in `Lasso.fit`."""
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like, sparse or table of shape (n, d)
+            Training data. The rows must be in memory.
+        y : array-like of shape (n, n_targets)
+            Target values, one column per target.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         self._fit(X, y, sample_weight, l1_ratio=1.0)
         return self

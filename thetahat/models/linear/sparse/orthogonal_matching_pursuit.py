@@ -28,39 +28,49 @@ precomputed: Range = one_of("auto") | boolean
 
 
 class OrthogonalMatchingPursuit(LinearRegressor):
-    """Orthogonal matching pursuit: the column most correlated with the residual, then a refit.
+    """Orthogonal matching pursuit: greedy selection of a given number of columns.
 
-    Formula: from A = ∅ and r = y, repeat j = argmax_{j ∉ A} |xⱼᵀr|, A ← A ∪ {j},
-    β_A = argmin ‖y − X_A β_A‖², r = y − X_A β_A. r ⟂ X_A after every step. With ``positive=True``:
-    j = argmax xⱼᵀr, refitted under β ≥ 0. It recovers the exact support when X is orthonormal, or
-    when its columns are incoherent enough; `BestSubset` searches all supports instead.
+    Formula: start with A = ∅ and r = y, then repeat: j = argmax_{j ∉ A} |xⱼᵀr|, A ← A ∪ {j},
+    β_A = argmin ‖y − X_A β_A‖², r = y − X_A β_A. In words, each iteration adds the column that is
+    most correlated with the residual and refits all selected columns, so that r is orthogonal to
+    X_A. With ``positive=True``, j = argmax xⱼᵀr and the refit has β ≥ 0.
 
-    Cost: O(n d²) for the Gram matrix (in memory or out of core) and O(s d) per step, s the columns
-    taken; or O(n d) per step from the rows. Memory O(d²), or O(n s).
+    The method finds the true support if X is orthonormal or if its columns are nearly uncorrelated.
+    `BestSubset` searches all subsets instead.
+
+    Cost: O(n d²) for the Gram matrix, in memory or out of core, and O(s d) per iteration with s
+    selected columns; or O(n d) per iteration without the Gram matrix. Memory O(d²), or O(n s).
 
     Parameters
     ----------
-    n_nonzero_coefs : int, optional
-        How many columns to take, at most d. Default: a tenth of them, at least one.
-    tol : float, optional
-        Stop when ‖r‖² ≤ tol instead; it replaces `n_nonzero_coefs`.
+    n_nonzero_coefs : int or None, default=None
+        Number of columns to select, at most d. None selects a tenth of the columns, at least one.
+        Ignored if `tol` is given.
+    tol : float or None, default=None
+        Select columns until the squared norm of the residual, ‖r‖², is at most this value.
+        Overrides `n_nonzero_coefs`.
     fit_intercept : bool, default=True
-        Whether b is fitted; columns are taken about their means then.
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred.
     precompute : bool or "auto", default="auto"
-        Whether the Gram matrix is formed; "auto" decides by the sizes.
+        Whether to form the Gram matrix XᵀX. It makes each iteration faster and pays off for many
+        selected columns. "auto" chooses by the size of X.
     positive : bool, default=False
-        Whether coefficients must be ≥ 0.
+        Whether to force all coefficients to be non-negative (β ≥ 0). The intercept is not
+        constrained.
 
     Attributes
     ----------
-    coef_, intercept_ : array
-        β̂ and b̂.
+    coef_ : array of shape (d,) or (n_targets, d)
+        Estimated coefficients (β̂), one row per target if y has several columns.
+    intercept_ : float or array of shape (n_targets,)
+        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
     n_nonzero_coefs_ : int or None
-        How many columns were asked for; None with `tol`.
+        Number of columns that were requested; None if `tol` is given.
     n_iter_ : int or array of shape (n_targets,)
-        How many columns were taken.
+        Number of columns that were selected.
     solution_ : Solution
-        How the pursuit ended, and ‖r‖² as its ``value``.
+        Report of the solver: how the selection ended, and ‖r‖² as ``solution_.value``.
 
     Examples
     --------
@@ -73,7 +83,7 @@ class OrthogonalMatchingPursuit(LinearRegressor):
     """
 
     _flattens_one_column = True
-    _why_no_errors = "the columns were chosen by the same rows, which makes them look surer"
+    _why_no_errors = "they would be too small, because the same rows selected the columns"
     _ranges = {  # noqa: RUF012
         "n_nonzero_coefs": whole(1) | none,
         "tol": at_least(0) | none,
@@ -98,7 +108,23 @@ class OrthogonalMatchingPursuit(LinearRegressor):
         self.positive = positive
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> OrthogonalMatchingPursuit:
-        """Fit; parameters as in `LinearRegression.fit`."""
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            target.
+        y : array-like of shape (n,) or (n, n_targets), optional
+            Target values. Leave it out if X is a `Source`.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         source = self._open(X, y, sample_weight, check_finite=False)
         d = source.n_features
         most = steps_allowed(self.n_nonzero_coefs, self.tol, d, who=type(self).__name__)
@@ -124,21 +150,21 @@ class OrthogonalMatchingPursuit(LinearRegressor):
             message=short or Outcome.EXACT.value,
         )
         if short and not self.positive and found.steps.min() < most:
-            # As in scikit-learn: columns are left, and none of them leads on.
+            # As in scikit-learn: columns remain, but none is correlated with the residual.
             warn(f"{type(self).__name__}: {short}.", RuntimeWarning)
         return self
 
 
 def steps_allowed(n_nonzero_coefs: int | None, tol: float | None, d: int, *, who: str) -> int:
-    """How many columns may be taken: those asked for, all with a tolerance, else a tenth."""
+    """Maximum number of columns: the requested number, all with a tolerance, otherwise a tenth."""
     if tol is not None:
         return d
     if n_nonzero_coefs is None:
         return max(d // 10, 1)
     if n_nonzero_coefs > d:
         raise ParameterError(
-            f"{who}: n_nonzero_coefs={n_nonzero_coefs} columns cannot be taken, X has {d}. Ask "
-            f"for {d} or fewer."
+            f"{who}: n_nonzero_coefs={n_nonzero_coefs} is more than the number of columns of X, "
+            f"{d}. Use n_nonzero_coefs={d} or fewer."
         )
     return int(n_nonzero_coefs)
 
@@ -153,11 +179,11 @@ def pursuit_of(
     precompute: Any = "auto",
     keep_path: bool = False,
 ) -> tuple[Pursuit, Array, str]:
-    """The pursuit of a source's targets, the stack [β; b] of shape (d + 1, k), and why this way."""
+    """The pursuit, [β; b] of shape (d + 1, k), and the reason for the choice of method."""
     by_gram, reason = _by_gram(source, most, tolerance, positive, precompute)
     if by_gram:
         require_memory(
-            # The summary of a block beside that of those before it.
+            # The sums of a block are held next to those of the blocks before it.
             3 * 8 * source.n_features**2,
             f"The Gram matrix of {source.n_features} columns",
             "Leave precompute='auto' and positive=False, which need none for rows in memory.",
@@ -165,7 +191,7 @@ def pursuit_of(
         about = moments(source)
         about = about if intercept else about.about_zero()
         about.require_squares()
-        # In one unit for X and one for y, as the pursuit squares sums of products.
+        # X and y are scaled first, because the pursuit squares sums of products.
         d, x_unit = source.n_features, float(about.unit[: source.n_features].max())
         y_unit = float(about.unit[d:].max())
         unit = about.unit / np.repeat([x_unit, y_unit], [d, len(about.unit) - d])
@@ -194,7 +220,7 @@ def pursuit_of(
 
 
 def _in_data_units(found: Pursuit, x_unit: float, y_unit: float) -> Pursuit:
-    """A pursuit of X/x_unit and y/y_unit; powers of two, so that no digit changes."""
+    """The pursuit of X/x_unit and y/y_unit in the units of X and y; exact for powers of two."""
     ratio = y_unit / x_unit
     return replace(
         found,
@@ -209,31 +235,33 @@ def _by_gram(
 ) -> tuple[bool, str]:
     d = source.n_features
     if not isinstance(source, InMemory) or positive:
-        who = "rows from a file" if not positive else "positive=True"
+        who = "reading rows block by block" if not positive else "positive=True"
         if precompute is False:
             raise CapabilityError(
-                f"OrthogonalMatchingPursuit: {who} need the Gram matrix. Leave precompute='auto'."
+                f"OrthogonalMatchingPursuit: {who} needs the Gram matrix, but precompute=False. "
+                "Use precompute='auto'."
             )
         return True, f"{who}: one pass for the {d} × {d} Gram matrix"
     if precompute != "auto":
-        return bool(precompute), "asked for"
+        return bool(precompute), f"precompute={precompute}"
     steps = most if tolerance < 0 else max(1, min(source.n_rows, d) // 10)
     work = GRAM_IS_CHEAPER * steps * max(1, source.n_outputs)
     if d <= min(work, LARGEST_GRAM):
-        return True, f"{steps} steps: the {d} × {d} Gram matrix costs less than products Xᵀr"
-    return False, f"about {steps} steps of {d} columns: products Xᵀr, no {d} × {d} matrix"
+        return True, f"{steps} iterations: the {d} × {d} Gram matrix costs less than products Xᵀr"
+    return False, f"about {steps} iterations: products Xᵀr cost less than a {d} × {d} Gram matrix"
 
 
 def _shortfall(found: Pursuit, most: int, tol: float | None) -> str:
-    """What was asked for and not reached; empty where all was."""
+    """Which request was not met; empty if all were."""
     if tol is not None and np.any(found.residual > tol):
         return (
-            f"‖r‖² = {found.residual.max():.3g} is above tol={tol:g}, and no column left is "
-            "correlated with the residual. Raise tol, or add columns"
+            f"‖r‖² = {found.residual.max():.3g} is above tol={tol:g}, and none of the remaining "
+            "columns is correlated with the residual. Raise tol, or add columns"
         )
     if tol is None and np.any((found.steps < most) & (found.residual > 0)):
         return (
-            f"{int(found.steps.min())} of {most} columns taken: none of the others is correlated "
-            "with the residual. Ask for fewer, or drop columns that depend on others"
+            f"only {int(found.steps.min())} of {most} columns were selected, because none of the "
+            "others is correlated with the residual. Lower n_nonzero_coefs, or drop columns that "
+            "are linearly dependent"
         )
     return ""

@@ -19,38 +19,49 @@ from thetahat.models.linear.sparse.orthogonal_matching_pursuit import (
 
 
 class OrthogonalMatchingPursuitCV(RoutesToFolds, LinearRegressor):
-    """Orthogonal matching pursuit that takes as many columns as predict held-out rows best.
+    """Orthogonal matching pursuit that chooses the number of columns by cross-validation.
 
-    Formula: ŝ = argmin_s Σ_folds mean (y − Xβ̂_s)² over the rows left out, β̂_s the pursuit's fit
-    after s steps on the others; then a pursuit of ŝ steps on all rows.
+    Formula: ŝ = argmin_s Σ_folds mean (y − Xβ̂_s)² over the held-out rows, where β̂_s is the fit
+    with s columns to the other rows. The final model selects ŝ columns with all rows.
 
-    Cost: one pursuit of `max_iter` steps per fold; all sizes come from its path.
+    Cost: one pursuit of `max_iter` columns per fold, which gives the fits for all smaller numbers
+    too.
 
     Parameters
     ----------
     copy : bool, default=True
-        Kept for compatibility: X is never changed.
+        Has no effect, because X is never changed. Accepted for compatibility with scikit-learn.
     fit_intercept : bool, default=True
-        Whether b is fitted.
-    max_iter : int, optional
-        Most columns to try, where there are as many. Default: a tenth of them, at least five.
-    cv : int, splitter, iterable or None
-        Folds, as in scikit-learn.
-    n_jobs : int, optional
-        Kept for compatibility: ``th.config(threads=...)`` decides.
-    verbose : bool, default=False
-        Kept for compatibility.
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred.
+    max_iter : int or None, default=None
+        Largest number of columns to try. None tries up to a tenth of the columns, at least five.
+    cv : int, splitter, iterable or None, default=None
+        Folds for the cross-validation. An int is the number of folds; a splitter of scikit-learn or
+        an iterable of (train, test) row numbers is used as given. None means 5 folds.
+    n_jobs : int or None, default=None
+        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
+        ``th.config(threads=...)``.
+    verbose : bool or int, default=False
+        Has no effect. Accepted for compatibility with scikit-learn.
     positive : bool, default=False
-        Whether coefficients must be ≥ 0.
+        Whether to force all coefficients to be non-negative (β ≥ 0). The intercept is not
+        constrained.
 
     Attributes
     ----------
-    coef_, intercept_, n_iter_, solution_
-        As in `OrthogonalMatchingPursuit`.
+    coef_ : array of shape (d,)
+        Estimated coefficients (β̂), one per column.
+    intercept_ : float
+        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
     n_nonzero_coefs_ : int
-        ŝ.
+        Number of columns chosen by cross-validation (ŝ).
+    n_iter_ : int
+        Number of columns that the final fit selected.
     mse_path_ : array of shape (max_iter, n_folds)
-        Mean squared error on the rows left out, for each number of columns.
+        Mean squared error on the held-out rows, for each number of columns and fold.
+    solution_ : Solution
+        Report of the final fit: how the selection ended, and ‖r‖² as ``solution_.value``.
 
     Examples
     --------
@@ -63,7 +74,7 @@ class OrthogonalMatchingPursuitCV(RoutesToFolds, LinearRegressor):
     2
     """
 
-    _why_no_errors = "the columns were chosen by the same rows, which makes them look surer"
+    _why_no_errors = "they would be too small, because the same rows selected the columns"
     _ranges = {  # noqa: RUF012
         "fit_intercept": boolean,
         "max_iter": whole(0) | none,
@@ -92,20 +103,22 @@ class OrthogonalMatchingPursuitCV(RoutesToFolds, LinearRegressor):
         self.positive = positive
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> OrthogonalMatchingPursuitCV:
-        """Fit.
+        """Choose the number of columns by cross-validation and fit the model to all rows.
 
         Parameters
         ----------
         X : array-like, sparse or table of shape (n, d)
-            Features.
+            Training data. The rows must be in memory.
         y : array-like of shape (n,)
-            Targets.
-        **params
-            For the splitter `cv` (``groups``), with scikit-learn's metadata routing enabled.
+            Target values, one per row.
+        **params : dict
+            Metadata for the splitter `cv`, such as ``groups``. Needs scikit-learn's metadata
+            routing: ``sklearn.set_config(enable_metadata_routing=True)``.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         for_folds = self._for_folds(params)
         source = self._open(X, y)
@@ -127,7 +140,7 @@ class OrthogonalMatchingPursuitCV(RoutesToFolds, LinearRegressor):
         return self
 
     def _errors(self, source: InMemory, train: Array, test: Array, most: int) -> Array:
-        """Mean squared error on the test rows after each step on the others."""
+        """Mean squared error on the test rows for each number of columns."""
         assert source.y is not None
         fold = source.take(train)
         found, theta, _ = pursuit_of(
@@ -135,7 +148,7 @@ class OrthogonalMatchingPursuitCV(RoutesToFolds, LinearRegressor):
         )
         assert found.path is not None
         path = found.path[0]
-        # The mean row is predicted alike by every step, so one (β, b) gives the others' b.
+        # Every fit predicts the same y for the mean row, so one (β, b) determines the other b.
         x_mean = np.asarray(fold.X.mean(axis=0), dtype=np.float64).ravel()
         level = theta[-1, 0] + x_mean @ theta[:-1, 0] if self.fit_intercept else 0.0
         offset = x_mean if self.fit_intercept else np.zeros_like(x_mean)

@@ -1,4 +1,4 @@
-"""Orthogonal matching pursuit as a function, of the rows or of the Gram matrix."""
+"""Orthogonal matching pursuit as functions of X and y, or of XᵀX and Xᵀy."""
 
 from __future__ import annotations
 
@@ -25,35 +25,39 @@ def orthogonal_mp(
     return_path: bool = False,
     return_n_iter: bool = False,
 ) -> Any:
-    """Sparse β with y ≈ Xβ by orthogonal matching pursuit; no intercept.
+    """Solve a sparse regression problem by orthogonal matching pursuit, without an intercept.
 
-    Formula: that of `OrthogonalMatchingPursuit`. Cost: O(n d) per step and target, or with
-    `precompute` one Gram matrix O(n d²) and O(s d) per step and target.
+    Formula: that of `OrthogonalMatchingPursuit`. Cost: O(n d) per iteration and target; with
+    `precompute`, O(n d²) for one Gram matrix and O(s d) per iteration and target.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
-        The dictionary: a column for each atom.
+        Training data; in signal processing, the dictionary with one atom per column.
     y : array-like of shape (n,) or (n, n_targets)
-        The targets.
-    n_nonzero_coefs : int, optional
-        How many columns to take. Default: a tenth of them, at least one.
-    tol : float, optional
-        Stop when ‖r‖² ≤ tol instead.
+        Target values, one column per target.
+    n_nonzero_coefs : int or None, default=None
+        Number of columns to select. None selects a tenth of the columns, at least one. Ignored if
+        `tol` is given.
+    tol : float or None, default=None
+        Select columns until the squared norm of the residual, ‖r‖², is at most this value.
+        Overrides `n_nonzero_coefs`.
     precompute : bool or "auto", default=False
-        Whether to form the Gram matrix.
+        Whether to form the Gram matrix XᵀX. It makes each iteration faster and pays off for many
+        selected columns or targets. "auto" chooses by the size of X.
     copy_X : bool, default=True
-        Kept for compatibility: X is never changed.
+        Has no effect, because X is never changed. Accepted for compatibility with scikit-learn.
     return_path : bool, default=False
-        Whether to return β after every step, along a last axis.
+        Whether to return the coefficients after every iteration, along a last axis.
     return_n_iter : bool, default=False
-        Whether to return the number of steps as well.
+        Whether to return the number of iterations as well.
 
     Returns
     -------
-    coef : array of shape (d,) or (d, n_targets), with a last axis of steps for the path
-    n_iter : int or array
-        With ``return_n_iter=True``.
+    coef : array of shape (d,) or (d, n_targets)
+        The coefficients. With ``return_path=True`` there is one more axis, one entry per iteration.
+    n_iter : int or array of shape (n_targets,)
+        Number of iterations. Only returned if ``return_n_iter=True``.
 
     Examples
     --------
@@ -89,29 +93,39 @@ def orthogonal_mp_gram(
     return_path: bool = False,
     return_n_iter: bool = False,
 ) -> Any:
-    """Orthogonal matching pursuit from XᵀX and Xᵀy alone.
+    """Orthogonal matching pursuit from the products XᵀX and Xᵀy only.
 
-    Formula: that of `OrthogonalMatchingPursuit`. Cost: O(s d) per step and target, targets side by
-    side on the threads.
+    Formula: that of `OrthogonalMatchingPursuit`. Cost: O(s d) per iteration and target; targets run
+    in parallel.
 
     Parameters
     ----------
     Gram : array-like of shape (d, d)
-        XᵀX.
+        The Gram matrix of the columns, XᵀX.
     Xy : array-like of shape (d,) or (d, n_targets)
-        Xᵀy.
-    n_nonzero_coefs, tol, return_path, return_n_iter
-        As in `orthogonal_mp`.
+        Product of the columns with the targets, Xᵀy.
+    n_nonzero_coefs : int or None, default=None
+        Number of columns to select. None selects a tenth of the columns, at least one. Ignored if
+        `tol` is given.
+    tol : float or None, default=None
+        Select columns until the squared norm of the residual, ‖r‖², is at most this value.
+        Overrides `n_nonzero_coefs` and needs `norms_squared`.
     norms_squared : float or array-like of shape (n_targets,), optional
-        ‖y‖² of each target; needed with `tol`.
+        Squared norm ‖y‖² of each target. Required if `tol` is given.
     copy_Gram, copy_Xy : bool, default=True
-        Kept for compatibility: neither is changed.
+        Have no effect, because neither array is changed. Accepted for compatibility with
+        scikit-learn.
+    return_path : bool, default=False
+        Whether to return the coefficients after every iteration, along a last axis.
+    return_n_iter : bool, default=False
+        Whether to return the number of iterations as well.
 
     Returns
     -------
-    coef : array of shape (d,) or (d, n_targets), with a last axis of steps for the path
-    n_iter : int or array
-        With ``return_n_iter=True``.
+    coef : array of shape (d,) or (d, n_targets)
+        The coefficients. With ``return_path=True`` there is one more axis, one entry per iteration.
+    n_iter : int or array of shape (n_targets,)
+        Number of iterations. Only returned if ``return_n_iter=True``.
 
     Examples
     --------
@@ -124,19 +138,23 @@ def orthogonal_mp_gram(
     d = gram.shape[0]
     if gram.ndim != 2 or gram.shape != (d, d) or c.ndim not in (1, 2) or c.shape[0] != d:
         raise DataError(
-            f"orthogonal_mp_gram: Gram has shape {gram.shape} and Xy {c.shape}; (d, d) and (d,) or "
-            "(d, n_targets) are needed. Pass X.T @ X and X.T @ y."
+            f"orthogonal_mp_gram: Gram must have shape (d, d) and Xy (d,) or (d, n_targets), but "
+            f"they have {gram.shape} and {c.shape}. Pass X.T @ X and X.T @ y."
         )
     if not (np.isfinite(gram).all() and np.isfinite(c).all()):
-        raise DataError("orthogonal_mp_gram: Gram or Xy holds NaN or infinity. Drop those rows.")
+        raise DataError(
+            "orthogonal_mp_gram: Gram or Xy contains NaN or infinity. Drop the rows of X and y "
+            "that contain them."
+        )
     _require_tolerance(tol, "orthogonal_mp_gram")
     if tol is not None and norms_squared is None:
         raise ParameterError(
-            "orthogonal_mp_gram: tol bounds ‖r‖², which needs norms_squared=‖y‖² of each target."
+            f"orthogonal_mp_gram: tol={tol!r} needs norms_squared, because tol is compared with "
+            "‖r‖². Pass ‖y‖² of each target as norms_squared."
         )
     most = steps_allowed(n_nonzero_coefs, tol, d, who="orthogonal_mp_gram")
     columns = c.reshape(d, -1)
-    # Without ‖y‖² the largest correlation stands in for it: it only sets what counts as rounding.
+    # Without ‖y‖² a lower bound is used: it only decides what counts as rounding.
     squares = _stand_in(gram, columns) if norms_squared is None else np.atleast_1d(norms_squared)
     squares = np.broadcast_to(np.asarray(squares, dtype=np.float64), columns.shape[1:])
     found = pursue(
@@ -153,7 +171,9 @@ def _stand_in(gram: Array, columns: Array) -> Array:
 
 def _require_tolerance(tol: float | None, who: str) -> None:
     if tol is not None and not tol >= 0:
-        raise ParameterError(f"{who}: tol={tol!r} must be a number ≥ 0: it bounds ‖r‖².")
+        raise ParameterError(
+            f"{who}: tol={tol!r} must be a number ≥ 0, because it is compared with ‖r‖²."
+        )
 
 
 def _shaped(found: Pursuit, one: bool, path: bool, n_iter: bool) -> Any:

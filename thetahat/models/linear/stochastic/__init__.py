@@ -1,1 +1,1 @@
-"""Linear models fitted by steps on single rows."""
+"""Linear models fitted row by row: stochastic gradient descent and the perceptron."""

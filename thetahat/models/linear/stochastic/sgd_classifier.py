@@ -1,4 +1,4 @@
-"""Linear classification by single-row steps: scikit-learn's SGDClassifier, with any loss."""
+"""Linear classification by stochastic gradient descent, with any loss."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from thetahat.estimator.stochastic import RANGES, SCHEDULE_RANGES
 from thetahat.estimator.stochastic_classifier import StochasticClassifier
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.links import Link
-from thetahat.mathematics.losses.margin import ClassHuber
 
 
-def _says_probabilities(model: SGDClassifier) -> bool:
+def _has_probabilities(model: SGDClassifier) -> bool:
     loss = model._parts()[0]
-    if loss.link in (Link.LOGIT, Link.SOFTMAX) or isinstance(loss, ClassHuber):
+    if loss.link in (Link.LOGIT, Link.SOFTMAX) or loss.linear_probability:
         return True
     raise AttributeError(
         f"probability estimates are not available for loss={model.loss!r}. Use loss='log_loss' or "
@@ -25,58 +24,116 @@ def _says_probabilities(model: SGDClassifier) -> bool:
 
 
 class SGDClassifier(StochasticClassifier):
-    """A linear classifier fitted one row at a time, in memory, from a file, or as rows arrive.
+    """Linear classifier fitted by stochastic gradient descent (SGD).
 
     Formula: θ̂ ≈ argmin (1/n) Σ wᵢ ℓ(yᵢ, xᵢᵀβ + b) + α((1 − ρ)/2·‖β‖² + ρ‖β‖₁) with yᵢ = ±1, by the
-    steps θ ← θ − η_t ∂(wᵢ ℓᵢ + R). The hinge loss gives a linear support vector machine, the
-    logistic one logistic regression: w ← w + η(y − σ(wᵀx))x for labels 0 and 1. More than two
-    classes are told apart one against the rest, or jointly with ``loss="softmax_cross_entropy"``.
-    It stops when the mean loss of an epoch has not fallen by `tol` for `n_iter_no_change` epochs.
+    steps θ ← θ − η_t ∂(wᵢ ℓᵢ + R) on one row at a time. The hinge loss gives a linear support
+    vector machine, the logistic loss gives logistic regression: w ← w + η(y − σ(wᵀx))x for labels 0
+    and 1. More than two classes are fitted one against the rest, or jointly with
+    ``loss="softmax_cross_entropy"``. The fit stops when the mean loss of an epoch has not improved
+    by `tol` for `n_iter_no_change` epochs in a row.
 
-    Cost: O(entries of X) per epoch and class, O(d) memory. Rows in memory are shuffled as a whole,
-    rows of a `Source` within each block, which is one pass over the file per epoch.
+    The rows may be in memory, in a file, or arrive in batches (see `partial_fit`). Scale the
+    columns to similar ranges first; otherwise the steps may diverge, which a warning or an error
+    reports.
+
+    Cost: O(non-zero entries of X) per epoch and class, O(d) memory per class. Rows in memory are
+    shuffled as a whole; rows of a `Source` are shuffled within each block, with one pass over the
+    file per epoch.
 
     Parameters
     ----------
     loss : str or Loss, default="hinge"
-        "hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron", the losses of
-        `SGDRegressor` on labels ±1, or any loss of the library, ``th.loss(function)`` too. Those
-        other than the standard ones step in Python, some hundred times slower.
-    penalty, alpha, l1_ratio, fit_intercept, max_iter, tol, shuffle, verbose, epsilon
-        As in `SGDRegressor`.
+        Loss to minimise. "hinge" is a linear support vector machine, "log_loss" is logistic
+        regression, "modified_huber" is a smooth loss that tolerates outliers and gives
+        probabilities, "squared_hinge" penalises errors quadratically, and "perceptron" is the loss
+        of the perceptron. The losses of `SGDRegressor` on labels ±1, any other loss of this library
+        and your own ``th.loss(function)`` work too; losses other than the named ones run in Python
+        and are about a hundred times slower.
+    penalty : {"l2", "l1", "elasticnet"} or None, default="l2"
+        Penalty on the coefficients. "l2" shrinks all coefficients, "l1" and "elasticnet" also set
+        some of them to zero. None adds no penalty.
+    alpha : float, default=0.0001
+        Strength of the penalty (α). Larger values shrink the coefficients more. It also sets the
+        step size of the "optimal" learning rate. Must be ≥ 0.
+    l1_ratio : float, default=0.15
+        Share of the L1 norm in the "elasticnet" penalty (ρ), between 0 and 1. 1 is the L1 penalty,
+        0 the L2 penalty. Other penalties ignore it.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred. The intercept is never penalised.
+    max_iter : int, default=1000
+        Maximum number of epochs, which are passes over the training rows. Only used by `fit`;
+        `partial_fit` always runs one epoch.
+    tol : float or None, default=1e-3
+        Tolerance of the stopping rule. The fit stops if the mean loss of an epoch (with
+        `early_stopping`, the score on held-out rows) has not improved by at least `tol` for
+        `n_iter_no_change` epochs in a row. None runs all `max_iter` epochs.
+    shuffle : bool, default=True
+        Whether to shuffle the rows before each epoch.
+    verbose : int, default=0
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
+    epsilon : float, default=0.1
+        Threshold of the losses "huber", "epsilon_insensitive" and "squared_epsilon_insensitive".
+        For "huber" it is the residual at which the loss becomes linear; for the others, residuals
+        smaller than it cost nothing. Must be ≥ 0.
     n_jobs : int or None, default=None
-        Not used; ``th.config(threads=...)`` says how many classes run side by side.
-    random_state : int, RandomState, Generator or None
-        Fixes the order of the rows.
+        Has no effect. Accepted for compatibility with scikit-learn; the classes are fitted in
+        parallel on the threads set by ``th.config(threads=...)``.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed for shuffling the rows. Pass an int for the same result on every call.
     learning_rate : str, default="optimal"
-        "constant", "optimal", "invscaling", "adaptive"; "pa1" and "pa2" with "hinge".
-    eta0, power_t : float, default=0.01, 0.5
-        As in `SGDRegressor`; "optimal" uses neither.
+        Learning rate schedule (η_t at step t):
+
+        - "constant": η_t = eta0.
+        - "optimal": η_t = 1/(α(t₀ + t − 1)), with t₀ chosen from the loss and `alpha`.
+        - "invscaling": η_t = eta0 / t^power_t.
+        - "adaptive": eta0, divided by 5 whenever the epochs stop improving.
+        - "pa1", "pa2": passive-aggressive steps; only for ``loss="hinge"``.
+    eta0 : float, default=0.01
+        Initial learning rate (η₀) of "constant", "invscaling" and "adaptive"; for "pa1" and "pa2",
+        the aggressiveness of the steps. Larger values make larger steps, which learn faster but may
+        diverge. Must be positive.
+    power_t : float, default=0.5
+        Exponent of the "invscaling" learning rate (p). Larger values make the steps shrink faster.
     early_stopping : bool, default=False
-        Judge epochs by the accuracy on rows held out, a like share of each class.
-    validation_fraction, n_iter_no_change
-        As in `SGDRegressor`.
+        Whether to stop when the score on held-out rows no longer improves. If True, the share
+        `validation_fraction` of the training rows of each class is held out, and the epochs are
+        compared by the accuracy on these rows.
+    validation_fraction : float, default=0.1
+        Share of the training rows that is held out for `early_stopping`. Must be between 0 and 1.
+        Only used if ``early_stopping=True``.
+    n_iter_no_change : int, default=5
+        Number of epochs in a row without improvement after which the fit stops.
     class_weight : dict, "balanced" or None, default=None
-        Factors of the classes' rows, in each of the one-against-rest problems.
-    warm_start, average
-        As in `SGDRegressor`.
+        Weight of each class, as ``{label: weight}``; multiplies `sample_weight`. "balanced" sets
+        the weights inversely proportional to the class frequencies, so that all classes have the
+        same total weight. None gives every class weight 1.
+    warm_start : bool, default=False
+        Whether to start from the solution of the previous call to `fit`, if there is one. If False,
+        the previous solution is ignored.
+    average : bool or int, default=False
+        Whether to report the average of the coefficients over all steps instead of the last ones.
+        An int starts averaging after that many steps. Averaging often gives better results with a
+        constant or slowly decreasing learning rate.
 
     Attributes
     ----------
-    classes_ : array of shape (C,)
-        The labels.
-    coef_ : array of shape (1, d) or (C, d)
-        β̂ of the second class, or of each.
-    intercept_ : array of shape (1,) or (C,)
-        b̂.
+    classes_ : array of shape (n_classes,)
+        The class labels, in sorted order.
+    coef_ : array of shape (1, d) or (n_classes, d)
+        Estimated coefficients (β̂): one row for two classes, otherwise one row per class.
+    intercept_ : array of shape (1,) or (n_classes,)
+        Estimated intercepts (b̂), one for each row of ``coef_``; 0 if ``fit_intercept=False``.
     n_iter_ : int
-        Epochs; of the class that took the most.
+        Number of epochs that were run, for the class that needed the most.
     t_ : float
-        Steps taken, plus one.
+        Number of steps (rows visited) during the fit, plus one.
     loss_ : Loss
         The loss that was used.
     solution_ : Solution
-        How the epochs ended.
+        Report of the fit: how it stopped, the number of epochs and the last mean loss.
 
     Examples
     --------
@@ -143,26 +200,29 @@ class SGDClassifier(StochasticClassifier):
         self.warm_start = warm_start
         self.average = average
 
-    @available_if(_says_probabilities)
+    @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:
-        """P(class | x): σ(z), (clip(z, −1, 1) + 1)/2 for "modified_huber", or the softmax.
+        """Predict class probabilities. Cost: O(n d k) for k classes.
 
-        One-against-rest probabilities are divided by their sum; a row for which all are 0 gets
-        equal ones. Cost: O(n d C).
+        Available for ``loss="log_loss"``, where P = σ(z), for "modified_huber", where P = (clip(z,
+        −1, 1) + 1)/2, and for losses of class scores, where P is the softmax. One-against-rest
+        probabilities are divided by their sum; if all are 0 for a row, the classes get equal
+        probabilities.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            The rows to judge.
+            Rows to classify, with the same columns as in `fit`.
 
         Returns
         -------
-        array of shape (n, C)
+        probabilities : array of shape (n, n_classes)
+            Probability of each class, with columns in the order of ``classes_``.
         """
         z = self._raw(X)
         if self.loss_.link is Link.SOFTMAX:
             return self.loss_.mean(z)
-        if isinstance(self.loss_, ClassHuber):
+        if self.loss_.linear_probability:
             share = (np.clip(z, -1, 1) + 1) / 2
         else:
             share = self.loss_.mean(z)
@@ -174,18 +234,19 @@ class SGDClassifier(StochasticClassifier):
             z.dtype
         )
 
-    @available_if(_says_probabilities)
+    @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> Array:
-        """log P(class | x). Cost: O(n d C).
+        """Predict the logarithm of class probabilities. Cost: O(n d k) for k classes.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            The rows to judge.
+            Rows to classify, with the same columns as in `fit`.
 
         Returns
         -------
-        array of shape (n, C)
+        log_probabilities : array of shape (n, n_classes)
+            Logarithm of the probability of each class, with columns in the order of ``classes_``.
         """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))

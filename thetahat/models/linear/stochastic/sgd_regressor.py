@@ -1,4 +1,4 @@
-"""Linear regression by single-row steps: scikit-learn's SGDRegressor, with any loss."""
+"""Linear regression by stochastic gradient descent, with any loss."""
 
 from __future__ import annotations
 
@@ -19,74 +19,101 @@ from thetahat.mathematics.losses.targets import check_targets
 
 
 class SGDRegressor(Stochastic, LinearRegressor):
-    """A linear function fitted one row at a time, in memory, from a file, or as rows arrive.
+    """Linear regression fitted by stochastic gradient descent (SGD).
 
-    Formula: θ̂ ≈ argmin (1/n) Σ wᵢ ℓ(yᵢ, xᵢᵀβ + b) + α((1 − ρ)/2·‖β‖² + ρ‖β‖₁) by the steps
-    θ ← θ − η_t ∂(wᵢ ℓᵢ + R). It stops when the mean loss of an epoch has not fallen by `tol` for
-    `n_iter_no_change` epochs. Columns should be of like scale; steps that diverge are refused with
-    a message.
+    Formula: θ̂ ≈ argmin (1/n) Σ wᵢ ℓ(yᵢ, xᵢᵀβ + b) + α((1 − ρ)/2·‖β‖² + ρ‖β‖₁), by the steps θ ← θ
+    − η_t ∂(wᵢ ℓᵢ + R) on one row at a time. The fit stops when the mean loss of an epoch has not
+    improved by `tol` for `n_iter_no_change` epochs in a row.
 
-    Cost: O(entries of X) per epoch and O(d) memory. Rows in memory are shuffled as a whole, rows of
-    a `Source` within each block, which is one pass over the file per epoch.
+    The rows may be in memory, in a file, or arrive in batches (see `partial_fit`). Scale the
+    columns to similar ranges first; otherwise the steps may diverge, which a warning or an error
+    reports.
+
+    Cost: O(non-zero entries of X) per epoch and O(d) memory. Rows in memory are shuffled as a
+    whole; rows of a `Source` are shuffled within each block, with one pass over the file per epoch.
 
     Parameters
     ----------
     loss : str or Loss, default="squared_error"
-        "squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive" (with
-        `epsilon`), or any loss of the library, ``th.loss(function)`` too. Those other than the
-        standard ones step in Python, some hundred times slower.
+        Loss to minimise: "squared_error", "huber", "epsilon_insensitive",
+        "squared_epsilon_insensitive" (these three use `epsilon`), or any other loss of this
+        library, including your own ``th.loss(function)``. Losses other than the named ones run in
+        Python and are about a hundred times slower.
     penalty : {"l2", "l1", "elasticnet"} or None, default="l2"
-        R.
+        Penalty on the coefficients. "l2" shrinks all coefficients, "l1" and "elasticnet" also set
+        some of them to zero. None adds no penalty.
     alpha : float, default=0.0001
-        Its strength; also the rate of the "optimal" schedule.
+        Strength of the penalty (α). Larger values shrink the coefficients more. It also sets the
+        step size of the "optimal" learning rate. Must be ≥ 0.
     l1_ratio : float, default=0.15
-        ρ of the elastic net.
+        Share of the L1 norm in the "elasticnet" penalty (ρ), between 0 and 1. 1 is the L1 penalty,
+        0 the L2 penalty. Other penalties ignore it.
     fit_intercept : bool, default=True
-        Whether b is fitted; it is never penalised.
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred. The intercept is never penalised.
     max_iter : int, default=1000
-        Most epochs.
+        Maximum number of epochs, which are passes over the training rows. Only used by `fit`;
+        `partial_fit` always runs one epoch.
     tol : float or None, default=1e-3
-        Improvement of the mean loss that counts; None runs all epochs.
+        Tolerance of the stopping rule. The fit stops if the mean loss of an epoch (with
+        `early_stopping`, the score on held-out rows) has not improved by at least `tol` for
+        `n_iter_no_change` epochs in a row. None runs all `max_iter` epochs.
     shuffle : bool, default=True
-        Whether each epoch has a new random order.
+        Whether to shuffle the rows before each epoch.
     verbose : int, default=0
-        Not used; ``set_callbacks`` reports progress.
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
     epsilon : float, default=0.1
-        Half the tube, or δ of "huber".
-    random_state : int, RandomState, Generator or None
-        Fixes the order of the rows.
+        Threshold of the losses "huber", "epsilon_insensitive" and "squared_epsilon_insensitive".
+        For "huber" it is the residual at which the loss becomes linear; for the others, residuals
+        smaller than it cost nothing. Must be ≥ 0.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed for shuffling the rows. Pass an int for the same result on every call.
     learning_rate : str, default="invscaling"
-        "constant", "optimal", "invscaling", "adaptive"; "pa1" and "pa2" with
-        "epsilon_insensitive".
+        Learning rate schedule (η_t at step t):
+
+        - "constant": η_t = eta0.
+        - "optimal": η_t = 1/(α(t₀ + t − 1)), with t₀ chosen from the loss and `alpha`.
+        - "invscaling": η_t = eta0 / t^power_t.
+        - "adaptive": eta0, divided by 5 whenever the epochs stop improving.
+        - "pa1", "pa2": passive-aggressive steps; only for ``loss="epsilon_insensitive"``.
     eta0 : float, default=0.01
-        η₀; the aggressiveness of "pa1" and "pa2".
+        Initial learning rate (η₀) of "constant", "invscaling" and "adaptive"; for "pa1" and "pa2",
+        the aggressiveness of the steps. Larger values make larger steps, which learn faster but may
+        diverge. Must be positive.
     power_t : float, default=0.25
-        Exponent of "invscaling".
+        Exponent of the "invscaling" learning rate (p). Larger values make the steps shrink faster.
     early_stopping : bool, default=False
-        Judge epochs by R² on rows held out.
+        Whether to stop when the score on held-out rows no longer improves. If True, the share
+        `validation_fraction` of the training rows is held out, and the epochs are compared by R² on
+        these rows.
     validation_fraction : float, default=0.1
-        Their share.
+        Share of the training rows that is held out for `early_stopping`. Must be between 0 and 1.
+        Only used if ``early_stopping=True``.
     n_iter_no_change : int, default=5
-        Epochs without improvement before the end.
+        Number of epochs in a row without improvement after which the fit stops.
     warm_start : bool, default=False
-        Whether `fit` begins where the last one ended.
+        Whether to start from the solution of the previous call to `fit`, if there is one. If False,
+        the previous solution is ignored.
     average : bool or int, default=False
-        Report the mean of all iterates; an int begins after that many steps.
+        Whether to report the average of the coefficients over all steps instead of the last ones.
+        An int starts averaging after that many steps. Averaging often gives better results with a
+        constant or slowly decreasing learning rate.
 
     Attributes
     ----------
     coef_ : array of shape (d,)
-        β̂.
+        Estimated coefficients (β̂), one per column.
     intercept_ : array of shape (1,)
-        b̂.
+        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
     n_iter_ : int
-        Epochs.
+        Number of epochs that were run.
     t_ : float
-        Steps taken, plus one.
+        Number of steps (rows visited) during the fit, plus one.
     loss_ : Loss
         The loss that was used.
     solution_ : Solution
-        How the epochs ended.
+        Report of the fit: how it stopped, the number of epochs and the last mean loss.
 
     Examples
     --------
@@ -154,22 +181,25 @@ class SGDRegressor(Stochastic, LinearRegressor):
         intercept_init: Any = None,
         sample_weight: Any = None,
     ) -> SGDRegressor:
-        """Fit by epochs.
+        """Fit the model by stochastic gradient descent.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Features.
+            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            target.
         y : array-like of shape (n,), optional
-            Targets; None when X is a `Source`.
+            Target values. Leave it out if X is a `Source`.
         coef_init, intercept_init : array-like, optional
-            Where to begin, instead of 0.
+            Initial coefficients and intercept. None starts at 0.
         sample_weight : array-like of shape (n,), optional
-            Factors of the rows' losses; a row of weight 0 is not there.
+            Row weights: the loss of each row is multiplied by its weight. Rows of weight 0 are
+            ignored. None gives every row weight 1.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         self._check_parameters()
         source = self._open_targets(X, y, sample_weight)
@@ -180,16 +210,22 @@ class SGDRegressor(Stochastic, LinearRegressor):
 
     @with_callbacks
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SGDRegressor:
-        """One more epoch over these rows; parameters as in `fit`.
+        """Run one epoch of stochastic gradient descent on the given rows.
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in `fit`; later calls need the columns of the first.
+        X : array-like, sparse, table or Source of shape (n, d)
+            Rows to learn from, with the same columns in every call.
+        y : array-like of shape (n,), optional
+            Target values. Leave it out if X is a `Source`.
+        sample_weight : array-like of shape (n,), optional
+            Row weights: the loss of each row is multiplied by its weight. Rows of weight 0 are
+            ignored. None gives every row weight 1.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         self._check_parameters(resuming=True)
         if resuming := hasattr(self, "_last_iterate"):
@@ -203,16 +239,19 @@ class SGDRegressor(Stochastic, LinearRegressor):
         return self
 
     def predict(self, X: Any) -> Array:
-        """E[y | x]: Xβ + b, through the loss's link where it has one. Cost: O(n d).
+        """Predict the target. Cost: O(n d).
+
+        The prediction is Xβ + b, transformed by the link of the loss if it has one.
 
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            The rows to predict.
+            Rows to predict, with the same columns as in `fit`.
 
         Returns
         -------
-        array of shape (n,)
+        y : array of shape (n,)
+            Predicted values.
         """
         z = self._raw(X)
         return z if self.loss_.link is Link.IDENTITY else self.loss_.mean(z)
@@ -221,11 +260,11 @@ class SGDRegressor(Stochastic, LinearRegressor):
         loss, who = self._parts()[0], type(self).__name__
         if loss.columns != "one":
             raise ParameterError(
-                f"{who}: {type(loss).__name__} scores classes. Use SGDClassifier for labels."
+                f"{who}: {type(loss).__name__} is a loss for classes. Use SGDClassifier for labels."
             )
         source = self._open(X, y, sample_weight, check_finite=self._checks_finite)
         if loss.targets is Targets.REAL and isinstance(source, InMemory):
-            return source  # the door has seen that they are numbers
+            return source  # _open has checked that they are numbers
         for block in source.blocks():
             check_targets(loss, block.y, who=who, start=block.start)
         return source
@@ -234,7 +273,7 @@ class SGDRegressor(Stochastic, LinearRegressor):
         return {"coef_": theta[:-1, 0].astype(dtype), "intercept_": theta[-1].astype(dtype)}
 
     def _score_of(self, y: Array, z: Array, weight: Array | None) -> float:
-        """R²."""
+        """R² of the predictions."""
         from sklearn.metrics import r2_score
 
         return float(r2_score(y, self.loss_.mean(z), sample_weight=weight))

@@ -1,1 +1,1 @@
-"""Trees as pictures, text and regions."""
+"""Display of trees as plots, text and regions."""

@@ -1,8 +1,8 @@
-"""Where the nodes of a drawn tree stand: tidy, narrow, without overlaps.
+"""Positions of the nodes of a plotted tree: compact and without overlaps.
 
-Subtrees are pushed together until their nearest nodes, at any depth, are one unit apart; a parent
-stands above the middle of its children. Contours of the subtrees make that one pass from the leaves
-up and one down.
+Subtrees are moved together until their closest nodes, at any depth, are one unit apart; a parent
+lies above the middle of its children. With the contours of the subtrees this takes one pass from
+the leaves up and one down.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from thetahat.models.tree.structure import Tree
 
 
 def tidy_places(tree: Tree) -> tuple[Array, Array]:
-    """x and depth of every node; those of one depth are ≥ 1 apart. Cost: O(nodes · depth)."""
+    """x and depth of every node; nodes of one depth are ≥ 1 apart. Cost: O(nodes · depth)."""
     left_edge: list[Array] = [np.zeros(1)] * tree.node_count
     right_edge = list(left_edge)
     half = np.zeros(tree.node_count)
@@ -35,5 +35,5 @@ def tidy_places(tree: Tree) -> tuple[Array, Array]:
 
 
 def _beyond(near: Array, far: Array) -> Array:
-    """The edge of two subtrees side by side below their parent: the nearer one's while it lasts."""
+    """The joint contour of two subtrees: that of the nearer one as deep as it goes."""
     return np.concatenate([[0.0], near, far[near.size :]])

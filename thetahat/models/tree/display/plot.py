@@ -1,4 +1,4 @@
-"""A picture of a tree."""
+"""Plots of trees."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from thetahat.models.tree.pruning import pruned
 
 LARGEST_FONT = 11.0
 FILL = 0.86
-"""Share of the distance between two neighbours that their boxes may take."""
+"""Fraction of the distance between two neighbours that their boxes may take."""
 
 
 def plot_tree(
@@ -35,42 +35,46 @@ def plot_tree(
     fontsize: float | None = None,
     missing: bool = True,
 ) -> list[Any]:
-    """Draw a tree: its questions, the rows that reach each node, and what it answers there.
+    """Plot a decision tree with matplotlib.
 
-    Left is yes. Nodes of one depth stand in one row, at least a box apart; a parent stands above
-    the middle of its children. Cost: O(nodes · depth).
+    Each box shows the split of the node, the number of rows and the prediction. Rows for which the
+    condition holds go to the left child. Cost: O(nodes · depth).
 
     Parameters
     ----------
     decision_tree : fitted tree estimator, or Tree
-        A decision or density tree, or one tree of a forest or of boosting.
-    max_depth : int, optional
-        Deeper nodes are left out; "(...)" stands where they would be.
-    feature_names, class_names : sequence of str, optional
-        As in `export_text`.
+        A fitted decision or density tree, or one tree of a forest or of gradient boosting.
+    max_depth : int or None, default=None
+        Maximum depth to show. Deeper nodes are replaced by "(...)"; None shows all nodes.
+    feature_names : sequence of str or None, default=None
+        Names of the columns. By default those of `fit`, or feature_0, feature_1, …
+    class_names : sequence of str or None, default=None
+        Names of the classes, in the order of ``classes_``. By default the labels themselves.
     label : {"all", "root", "none"}, default="all"
-        Whether the numbers say what they are at all nodes, at the root only, or at none.
+        Whether to label the numbers in all boxes, only at the root, or nowhere.
     filled : bool, default=False
-        Colour boxes by the majority class, or by the value.
-    impurity, node_ids : bool
-        Show the impurity, the numbers of the nodes.
+        If True, colour the boxes by the majority class or by the value.
+    impurity : bool, default=True
+        If True, show the impurity of each node.
+    node_ids : bool, default=False
+        If True, show the number of each node.
     proportion : bool, default=False
-        Show shares of rows instead of counts, and of classes instead of weights.
+        If True, show proportions of rows and classes instead of counts and weights.
     rounded : bool, default=False
-        Round the corners of the boxes.
+        If True, draw the boxes with rounded corners.
     precision : int, default=3
-        Digits after the point.
-    ax : matplotlib Axes, optional
-        Where to draw; the current ones unless given.
-    fontsize : float, optional
-        Chosen so that no boxes overlap unless given.
+        Number of digits after the decimal point.
+    ax : matplotlib Axes or None, default=None
+        Axes to draw on. None uses the current axes.
+    fontsize : float or None, default=None
+        Size of the text. None chooses the largest size at which no boxes overlap.
     missing : bool, default=True
-        Say on which side rows without a value go.
+        If True, show to which side rows with missing values go.
 
     Returns
     -------
     list of matplotlib Text
-        One for every node drawn.
+        One text per node drawn.
 
     Examples
     --------
@@ -112,13 +116,15 @@ def plot_tree(
     inner = np.flatnonzero(shown.feature >= 0)
     edge_texts = []
     for parent in inner:
-        for side, said in enumerate(_edge_words(shown, int(parent), missing)):
+        for side, condition in enumerate(_edge_words(shown, int(parent), missing)):
             child = shown.left[parent] + side
             ends = (x[parent], x[child]), (-depth[parent], -depth[child])
             axes.plot(*ends, color="0.3", lw=0.8, zorder=1)
             at = 0.5 * (x[parent] + x[child]), -0.5 * (depth[parent] + depth[child])
             edge_texts.append(
-                axes.text(*at, said, ha="center", va="center", color="0.3", zorder=3, bbox=_HALO)
+                axes.text(
+                    *at, condition, ha="center", va="center", color="0.3", zorder=3, bbox=_HALO
+                )
             )
     _fit_text(axes, texts, edge_texts, fontsize)
     return texts
@@ -128,7 +134,7 @@ _HALO = {"boxstyle": "square,pad=0.08", "facecolor": "white", "edgecolor": "none
 
 
 def _originals(tree: Any, max_depth: int | None) -> Array:
-    """The nodes that are drawn."""
+    """The nodes to draw."""
     return np.flatnonzero(tree.depth <= (tree.max_depth if max_depth is None else max_depth))
 
 
@@ -148,7 +154,7 @@ def _lines(
     proportion: bool,
     precision: int,
 ) -> list[str]:
-    """What the box of a node says."""
+    """Lines of text in the box of a node."""
     tree = words.tree
     named = label == "all" or (label == "root" and node == 0)
     lines = [f"node #{node}" if named else str(node)] if node_ids else []
@@ -176,13 +182,13 @@ def _lines(
 
 
 def _tidy(parts: Array) -> Array:
-    """Weights that are counts up to rounding as counts."""
+    """Weights that are whole numbers up to rounding, rounded."""
     whole = np.round(parts)
     return np.where(np.abs(parts - whole) < 1e-9 * (1.0 + np.abs(parts)), whole, parts)
 
 
 def _colors(words: Words, filled: bool) -> list[Any]:
-    """White, or the class's colour as strong as the node is pure, or a shade by value."""
+    """White, or the colour of the class, stronger in purer nodes, or a shade by value."""
     tree = words.tree
     if not filled:
         return ["white"] * tree.node_count
@@ -204,13 +210,13 @@ def _colors(words: Words, filled: bool) -> list[Any]:
 
 
 def _fit_text(axes: Any, boxes: list[Any], edges: list[Any], fontsize: float | None) -> None:
-    """One size of letters for all, the largest at which no two boxes can touch."""
+    """Set one font size for all boxes, the largest at which no two boxes touch."""
     size = fontsize
     if size is None:
         figure = axes.get_figure()
         for text in boxes:
             text.set_fontsize(LARGEST_FONT)
-        figure.draw_without_rendering()  # a layout engine moves the axes only now
+        figure.draw_without_rendering()  # layout engines move the axes when drawing
         renderer = figure.canvas.get_renderer()
         unit = axes.transData.transform([[0.0, 0.0], [1.0, 1.0]])
         extents = [text.get_bbox_patch().get_window_extent(renderer) for text in boxes]
@@ -224,7 +230,7 @@ def _fit_text(axes: Any, boxes: list[Any], edges: list[Any], fontsize: float | N
 
 
 def _crowding(extents: list[Any]) -> list[float]:
-    """Of neighbours in one row, the width of their boxes over the distance of their middles."""
+    """For neighbours in one row, the width of their boxes over the distance of their centres."""
     rows: dict[int, list[tuple[float, float]]] = {}
     for extent in extents:
         middle = 0.5 * (extent.x0 + extent.x1), 0.5 * (extent.y0 + extent.y1)

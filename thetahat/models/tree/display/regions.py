@@ -1,4 +1,4 @@
-"""The regions of a tree: f(x) = Σⱼ wⱼ·1[x ∈ Rⱼ], Rⱼ a box with sides along the axes."""
+"""The regions of a tree: f(x) = Σⱼ wⱼ·1[x ∈ Rⱼ], where Rⱼ is an axis-parallel box."""
 
 from __future__ import annotations
 
@@ -16,9 +16,24 @@ from thetahat.models.tree.pruning import parents
 
 @dataclass(frozen=True)
 class Region:
-    """The box of one leaf: low < x ≤ high in columns of numbers, a set of values in the others.
+    """The region of one leaf: low < x ≤ high in numeric columns, a set of values in others.
 
     Formula: R = Π_j (low_j, high_j]. Cost: O(d).
+
+    Attributes
+    ----------
+    leaf : int
+        Number of the leaf in the tree.
+    low, high : array of shape (d,)
+        Lower and upper bounds of the region, infinite where it is not bounded.
+    categories : dict of int to frozenset
+        For the categorical columns used on the path, the categories in the region.
+    takes_missing : array of shape (d,)
+        Whether rows with a missing value in a column can lie in the region.
+    value : array
+        Prediction of the tree in the region.
+    weight : float
+        Total weight of the training rows in the region.
 
     Examples
     --------
@@ -29,22 +44,22 @@ class Region:
     """
 
     leaf: int
-    """The number of its node."""
+    """Number of the leaf."""
     low: Array
     high: Array
     categories: dict[int, frozenset[Any]]
-    """Of columns of categories that were asked about: those that lie in it."""
+    """For the categorical columns used on the path, the categories in the region."""
     takes_missing: Array
-    """Per column, whether rows without a value there may be in it."""
+    """Whether rows with a missing value in a column can lie in the region."""
     value: Array
-    """What the tree answers in it."""
+    """Prediction of the tree in the region."""
     weight: float
-    """Weight of the training rows in it."""
+    """Total weight of the training rows in the region."""
     words: Words
 
     @property
     def volume(self) -> float:
-        """The product of its sides; infinite when one is open."""
+        """Volume of the region: the product of its side lengths; infinite if unbounded."""
         return float(np.prod(self.high - self.low))
 
     def __str__(self) -> str:
@@ -69,20 +84,20 @@ class Region:
 
 @dataclass(frozen=True)
 class TreeRegions:
-    """The regions of all leaves; they do not overlap, and cover every row.
+    """The regions of all leaves of a tree; they do not overlap, and every row lies in one.
 
     Formula: f(x) = Σ_j w_j·1[x ∈ R_j]. Cost: O(leaves · d).
 
     Attributes
     ----------
     low, high : array of shape (n_leaves, d)
-        The ends of every region.
+        Lower and upper bounds of every region.
     values : array of shape (n_leaves, n_outputs, n_classes)
-        What the tree answers there.
+        Predictions of the tree in every region.
     size : int
         Number of nodes of the tree.
     depth : int
-        Questions on the longest path from the root to a leaf.
+        Number of splits on the longest path from the root to a leaf.
 
     Examples
     --------
@@ -130,43 +145,47 @@ class TreeRegions:
         return self.words.tree.max_depth
 
     def find(self, X: Any) -> Array:
-        """The place of each row's region in this list. Cost: O(depth) per row.
+        """Find the region of each row. Cost: O(depth) per row.
 
         Parameters
         ----------
         X : table of shape (n, d)
+            Rows to look up, with the same columns as in `fit`.
 
         Returns
         -------
         array of int, shape (n,)
+            Index of the region of each row.
         """
         leaves = self.words.tree.apply(self._rows(X))
         order = np.array([region.leaf for region in self.regions])
         return np.searchsorted(order, leaves)
 
     def path(self, x: Any, decimals: int = 2) -> list[str]:
-        """The answers that lead one row from the root to its region. Cost: O(depth).
+        """List the conditions that lead one row from the root to its region. Cost: O(depth).
 
         Parameters
         ----------
         x : row of shape (d,), or table of one row
+            The row to follow through the tree.
         decimals : int, default=2
-            Digits after the point.
+            Number of digits after the decimal point.
 
         Returns
         -------
         list of str
+            One condition per split on the path.
         """
         table = x if np.ndim(x) == 2 else np.reshape(x, (1, -1))
         rows = self._rows(table)
         if rows.shape[0] != 1:
-            raise DataError(f"path follows one row, and x has {rows.shape[0]}. Give x[:1].")
-        tree, said = self.words.tree, []
+            raise DataError(f"path follows one row, but x has {rows.shape[0]}. Use x[:1].")
+        tree, conditions = self.words.tree, []
         node, above = int(tree.apply(rows)[0]), parents(tree)
         while (parent := int(above[node])) >= 0:
-            said.append(self.words.sides(parent, decimals)[node - int(tree.left[parent])])
+            conditions.append(self.words.sides(parent, decimals)[node - int(tree.left[parent])])
             node = parent
-        return said[::-1]
+        return conditions[::-1]
 
     def _rows(self, X: Any) -> Array:
         if hasattr(self.model, "_rows"):
@@ -178,22 +197,24 @@ class TreeRegions:
 
 
 def tree_regions(model: Any, *, feature_names: Any = None, class_names: Any = None) -> TreeRegions:
-    """List the leaves of a tree as boxes along the axes, with what the tree answers in each.
+    """List the leaves of a tree as axis-parallel boxes with their predictions.
 
-    f(x) = Σ_j w_j·1[x ∈ R_j]; R_j is what the questions on the way from the root leave. Cost:
+    Formula: f(x) = Σ_j w_j·1[x ∈ R_j], where R_j is the set of rows that reach leaf j. Cost:
     O(nodes · d).
 
     Parameters
     ----------
     model : fitted tree estimator, or Tree
-        A decision or density tree, or one tree of a forest or of boosting.
-    feature_names, class_names : sequence of str, optional
-        As in `export_text`.
+        A fitted decision or density tree, or one tree of a forest or of gradient boosting.
+    feature_names : sequence of str or None, default=None
+        Names of the columns. By default those of `fit`, or feature_0, feature_1, …
+    class_names : sequence of str or None, default=None
+        Names of the classes, in the order of ``classes_``. By default the labels themselves.
 
     Returns
     -------
     TreeRegions
-        Sized, iterable and printable; ``find`` and ``path`` look rows up.
+        A sequence of regions that can be printed. Its methods `find` and `path` look up rows.
 
     Examples
     --------
@@ -211,7 +232,7 @@ def tree_regions(model: Any, *, feature_names: Any = None, class_names: Any = No
     tree = words.tree
     if getattr(model, "n_features_in_", tree.n_features) != tree.n_features:
         raise CapabilityError(
-            f"{type(model).__name__}: its oblique splits make regions that are no boxes. Grow it "
+            f"{type(model).__name__}: the regions of oblique splits are no boxes. Grow the tree "
             "with axis-parallel splits."
         )
     n, d = tree.node_count, tree.n_features

@@ -1,4 +1,4 @@
-"""A tree as indented text."""
+"""Trees as indented text."""
 
 from __future__ import annotations
 
@@ -22,33 +22,34 @@ def export_text(
     show_weights: bool = False,
     missing: bool = False,
 ) -> str:
-    """Write a tree as text, one line per question and per answer.
+    """Describe a tree as indented text, one line per condition and per leaf.
 
-    Two lines per inner node, x_j <= t and x_j >  t, one per leaf with what f(x) is there. Cost:
-    O(nodes).
+    Each inner node has two lines, x_j <= t and x_j >  t, and each leaf one line with its
+    prediction. Cost: O(nodes).
 
     Parameters
     ----------
     decision_tree : fitted tree estimator, or Tree
-        A decision or density tree, or one tree of a forest or of boosting.
-    feature_names : sequence of str, optional
-        The names of the columns; those of `fit`, or feature_0, feature_1, ... unless given.
-    class_names : sequence of str, optional
-        The names of the classes; the labels unless given.
+        A fitted decision or density tree, or one tree of a forest or of gradient boosting.
+    feature_names : sequence of str or None, default=None
+        Names of the columns. By default those of `fit`, or feature_0, feature_1, …
+    class_names : sequence of str or None, default=None
+        Names of the classes, in the order of ``classes_``. By default the labels themselves.
     max_depth : int, default=10
-        Branches below are cut, and said to be.
+        Maximum depth to show. Deeper branches are shown as "truncated branch of depth k".
     spacing : int, default=3
-        Width of an indent.
+        Number of characters per level of indentation.
     decimals : int, default=2
-        Digits after the point.
+        Number of digits after the decimal point.
     show_weights : bool, default=False
-        Show the weight of each class in the leaves.
+        If True, show the weight of each class in the leaves.
     missing : bool, default=False
-        Say on which side rows without a value go.
+        If True, show to which side rows with missing values go.
 
     Returns
     -------
     str
+        The text, with a line break after every line.
 
     Examples
     --------
@@ -75,9 +76,9 @@ def export_text(
     height = _heights(tree)
     stack: list[tuple[int, int, str]] = [(0, 1, "")]
     while stack:
-        node, depth, said = stack.pop()
-        if said:
-            lines.append(_indent(depth - 1, spacing) + " " + said)
+        node, depth, condition = stack.pop()
+        if condition:
+            lines.append(_indent(depth - 1, spacing) + " " + condition)
         if depth > max_depth + 1 and height[node] > 1:
             lines.append(f"{_indent(depth, spacing)} truncated branch of depth {height[node]}")
         elif tree.feature[node] < 0:
@@ -99,7 +100,7 @@ def _indent(depth: int, spacing: int) -> str:
 
 
 def _heights(tree: Any) -> Array:
-    """Levels of each node's branch, 1 for a leaf."""
+    """Number of levels of the branch of each node, 1 for a leaf."""
     height = np.ones(tree.node_count, dtype=np.int64)
     for node in np.flatnonzero(tree.feature >= 0)[::-1]:  # children come after parents
         height[node] = 1 + height[tree.left[node] : tree.left[node] + 2].max()

@@ -1,4 +1,4 @@
-"""A tree in words: the names of its columns, categories and classes, the questions of its nodes."""
+"""Names of the columns, categories and classes of a tree, and the conditions of its nodes."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.models.tree.structure import Tree
 
 MOST_CATEGORIES = 6
-"""A question lists no more of them."""
+"""Maximum number of categories listed in a condition."""
 
 
 @dataclass(frozen=True)
 class Words:
-    """How the parts of a tree are called."""
+    """Names used to describe a tree."""
 
     tree: Tree
     names: tuple[str, ...]
-    """Of the columns, and behind them of the directions of oblique splits."""
+    """Names of the columns, followed by those of the oblique directions."""
     classes: tuple[str, ...] = ()
-    """Names of the classes; empty for trees that answer with numbers."""
+    """Names of the classes; empty for regression."""
     levels: dict[int, tuple[Any, ...]] = field(default_factory=dict)
-    """The values of columns that hold codes."""
+    """Values of the columns that are stored as codes."""
     impurity: str = "impurity"
     answer: str = "value"
-    """What a node's number is."""
+    """Label of the value of a node."""
 
     @classmethod
     def of(cls, model: Any, feature_names: Any = None, class_names: Any = None) -> Words:
-        """The words for a grown tree, or for an estimator that has one."""
+        """Names for a grown tree, or for an estimator that contains one."""
         tree = tree_of(model)
         columns = getattr(model, "_columns", None)
         names = feature_names
@@ -44,7 +44,7 @@ class Words:
             names = [f"feature_{j}" for j in range(n_columns)]
         if len(names) != n_columns:
             raise ParameterError(
-                f"feature_names must contain {n_columns} elements, got {len(names)}. Give one name "
+                f"feature_names must contain {n_columns} elements, got {len(names)}. Use one name "
                 "per column."
             )
         oblique = [f"direction_{k}" for k in range(tree.n_features - n_columns)]
@@ -58,7 +58,7 @@ class Words:
         )
 
     def sides(self, node: int, decimals: int = 2) -> tuple[str, str]:
-        """What is true of the rows that go left and of those that go right."""
+        """Conditions of the rows that go left and of those that go right."""
         tree, column = self.tree, int(self.tree.feature[node])
         name = self.names[column]
         if tree.category_set[node] >= 0:
@@ -89,17 +89,17 @@ class Words:
         return frozenset(self._categories(node)[0])
 
     def all_categories(self, node: int) -> frozenset[Any]:
-        """The categories of the column that a split asks about."""
+        """The categories of the column of a split."""
         left, right = self._categories(node)
         return frozenset(left + right)
 
     def majority(self, node: int) -> str:
-        """The class that a node of one output answers with."""
+        """The majority class of a node, for one output."""
         return self.classes[int(np.argmax(self.tree.value[node, 0]))]
 
 
 def tree_of(model: Any) -> Tree:
-    """The grown tree that a model is, or that it holds."""
+    """The grown tree that a model is, or that it contains."""
     if isinstance(model, Tree):
         return model
     if hasattr(model, "fit"):
@@ -108,7 +108,7 @@ def tree_of(model: Any) -> Tree:
     if isinstance(tree, Tree):
         return tree
     raise CapabilityError(
-        f"{type(model).__name__} is no single tree. Give one of its trees, for example "
+        f"{type(model).__name__} is not a single tree. Use one of its trees, for example "
         "model.estimators_[0], or a DecisionTreeClassifier."
     )
 
@@ -123,7 +123,7 @@ def _class_names(tree: Tree, model: Any, given: Any) -> tuple[str, ...]:
         names = given
     if len(names) < tree.max_n_classes:
         raise ParameterError(
-            f"class_names must contain {tree.max_n_classes} elements, got {len(names)}. Give one "
+            f"class_names must contain {tree.max_n_classes} elements, got {len(names)}. Use one "
             "name per class, in the order of classes_."
         )
     return tuple(map(str, names))

@@ -1,1 +1,1 @@
-"""What a tree is grown from and by which rules."""
+"""Growing trees: columns, limits and constraints."""

@@ -1,8 +1,8 @@
-"""Columns as the trees of forests read them: ranks, bins of near values, or plain values.
+"""Columns in the form that forests use: ranks, bins of similar values, or plain values.
 
-Codes keep the order of the values, so a tree grown on codes is one on the values: with the ranks of
-the values its splits are exact, with at most 255 bins they lie between bins. The code after the
-last stands for missing values. Random thresholds need no order: they are drawn on the values.
+Codes keep the order of the values, so a tree grown on codes is a tree on the values. With ranks its
+splits are exact; with at most 255 bins they lie between bins. The code after the last stands for
+missing values. Random thresholds are drawn on the values themselves and need no codes.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from thetahat.foundation.types import Array
 from thetahat.models.tree.growth.columns import TreeColumns
 
 EXACT_ROWS = 65_535
-"""Rows of a node up to which it is split exactly unless asked otherwise: ranks of two bytes."""
+"""Nodes of up to this many rows are split exactly by default: ranks take two bytes."""
 
 
 def plain_values(X: Array, columns: TreeColumns) -> _native.ForestColumns:
-    """The values of a float matrix with NaN for missing ones, column after column.
+    """Values of a float matrix, column after column, with NaN for missing values.
 
     Cost: O(n·d), and a copy of the rows in float64.
     """
@@ -48,5 +48,5 @@ def column_codes(
 
 
 def _kinds(columns: TreeColumns) -> tuple[Array, Array]:
-    """The number of categories of each column, and whether it has such."""
+    """Number of categories of each column, and whether it is categorical."""
     return columns.n_categories.astype(np.uint32), columns.is_categorical.astype(np.uint8)

@@ -1,9 +1,9 @@
-"""How a table becomes what trees eat: a matrix of floats in which NaN means missing.
+"""How a table becomes the matrix of floats that trees use, in which NaN means missing.
 
-Numbers stay as they are, ±∞ among them, for only their order counts. Ordered categories become
-their places 0, 1, … in that order, and are numbers from there on. Unordered categories and text
-become codes 0, …, K−1, and the tree divides them by sets. A category that was not there in `learn`
-is missing in `read`.
+Numbers stay as they are, including ±∞, because only their order matters. Ordered categories become
+their positions 0, 1, … in that order and are treated as numbers. Unordered categories and text
+become codes 0, …, K−1, which the tree splits into sets. A category that was absent in `learn` is
+missing in `read`.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True)
 class TreeColumns:
-    """The columns a tree was grown on; a value, the same for every row read later."""
+    """Kinds of the columns on which a tree was grown; used to read rows in the same way later."""
 
     n_features: int
     names: tuple[str, ...] = ()
-    """Their names, empty when they came without."""
+    """Names of the columns; empty if there are none."""
     levels: dict[int, tuple[Any, ...]] = field(default_factory=dict)
-    """Of each column that is held as codes, the values in the order of the codes."""
+    """For each column stored as codes, its values in the order of the codes."""
     categorical: tuple[int, ...] = ()
-    """Which of those have no order."""
+    """The columns of codes without an order."""
 
     @classmethod
     def learn(
@@ -43,14 +43,14 @@ class TreeColumns:
         rows: Array | None = None,
         who: str = "This model",
     ) -> TreeColumns:
-        """What the columns of X are, by their types and by `categorical_features`.
+        """Determine the columns of X from their types and from `categorical_features`.
 
-        `rows` (a Boolean mask) are those that count; categories of the others are not learned.
-        Cost: O(d), and O(n) for each column of text or of declared categories.
+        `rows` is a Boolean mask of the rows to use; categories of other rows are not learned. Cost:
+        O(d), and O(n) for each column of text or of declared categories.
         """
         X = _as_columns(X, who)
         n_features, names = _width(X), _names(X)
-        asked = _asked_for(categorical_features, n_features, names, who)
+        asked = _requested(categorical_features, n_features, names, who)
         levels: dict[int, tuple[Any, ...]] = {}
         categorical = []
         for place, variable in _coded(X, asked):
@@ -62,12 +62,12 @@ class TreeColumns:
         return cls(n_features, names, levels, tuple(categorical))
 
     def read(self, X: Any, *, who: str = "This model") -> Array:
-        """The rows of X as float32 or float64, in place where X is such an array already."""
+        """The rows of X as float32 or float64, without a copy if X is already such an array."""
         X = _as_columns(X, who)
         if _width(X) != self.n_features:
             raise DataError(
                 f"X has {_width(X)} features, but {who} is expecting {self.n_features} features "
-                "as input. Give the columns of fit."
+                "as input. Use the same columns as in fit."
             )
         if isinstance(X, np.ndarray) and X.dtype.kind == "f":
             if not self.levels:
@@ -85,7 +85,7 @@ class TreeColumns:
         return rows
 
     def _encode(self, columns: list[Variable]) -> Array:
-        """Columns side by side, float32 when all that hold numbers are."""
+        """The columns as one matrix, float32 if all numeric columns are float32."""
         plain = [column for place, column in enumerate(columns) if place not in self.levels]
         single = bool(plain) and all(column.is_single for column in plain)
         shape = (len(columns[0].values), len(columns))
@@ -97,14 +97,14 @@ class TreeColumns:
 
     @property
     def is_categorical(self) -> Array:
-        """Per column, whether it holds unordered codes (bool)."""
+        """Whether each column contains unordered codes (bool)."""
         mask = np.zeros(self.n_features, dtype=bool)
         mask[list(self.categorical)] = True
         return mask
 
     @property
     def n_categories(self) -> Array:
-        """Per column, the number of its unordered categories; 0 for columns of numbers (int64)."""
+        """Number of unordered categories of each column; 0 for numeric columns (int64)."""
         counts = np.zeros(self.n_features, dtype=np.int64)
         for place in self.categorical:
             counts[place] = len(self.levels[place])
@@ -112,7 +112,7 @@ class TreeColumns:
 
     @property
     def schema(self) -> Schema:
-        """The columns by name, empty when they have none."""
+        """The columns by name; empty if they have no names."""
         return Schema(
             tuple(
                 Column(name, self._kind(place), self.levels.get(place, ()))
@@ -133,7 +133,7 @@ def _as_columns(X: Any, who: str) -> Any:
         n, d = csr.shape
         require_memory(
             n * d * csr.dtype.itemsize,
-            f"{who}: trees read X dense, and the {n} × {d} sparse X",
+            f"{who}: trees need a dense X; converting the {n} × {d} sparse X",
             "Keep fewer columns (sklearn.feature_selection), use a model for sparse rows such as "
             "LogisticRegression, or raise the limit with th.config(memory=...).",
         )
@@ -143,7 +143,7 @@ def _as_columns(X: Any, who: str) -> Any:
     if type(X) is np.ndarray and X.dtype.kind in "OUST":
         return _as_objects(X, who)
     if isinstance(X, list | tuple) and np.asarray(X).dtype.kind in "OUST":
-        # As objects at once: NumPy would write the 1 of [1, "a"] as text.
+        # As objects, because NumPy would convert the 1 of [1, "a"] to text.
         return _as_objects(np.array(X, dtype=object), who)
     return as_features(X, who=who)[0]
 
@@ -159,7 +159,7 @@ def _as_objects(X: Array, who: str) -> Array:
             )
             raise TypeError(
                 f"{who}: {column} holds {strange[1]!r} at row {strange[0]}: argument must be a "
-                "string or a real number. Give numbers, or text for categories."
+                "string or a real number. Use numbers, or text for categories."
             )
     return X
 
@@ -175,7 +175,7 @@ def _width(X: Any) -> int:
 
 
 def _names(X: Any) -> tuple[str, ...]:
-    """The names of the columns, where all are text."""
+    """Names of the columns, if all of them are strings."""
     if isinstance(X, np.ndarray):
         return tuple(X.dtype.names or ())
     labels = [column.label for column in variables(X)]
@@ -183,7 +183,7 @@ def _names(X: Any) -> tuple[str, ...]:
 
 
 def _coded(X: Any, asked: set[int]) -> list[tuple[int, Variable]]:
-    """The columns to be held as codes: those asked for, and those that are no numbers."""
+    """Columns to store as codes: those requested, and those that are not numeric."""
     if isinstance(X, np.ndarray) and X.dtype.kind == "f":
         return [(place, ArrayVariable(place, X[:, place])) for place in sorted(asked)]
     return [
@@ -196,15 +196,15 @@ def _coded(X: Any, asked: set[int]) -> list[tuple[int, Variable]]:
 def _not_a_number(column: Variable) -> str:
     values = column.present()
     return (
-        f"{column} is {column.kind.value} (it holds {values[0] if values else None!r}), and held "
-        "numbers in fit. Give the same columns as in fit, or fit anew with these."
+        f"{column} is {column.kind.value} (it holds {values[0] if values else None!r}), but it was "
+        "numeric in fit. Use the same columns as in fit, or fit again with these."
     )
 
 
-def _asked_for(
+def _requested(
     categorical_features: Any, n_features: int, names: tuple[str, ...], who: str
 ) -> set[int]:
-    """The columns that `categorical_features` names, as scikit-learn reads it."""
+    """The columns that `categorical_features` specifies, with the rules of scikit-learn."""
     if categorical_features is None:
         return set()
     if isinstance(categorical_features, str) and categorical_features == "from_dtype":
@@ -213,7 +213,7 @@ def _asked_for(
     if given.ndim != 1 or (given.size and given.dtype.kind not in "biuUO"):
         raise ParameterError(
             f"{who}: categorical_features={categorical_features!r} must be None, 'from_dtype', or "
-            "an array-like of bool, int or str: a mask, places, or names of columns."
+            "an array-like of bool, int or str: a mask, column numbers or column names."
         )
     if given.dtype.kind == "b":
         if given.size != n_features:
@@ -227,7 +227,7 @@ def _asked_for(
         if wrong.size:
             raise ParameterError(
                 f"{who}: categorical_features set as integer indices must be in "
-                f"[0, n_features - 1] = [0, {n_features - 1}], and {wrong[0]} is not."
+                f"[0, n_features - 1] = [0, {n_features - 1}], but {wrong[0]} is not."
             )
         return set(given.tolist())
     if given.size and not names:

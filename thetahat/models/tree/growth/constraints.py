@@ -1,4 +1,4 @@
-"""Directions of columns, and which columns may meet: what users say, as trees read it."""
+"""Monotonic and interaction constraints: from user input to the arrays that trees use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from thetahat.models.tree.growth.columns import TreeColumns
 
 
 def directions(monotonic_cst: Any, columns: TreeColumns, who: str) -> Array | None:
-    """−1, 0 or +1 per column (int8) from an array or a dictionary of names; None: no direction."""
+    """−1, 0 or +1 per column (int8) from an array or a dict of names; None without constraints."""
     if monotonic_cst is None:
         return None
     d = columns.n_features
@@ -22,8 +22,8 @@ def directions(monotonic_cst: Any, columns: TreeColumns, who: str) -> Array | No
         unknown = [name for name in monotonic_cst if name not in columns.names]
         if unknown:
             raise ParameterError(
-                f"{who}: monotonic_cst names {unknown[0]!r}, which is no column of X. Give names "
-                f"of columns: {', '.join(map(repr, columns.names[:10])) or 'X has none'}."
+                f"{who}: monotonic_cst contains {unknown[0]!r}, which is not a column of X. Use "
+                f"column names: {', '.join(map(repr, columns.names[:10])) or 'X has none'}."
             )
         given = np.array([monotonic_cst.get(name, 0) for name in columns.names])
     else:
@@ -31,7 +31,7 @@ def directions(monotonic_cst: Any, columns: TreeColumns, who: str) -> Array | No
     if given.shape != (d,):
         raise ParameterError(
             f"{who}: monotonic_cst has shape {given.shape} but the input data X has {d} features. "
-            "Give one of −1, 0, 1 per column."
+            "Use one of −1, 0 or 1 per column."
         )
     wrong = np.flatnonzero(~np.isin(given, (-1, 0, 1)))
     if wrong.size:
@@ -43,22 +43,22 @@ def directions(monotonic_cst: Any, columns: TreeColumns, who: str) -> Array | No
     if directed.size:
         raise ParameterError(
             f"{who}: Categorical features cannot have monotonic constraints; column {directed[0]} "
-            "is one. Set its direction to 0."
+            "is categorical. Set its direction to 0."
         )
     return given.astype(np.int8) if given.any() else None
 
 
 def require_one_number(n_classes: tuple[int, ...], n_outputs: int, who: str) -> None:
-    """A direction is one of a single number: a mean, or the share of one of two classes."""
+    """Raise an error unless the tree predicts a single number: a mean, or one probability."""
     if n_outputs > 1 or max(n_classes, default=0) > 2:
         raise ParameterError(
-            f"{who}: monotonic_cst needs one output of numbers or of two classes; there are "
-            f"{n_outputs} outputs and {max(n_classes, default=0)} classes. Drop it."
+            f"{who}: monotonic_cst needs one output, of numbers or of two classes; y has n_outputs="
+            f"{n_outputs} and n_classes={max(n_classes, default=0)}. Set monotonic_cst=None."
         )
 
 
 def meeting_groups(interaction_cst: Any, d: int, who: str) -> Array | None:
-    """One row per group of columns that may meet on a path (uint8); None: all may."""
+    """One row per group of columns that may be used on one path (uint8); None allows all."""
     if interaction_cst is None:
         return None
     if interaction_cst == "no_interactions":
@@ -77,7 +77,7 @@ def meeting_groups(interaction_cst: Any, d: int, who: str) -> Array | None:
                 if not 0 <= j < d:
                     raise ParameterError(
                         f"{who}: interaction_cst must hold column numbers from 0 to {d - 1}; "
-                        f"{j!r} is none. Columns that it leaves out may meet among themselves."
+                        f"got {j!r}. Columns in no set form one more group."
                     )
         rest = tuple(sorted(set(range(d)) - {j for group in groups for j in group}))
         groups += [rest] if rest else []

@@ -1,8 +1,8 @@
-"""Oblique splits: random combinations of two columns, offered to a tree as further columns.
+"""Oblique splits: random combinations of two columns, used as additional columns of a tree.
 
 A split u₁·x_a + u₂·x_b ≤ t is an axis-parallel split of the column z = u₁·x_a + u₂·x_b. The pairs
-and the directions u are drawn once per tree, each column measured by its range, so that no unit of
-measurement is preferred.
+and the directions u are drawn once per tree. Each column is divided by its range, so that the
+result does not depend on units of measurement.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from thetahat.foundation.types import Array
 
 @dataclass(frozen=True)
 class Directions:
-    """Pairs of columns and the weights with which they are added up, (k, 2) each."""
+    """Pairs of columns and their coefficients, (k, 2) each."""
 
     columns: Array
     weights: Array
@@ -49,15 +49,15 @@ class Directions:
         return int(self.columns.shape[0])
 
     def extend(self, X: Array) -> Array:
-        """X with a column per direction behind its own; NaN where a part is missing."""
+        """X followed by one column per direction; NaN where one of the two values is missing."""
         if not self.n_directions:
             return X
-        with np.errstate(invalid="ignore"):  # ∞ − ∞ is missing
+        with np.errstate(invalid="ignore"):  # ∞ − ∞ counts as missing
             parts = X[:, self.columns] * self.weights
             return np.concatenate([X, parts.sum(axis=2).astype(X.dtype)], axis=1)
 
     def shared(self, importances: Array, n_features: int) -> Array:
-        """What the directions gained, given to their two columns in halves."""
+        """Importances of the columns: the gain of a direction is shared by its two columns."""
         shares = importances[:n_features].copy()
         for place in self.columns.T:
             np.add.at(shares, place, 0.5 * importances[n_features:])

@@ -1,7 +1,7 @@
-"""Growing a tree on sorted columns: exact or random splits by any criterion.
+"""Growing a tree on sorted columns: exact or random splits for any criterion.
 
-Columns are sorted once (`sorted_columns`); every tree on them, whatever its weights and targets,
-reads them as they are (`grow_tree`). Cost of an exact tree: O(n·d) for each level.
+Columns are sorted once (`sorted_columns`) and shared by all trees on them, for any weights and
+targets (`grow_tree`). Cost of an exact tree: O(n·d) for each level.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from thetahat.foundation.types import Array
 from thetahat.models.tree.structure import Tree
 
 BYTES_PER_CELL = 24
-"""What sorted columns and the tree that is grown on them take."""
+"""Memory of the sorted columns and of growing a tree on them."""
 UNBOUNDED = 2**31 - 1
-"""A depth or a number of leaves that no tree reaches."""
+"""No limit on the depth or on the number of leaves."""
 
 
 def sorted_columns(
     X: Array, categorical: Array | None = None, ordered: bool = True
 ) -> _native.SortedColumns:
-    """The columns of X, prepared once for all trees that are grown on them.
+    """Prepare the columns of X once for all trees that are grown on them.
 
-    X is a float matrix, NaN where a value is missing; in `categorical` columns (Booleans, one per
-    column) its values are the codes 0, 1, … of categories. `ordered` columns give exact splits, the
-    others random ones.
+    X is a float matrix with NaN for missing values; in `categorical` columns (Booleans, one per
+    column) its values are the codes 0, 1, … of categories. `ordered` columns allow exact splits,
+    others random splits only.
     """
     n, d = X.shape
-    # Rows in the order of each column, the same again while a tree divides them, and the values.
+    # Sorted row numbers, a working copy of them, and the values.
     require_memory(
         n * d * BYTES_PER_CELL,
         f"Sorting the columns of {n} × {d} numbers for trees with exact splits",
-        "Use trees on histograms, such as HistGradientBoosting, fewer rows, or raise the limit "
-        "with th.config(memory=...).",
+        "Use histogram-based trees such as HistGradientBoosting, use fewer rows, or increase the "
+        "limit with th.config(memory=...).",
     )
     kinds = np.zeros(d, dtype=np.uint8)
     if categorical is not None:
@@ -64,12 +64,12 @@ def grow_tree(
     monotone: Array | None = None,
     seed: int = 0,
 ) -> Tree:
-    """Grow a tree: numbers y (n,) or (n, outputs), or codes of `n_classes` classes per output.
+    """Grow a tree from numbers y, (n,) or (n, outputs), or from codes of `n_classes` classes.
 
-    With `max_leaves` the leaf that gains most is divided first, else the tree grows depth first.
-    `min_weight` is the least sum of weights of a leaf, `min_gain` the least gain φ − Σ w·φ of a
-    split for a unit of its node's weight, `min_decrease` for a unit of the root's. Of columns that
-    gain alike the first divides a node, with `random_ties` any one.
+    With `max_leaves` the leaf with the largest gain is split first, otherwise the tree grows depth
+    first. `min_weight` is the minimum total weight of a leaf; `min_gain` is the minimum gain φ − Σ
+    w·φ of a split relative to the weight of its node, `min_decrease` relative to the weight of the
+    root. For equal gains the first column is used, or a random one with `random_ties`.
     """
     targets = np.ascontiguousarray(y, dtype=np.float64).reshape(columns.n_rows, -1)
     parts = _native.grow_statistic_tree(

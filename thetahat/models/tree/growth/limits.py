@@ -1,4 +1,4 @@
-"""Sizes that users give as numbers, shares or words, as the engine reads them."""
+"""Sizes given as numbers, fractions or names, converted to numbers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 
 
 def rows_meant(number: Any, n_rows: int) -> int:
-    """A number of rows, or a share of them."""
+    """A number of rows, from a number or a fraction."""
     return int(number) if isinstance(number, Integral) else ceil(number * n_rows)
 
 
 def columns_to_draw(number: Any, n_features: int) -> int:
-    """How many columns "sqrt", "log2", a share or a number of them are; None: all."""
+    """A number of columns, from "sqrt", "log2", a fraction or a number; None means all."""
     if number is None:
         return n_features
     if isinstance(number, str):

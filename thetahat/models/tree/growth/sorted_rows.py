@@ -1,4 +1,4 @@
-"""Rows opened and sorted once, for many trees on them that differ in weights and in luck."""
+"""Rows opened and sorted once, for many trees with different weights and seeds."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from thetahat.models.tree.single import SingleTree
 
 @dataclass(frozen=True)
 class SortedRows:
-    """What every tree on the same rows would find out for itself, in the same way."""
+    """Preparations that are the same for every tree on the same rows."""
 
     opened: SingleTree
-    """Knows the columns and the classes; never grown."""
+    """Estimator with the columns and the classes; it is never grown itself."""
     source: InMemory
     n_classes: tuple[int, ...]
     columns: _native.SortedColumns
 
     @classmethod
     def of(cls, learner: Any, X: Any, y: Array) -> SortedRows | None:
-        """The rows for trees such as `learner`, or None where trees on them share nothing.
+        """The rows for trees such as `learner`, or None if trees on them cannot share preparations.
 
-        Oblique directions and weights of classes are a tree's own, and a category that a tree does
-        not see is none to it.
+        This is the case with oblique directions, class weights and categories, which depend on the
+        rows of each tree.
         """
         if not isinstance(learner, SingleTree) or learner.oblique:
             return None
@@ -46,7 +46,7 @@ class SortedRows:
         return cls(opened, source, n_classes, columns)
 
     def grown(self, weight: Array, random_state: int) -> SingleTree:
-        """A tree as ``fit(X, y, sample_weight=weight)`` would have grown it, bit for bit."""
+        """The same tree, bit for bit, as ``fit(X, y, sample_weight=weight)`` would grow."""
         tree = copy(self.opened)
         tree.random_state = random_state
         weighted = replace(self.source, weight=weight, has_weight=True)
@@ -55,7 +55,7 @@ class SortedRows:
 
 
 def packed_alike(trees: list[Any]) -> PackedTrees | None:
-    """All trees in one layout, or None where they do not read the same columns in the same way."""
+    """All trees in one layout, or None if they do not read the same columns in the same way."""
     first = trees[0]
     if not all(
         isinstance(tree, SingleTree)

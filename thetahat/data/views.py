@@ -1,0 +1,163 @@
+"""Views of a source: the same rows with other targets, weights or units.
+
+A view maps each block when it is read and stores nothing. Every map is a function of this module
+with its options bound, so that a view can be sent to another process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.columns.labels import LabelEncoding
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Block, Source
+from thetahat.data.summaries.counts import counts
+from thetahat.data.summaries.moments import dense_rows
+from thetahat.foundation.types import Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class View(Source):
+    """The rows of another source, each block through ``change``, which keeps the rows' order."""
+
+    source: Source
+    change: Callable[[Block], Block]
+
+    @classmethod
+    def of(
+        cls, source: Source, change: Callable[[Block], Block], *, lazy: bool = False, **facts: Any
+    ) -> Source:
+        """A view of `source`, of which `facts` differ (``n_outputs=0``).
+
+        An in-memory source stays one, unless the view is to be `lazy`: the map is then applied at
+        once, and an X that it returns unchanged is not copied.
+        """
+        if isinstance(source, InMemory) and not lazy:
+            whole = source.whole
+            seen = change(whole)
+            X = source.X if seen.X is whole.X else seen.X
+            return replace(source, X=X, y=seen.y, weight=seen.weight, **facts)
+        shared = {field.name: getattr(source, field.name) for field in fields(Source)}
+        return cls(**{**shared, **facts}, source=source, change=change)
+
+    @property
+    def n_rows(self) -> int:
+        return self.source.n_rows
+
+    def blocks(self) -> Iterator[Block]:
+        return map(self.change, self.source.blocks())
+
+
+def one_target(source: Source, target: int) -> Source:
+    """Column `target` of y alone."""
+    return View.of(source, partial(_column_of_y, target=target), n_outputs=0)
+
+
+def one_against_rest(source: Source, code: int) -> Source:
+    """Class codes as signs: y = +1 for class `code` and −1 for all others."""
+    return View.of(source, partial(_one_sign, code=code, dtype=source.dtype))
+
+
+def sign_targets(source: Source, n_classes: int) -> Source:
+    """Class codes as targets of least squares: C columns, or one for two classes.
+
+    In each column the rows of its class have +1 and all others −1.
+    """
+    n_outputs = 0 if n_classes <= 2 else n_classes
+    change = partial(_signs, n_outputs=n_outputs, dtype=source.dtype)
+    return View.of(source, change, n_outputs=n_outputs)
+
+
+def relabelled(
+    source: Source, encoding: LabelEncoding | None = None
+) -> tuple[Source, LabelEncoding]:
+    """Labels as the codes 0, 1, …, C−1 of their classes, and the encoding.
+
+    Without an encoding, one pass over the rows finds the classes. Cost: O(n log C).
+    """
+    if encoding is None:
+        encoding = LabelEncoding(counts(source).values)
+    return View.of(source, partial(_codes, encoding=encoding, dtype=source.dtype)), encoding
+
+
+def reweighted(source: Source, factor: Callable[[Block], Array], *, lazy: bool = False) -> Source:
+    """Each row's weight times ``factor(block)``, which a lazy view works out in every pass."""
+    return View.of(source, partial(_times, factor=factor), lazy=lazy, has_weight=True)
+
+
+def in_target_units(source: Source, unit: float) -> Source:
+    """y/unit for y, in float64. Cost: O(n)."""
+    return View.of(source, partial(_in_target_unit, unit=unit))
+
+
+def shifted(source: Source, centre: Array) -> Source:
+    """X − centre for X; a memory map is shifted block by block. Cost: O(n d)."""
+    is_array = isinstance(source, InMemory) and type(source.X) is np.ndarray
+    return View.of(source, partial(_shift, centre=centre), lazy=not is_array)
+
+
+def rescaled(
+    source: Source,
+    x_centre: Array | None,
+    x_scale: Array | None,
+    y_centre: Array | None,
+    y_scale: Array | None,
+) -> Source:
+    """(x − centre)/scale for the columns of X and y, in float64, always block by block.
+
+    Centres and scales have one entry per column; None leaves the columns as they are.
+    """
+    x_units, y_units = (x_centre, x_scale), (y_centre, y_scale)
+    change = partial(_rescale, x_units=x_units, y_units=y_units)
+    return View.of(source, change, lazy=True, dtype=np.float64)
+
+
+def _column_of_y(block: Block, target: int) -> Block:
+    assert block.y is not None
+    return replace(block, y=block.y[:, target])
+
+
+def _one_sign(block: Block, code: int, dtype: Any) -> Block:
+    return replace(block, y=np.where(np.asarray(block.y) == code, 1.0, -1.0).astype(dtype))
+
+
+def _signs(block: Block, n_outputs: int, dtype: Any) -> Block:
+    codes = np.asarray(block.y)
+    own = codes[:, None] == np.arange(n_outputs) if n_outputs else codes == 1
+    return replace(block, y=np.where(own, 1, -1).astype(dtype))
+
+
+def _codes(block: Block, encoding: LabelEncoding, dtype: Any) -> Block:
+    return replace(block, y=encoding.encode(np.asarray(block.y)).astype(dtype))
+
+
+def _times(block: Block, factor: Callable[[Block], Array]) -> Block:
+    share = factor(block)
+    return replace(block, weight=share if block.weight is None else block.weight * share)
+
+
+def _in_target_unit(block: Block, unit: float) -> Block:
+    return replace(block, y=np.asarray(block.y, dtype=np.float64) / unit)
+
+
+def _shift(block: Block, centre: Array) -> Block:
+    return replace(block, X=dense_rows(block) - centre)
+
+
+def _rescale(block: Block, x_units: tuple[Any, Any], y_units: tuple[Any, Any]) -> Block:
+    X, y = _in_units(dense_rows(block), *x_units), block.y
+    if y is None:
+        return replace(block, X=X)
+    columns = y if y.ndim == 2 else y[:, None]
+    return replace(block, X=X, y=_in_units(columns, *y_units).reshape(y.shape))
+
+
+def _in_units(columns: Array, centre: Array | None, scale: Array | None) -> Array:
+    columns = np.asarray(columns, dtype=np.float64)
+    columns = columns if centre is None else columns - centre
+    return columns if scale is None else columns / scale

@@ -1,1 +1,0 @@
-"""Views of a source: the same rows with other targets, weights or units."""

@@ -1,0 +1,114 @@
+"""Parts shared by the two estimators of histogram gradient boosting."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from thetahat.estimator.parameters import (
+    Range,
+    at_least,
+    inner_fraction,
+    none,
+    one_of,
+    positive_fraction,
+    whole,
+)
+from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
+from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting
+from thetahat.models.ensemble.gradient_boosting.gradient_trees import NO_LIMIT, TreeRules
+from thetahat.models.ensemble.gradient_boosting.raw_scores import scorer_of_raw
+from thetahat.models.ensemble.gradient_boosting.rounds import Plan, Rows, Scorer
+from thetahat.models.tree.growth.constraints import directions, meeting_groups
+
+MANY_ROWS = 10_000
+"""``early_stopping="auto"`` stops early if there are more rows."""
+LEAST_CURVATURE = 1e-3
+"""Minimum sum of the curvature (Hessian) over the rows of a leaf."""
+
+RANGES: dict[str, Range] = {
+    "max_iter": whole(1),
+    "max_leaf_nodes": whole(2) | none,
+    "max_depth": whole(1) | none,
+    "min_samples_leaf": whole(1),
+    "l2_regularization": at_least(0),
+    "max_features": positive_fraction,
+    "max_bins": whole(2, 255),
+    "early_stopping": one_of("auto")
+    | Range(lambda value: isinstance(value, bool | np.bool_), "True or False"),
+    "validation_fraction": inner_fraction | whole(1) | none,
+    "n_iter_no_change": whole(1),
+}
+
+
+class BaseHistGradientBoosting(BaseBoosting):
+    """Parts shared by the classifier and the regressor."""
+
+    _ranges: ClassVar[dict[str, Range]] = {**BaseBoosting._ranges, **RANGES}
+
+    @property
+    def _n_rounds(self) -> int:
+        return int(self.max_iter)
+
+    @property
+    def n_iter_(self) -> int:
+        """Number of boosting iterations of the fitted model."""
+        return self._rounds_of(self._trees)
+
+    @property
+    def train_score_(self) -> Array:
+        """Scores on the training rows before and after every iteration, with early stopping."""
+        return np.asarray(self._scores.get("train", []))
+
+    @property
+    def validation_score_(self) -> Array:
+        """Scores on the held-out rows before and after every iteration, with early stopping."""
+        return np.asarray(self._scores.get("validation", []))
+
+    @property
+    def is_categorical_(self) -> Array | None:
+        """Boolean mask of the categorical columns; None if there are none."""
+        mask = self._columns.is_categorical
+        return mask if mask.any() else None
+
+    def _rules(self, rows: Rows) -> TreeRules:
+        who, d = type(self).__name__, rows.X.shape[1]
+        monotonic = directions(self.monotonic_cst, self._columns, who)
+        if monotonic is not None and self.n_trees_per_iteration_ > 1:
+            raise ParameterError(
+                f"{who}: monotonic constraints are not supported for multiclass classification, "
+                f"and y has {self.n_trees_per_iteration_} classes. Set monotonic_cst=None."
+            )
+        return TreeRules(
+            max_leaves=self.max_leaf_nodes or NO_LIMIT,
+            max_depth=self.max_depth or NO_LIMIT,
+            min_rows=float(self.min_samples_leaf),
+            min_hessian=LEAST_CURVATURE,
+            l2=float(self.l2_regularization),
+            max_features=max(1, int(self.max_features * d)),
+            monotonic=monotonic,
+            groups=meeting_groups(self.interaction_cst, d, who),
+        )
+
+    def _plan(self, rows: Rows) -> Plan:
+        return Plan(
+            loss=self.loss_,
+            learning_rate=float(self.learning_rate),
+            n_columns=self.n_trees_per_iteration_,
+            leaf_update=self.leaf_update,
+            seed=self._seed,
+        )
+
+    def _patience(self, rows: Rows) -> int | None:
+        stops = self.early_stopping
+        if stops == "auto":
+            total = len(rows.y) if rows.weight is None else rows.weight.sum()
+            stops = total > MANY_ROWS
+        return int(self.n_iter_no_change) if stops else None
+
+    def _scorer(self, rows: Rows) -> Scorer:
+        if self.scoring == "loss":
+            return super()._scorer(rows)
+        return scorer_of_raw(self, self.scoring, rows)

@@ -1,0 +1,37 @@
+"""Logistic fits to one fold for all values of C, and their accuracy on the held-out rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Block
+from thetahat.foundation.products import product
+from thetahat.foundation.types import Array
+from thetahat.objective.predictor import in_double
+
+
+@dataclass(frozen=True)
+class FoldPath:
+    """Coefficients (Cs, scores, d + 1), iterations and scores for all Cs; number of early stops."""
+
+    coefs: Array
+    steps: Array
+    n_early: int
+    scores: Array
+
+
+def accuracies(coefs: Array, held: InMemory) -> Array:
+    """The accuracy for every C, from one matrix product for all of them."""
+    n_strengths, n_scores, width = coefs.shape
+    flat = coefs.reshape(-1, width)
+
+    def right(block: Block) -> Array:
+        z = product(in_double(block.X), flat[:, :-1].T) + flat[:, -1]
+        z = z.reshape(block.n_rows, n_strengths, n_scores)
+        predicted = z[:, :, 0] > 0 if n_scores == 1 else z.argmax(axis=2)
+        return predicted == np.asarray(block.y)[:, None]
+
+    return np.average(held.map_rows(right), axis=0, weights=held.weight)

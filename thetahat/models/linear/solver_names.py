@@ -1,0 +1,27 @@
+"""scikit-learn's names of solvers, and the solvers that reach the same optimum here."""
+
+from __future__ import annotations
+
+LEAST_SQUARES = {
+    "augmented": "qr",
+    "sparse_cg": "lsqr",
+    "sag": "lsqr",
+    "saga": "lsqr",
+    "lbfgs": "lsqr",
+}
+GENERALIZED = {
+    "lbfgs": "auto",
+    "newton-cg": "auto",
+    "liblinear": "auto",
+    "sag": "auto",
+    "saga": "auto",
+    "newton-cholesky": "newton",
+    "irls": "newton",
+}
+"""First-order solvers, which columns of different size lead astray, stand for the method that suits
+the size of the problem."""
+
+
+def least_squares_solver(name: str, *, positive: bool) -> str:
+    """The solver that a name stands for; scikit-learn's "lbfgs" is the one that takes β ≥ 0."""
+    return "auto" if positive and name == "lbfgs" else LEAST_SQUARES.get(name, name)
