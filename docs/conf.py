@@ -6,7 +6,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import thetahat
-from docs import generate_pages, plain_mathematics
+from docs import generate_pages, pictures, plain_mathematics
 
 project = "thetahat"
 author = "The thetahat developers"
@@ -23,6 +23,8 @@ numpydoc_show_class_members = False
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
     "gallery_dirs": "gallery",
+    "subsection_order": [f"../examples/gallery/{section}" for section in pictures.SECTIONS],
+    "within_subsection_order": "FileNameSortKey",
     "doc_module": ("thetahat",),
     "remove_config_comments": True,
     "show_memory": False,

@@ -99,12 +99,11 @@ def shown_in(name: PublicName) -> list[str]:
     if not examples:
         return []
     first, *others = examples
-    page = f"/gallery/{first.stem}"
     lines = [*title("In a picture", "-"), "", f".. figure:: {first.picture}"]
     lines += [f"   :alt: {escaped(first.title)}", "   :width: 85%", ""]
-    lines += [f"   From the example :doc:`{escaped(first.title)} <{page}>`.", ""]
+    lines += [f"   From the example :doc:`{escaped(first.title)} <{first.page}>`.", ""]
     if others:
-        links = ", ".join(f":doc:`{escaped(e.title)} </gallery/{e.stem}>`" for e in others)
+        links = ", ".join(f":doc:`{escaped(e.title)} <{e.page}>`" for e in others)
         lines += [f"Also in {links}.", ""]
     return lines
 
