@@ -6,7 +6,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import thetahat
-from docs import generate_pages, pictures, plain_mathematics
+from docs import generate_pages, pictures
+from docs.mathematics import pages as formulas
 
 project = "thetahat"
 author = "The thetahat developers"
@@ -44,5 +45,4 @@ html_copy_source = False
 
 def setup(app):
     app.connect("builder-inited", lambda app: generate_pages.write_all(Path(app.srcdir)))
-    # Before numpydoc, which has the default priority and reads what this leaves.
-    app.connect("autodoc-process-docstring", plain_mathematics.escape_docstring, priority=100)
+    formulas.setup(app)

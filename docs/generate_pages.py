@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import thetahat
-from docs import pictures, plain_mathematics
+from docs import pictures
+from docs.mathematics import escaping
 from thetahat import registry
 from thetahat._public import NAMESPACES
 
@@ -256,7 +257,7 @@ def title(text: str, rule: str) -> list[str]:
 
 
 def escaped(text: str) -> str:
-    return plain_mathematics.escape_text(text)
+    return escaping.escape_text(text)
 
 
 def table(

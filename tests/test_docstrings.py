@@ -5,7 +5,7 @@ import inspect
 
 import pytest
 
-from docs import plain_mathematics
+from docs.mathematics import escaping
 from docs.generate_pages import methods, public_names
 
 PUBLIC = [pytest.param(name, id=name.qualified) for name in public_names()]
@@ -50,7 +50,7 @@ def test_mathematics_in_running_text_is_escaped_and_code_is_not():
         "=====  ====",
         "|z|    z*",
     ]
-    assert plain_mathematics.escape(lines) == [
+    assert escaping.escape(lines) == [
         r"r²/2 while \|r\| ≤ delta, and coef\_ or ``coef_``; see `solution_` and a_b.",
         "",
         "coef_ : ndarray",
