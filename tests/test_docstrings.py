@@ -5,8 +5,8 @@ import inspect
 
 import pytest
 
-from docs.mathematics import escaping
 from docs.generate_pages import methods, public_names
+from docs.mathematics import escaping
 
 PUBLIC = [pytest.param(name, id=name.qualified) for name in public_names()]
 
