@@ -31,7 +31,7 @@ def marked(text, **options):
         "⟦s = 1, 2, …⟧ and so on",
         "A folder and/or a file, e.g. path/to/x.csv, 5 - 3 and 10 × larger.",
         "the α-weighted median, naïve users' text_column and 95% of rows",
-        "Call f with coef_ and sample_weight = None.",
+        "Call f with coef_ and sample_weight = None, or alpha=0.1.",
     ],
 )
 def test_formulas_are_found_and_prose_is_left(expected):
