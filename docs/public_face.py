@@ -33,14 +33,21 @@ _FAMILIES = {
 """Titles of the folders of ``thetahat/models``, in order; others follow under their own names."""
 
 _ROOMS = {
-    "adaboost": "AdaBoost",
-    "averaging": "model averaging",
-    "bayesian": "Bayesian",
+    "least_squares": "least squares",
+    "sparse": "sparse",
+    "robust": "robust",
     "generalized": "generalised",
     "margin": "margins",
     "stochastic": "stochastic gradients",
+    "bayesian": "Bayesian",
+    "gradient_boosting": "gradient boosting",
+    "adaboost": "AdaBoost",
+    "forest": "forests",
+    "bagging": "bagging",
+    "combination": "combined models",
+    "averaging": "model averaging",
 }
-"""Titles of folders whose names are not words of a title."""
+"""Titles of the folders below a family, in order; others follow under their own names."""
 
 _FUNCTIONS = {
     "evaluation": ("Evaluate and compare", "Scores, intervals, tests, curves and searches."),
@@ -106,13 +113,7 @@ def _rooms(names: list[PublicName]) -> Iterator[Group]:
     for name in names:
         if is_model(name):
             by_room.setdefault(_room(NAMES[name.qualified]), []).append(name)
-    families = list(_FAMILIES)
-
-    def place(room: str) -> tuple[int, str]:
-        family = room.split(".")[0]
-        return (families.index(family) if family in _FAMILIES else len(families)), room
-
-    for room in sorted(by_room, key=place):
+    for room in sorted(by_room, key=_place):
         family, _, part = room.partition(".")
         heading = _FAMILIES.get(family, family.replace("_", " ").capitalize())
         if part:
@@ -125,6 +126,17 @@ def _room(module: str) -> str:
     """The folders below ``models``: ``linear.sparse`` for the module of the lasso."""
     folders = module.removeprefix("thetahat.models.").split(".")[:-1]
     return ".".join(folders[:2])
+
+
+def _place(room: str) -> tuple[int, int, str]:
+    """The place of a room in the order of the tables above; a family itself comes first."""
+    family, _, part = room.partition(".")
+    families, parts = list(_FAMILIES), ["", *_ROOMS]
+    return (
+        families.index(family) if family in families else len(families),
+        parts.index(part) if part in parts else len(parts),
+        room,
+    )
 
 
 def _functions(names: list[PublicName]) -> Iterator[Group]:

@@ -31,7 +31,7 @@ def test_a_section_has_a_header_and_few_examples(section):
     """A title, two sentences, and no more examples than fit on a screen or two."""
     header = (pictures.GALLERY / section / "GALLERY_HEADER.rst").read_text(encoding="utf-8")
     title, rule, blank, *text = header.splitlines()
-    assert rule == "=" * len(title)
+    assert rule == "-" * len(title)
     assert not blank
     assert " ".join(text).count(". ") + 1 == 2
     assert 1 <= sum(example.section == section for example in pictures.examples()) <= 15

@@ -30,7 +30,9 @@ _SUBSCRIPTED = re.compile(
 _CALL = re.compile(r"[(\[]*[A-Za-z][(\[][A-Za-z0-9]")  # O(n, f(x), P(y
 _FUNCTION = re.compile(rf"[(\[]*(?:{'|'.join(sorted(FUNCTIONS, reverse=True))})[(\[|]")
 _ABSOLUTE = re.compile(r"[(]*\|[A-Za-z]\|")
-_TEXT = re.compile(r"[\"“”`‘]|\w[’'][a-z]|[A-Za-z]{2,}-|-[A-Za-z]{2,}|://|\.[A-Za-z]{2,}|__|[A-Za-z]{3}=")
+_TEXT = re.compile(
+    r"[\"“”`‘]|\w[’'][a-z]|[A-Za-z]{2,}-|-[A-Za-z]{2,}|://|\.[A-Za-z]{2,}|__|[A-Za-z]{3}="
+)
 _SIMPLE = r"(?:[A-Za-z]|[0-9.]+)"
 _QUIET = re.compile(rf"[(\[{{]*(?:{_SIMPLE}(?:/{_SIMPLE})*|…)[)\]}}]*")  # joins a formula beside it
 _LEADING = LIMITS | {"log", "exp", "sign", "det", "Var", "Cov"}  # mean and median may be prose

@@ -19,6 +19,7 @@ from docs.mathematics.symbols import (
     ACCENTS,
     BARS,
     CLOSING,
+    FRACTIONS,
     FUNCTIONS,
     LARGE,
     LIMITS,
@@ -127,8 +128,9 @@ def _operator(text: str, place: int, before: Item | None) -> tuple[Item, int]:
 
 
 def _symbol(character: str) -> str:
-    if character in "½¼¾⅓⅔":
-        return f"<mn>{character}</mn>"
+    if character in FRACTIONS:
+        above, below = FRACTIONS[character]
+        return f"<mfrac><mn>{above}</mn><mn>{below}</mn></mfrac>"
     if character in "∂∇¬":
         return f'<mo form="prefix" rspace="0" lspace="0">{character}</mo>'
     return f"<mi>{character}</mi>" if character in "ℓℝℤℕ∞∅" else f"<mo>{character}</mo>"

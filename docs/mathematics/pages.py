@@ -67,7 +67,9 @@ def _typeset_paragraph(paragraph: nodes.paragraph) -> None:
         if not is_text:
             children += together
             continue
-        for part in parts("".join(map(str, together)), letters=in_docstring, words=words):
+        for part in parts(
+            "".join(text.astext() for text in together), letters=in_docstring, words=words
+        ):
             children.append(formula("", part.text) if part.formula else nodes.Text(part.text))
     paragraph[:] = children
     if label is not None and in_docstring:

@@ -26,7 +26,8 @@ SIGNS = frozenset("+−-±∓∪∩∨∧")
 PRODUCTS = frozenset("·×∘⊗⊙")
 SEPARATORS = frozenset(",;")
 LARGE = {"∨": "⋁", "∧": "⋀", "∪": "⋃", "∩": "⋂", "Σ": "∑", "∑": "∑", "Π": "∏", "∏": "∏", "∫": "∫"}
-OPERANDS = frozenset("∂∇∞∅¬…⋯½¼¾⅓⅔ℓℝℤℕ%!′.#")
+FRACTIONS = {"½": "12", "⅓": "13", "⅔": "23", "¼": "14", "¾": "34"}
+OPERANDS = frozenset("∂∇∞∅¬…⋯ℓℝℤℕ%!′.#") | frozenset(FRACTIONS)
 
 LIMITS = frozenset({"argmin", "argmax", "max", "min", "sup", "inf", "lim"})
 """Functions whose subscript stands below them in a displayed formula."""

@@ -61,6 +61,7 @@ def outline(text, display=False):
         ("z/(1 − p)", "mfrac(z 1 − p)"),
         ("f(x)/(1 − p)", "mfrac(f ( x ) 1 − p)"),
         ("1/n", "1 / n"),
+        ("½‖β‖²", "mfrac(1 2) msup(‖ β ‖ 2)"),
         ("e^{(a+b)/(c+d)}", "msup(e ( a + b ) / ( c + d ))"),
         ("(low_j, high_j]", "( msub(low j) , msub(high j) ]"),
         ("⌈log δ⌉", "⌈ log δ ⌉"),
