@@ -56,7 +56,7 @@ def name_page(name: PublicName) -> str:
                 lines += [f".. {directive}:: {full}.{method}", ""]
         if inherited:
             quoted = ", ".join(f"``{method}``" for method in inherited)
-            lines += [f"From scikit-learn: {quoted}.", ""]
+            lines += [f"Inherited from scikit-learn: {quoted}.", ""]
     elif callable(name.value):
         lines += [f".. autofunction:: {full}", "", *shown_in(name)]
     else:
@@ -65,7 +65,7 @@ def name_page(name: PublicName) -> str:
 
 
 def shown_in(name: PublicName) -> list[str]:
-    """The picture of the example that is most about a name, and links to all that use it."""
+    """The picture of the example with the fewest other names, and links to all that use it."""
     examples = pictures.showing(name.qualified)
     if not examples:
         return []
@@ -143,9 +143,9 @@ def method_index(documented: set[str]) -> str:
     lines = [
         *title("Method index", "="),
         "",
-        f"thetahat sets out to serve {len(rows)} methods. Today it serves **{served}** of them. A",
-        "method is served when public names do all of it and tests prove it; ``thetahat methods``",
-        "prints the same list in a terminal.",
+        f"The aim of thetahat is to serve {len(rows)} methods; today it serves **{served}** of them.",
+        "A method is served when public names provide all of it and tests prove it. The command",
+        "``thetahat methods`` prints the same list in a terminal.",
         "",
     ]
     for letter, area in registry.areas().items():
@@ -170,7 +170,7 @@ def method_index(documented: set[str]) -> str:
 
 
 def proposition(test: str) -> str:
-    """The name of a test as the sentence that it is."""
+    """The name of a test as a sentence."""
     return test.rpartition("::")[2].removeprefix("test_").replace("_", " ")
 
 
