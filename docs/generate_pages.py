@@ -143,7 +143,7 @@ def method_index(documented: set[str]) -> str:
     lines = [
         *title("Method index", "="),
         "",
-        f"The aim of thetahat is to serve {len(rows)} methods; today it serves **{served}** of them.",
+        f"The aim is to serve {len(rows)} methods; today thetahat serves **{served}** of them.",
         "A method is served when public names provide all of it and tests prove it. The command",
         "``thetahat methods`` prints the same list in a terminal.",
         "",

@@ -37,6 +37,7 @@ _SIMPLE = r"(?:[A-Za-z]|[0-9.]+)"
 _QUIET = re.compile(rf"[(\[{{]*(?:{_SIMPLE}(?:/{_SIMPLE})*|…)[)\]}}]*")  # joins a formula beside it
 _LEADING = LIMITS | {"log", "exp", "sign", "det", "Var", "Cov"}  # mean and median may be prose
 _ARTICLES = frozenset("aAI")
+_SHORT = frozenset("an as at be by do if in is it no of on or so to we".split())  # never a product
 _STOPS = ".;:!?"
 _MOST_WORDS = 2  # of prose side by side within the brackets of a formula
 
@@ -129,7 +130,7 @@ def _closed(word: str) -> int:
 
 
 def _may_join(word: str, words: bool) -> bool:
-    if _TEXT.search(word):
+    if _TEXT.search(word) or _bare(word).lower() in _SHORT:
         return False
     if words or _is_mathematical(word) or _bare(word) in FUNCTIONS:
         return True

@@ -29,6 +29,7 @@ def marked(text, **options):
         "⟦α = log((1 − ε)/ε) + log(K − 1)⟧ for many classes",
         "a rule of ⟦h ∈ {0, 1}⟧. Next sentence.",
         "⟦s = 1, 2, …⟧ and so on",
+        "The coefficients must be ≥ 0 or of ⟦Ax ≤ b⟧.",
         "A folder and/or a file, e.g. path/to/x.csv, 5 - 3 and 10 × larger.",
         "the α-weighted median, naïve users' text_column and 95% of rows",
         "Call f with coef_ and sample_weight = None, or alpha=0.1.",
