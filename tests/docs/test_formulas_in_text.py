@@ -65,7 +65,7 @@ def test_a_page_shows_its_formulas():
     from docs.mathematics import pages
 
     page = publish_doctree(
-        "Text with β̂ = Xᵀy and ``θ = code``.\n\n.. rst-class:: formula\n\nR(θ) = ‖θ‖²\n",
+        "Text with β̂ = Xᵀy of a row and ``θ = code``.\n\n.. rst-class:: formula\n\nR(θ) = ‖θ‖²\n",
         parser=Parser(),
     )
     pages.typeset_page(None, page)
