@@ -32,7 +32,7 @@ FAMILIES = (
     "tree",
     "density",
     "real_data",
-    "committee",
+    "combination",
     "boosting",
     "forest",
 )
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run_family(family: str, arguments: argparse.Namespace) -> int:
-    module = import_module(f"benchmarks.{family}")
+    module = import_module(f"benchmarks.families.{family}")
     wanted = arguments.case.lower()
     results, findings = [], {}
     for case in module.CASES:

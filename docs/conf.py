@@ -6,7 +6,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import thetahat
-from docs import generate_pages, plain_mathematics
+from docs import generate_pages, pictures
+from docs.mathematics import pages as formulas
 
 project = "thetahat"
 author = "The thetahat developers"
@@ -23,6 +24,8 @@ numpydoc_show_class_members = False
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
     "gallery_dirs": "gallery",
+    "subsection_order": [f"../examples/gallery/{section}" for section in pictures.SECTIONS],
+    "within_subsection_order": "FileNameSortKey",
     "doc_module": ("thetahat",),
     "remove_config_comments": True,
     "show_memory": False,
@@ -42,5 +45,4 @@ html_copy_source = False
 
 def setup(app):
     app.connect("builder-inited", lambda app: generate_pages.write_all(Path(app.srcdir)))
-    # Before numpydoc, which has the default priority and reads what this leaves.
-    app.connect("autodoc-process-docstring", plain_mathematics.escape_docstring, priority=100)
+    formulas.setup(app)

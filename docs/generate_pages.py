@@ -1,51 +1,22 @@
 """Write one page per public name, and the index of methods from the registry.
 
-The pages follow from ``thetahat.__all__`` and ``thetahat/methods.toml``; nobody edits them, and git
-ignores them. A page is rewritten only when it changed, so that Sphinx rebuilds only what it must.
+The pages follow from ``thetahat.__all__`` and ``thetahat/methods.toml``; they are not edited, and
+git ignores them. A page is rewritten only when it has changed, so that Sphinx builds only what it
+must.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
-from typing import Any
 
-import thetahat
-from docs import pictures, plain_mathematics
+from docs import pictures
+from docs.mathematics import escaping
+from docs.public_face import NAMESPACES_CHAPTER, Group, PublicName, groups, public_names
 from thetahat import registry
-from thetahat._public import NAMESPACES
 
-
-@dataclass(frozen=True)
-class PublicName:
-    """A name users may rely on: ``thetahat.`` + qualified."""
-
-    qualified: str
-    value: Any
-
-    @property
-    def summary(self) -> str:
-        """The first sentence of the docstring."""
-        paragraph = (inspect.getdoc(self.value) or "").split("\n\n")[0]
-        return " ".join(paragraph.split())
-
-
-def public_names() -> Iterator[PublicName]:
-    """Every public name: those of ``thetahat`` itself, then those of its namespaces.
-
-    What a namespace repeats from ``thetahat`` itself comes once, under the shorter name.
-    """
-    at_the_top = [getattr(thetahat, name) for name in set(thetahat.__all__) - set(NAMESPACES)]
-    for name in sorted(set(thetahat.__all__) - set(NAMESPACES)):
-        yield PublicName(name, getattr(thetahat, name))
-    for namespace in sorted(NAMESPACES):
-        module = getattr(thetahat, namespace)
-        for name in sorted(module.__all__):
-            value = getattr(module, name)
-            if not any(value is known for known in at_the_top):
-                yield PublicName(f"{namespace}.{name}", value)
+__all__ = ["methods", "public_names", "write_all"]
 
 
 def write_all(folder: Path) -> None:
@@ -85,7 +56,7 @@ def name_page(name: PublicName) -> str:
                 lines += [f".. {directive}:: {full}.{method}", ""]
         if inherited:
             quoted = ", ".join(f"``{method}``" for method in inherited)
-            lines += [f"From scikit-learn: {quoted}.", ""]
+            lines += [f"Inherited from scikit-learn: {quoted}.", ""]
     elif callable(name.value):
         lines += [f".. autofunction:: {full}", "", *shown_in(name)]
     else:
@@ -94,23 +65,22 @@ def name_page(name: PublicName) -> str:
 
 
 def shown_in(name: PublicName) -> list[str]:
-    """The picture of the example that is most about a name, and links to all that use it."""
+    """The picture of the example with the fewest other names, and links to all that use it."""
     examples = pictures.showing(name.qualified)
     if not examples:
         return []
     first, *others = examples
-    page = f"/gallery/{first.stem}"
     lines = [*title("In a picture", "-"), "", f".. figure:: {first.picture}"]
     lines += [f"   :alt: {escaped(first.title)}", "   :width: 85%", ""]
-    lines += [f"   From the example :doc:`{escaped(first.title)} <{page}>`.", ""]
+    lines += [f"   From the example :doc:`{escaped(first.title)} <{first.page}>`.", ""]
     if others:
-        links = ", ".join(f":doc:`{escaped(e.title)} </gallery/{e.stem}>`" for e in others)
+        links = ", ".join(f":doc:`{escaped(e.title)} <{e.page}>`" for e in others)
         lines += [f"Also in {links}.", ""]
     return lines
 
 
 def methods(cls: type) -> tuple[list[str], list[str]]:
-    """Public methods and properties: those thetahat defines, and those scikit-learn lends."""
+    """Public methods and properties: those of thetahat, and those inherited from scikit-learn."""
     own, inherited = [], []
     for name in dir(cls):
         member = inspect.getattr_static(cls, name)
@@ -127,75 +97,43 @@ def methods(cls: type) -> tuple[list[str], list[str]]:
     return own, inherited
 
 
-@dataclass(frozen=True)
-class Group:
-    """Names that stand on one page: those of a namespace, or of one kind."""
-
-    heading: str
-    page: str
-    about: str
-    names: list[PublicName]
-
-
-def groups(names: list[PublicName]) -> list[Group]:
-    """The groups that have names, in the order a reader looks for them."""
-    kinds = {
-        "Models": "Estimators of the scikit-learn kind.",
-        "Functions and values": "What stands beside the models.",
-        "Errors and warnings": "What thetahat refuses, and what it warns of.",
-    }
-    found = [
-        Group(
-            heading,
-            heading.lower().replace(" ", "_"),
-            about,
-            [n for n in names if kind(n) == heading],
-        )
-        for heading, about in kinds.items()
-    ]
-    for namespace in sorted(NAMESPACES):
-        module = getattr(thetahat, namespace)
-        about = (inspect.getdoc(module) or "").split("\n\n")[0]
-        members = [name for name in names if kind(name) == namespace]
-        found.append(Group(f"th.{namespace}", namespace, " ".join(about.split()), members))
-    return [group for group in found if group.names]
-
-
-def kind(name: PublicName) -> str:
-    if "." in name.qualified:
-        return name.qualified.split(".")[0]
-    if inspect.isclass(name.value):
-        if issubclass(name.value, BaseException):
-            return "Errors and warnings"
-        if hasattr(name.value, "fit"):
-            return "Models"
-    return "Functions and values"
-
-
 def api_index(groups: list[Group]) -> str:
-    """The groups, each with the names it holds."""
-    lines = [*title("Public names", "="), ""]
-    lines += ["Everything is reached through ``import thetahat as th``.", ""]
-    for group in groups:
-        links = ", ".join(
-            f":doc:`{name.qualified.split('.')[-1]} <{name.qualified}>`" for name in group.names
-        )
-        lines += [f":doc:`{group.heading} <{group.page}>`", f"   {links}", ""]
+    """The public face at a glance: every model and function, and the namespaces."""
+    lines = [*title("The public face at a glance", "="), ""]
+    lines += [
+        "Everything is reached through ``import thetahat as th``. Models and the functions of",
+        "everyday use are names of ``th`` itself; everything else is in a namespace by its kind.",
+        "",
+    ]
+    for chapter, members in groupby(groups, lambda group: group.chapter):
+        lines += [*title(chapter, "-"), ""]
+        if chapter == NAMESPACES_CHAPTER:
+            rows = [
+                (f":doc:`{group.heading} <{group.page}>`", escaped(group.about))
+                for group in members
+            ]
+            lines += table(("namespace", "what it holds"), rows, widths=(25, 75))
+            continue
+        for group in members:
+            lines += [*title(group.heading, "~"), "", escaped(group.about), "", *names_table(group)]
     lines += [".. toctree::", "   :hidden:", "", *(f"   {group.page}" for group in groups)]
     return "\n".join(lines) + "\n"
 
 
 def group_page(group: Group) -> str:
     """The names of a group, each with its first sentence."""
-    lines = [*title(group.heading, "="), "", escaped(group.about), ""]
+    lines = [*title(group.heading, "="), "", escaped(group.about), "", *names_table(group)]
+    lines += [".. toctree::", "   :hidden:", ""]
+    lines += [f"   {name.qualified.split('.')[-1]} <{name.qualified}>" for name in group.names]
+    return "\n".join(lines) + "\n"
+
+
+def names_table(group: Group) -> list[str]:
     rows = [
         (f":doc:`th.{name.qualified} <{name.qualified}>`", escaped(name.summary))
         for name in group.names
     ]
-    lines += table(("name", "what it is"), rows, widths=(35, 65))
-    lines += [".. toctree::", "   :hidden:", ""]
-    lines += [f"   {name.qualified.split('.')[-1]} <{name.qualified}>" for name in group.names]
-    return "\n".join(lines) + "\n"
+    return table(("name", "what it is"), rows, widths=(35, 65))
 
 
 def method_index(documented: set[str]) -> str:
@@ -205,9 +143,9 @@ def method_index(documented: set[str]) -> str:
     lines = [
         *title("Method index", "="),
         "",
-        f"thetahat sets out to serve {len(rows)} methods. Today it serves **{served}** of them. A",
-        "method is served when public names do all of it and tests prove it; ``thetahat methods``",
-        "prints the same list in a terminal.",
+        f"The aim is to serve {len(rows)} methods; today thetahat serves **{served}** of them.",
+        "A method is served when public names provide all of it and tests prove it. The command",
+        "``thetahat methods`` prints the same list in a terminal.",
         "",
     ]
     for letter, area in registry.areas().items():
@@ -232,7 +170,7 @@ def method_index(documented: set[str]) -> str:
 
 
 def proposition(test: str) -> str:
-    """The name of a test as the sentence that it is."""
+    """The name of a test as a sentence."""
     return test.rpartition("::")[2].removeprefix("test_").replace("_", " ")
 
 
@@ -257,7 +195,7 @@ def title(text: str, rule: str) -> list[str]:
 
 
 def escaped(text: str) -> str:
-    return plain_mathematics.escape_text(text)
+    return escaping.escape_text(text)
 
 
 def table(

@@ -9,32 +9,56 @@ from pathlib import Path
 
 GALLERY = Path(__file__).parents[1] / "examples" / "gallery"
 
+SECTIONS = (
+    "data_and_features",
+    "least_squares",
+    "sparse",
+    "robust",
+    "generalized",
+    "margins",
+    "bayesian",
+    "trees",
+    "ensembles",
+    "boosting",
+    "density_and_unlabelled",
+    "evaluation",
+    "online_and_theory",
+    "optimisation",
+)
+"""The folders of the gallery, in the order a reader meets them."""
+
 
 @dataclass(frozen=True)
 class Example:
-    """A script of the gallery: its file name, its title, and the names it uses."""
+    """A script of the gallery: its section, its file name, its title, and the names it uses."""
 
+    section: str
     stem: str
     title: str
     names: frozenset[str]
 
     @property
+    def page(self) -> str:
+        """The page of the example, from the root of the documentation."""
+        return f"/gallery/{self.section}/{self.stem}"
+
+    @property
     def picture(self) -> str:
         """Where the first figure of the built example lies, from the root of the documentation."""
-        return f"/gallery/images/sphx_glr_{self.stem}_001.png"
+        return f"/gallery/{self.section}/images/sphx_glr_{self.stem}_001.png"
 
 
 @cache
 def examples() -> tuple[Example, ...]:
-    """Every example, in the order of its file name."""
+    """Every example, section by section, in the order of their file names."""
     found = []
-    for path in sorted(GALLERY.glob("plot_*.py")):
+    for path in sorted(GALLERY.glob("*/plot_*.py")):
         text = path.read_text(encoding="utf-8")
         title = text.split('"""')[1].strip().splitlines()[0]
         names = frozenset(re.findall(r"\bth\.([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?)", text))
         # th.Ridge.fit is a use of th.Ridge, th.losses.Huber of itself.
         names |= {name.split(".")[0] for name in names if name[0].isupper()}
-        found.append(Example(path.stem, title, names))
+        found.append(Example(path.parent.name, path.stem, title, names))
     return tuple(found)
 
 

@@ -2,13 +2,47 @@
 
 import doctest
 import inspect
+import re
 
 import pytest
 
-from docs import plain_mathematics
 from docs.generate_pages import methods, public_names
+from docs.mathematics import escaping
 
 PUBLIC = [pytest.param(name, id=name.qualified) for name in public_names()]
+
+DESCRIBED = ("Parameters", "Other Parameters", "Attributes")
+LEAST_WORDS = 4
+
+
+def documented(name):
+    """What has a docstring of its own on the page of a name: itself, and its own methods."""
+    found = {name.qualified: name.value}
+    if inspect.isclass(name.value):
+        own, _ = methods(name.value)
+        found |= {f"{name.qualified}.{method}": getattr(name.value, method) for method in own}
+    return found
+
+
+def descriptions(text):
+    """The entries of the sections that describe parameters and attributes: (entry, description)."""
+    section = entry = None
+    words = []
+    lines = inspect.cleandoc(text).splitlines()
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        begins_section = bool(line) and re.fullmatch("-{3,}", following.strip())
+        begins_entry = line and not line.startswith((" ", "-"))
+        if entry and (begins_section or begins_entry):
+            yield entry, " ".join(words)
+            entry = None
+        if begins_section:
+            section = line
+        elif begins_entry and section in DESCRIBED:
+            entry, words = line, []
+        elif entry and line.startswith(" "):
+            words.append(line.strip())
+    if entry:
+        yield entry, " ".join(words)
 
 
 @pytest.mark.parametrize("name", PUBLIC)
@@ -20,14 +54,49 @@ def test_docstring_says_the_cost_and_shows_an_example(name):
 
 
 @pytest.mark.parametrize("name", PUBLIC)
+def test_parameters_are_described_in_words(name):
+    """A symbol, or fewer than four words, does not describe a parameter or an attribute."""
+    terse = [
+        f"{label}: {entry}: {description!r}"
+        for label, value in documented(name).items()
+        for entry, description in descriptions(inspect.getdoc(value) or "")
+        if len(re.findall(r"[A-Za-z]{2,}", description)) < LEAST_WORDS
+    ]
+    assert not terse, "\n".join(terse)
+
+
+def test_descriptions_are_read_entry_by_entry():
+    text = """Summary.
+
+    Parameters
+    ----------
+    eta : float, default=0.1
+        Shrinks each tree
+        by this factor (η).
+    a, b : int
+
+    Attributes
+    ----------
+    coef_ : ndarray
+        Coefficients.
+
+    Examples
+    --------
+    >>> 1
+    1
+    """
+    assert list(descriptions(text)) == [
+        ("eta : float, default=0.1", "Shrinks each tree by this factor (η)."),
+        ("a, b : int", ""),
+        ("coef_ : ndarray", "Coefficients."),
+    ]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
 def test_examples_run(name):
-    documented = {name.qualified: name.value}
-    if inspect.isclass(name.value):
-        own, _ = methods(name.value)
-        documented |= {f"{name.qualified}.{own}": getattr(name.value, own) for own in own}
     finder, report = doctest.DocTestFinder(recurse=False), []
     runner = doctest.DocTestRunner(verbose=False)
-    for label, value in documented.items():
+    for label, value in documented(name).items():
         for example in finder.find(value, label, module=False, globs={}):
             runner.run(example, out=report.append)
     assert runner.tries > 0
@@ -50,7 +119,7 @@ def test_mathematics_in_running_text_is_escaped_and_code_is_not():
         "=====  ====",
         "|z|    z*",
     ]
-    assert plain_mathematics.escape(lines) == [
+    assert escaping.escape(lines) == [
         r"r²/2 while \|r\| ≤ delta, and coef\_ or ``coef_``; see `solution_` and a_b.",
         "",
         "coef_ : ndarray",

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
-from thetahat.mathematics.optimizers.loop import MissingCapability
+from thetahat.mathematics.optimizers.problem import MissingCapability
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -90,7 +90,7 @@ def test_refusals_name_a_way_out():
         th.LinearModel("hubber").fit(X, y)
     with pytest.raises(th.errors.DataError, match=r"LinearModel: .* targets"):
         th.LinearModel("poisson").fit(X, -1.0 - y)
-    with pytest.raises(th.errors.DataError, match="y holds 3 classes"):
+    with pytest.raises(th.errors.DataError, match="y contains 3 classes"):
         th.LinearModel("logistic").fit(X, TARGETS[Targets.CLASSES])
 
 

@@ -9,7 +9,7 @@ import pytest
 import thetahat as th
 from thetahat.data.validation import as_source
 from thetahat.foundation.watch import Watch
-from thetahat.mathematics.optimizers.loop import MissingCapability
+from thetahat.mathematics.optimizers.problem import MissingCapability
 from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.predictor import LinearPredictor

@@ -1,0 +1,1 @@
+"""Mathematics in plain characters, as docstrings hold it, made into typeset formulas."""
