@@ -24,7 +24,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     arguments = parser.parse_args()
 
-    cases = import_module(f"benchmarks.{arguments.family}").CASES
+    cases = import_module(f"benchmarks.families.{arguments.family}").CASES
     case = next(case for case in cases if case.name == arguments.case)
     start = time.perf_counter()
     prepare = case.contenders[arguments.contender]()

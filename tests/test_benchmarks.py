@@ -2,12 +2,12 @@
 
 import json
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmarks import background_load as neighbours
-from benchmarks import harness, machine, real_tables, report
+from benchmarks import background_load, harness, machine, real_tables, report
 from benchmarks.__main__ import main
 from benchmarks.families.linear_accuracy import digits
 from benchmarks.families.linear_files import load, write
@@ -78,14 +78,14 @@ def test_busy_machine_proves_nothing():
 
 def test_cores_of_others_are_what_is_busy_but_not_ours(monkeypatch):
     busy, ours, clock = iter([10.0, 16.0]), iter([2.0, 5.0]), iter([100.0, 102.0])
-    monkeypatch.setattr(neighbours, "_busy_seconds", lambda: next(busy))
-    monkeypatch.setattr(neighbours, "_our_seconds", lambda: next(ours))
-    monkeypatch.setattr(neighbours.time, "monotonic", lambda: next(clock))
-    assert neighbours.BackgroundLoad().cores_used() == 1.5
+    monkeypatch.setattr(background_load, "_busy_seconds", lambda: next(busy))
+    monkeypatch.setattr(background_load, "_our_seconds", lambda: next(ours))
+    monkeypatch.setattr(background_load.time, "monotonic", lambda: next(clock))
+    assert background_load.BackgroundLoad().cores_used() == 1.5
 
 
 def test_processor_seconds_are_counted_on_this_system():
-    busy, ours = neighbours._busy_seconds(), neighbours._our_seconds()
+    busy, ours = background_load._busy_seconds(), background_load._our_seconds()
     assert busy is not None
     assert busy > ours > 0
 
@@ -178,3 +178,11 @@ def test_keel_tables_are_read_as_the_package_ships_them(tmp_path, monkeypatch):
     assert [str(dtype) for dtype in data.X.dtypes] == ["int64", "float64", "category"]
     assert data.X.iloc[:, 1].isna().tolist() == [False, True, False]
     assert real_tables.keel("unheard-of")() is None
+
+
+def test_every_family_has_its_file():
+    from benchmarks.__main__ import FAMILIES
+
+    folder = Path(harness.__file__).parent / "families"
+    cases = {path.stem for path in folder.glob("*.py") if "CASES" in path.read_text()}
+    assert cases == set(FAMILIES)
