@@ -23,8 +23,8 @@ class Estimator(BaseEstimator):
     """Parameters with declared ranges; data through one door."""
 
     _ranges: ClassVar[dict[str, Range]] = {}
-    _accepts_sparse: ClassVar[bool] = False
-    _multi_output: ClassVar[bool] = False
+    _accepts_sparse: bool = False
+    _multi_output: bool = False
     _accepts_devices: ClassVar[bool] = False
     """Whether rows of torch or CuPy are fitted where they are."""
     _streams: ClassVar[bool] = True

@@ -34,7 +34,7 @@ share = Range(
 class SingleTree(TreeLearner, ABC):
     """Fitted ``tree_``, grown greedily on exact or random splits and pruned at ``ccp_alpha``."""
 
-    _multi_output: ClassVar[bool] = True
+    _multi_output = True
     _ranges: ClassVar[dict[str, Range]] = {
         "splitter": one_of("best", "random"),
         "max_depth": whole(1) | none,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from thetahat.models.tree.learner import TreeLearner
 class TreeClassifierLearner(TreeLearner, Classifier):
     """Fitted ``classes_``, ``n_classes_``, ``n_outputs_``; lists of them for several outputs."""
 
-    _multi_output: ClassVar[bool] = True
+    _multi_output = True
     n_classes_: Any
     n_outputs_: int
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.callback import with_callbacks
 
+from thetahat.data.in_memory import InMemory
 from thetahat.estimator.parameters import Range, one_of
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
@@ -162,6 +163,7 @@ class AdaBoostClassifier(WeightBoostedClassifier):
         """
         self._choose_learner()
         source = self._open_classes(X, y, sample_weight, check_finite=False, least=1)
+        assert isinstance(source, InMemory)
         source, weight = counted_rows(source)
         self.n_classes_, self._total = len(self.classes_), float(weight.sum())
         codes = np.asarray(source.y).astype(np.intp)

@@ -51,7 +51,8 @@ OF_THE_LAST_FIT = (
 """Attributes that must not outlive it."""
 
 part = Range(
-    lambda value: isinstance(value, float | np.floating) and 0 < value <= 1, "a part in (0, 1]"
+    lambda value: isinstance(value, float | np.floating) and bool(0 < value <= 1),
+    "a part in (0, 1]",
 )
 learner = Range(
     lambda value: hasattr(value, "fit") and hasattr(value, "predict"),
@@ -79,6 +80,8 @@ class Bagging(Ensemble):
     _left_out: OutOfBagErrors
     _packed: PackedTrees | None
     _seeds: list[int]
+    n_estimators: int
+    estimators_features_: list[Array]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -134,8 +137,8 @@ class Bagging(Ensemble):
                 member = self._fitted(seed, X, y, params)
             else:
                 member = rows_of_trees.grown(self._counts(seed), seeds_of(seed, 1)[0])
-            rows = self._draws.left_out(seed) if self.oob_score else ()
-            if not len(rows):
+            rows = self._draws.left_out(seed) if self.oob_score else None
+            if rows is None or not len(rows):
                 return seed, member, None
             seen = self._seen_by(take_rows(X, rows), seed)
             return seed, member, self._answer_of(member, seen, "predict", {})

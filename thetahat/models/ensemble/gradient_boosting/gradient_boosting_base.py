@@ -127,8 +127,10 @@ class BaseGradientBoosting(BaseBoosting):
         check_is_fitted(self, "_trees")
         held = np.empty(len(self._trees), dtype=object)
         for place, member in enumerate(self._trees):
-            is_tree = isinstance(member, Tree)
-            held[place] = _as_estimator(self, member) if is_tree else member.learner
+            if isinstance(member, Tree):
+                held[place] = _as_estimator(self, member)
+            else:
+                held[place] = member.learner
         return held.reshape(-1, self.n_trees_per_iteration_)
 
     @property

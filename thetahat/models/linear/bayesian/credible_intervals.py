@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from thetahat.data.source import Source
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
@@ -25,6 +27,9 @@ class Credible:
 
     _posterior: LinearPosterior
     log_evidence_: float
+    n_features_in_: int
+    _raw: Callable[[Any], Array]
+    _open_again: Callable[[Any], Source]
 
     @abstractmethod
     def _noise_variance(self, n_rows: int, noise: Any) -> Any:

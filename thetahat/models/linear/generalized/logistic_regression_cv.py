@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -124,6 +125,10 @@ class LogisticRegressionCV(LogisticClassifier):
     }
     _streams = False
     _splits_rows = True
+    scores_: Any
+    coefs_paths_: Any
+    C_: Any
+    l1_ratio_: Any
 
     def __init__(
         self,
@@ -177,10 +182,12 @@ class LogisticRegressionCV(LogisticClassifier):
         self.Cs_ = np.logspace(-4, 4, self.Cs) if np.ndim(self.Cs) == 0 else np.asarray(self.Cs)
         ratios = self._ratios()
         weighed = class_weighted(rows, self.classes_, self.class_weight, type(self).__name__)
+        assert isinstance(weighed, InMemory)
         watch = Watch()
         paths = self._paths(rows, weighed, ratios, watch)
         scores = np.array([[path.scores for path in fold] for fold in paths])
-        watch.in_time(lambda found: self._finish(weighed, *found, ratios, X, y))((paths, scores))
+        finish = partial(self._finish, weighed, scores=scores, ratios=ratios, X=X, y=y)
+        watch.in_time(finish)(paths)
         self._keep_paths(paths, scores, ratios)
         return self
 
@@ -231,7 +238,9 @@ class LogisticRegressionCV(LogisticClassifier):
     def _path(self, train: InMemory, ratio: float, watch: Watch) -> FoldPath:
         """Fits along Cs, each from the last; once time is up, the last stands for all others."""
         objective = self._objective(train)
-        theta, coefs, steps, early = None, [], [], 0
+        theta, early = None, 0
+        coefs: list[Array] = []
+        steps: list[int] = []
         for C in self.Cs_:
             if coefs and watch.is_over:
                 coefs.append(coefs[-1])

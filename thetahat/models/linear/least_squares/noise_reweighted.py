@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,7 @@ class NoiseReweightedRegression(LinearRegressor):
         self.noise_floor_ = self.floor * _root_mean_square(source, found.solution.theta)
         for _ in range(self.rounds if self.noise_floor_ > 0 else 0):
             theta = found.solution.theta
-            view = Reweighted.of(source, lambda block, theta=theta: self._precision(block, theta))
+            view = Reweighted.of(source, partial(self._precision, theta=theta))
             found = least_squares(view, intercept=self.fit_intercept)
         self._keep(found.solution.theta, source)
         self.solution_ = found.solution

@@ -137,6 +137,7 @@ class HuberRegressor(Watched, LinearRegressor):
             self._watching(self.max_iter, attributes, X, y) as watch,
             watch_in_units(watch, back) as inner,
         ):
+            assert inner is not None
             start = self._last_fit(problem, origin, unit) if self.warm_start else None
             start = problem.start() if start is None else start
             with _kept_if_interrupted(start):

@@ -171,6 +171,7 @@ class RobustRegressor(Watched, LinearRegressor):
             self._watching(self.max_iter, attributes, X, y) as watch,
             watch_in_units(watch, back) as inner,
         ):
+            assert inner is not None
             start = self._start(risk, inner)
             found, residuals = self._alternate(risk, start, inner)
         self.solution_ = replace(found, theta=back(found.theta))

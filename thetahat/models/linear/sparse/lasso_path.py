@@ -217,7 +217,7 @@ def _path(
             f"{', '.join(sorted(SOLVER_OPTIONS))}."
         )
     options = SOLVER_OPTIONS | params
-    wanted = 100 if alphas is None else alphas
+    wanted: Any = 100 if alphas is None else alphas
     given = {"l1_ratio": l1_ratio, "eps": eps, "alphas": wanted, "positive": positive, **options}
     for name, rule in RANGES.items():
         check_value(given[name], rule, name, who)
@@ -253,7 +253,7 @@ def _path(
 def _start(given: Any, source: InMemory, who: str) -> Array:
     """Where to begin: a coefficient for each column, of every target if there are several."""
     start = numbers(given, "coef_init", who)
-    shape = (source.n_features,)
+    shape: tuple[int, ...] = (source.n_features,)
     shape = (source.n_outputs, *shape) if source.n_outputs else shape
     if start.shape != shape:
         raise ParameterError(
