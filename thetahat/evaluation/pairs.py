@@ -99,7 +99,8 @@ def judged_pairs(
             repeated,
         )
         found = scores.tested(test, 1 - level)
-        if found.name.startswith("McNemar") and found.interval.estimate < 0:
+        gap = found.interval
+        if found.name.startswith("McNemar") and gap is not None and gap.estimate < 0:
             # It counts rows, and uneven folds rank the models otherwise.
             a, b, scores = b, a, scores.turned()
             found = scores.tested(test, 1 - level)
@@ -197,7 +198,8 @@ def _rows_right(evaluation: Evaluation, metric: str, y: Array) -> Array | None:
     if evaluation.known_as[metric] != "accuracy":
         return None
     right = [rows_right(fit.predictions, y[fit.rows]) for fit in evaluation.fits]
-    return None if any(rows is None for rows in right) else np.concatenate(right)
+    known = [rows for rows in right if rows is not None]
+    return np.concatenate(known) if len(known) == len(right) else None
 
 
 def _untested(difference: float, significance: float) -> HypothesisTest:

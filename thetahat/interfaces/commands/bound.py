@@ -57,7 +57,7 @@ def calculators() -> dict[str, Callable[..., Any]]:
     """The functions of numbers in ``th.theory`` that give a number."""
     from thetahat import theory
 
-    found = {}
+    found: dict[str, Callable[..., Any]] = {}
     for name in sorted(theory.__all__):
         function = getattr(theory, name)
         if not inspect.isfunction(function):

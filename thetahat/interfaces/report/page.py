@@ -146,11 +146,11 @@ def _goodness(trial: Trial, held: Evaluation) -> str:
             drawn.append(("ROC curve", told, pictures.roc(curve)))
     if shares is not None:
         label = classes[-1]
-        curve = calibration_curve(problem.y, shares[:, -1], positive=label)
+        calibration = calibration_curve(problem.y, shares[:, -1], positive=label)
         told = (
             f"Of the rows told {label} with probability p, the share that is; on the line it is p."
         )
-        drawn.append(("Calibration", told, pictures.calibration(curve)))
+        drawn.append(("Calibration", told, pictures.calibration(calibration)))
     table = _confusion(problem.y, held.predictions) if len(classes) <= MOST_CLASSES else ""
     return f"<h2>How good is {escape(trial.best)}?</h2>{_figures(drawn)}{table}"
 
