@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from thetahat.data.source import Block, Source
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 
 BLOCK_BYTES = 1 << 30
 """Large blocks: a device is fast when it is busy, and its memory is its own."""
@@ -20,7 +20,7 @@ BLOCK_BYTES = 1 << 30
 class OnDevice(Source):
     """A 2-D array of torch or CuPy; y and weights are on the same device."""
 
-    X: Array
+    X: Matrix
     y: Array | None = None
     weight: Array | None = None
 

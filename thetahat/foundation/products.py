@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 
 
-def product(left: Array, right: Array) -> Array:
+def product(left: Matrix, right: Matrix) -> Array:
     """left @ right, with the interpreter free for other threads meanwhile.
 
     NumPy's ``@`` keeps the interpreter's lock when the result is small, however long the sums are:

@@ -79,7 +79,7 @@ class LabelEncoding:
         """C, the number of classes."""
         return int(self.classes.size)
 
-    def encode(self, labels: Array, form: Form = "codes") -> NDArray[Any]:
+    def encode(self, labels: Any, form: Form = "codes") -> NDArray[Any]:
         """Labels as numbers: integers for codes and indices, floating point for the other forms."""
         self._require_form(form)
         return self._write(self._codes(labels), form)

@@ -37,5 +37,5 @@ class OneAgainstRest(Source):
             yield replace(block, y=_signs(block.y, self.code, self.dtype))
 
 
-def _signs(y: Array, code: int, dtype: Any) -> Array:
+def _signs(y: Array | None, code: int, dtype: Any) -> Array:
     return np.where(np.asarray(y) == code, 1.0, -1.0).astype(dtype)

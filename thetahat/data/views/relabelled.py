@@ -47,5 +47,5 @@ def relabelled(
     return Relabelled(**shared, source=source, encoding=encoding), encoding
 
 
-def _codes(y: Array, encoding: LabelEncoding, dtype: Any) -> Array:
+def _codes(y: Array | None, encoding: LabelEncoding, dtype: Any) -> Array:
     return encoding.encode(np.asarray(y)).astype(dtype)

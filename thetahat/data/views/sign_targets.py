@@ -37,7 +37,7 @@ def with_sign_targets(source: Source, n_classes: int) -> Source:
     return SignTargets(**{**shared, "n_outputs": n_outputs}, source=source)
 
 
-def _signs(codes: Array, n_outputs: int, dtype: Any) -> Array:
+def _signs(codes: Array | None, n_outputs: int, dtype: Any) -> Array:
     codes = np.asarray(codes)
     if not n_outputs:
         return np.where(codes == 1, 1, -1).astype(dtype)
