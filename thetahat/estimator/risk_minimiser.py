@@ -108,7 +108,7 @@ def _refuse_undefined(risk: EmpiricalRisk, theta: Array, who: str) -> None:
     """Name the first row on which the loss is NaN at θ; no step can be taken from there."""
     before = 0
     for block in risk.source.blocks():
-        y: Array = block.y
+        y = block.targets
         z = risk.predictor.raw(block.X, theta)
         xp = namespace(z)
         with np.errstate(all="ignore"):

@@ -358,7 +358,7 @@ class EmpiricalRisk:
     def _coef(self, theta: Array) -> Array:
         return self.predictor.split(theta)[0]
 
-    def _penalty_slope(self, theta: Array) -> Array:
+    def _penalty_slope(self, theta: Array) -> Any:
         if not isinstance(self.penalty, SmoothPenalty):
             return 0.0
         return self.predictor.pack(self.penalty.gradient(self._coef(theta)), 0.0)
