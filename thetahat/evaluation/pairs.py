@@ -87,7 +87,7 @@ def judged_pairs(
     right = {name: _rows_right(each, metric, targets) for name, each in evaluations.items()}
     tested = []
     for a, b in pairs:
-        first, second = evaluations[a], evaluations[b]
+        first, second, rights = evaluations[a], evaluations[b], (right[a], right[b])
         scores = _Scores(
             first.scores[metric],
             second.scores[metric],
@@ -95,7 +95,7 @@ def judged_pairs(
             first.known_as[metric] if first.known_as == second.known_as else None,
             len(targets),
             overlap / (1 + overlap),
-            None if right[a] is None or right[b] is None else (right[a], right[b]),
+            None if rights[0] is None or rights[1] is None else (rights[0], rights[1]),
             repeated,
         )
         found = scores.tested(test, 1 - level)

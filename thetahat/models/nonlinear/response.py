@@ -21,7 +21,7 @@ from thetahat.data.validation import is_sparse
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.parameters import Range, none, one_of
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 from thetahat.models.linear.least_squares.linear_regression import LinearRegression
 
 Function = Callable[[Array, Array], Array]
@@ -76,7 +76,7 @@ class ResponseTransform:
         """Itself: a value needs no copy."""
         return self
 
-    def apply(self, y: Array, X: Array) -> Array:
+    def apply(self, y: Array, X: Matrix) -> Array:
         """ψ(y, x), checked: finite, one per row, and ψ⁻¹ leads back to y."""
         z = self._called("forward", self.forward, y, X)
         self._require_finite("ψ(y, x)", z, "y", y)
@@ -92,13 +92,13 @@ class ResponseTransform:
             )
         return z
 
-    def undo(self, z: Array, X: Array) -> Array:
+    def undo(self, z: Array, X: Matrix) -> Array:
         """ψ⁻¹ of the z in range that is nearest, checked to be finite."""
         y = self._called("inverse", self.inverse, np.clip(z, *self.z_range), X)
         self._require_finite("ψ⁻¹(z, x)", y, "z", z)
         return y
 
-    def smeared(self, z: Array, X: Array, errors: Array, shares: Array) -> Array:
+    def smeared(self, z: Array, X: Matrix, errors: Array, shares: Array) -> Array:
         """Σ share·ψ⁻¹(z + error, x), many errors to a call where the rows are few."""
         n, d = X.shape
         at_once = max(1, AT_ONCE // max(n * d, 1))
@@ -112,7 +112,7 @@ class ResponseTransform:
         self._require_finite("the mean of ψ⁻¹(z + ê, x)", total, "z", z)
         return total
 
-    def undo_interval(self, low: Array, high: Array, X: Array) -> tuple[Array, Array]:
+    def undo_interval(self, low: Array, high: Array, X: Matrix) -> tuple[Array, Array]:
         """All y whose ψ lies between low and high; infinite where they have no bound."""
         ends = []
         for z in (low, high):
@@ -121,7 +121,7 @@ class ResponseTransform:
             ends.append(y)
         return np.minimum(*ends), np.maximum(*ends)
 
-    def _called(self, what: str, function: Function, values: Array, X: Array) -> Array:
+    def _called(self, what: str, function: Function, values: Array, X: Matrix) -> Array:
         with np.errstate(all="ignore"):
             try:
                 result = np.asarray(function(values, X))
@@ -153,7 +153,7 @@ class _OfResponse:
 
     function: Callable[[Array], Array]
 
-    def __call__(self, values: Array, X: Array) -> Array:
+    def __call__(self, values: Array, X: Matrix) -> Array:
         return self.function(values)
 
 

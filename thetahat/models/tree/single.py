@@ -88,6 +88,7 @@ class SingleTree(TreeLearner, ABC):
             categorical[: usable.shape[0]] = ~usable
             columns = sorted_columns(X, categorical, ordered=self.splitter == "best")
         self.max_features_ = columns_to_draw(self.max_features, X.shape[1])
+        assert source.y is not None
         tree = grow_tree(
             columns,
             source.y,

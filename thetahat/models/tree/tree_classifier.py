@@ -20,6 +20,7 @@ class TreeClassifierLearner(TreeLearner, Classifier):
     """Fitted ``classes_``, ``n_classes_``, ``n_outputs_``; lists of them for several outputs."""
 
     _multi_output = True
+    classes_: Any
     n_classes_: Any
     n_outputs_: int
 

@@ -258,7 +258,7 @@ class _Mistakes:
 
     def __init__(self, codes: Array, weight: Array, scores: Any) -> None:
         self.codes, self.weight, self.scores = codes, weight, scores
-        self.total: Array = 0.0
+        self.total: Any = 0.0
 
     def __call__(self, made: Round) -> float:
         self.total = self.total + self.scores(made.answer, made.judgement.vote)

@@ -100,7 +100,7 @@ def pull(weight: Array, margin: Array) -> tuple[Array, float]:
     depends neither on the order of the rows nor on whether a row stands there twice.
     """
     least, total = float(margin.min()), float(weight.sum())
-    factor = Exponential().value(1.0, margin - least)
+    factor = Exponential().value(np.ones(()), margin - least)
     with np.errstate(over="ignore"):
         loss = float((weight * factor).sum() / total * np.exp(-least))
     size = max(total, float(weight.shape[0]))

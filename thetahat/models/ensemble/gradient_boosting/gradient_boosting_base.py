@@ -65,6 +65,7 @@ class BaseGradientBoosting(BaseBoosting):
 
     _ranges: ClassVar[dict[str, Range]] = {**BaseBoosting._ranges, **RANGES}
     estimator: Any = None  # also of models from files that do not know of it
+    init_: Any
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

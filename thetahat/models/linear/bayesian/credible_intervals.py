@@ -90,11 +90,11 @@ class Credible:
             raise ParameterError(
                 f"kind={kind!r} must be 'credible' (of the mean) or 'prediction' (of a new y)."
             )
-        half, mean = normal_quantile(level), self._raw(X)
+        quantile, mean = normal_quantile(level), self._raw(X)
         variance = spread_of(self._posterior, self._open_again(X))
         if kind == "prediction":
             variance = variance + self._noise_variance(len(mean), noise)
-        half = half * np.sqrt(variance)
+        half = quantile * np.sqrt(variance)
         return mean - half, mean + half
 
     def sample_posterior(self, size: int = 1, *, random_state: Any = None) -> tuple[Array, Array]:

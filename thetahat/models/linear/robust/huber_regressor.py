@@ -196,7 +196,7 @@ class HuberRegressor(Watched, LinearRegressor):
         linear = problem.predictor.from_origin(linear, -origin) / unit
         return np.append(linear, max(float(self.scale_) / unit, 2 * problem.floor))
 
-    def _scaled_attributes(self, theta: Array, problem: HuberWithScale) -> dict[str, Array]:
+    def _scaled_attributes(self, theta: Array, problem: HuberWithScale) -> dict[str, Any]:
         coef, intercept = problem.predictor.split(theta[:-1])
         dtype = problem.source.dtype
         return {
