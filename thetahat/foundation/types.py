@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-Array: TypeAlias = Any
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[Any]
 """A dense array of numbers.
 
 Functions that are written on the array API also take arrays of torch and CuPy. These libraries
