@@ -5,6 +5,20 @@ from typing import Any
 from numpy.typing import NDArray
 
 FloatArray = NDArray[Any]
+TreeParts = tuple[
+    FloatArray,
+    FloatArray,
+    FloatArray,
+    FloatArray,
+    FloatArray,
+    FloatArray,
+    FloatArray,
+    FloatArray,
+    FloatArray,
+    FloatArray,
+    FloatArray,
+]
+"""The arrays of `thetahat.models.tree.structure.Tree`, in its order."""
 
 def pack_rows(
     x: FloatArray,
@@ -464,7 +478,7 @@ def grow_density(
     max_leaves: int,
     max_depth: int,
     threads: int,
-) -> tuple[tuple[FloatArray, ...], FloatArray]: ...
+) -> tuple[TreeParts, FloatArray]: ...
 def gaussian_leaves(
     x: FloatArray,
     leaf: FloatArray,
@@ -519,7 +533,7 @@ def grow_gradient_tree(
     groups: FloatArray,
     seed: int,
     threads: int,
-) -> tuple[tuple[FloatArray, ...], FloatArray, FloatArray, FloatArray]: ...
+) -> tuple[TreeParts, FloatArray, FloatArray, FloatArray]: ...
 def add_to_leaves(
     order: FloatArray,
     bounds: FloatArray,
@@ -622,7 +636,7 @@ def grow_statistic_tree(
     seed: int,
     threads: int,
     random_ties: bool = False,
-) -> tuple[FloatArray, ...]: ...
+) -> TreeParts: ...
 
 class StumpBins:
     n_rows: int
@@ -631,4 +645,4 @@ class StumpBins:
 def stump_bins(columns: SortedColumns, classes: FloatArray, threads: int) -> StumpBins: ...
 def grow_stump(
     columns: SortedColumns, bins: StumpBins, weight: FloatArray, left: FloatArray, threads: int
-) -> tuple[FloatArray, ...]: ...
+) -> TreeParts: ...

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 
 
-def namespace(values: Array) -> Any:
+def namespace(values: Matrix) -> Any:
     """The array functions of the library of these values."""
     if type(values) is np.ndarray:
         return np
@@ -27,7 +27,7 @@ def is_device_array(X: Any) -> bool:
     return bool(is_torch_array(X) or is_cupy_array(X))
 
 
-def to_host(values: Array) -> Array:
+def to_host(values: Matrix) -> Matrix:
     """The values as a NumPy array."""
     if not is_device_array(values):
         return values

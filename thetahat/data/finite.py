@@ -9,7 +9,7 @@ import numpy as np
 from thetahat.data.arrays import is_device_array, to_host
 from thetahat.data.columns.schema import Schema
 from thetahat.foundation.errors import DataError
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Matrix
 
 
 def describe_non_finite(value: float, dtype: Any) -> str:
@@ -20,7 +20,7 @@ def describe_non_finite(value: float, dtype: Any) -> str:
 
 
 def require_finite_block(
-    X: Array, start: int, schema: Schema, origin: str = "", *, role: str = "X"
+    X: Matrix, start: int, schema: Schema, origin: str = "", *, role: str = "X"
 ) -> None:
     """Raise an error for NaN and infinity in rows of X, with column, row, value and remedy."""
     if is_device_array(X):

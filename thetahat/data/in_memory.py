@@ -13,7 +13,7 @@ from thetahat.data.memory_map import release_rows
 from thetahat.data.resampling import take_rows
 from thetahat.data.source import Block, S, Source, row_weights, rows_per_block
 from thetahat.foundation.threads import blocks_in_flight, one_blas_thread
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,7 @@ class InMemory(Source):
     only a few blocks are resident.
     """
 
-    X: Array
+    X: Matrix
     y: Array | None = None
     weight: Array | None = None
 

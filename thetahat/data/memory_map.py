@@ -11,10 +11,10 @@ import mmap
 
 import numpy as np
 
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Matrix
 
 
-def release_rows(X: Array, start: int, stop: int) -> None:
+def release_rows(X: Matrix, start: int, stop: int) -> None:
     """Drop the resident pages of rows start to stop, if X maps a file row by row."""
     if not isinstance(X, np.memmap) or X.mode not in ("r", "r+") or not X.flags.c_contiguous:
         return

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from thetahat.data.source import Block, Source
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 
 BLOCK_BYTES = 1 << 30
 """Blocks are large, because a device needs much work at once to be fast."""
@@ -20,7 +20,7 @@ BLOCK_BYTES = 1 << 30
 class OnDevice(Source):
     """A 2-D array of torch or CuPy, with y and weights on the same device."""
 
-    X: Array
+    X: Matrix
     y: Array | None = None
     weight: Array | None = None
 

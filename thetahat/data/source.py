@@ -24,7 +24,7 @@ import numpy as np
 from thetahat.data.columns.schema import Schema
 from thetahat.data.finite import require_finite_block
 from thetahat.foundation.threads import ordered_map
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 
 BLOCK_BYTES = 4 << 20
 """Target size of a block of rows: large enough for BLAS, small enough for the cache of a core."""
@@ -57,7 +57,7 @@ class Block:
     number of the first row.
     """
 
-    X: Array
+    X: Matrix
     y: Array | None = None
     weight: Array | None = None
     start: int = 0
@@ -65,6 +65,12 @@ class Block:
     @property
     def n_rows(self) -> int:
         return int(self.X.shape[0])
+
+    @property
+    def targets(self) -> Array:
+        """``y``, for methods that need it."""
+        assert self.y is not None
+        return self.y
 
     @property
     def row_weights(self) -> Array:

@@ -18,7 +18,7 @@ from thetahat.data.finite import describe_non_finite
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.foundation.errors import DataError
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 
 if TYPE_CHECKING:
     from thetahat.data.on_device import OnDevice
@@ -103,7 +103,7 @@ def as_device_features(X: Any, who: str) -> Array:
     return X if X.dtype in (xp.float32, xp.float64) else xp.astype(X, xp.float64)
 
 
-def as_features(X: Any, *, who: str, accept_sparse: bool = True) -> tuple[Array, Schema]:
+def as_features(X: Any, *, who: str, accept_sparse: bool = True) -> tuple[Matrix, Schema]:
     """X as a 2-D float32 or float64 array (or CSR), with the schema of its columns."""
     schema = Schema()
     if is_device_array(X):

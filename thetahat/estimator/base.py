@@ -23,8 +23,8 @@ class Estimator(BaseEstimator):
     """An estimator with declared parameter ranges and one place for data validation."""
 
     _ranges: ClassVar[dict[str, Range]] = {}
-    _accepts_sparse: ClassVar[bool] = False
-    _multi_output: ClassVar[bool] = False
+    _accepts_sparse: bool = False
+    _multi_output: bool = False
     _accepts_devices: ClassVar[bool] = False
     """Whether torch and CuPy arrays are fitted on their own device."""
     _streams: ClassVar[bool] = True

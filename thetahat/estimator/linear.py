@@ -12,7 +12,7 @@ from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Block, Source
 from thetahat.estimator.base import Estimator
 from thetahat.foundation.errors import CapabilityError
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 from thetahat.objective.empirical_risk import EmpiricalRisk
 
 DIRECT_SIZE = 8192
@@ -64,7 +64,7 @@ class Linear(Estimator):
         }
 
 
-def _is_finite(X: Array) -> bool:
+def _is_finite(X: Matrix) -> bool:
     """Whether no entry is NaN or infinite, in which case the sum is finite too."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(X.sum()))

@@ -103,7 +103,7 @@ def _refuse_undefined(risk: EmpiricalRisk, theta: Array, who: str) -> None:
     """Raise an error that names the first row for which the loss is NaN at the start."""
     before = 0
     for block in risk.source.blocks():
-        y: Array = block.y
+        y = block.targets
         z = risk.predictor.raw(block.X, theta)
         xp = namespace(z)
         with np.errstate(all="ignore"):

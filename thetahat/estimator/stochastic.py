@@ -305,11 +305,14 @@ class Stochastic(Sparsifies, Watched, Linear):
 
     def _held_out_score(
         self, rows: InMemory, target: Callable[[int, Array], Array]
-    ) -> Callable[[int, Array, Array], float]:
-        def score(number: int, coef: Array, intercept: Array) -> float:
+    ) -> Callable[[int, Array, Array | float], float]:
+        assert rows.y is not None
+        y = rows.y
+
+        def score(number: int, coef: Array, intercept: Array | float) -> float:
             with one_blas_thread():
                 z = rows.X @ coef + intercept
-            return self._score_of(target(number, rows.y), z, rows.weight)
+            return self._score_of(target(number, y), z, rows.weight)
 
         return score
 

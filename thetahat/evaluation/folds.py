@@ -30,7 +30,8 @@ def folds_of(
     """
     n = rows_in(X)
     labels = None if y is None else np.asarray(one_column(y))
-    classifier = classifier and np.ndim(labels) == 1  # several labels per row: no stratification
+    # Rows with several labels are not stratified.
+    classifier = classifier and labels is not None and labels.ndim == 1
     if isinstance(cv, bool | np.bool_):
         raise ParameterError(f"cv={cv} must be a number of folds, a splitter or 'bootstrap'.")
     if isinstance(cv, str):

@@ -87,7 +87,7 @@ def judged_pairs(
     right = {name: _rows_right(each, metric, targets) for name, each in evaluations.items()}
     tested = []
     for a, b in pairs:
-        first, second = evaluations[a], evaluations[b]
+        first, second, rights = evaluations[a], evaluations[b], (right[a], right[b])
         scores = _Scores(
             first.scores[metric],
             second.scores[metric],
@@ -95,11 +95,12 @@ def judged_pairs(
             first.known_as[metric] if first.known_as == second.known_as else None,
             len(targets),
             overlap / (1 + overlap),
-            None if right[a] is None or right[b] is None else (right[a], right[b]),
+            None if rights[0] is None or rights[1] is None else (rights[0], rights[1]),
             repeated,
         )
         found = scores.tested(test, 1 - level)
-        if found.name.startswith("McNemar") and found.interval.estimate < 0:
+        gap = found.interval
+        if found.name.startswith("McNemar") and gap is not None and gap.estimate < 0:
             # McNemar's test counts rows; with uneven folds the mean scores may rank differently.
             a, b, scores = b, a, scores.turned()
             found = scores.tested(test, 1 - level)
@@ -198,7 +199,8 @@ def _rows_right(evaluation: Evaluation, metric: str, y: Array) -> Array | None:
     if evaluation.known_as[metric] != "accuracy":
         return None
     right = [rows_right(fit.predictions, y[fit.rows]) for fit in evaluation.fits]
-    return None if any(rows is None for rows in right) else np.concatenate(right)
+    known = [rows for rows in right if rows is not None]
+    return np.concatenate(known) if len(known) == len(right) else None
 
 
 def _untested(difference: float, significance: float) -> HypothesisTest:

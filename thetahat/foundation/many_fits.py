@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Generator, Iterable, Sized
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -45,7 +45,7 @@ class Alone(Generic[Item, Result]):
 
 def parallel_map(
     work: Callable[[Item], Result], items: Iterable[Item]
-) -> Iterator[Result | Failure]:
+) -> Generator[Result | Failure, None, None]:
     """Yield ``work(item)`` in order, or the `Failure` of an item whose work raised.
 
     Each item has its share of the threads: one of them, or more if there are few items. A share is

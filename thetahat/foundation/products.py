@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 
 
-def product(left: Array, right: Array) -> Array:
+def product(left: Matrix, right: Matrix) -> Array:
     """left @ right, while other threads can run.
 
     NumPy's ``@`` keeps the interpreter's lock if the result is small, even if the sums are long:

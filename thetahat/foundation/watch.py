@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from thetahat.foundation.config import config, settings
 
@@ -31,7 +31,7 @@ class Verdict(Enum):
 class Watch:
     """Called once per step as ``watch(step, theta, value)``; returns whether to go on."""
 
-    on_step: Callable[[int, object, float], bool] | None = None
+    on_step: Callable[[int, Any, float], bool] | None = None
     """Returns True to stop the fit here."""
     max_time: float | None = field(default_factory=lambda: settings().max_time)
     started: float = field(default_factory=time.monotonic)

@@ -103,7 +103,7 @@ def as_seen(
         columns.append(values.alias(name))
     table = pl.DataFrame(columns)
     unknown.n_rows += table.height
-    vectorizer = model[0] if hasattr(model, "steps") else None
+    vectorizer: Any = model[0] if hasattr(model, "steps") else None
     if hasattr(vectorizer, "unseen"):
         for name, counts in vectorizer.unseen(table).items():
             unknown.unseen.setdefault(name, Counter()).update(counts)

@@ -84,7 +84,7 @@ def try_models(
     models = pipelines(problem.task, problem.kinds, asked, seed)
     if len(models) < 2:
         models = {**_baseline(problem), **models}
-    notes = []
+    notes: list[str] = []
     folds = _folds(problem, cv, notes)
     scoring = scoring or ("accuracy" if problem.task == "classification" else "r2")
     with console.progress("fitting") as progress, warnings.catch_warnings():

@@ -13,7 +13,7 @@ import numpy as np
 
 from thetahat.data.arrays import namespace
 from thetahat.foundation.products import product
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 from thetahat.objective.predictor import LinearPredictor, in_double
 
 
@@ -46,35 +46,35 @@ class BiasColumn(LinearPredictor):
         """s."""
         return self.scaling
 
-    def raw(self, X: Array, theta: Array) -> Array:
+    def raw(self, X: Matrix, theta: Array) -> Array:
         """z = Xβ + s·c."""
         coef = self.split(theta)[0]
         z = product(in_double(X), coef[:-1])
         z += self.scaling * coef[-1]
         return z
 
-    def pullback(self, X: Array, slope: Array, theta: Array | None = None) -> Array:
+    def pullback(self, X: Matrix, slope: Array, theta: Array | None = None) -> Array:
         """(Xᵀslope, s·Σ slope)."""
         total = namespace(slope).sum(slope, axis=0)
         return np.concatenate(
             [product(in_double(X).T, slope).reshape(-1), np.atleast_1d(self.scaling * total)]
         )
 
-    def gram(self, X: Array, weight: Array) -> Array:
+    def gram(self, X: Matrix, weight: Array) -> Array:
         """Σ_i weight_i x̃_i x̃_iᵀ with x̃ = (x, s)."""
         whole = LinearPredictor(self.n_features - 1).gram(X, weight)
         whole[-1] *= self.scaling
         whole[:, -1] *= self.scaling
         return whole
 
-    def restricted(self, X: Array, columns: Array) -> tuple[LinearPredictor, Array]:
+    def restricted(self, X: Matrix, columns: Array) -> tuple[LinearPredictor, Matrix]:
         """The predictor that has these columns only, the constant one last; what it sees of X."""
         held = columns[columns < self.n_features - 1]
         if len(held) < len(columns):
             return replace(self, n_features=len(columns)), X[:, held]
         return LinearPredictor(len(held), self.n_outputs, fit_intercept=False), X[:, held]
 
-    def design(self, X: Array) -> Array:
+    def design(self, X: Matrix) -> Array:
         """[X, s] itself, dense."""
         rows = LinearPredictor(self.n_features - 1).design(X)
         rows[:, -1] *= self.scaling

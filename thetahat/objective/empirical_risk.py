@@ -346,7 +346,7 @@ class EmpiricalRisk:
         assert isinstance(self.source, InMemory)
         return self.source.X if self.source.is_sparse else np.ascontiguousarray(self.source.X)
 
-    def penalty_slope(self, theta: Array) -> Array:
+    def penalty_slope(self, theta: Array) -> Array | float:
         """∇R(θ), 0 for free parameters and for a penalty that is left to its proximal step."""
         if not isinstance(self.penalty, SmoothPenalty):
             return 0.0

@@ -27,7 +27,7 @@ from array_api_compat import array_namespace, is_array_api_obj
 from thetahat import _native
 from thetahat.data.arrays import namespace
 from thetahat.foundation.products import product
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 
 
 class Predictor(ABC):
@@ -64,11 +64,11 @@ class Predictor(ABC):
         """Where a solver begins: θ = 0, unless the gradient vanishes there."""
         return self.zeros()
 
-    def split(self, theta: Array) -> tuple[Array, Array]:
+    def split(self, theta: Array) -> tuple[Array, Any]:
         """The parameters that the penalty sees, in its shape, and those that it leaves free."""
         return theta, theta[:0]
 
-    def pack(self, coef: Array, free: Array) -> Array:
+    def pack(self, coef: Array, free: Array | float) -> Array:
         """θ from both parts; `free` may be one number for all free parameters."""
         return coef.reshape(-1)
 
@@ -164,7 +164,7 @@ class LinearPredictor(Restrictable):
         """The entry of the last column, which θ has one more for where there is one."""
         return 1.0
 
-    def split(self, theta: Array) -> tuple[Array, Array]:
+    def split(self, theta: Array) -> tuple[Array, Any]:
         """β of shape (d,) or (d, k), and b: a number or (k,), 0 without an intercept."""
         size = self.n_features * max(1, self.n_outputs)
         coef = theta[:size]
@@ -174,7 +174,7 @@ class LinearPredictor(Restrictable):
             return coef, 0.0 * theta[: self.n_outputs] if self.n_outputs else 0.0
         return coef, theta[size:] if self.n_outputs else theta[size]
 
-    def pack(self, coef: Array, free: Array) -> Array:
+    def pack(self, coef: Array, free: Array | float) -> Array:
         """θ from β and b; b is left out without an intercept."""
         size = self.n_features * max(1, self.n_outputs)
         xp = namespace(coef)
@@ -189,7 +189,7 @@ class LinearPredictor(Restrictable):
         """The intercept takes up what a shift of the columns changes."""
         return self.fit_intercept
 
-    def raw(self, X: Array, theta: Array) -> Array:
+    def raw(self, X: Matrix, theta: Array) -> Array:
         """z = Xβ + b, shape (n,) or (n, k)."""
         coef, intercept = self.split(theta)
         z = product(in_double(X), coef)
@@ -206,7 +206,7 @@ class LinearPredictor(Restrictable):
             pulled = product(X.T, slope)
         return self.pack(pulled, namespace(slope).sum(slope, axis=0))
 
-    def design(self, X: Array) -> Array:
+    def design(self, X: Matrix) -> Array:
         """[X, 1] itself, dense: ∂z/∂θ for one output."""
         dense = in_double(X if is_array_api_obj(X) else X.toarray())
         if not self.fit_intercept:
@@ -214,11 +214,11 @@ class LinearPredictor(Restrictable):
         xp = array_namespace(dense)
         return xp.concat([dense, xp.ones((dense.shape[0], 1), dtype=dense.dtype)], axis=1)
 
-    def restricted(self, X: Array, columns: Array) -> tuple[LinearPredictor, Array]:
+    def restricted(self, X: Matrix, columns: Array) -> tuple[LinearPredictor, Matrix]:
         """The predictor that has these columns only, and what it sees of X."""
         return replace(self, n_features=len(columns)), X[:, columns]
 
-    def gram(self, X: Array, weight: Array) -> Array:
+    def gram(self, X: Matrix, weight: Array) -> Array:
         """Σ_i weight_i x̃_i x̃_iᵀ with x̃ = (x, 1): (d, d), or one larger with an intercept."""
         d, width = self.n_features, self.n_features + self.fit_intercept
         if (rows := _root_weighted(X, weight, width)) is not None:
@@ -233,7 +233,7 @@ class LinearPredictor(Restrictable):
         return whole
 
 
-def _root_weighted(X: Array, weight: Array, width: int) -> Array | None:
+def _root_weighted(X: Matrix, weight: Array, width: int) -> Array | None:
     """√wᵢ·(xᵢ, 1) for the rows that count, the 1 where there is room.
 
     None if some wᵢ < 0, or for rows that are sparse or on a device.
@@ -245,7 +245,7 @@ def _root_weighted(X: Array, weight: Array, width: int) -> Array | None:
     return None if count < 0 else rows[:count]
 
 
-def _weighted_gram(xp: Any, X: Array, weight: Array) -> Array:
+def _weighted_gram(xp: Any, X: Matrix, weight: Array) -> Array:
     if not is_array_api_obj(X):
         gram = np.zeros((X.shape[1],) * 2)
         _native.sparse_gram(X.data, X.indices, X.indptr, weight, gram)
@@ -261,7 +261,7 @@ def _weighted_gram(xp: Any, X: Array, weight: Array) -> Array:
     return X.T @ (X * weight[:, None])
 
 
-def in_double(X: Array) -> Array:
+def in_double(X: Matrix) -> Matrix:
     """X in float64, itself where it already is."""
     if type(X) is np.ndarray:  # nearly always, and in every step of every solver
         return X.astype(np.float64, copy=False)

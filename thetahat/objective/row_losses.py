@@ -11,7 +11,7 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.source import Block
 from thetahat.foundation.products import product
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.losses.base import Loss
 from thetahat.mathematics.losses.compiled import compiled
 from thetahat.objective.predictor import LinearPredictor, Predictor
@@ -52,7 +52,7 @@ def curved_gram(
     return product(rows[:count].T, rows[:count])
 
 
-def in_rows(X: Array) -> bool:
+def in_rows(X: Matrix) -> bool:
     """Whether X is laid out as the kernels read it: dense, the entries of a row side by side."""
     if type(X) is not np.ndarray or X.dtype.char not in "df":
         return False
@@ -62,7 +62,7 @@ def in_rows(X: Array) -> bool:
 def rows_of(block: Block) -> tuple[Array, Array, Array]:
     """X, y and the weights (empty where all count alike) as the kernels read them."""
     weight = NO_WEIGHTS if block.weight is None else _double(block.weight)
-    return block.X, _double(block.y), weight
+    return block.X, _double(block.targets), weight
 
 
 def _known(block: Block, predictor: Predictor, loss: Loss) -> tuple[float, int, float] | None:

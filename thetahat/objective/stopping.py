@@ -21,7 +21,7 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block
 from thetahat.foundation.precision import SUM_ROUNDING
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Matrix
 from thetahat.mathematics.losses.base import Subdifferentiable, Targets
 from thetahat.mathematics.optimizers.coordinate.coordinate_descent import CoordinateDescent
 from thetahat.mathematics.optimizers.coordinate.working_sets import WorkingSets
@@ -96,5 +96,5 @@ def _some_rows(source: Any) -> Block:
     )
 
 
-def _is_sparse(X: Array) -> bool:
+def _is_sparse(X: Matrix) -> bool:
     return not isinstance(X, np.ndarray)

@@ -7,6 +7,7 @@ its optimum lies within sampling error of theirs. From there Newton's method nee
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ def subsampled_start(risk: EmpiricalRisk, method: Method) -> Array | None:
     kept = -(-source.n_rows // EVERY)
     if kept < max(FEWEST_ROWS, ROWS_PER_PARAMETER * risk.predictor.n_parameters):
         return None
-    rows = slice(None, None, EVERY)
+    rows: Any = slice(None, None, EVERY)
     thinned = source.take(rows)
     if thinned.weight is not None and not np.sum(thinned.weight) > 0:
         return None

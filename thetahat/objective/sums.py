@@ -13,7 +13,7 @@ import numpy as np
 
 from thetahat.data.source import Block
 from thetahat.foundation.errors import DataError
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.losses.base import Curved, Loss, Reweightable
 from thetahat.objective.predictor import LinearInParameters, Predictor, Restrictable
 from thetahat.objective.row_losses import curved_gram, loss_and_slope
@@ -24,7 +24,8 @@ class Sums:
     """Σ w, and weighted sums beside it."""
 
     weight: float = 0.0
-    parts: tuple[Array, ...] = ()
+    parts: tuple[Any, ...] = ()
+    """Numbers and arrays."""
 
     def merge(self, other: Sums) -> Sums:
         """The sums over both sets of rows."""
@@ -35,7 +36,7 @@ class Sums:
         parts = tuple(a + b for a, b in zip(self.parts, other.parts, strict=True))
         return Sums(self.weight + other.weight, parts)
 
-    def means(self) -> tuple[Array, ...]:
+    def means(self) -> tuple[Any, ...]:
         """Each sum divided by Σ w."""
         if not self.weight > 0:
             raise DataError(
@@ -87,18 +88,18 @@ def hessian_sums(block: Block, predictor: LinearInParameters, loss: Curved, thet
 
 
 def _hessian_at(
-    block: Block, X: Array, predictor: LinearInParameters, loss: Curved, z: Array
+    block: Block, X: Matrix, predictor: LinearInParameters, loss: Curved, z: Array
 ) -> Sums:
     """Σ w x̃ᵀ(∇²ℓ at the scores z)x̃ over the columns X."""
     if z.ndim == 1:
-        curvature = _weighted(block, loss.curvature(block.y, z))
+        curvature = _weighted(block, loss.curvature(block.targets, z))
         return Sums(_total_weight(block), (predictor.gram(X, curvature),))
     p, k = predictor.n_parameters // z.shape[1], z.shape[1]
     hessian = np.zeros((p, k, p, k))
     for a in range(k):
         unit = np.zeros_like(z)
         unit[:, a] = 1.0
-        column = _weighted(block, loss.curvature_product(block.y, z, unit))
+        column = _weighted(block, loss.curvature_product(block.targets, z, unit))
         for b in range(a, k) if loss.columns == "per class" else (a,):
             hessian[:, a, :, b] = hessian[:, b, :, a] = predictor.gram(X, column[:, b])
     return Sums(_total_weight(block), (hessian.reshape(p * k, p * k),))
@@ -129,7 +130,7 @@ def majoriser_block_sums(
     """Σ wω xxᵀ for some entries of θ, with the weights ω that touch ℓ at θ."""
     used, places = _columns_of(coordinates, predictor.n_features, 1)
     with quiet():
-        weight = _weighted(block, loss.irls_weight(block.y, predictor.raw(block.X, theta)))
+        weight = _weighted(block, loss.irls_weight(block.targets, predictor.raw(block.X, theta)))
         smaller, X = predictor.restricted(block.X, used)
         gram = smaller.gram(X, weight)
     return Sums(_total_weight(block), (gram[np.ix_(places, places)],))
@@ -153,7 +154,7 @@ def hessian_product_sums(
     with quiet():
         z = predictor.raw(block.X, theta)
         along = predictor.raw(block.X, direction)
-        bent = _weighted(block, loss.curvature_product(block.y, z, along))
+        bent = _weighted(block, loss.curvature_product(block.targets, z, along))
         return Sums(_total_weight(block), (predictor.pullback(block.X, bent),))
 
 
@@ -163,13 +164,13 @@ def majoriser_sums(
     """Gradient and Hessian of Σ w·½ω(z − y)² with the weights ω that touch ℓ at θ."""
     with quiet():
         z = predictor.raw(block.X, theta)
-        weight = _weighted(block, loss.irls_weight(block.y, z))
+        weight = _weighted(block, loss.irls_weight(block.targets, z))
         gradient = predictor.pullback(block.X, weight * (z - block.y))
         return Sums(_total_weight(block), (gradient, predictor.gram(block.X, weight)))
 
 
 def _weighted_value(block: Block, loss: Loss, z: Array) -> float:
-    return float(_weighted(block, loss.value(block.y, z)).sum())
+    return float(_weighted(block, loss.value(block.targets, z)).sum())
 
 
 def _weighted(block: Block, values: Array) -> Array:

@@ -93,7 +93,8 @@ def read(path: str | os.PathLike[str]) -> Reader:
     if not place.is_file():
         raise DataError(f"There is no file {place}. Write one with th.save(model, path).")
     try:
-        file = safe_open(os.fspath(place), framework="numpy").__enter__()
+        opened: Any = safe_open(os.fspath(place), framework="numpy")
+        file = opened.__enter__()
     except (SafetensorError, OSError) as failure:
         raise DataError(f"{place} is not a model file: {failure}.") from failure
     try:

@@ -23,7 +23,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cached_property
 from types import BuiltinFunctionType, FunctionType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -204,7 +204,7 @@ class Decoder:
         state = {_attribute(key, kind): self.decode(each) for key, each in inside.items()}
         if is_dataclass(kind):
             return kind(**state)
-        model = kind.__new__(kind)
+        model = cast("Any", kind).__new__(kind)
         vars(model).update(state)
         return model
 

@@ -89,7 +89,7 @@ class LabelEncoding:
         """The number of classes (C)."""
         return int(self.classes.size)
 
-    def encode(self, labels: Array, form: Form = "codes") -> NDArray[Any]:
+    def encode(self, labels: Any, form: Form = "codes") -> NDArray[Any]:
         """Encode labels as numbers.
 
         Parameters

@@ -31,7 +31,7 @@ class SharedWork:
         self._work, self._lock = work, Lock()
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self.can_be_sent = True
-        self.registry: dict[str, Any] = {}
+        self.registry: dict[str | tuple[str, type[Warning], int], int] = {}
         """Which of its warnings have been shown, for those that are shown once."""
 
     def path(self) -> str | None:
@@ -85,6 +85,6 @@ def read_work(folder: str) -> Any:
     """The work written to a folder, with read-only mapped arrays."""
     place = Path(folder)
     spans = pickle.loads((place / "spans").read_bytes())
-    held = np.memmap(place / "arrays", mode="r") if (place / "arrays").stat().st_size else b""
+    held: Any = np.memmap(place / "arrays", mode="r") if (place / "arrays").stat().st_size else b""
     arrays = [memoryview(held)[start:end] for start, end in spans]
     return pickle.loads((place / "work").read_bytes(), buffers=arrays)

@@ -24,7 +24,7 @@ import threading
 import warnings
 from contextlib import suppress
 from functools import cache
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from thetahat.evaluation.parallel.shared_work import SharedWork
 from thetahat.foundation.memory import available_memory
@@ -166,13 +166,13 @@ def _can_start() -> bool:
     return bool(sys.executable) and not getattr(sys, "frozen", False)
 
 
-def send(stream: BinaryIO, message: bytes) -> None:
+def send(stream: IO[bytes], message: bytes) -> None:
     """Write the length of a message, then the message."""
     stream.write(len(message).to_bytes(8, "little") + message)
     stream.flush()
 
 
-def receive(stream: BinaryIO) -> bytes:
+def receive(stream: IO[bytes]) -> bytes:
     """Read a message written by `send`; EOFError if the other process has ended."""
     length = stream.read(8)
     if len(length) < 8:

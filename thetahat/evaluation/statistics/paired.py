@@ -171,11 +171,14 @@ def five_by_two_cv(
         )
     if kind not in ("F", "t"):
         raise ParameterError(f"five_by_two_cv: kind={kind!r} must be 'F' or 't'.")
-    assumptions = ("differences that are near normal; two halves of one repetition independent",)
+    assumptions: tuple[str, ...] = (
+        "differences that are near normal; two halves of one repetition independent",
+    )
     spread = float(((d - d.mean(axis=1, keepdims=True)) ** 2).sum())
     if are_alike(np.append(d[:, 0] - d[:, 1], 0.0), np.abs(d).max()):
         spread = np.inf  # unknown, not 0
         assumptions += (NO_SPREAD,) if d.any() else ()
+    degrees: tuple[float, ...]
     if kind == "F":
         statistic = float((d**2).sum() / (2 * spread))
         degrees, p = (10.0, 5.0), float(stats.f.sf(statistic, 10, 5))
@@ -240,6 +243,7 @@ def mcnemar(
     only_a, only_b = int((first > second).sum()), int((second > first).sum())
     apart = only_a + only_b
     exact = apart < 1000 if exact is None else exact
+    degrees: tuple[float, ...]
     if exact:
         statistic, degrees = float(min(only_a, only_b)), ()
         p = min(1.0, 2 * float(stats.binom.cdf(statistic, apart, 0.5))) if apart else 1.0

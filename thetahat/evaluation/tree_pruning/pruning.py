@@ -67,8 +67,8 @@ class Pruning:
     risks: Array
     best: int
     errors: tuple[Interval, ...] = ()
-    standard_errors: Array = ()
-    training_errors: Array = ()
+    standard_errors: Array | tuple[()] = ()
+    training_errors: Array | tuple[()] = ()
 
     @classmethod
     def of(
@@ -80,8 +80,8 @@ class Pruning:
         *,
         steps: Array | None = None,
         errors: tuple[Interval, ...] = (),
-        standard_errors: Array = (),
-        training_errors: Array = (),
+        standard_errors: Array | tuple[()] = (),
+        training_errors: Array | tuple[()] = (),
     ) -> Pruning:
         """The model cut at one step of its sequence; `steps` are those that were compared."""
         shown = np.arange(sequence.n_steps) if steps is None else steps

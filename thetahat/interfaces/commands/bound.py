@@ -59,7 +59,7 @@ def calculators() -> dict[str, Callable[..., Any]]:
     """The functions of ``th.theory`` that take numbers and return a number."""
     from thetahat import theory
 
-    found = {}
+    found: dict[str, Callable[..., Any]] = {}
     for name in sorted(theory.__all__):
         function = getattr(theory, name)
         if not inspect.isfunction(function):

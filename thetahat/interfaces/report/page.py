@@ -147,12 +147,12 @@ def _goodness(trial: Trial, held: Evaluation) -> str:
             drawn.append(("ROC curve", caption, pictures.roc(curve)))
     if shares is not None:
         label = classes[-1]
-        curve = calibration_curve(problem.y, shares[:, -1], positive=label)
+        calibration = calibration_curve(problem.y, shares[:, -1], positive=label)
         caption = (
             f"Share of rows that are {label}, for rows with predicted probability p. On the line, "
             "the two are equal."
         )
-        drawn.append(("Calibration", caption, pictures.calibration(curve)))
+        drawn.append(("Calibration", caption, pictures.calibration(calibration)))
     table = _confusion(problem.y, held.predictions) if len(classes) <= MOST_CLASSES else ""
     return f"<h2>How good is {escape(trial.best)}?</h2>{_figures(drawn)}{table}"
 

@@ -98,7 +98,7 @@ class Frame:
                 f'<text class="tick" x="{LEFT - 7}" y="{y + 4:.1f}" text-anchor="end">'
                 f"{number(value)}</text>"
             )
-        named = list(enumerate(self.x_names)) if self.x_names else None
+        named: list[tuple[float, str]] = [*enumerate(self.x_names or ())]
         for value, text in named or [(each, number(each)) for each in ticks(*self.x_range)]:
             parts.append(
                 f'<text class="tick" x="{self.x(value):.1f}" y="{bottom + 17}" '

@@ -20,7 +20,7 @@ class Forward(Trace):
 
     def lift(
         self, primitive: Primitive, out: Array, args: list[Any], values: list[Any], options: Any
-    ) -> Array:
+    ) -> Any:
         tangents = [
             arg.record if belongs(arg, self) and k not in primitive.inert else None
             for k, arg in enumerate(args)

@@ -101,7 +101,7 @@ def library(name: str) -> Callable[..., Array]:
     return run
 
 
-def zeros_like(x: Array) -> Array:
+def zeros_like(x: Array) -> Array | float:
     value = plain(x)
     return array_namespace(value).zeros_like(value) if hasattr(value, "shape") else 0.0
 

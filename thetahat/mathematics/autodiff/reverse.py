@@ -49,7 +49,7 @@ class Reverse(Trace):
 
     def lift(
         self, primitive: Primitive, out: Array, args: list[Any], values: list[Any], options: Any
-    ) -> Array:
+    ) -> Any:
         parents = [
             (k, arg.record)
             for k, arg in enumerate(args)

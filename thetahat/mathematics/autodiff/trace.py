@@ -53,7 +53,7 @@ class Trace(ABC):
     @abstractmethod
     def lift(
         self, primitive: Primitive, out: Array, args: list[Any], values: list[Any], options: Any
-    ) -> Array:
+    ) -> Any:
         """out = primitive(*values) as an array of this trace; `args` are the traced `values`."""
 
 
@@ -65,7 +65,7 @@ class Constant(Trace):
 
     def lift(
         self, primitive: Primitive, out: Array, args: list[Any], values: list[Any], options: Any
-    ) -> Array:
+    ) -> Any:
         return constant(out)
 
 
@@ -92,7 +92,7 @@ class Primitive:
     domain: tuple[float, float] = (-2.0, 2.0)
     """An interval of arguments on which the operation is defined."""
 
-    def __call__(self, *args: Any, **options: Any) -> Array:
+    def __call__(self, *args: Any, **options: Any) -> Any:
         operands: list[Any] = [
             np.asarray(arg) if isinstance(arg, list | tuple) else arg for arg in args
         ]
@@ -177,7 +177,7 @@ class Traced:
     __gt__, __ge__, __ne__ = _comparison("gt"), _comparison("ge"), _comparison("ne")
     __hash__ = None  # type: ignore[assignment]
 
-    def __getitem__(self, key: Any) -> Array:
+    def __getitem__(self, key: Any) -> Any:
         return FUNCTIONS["getitem"](self, key=plain(key))
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -287,12 +287,12 @@ def plain(x: Any) -> Any:
     return x
 
 
-def constant(x: Array) -> Array:
+def constant(x: Any) -> Any:
     """x with the interface of a traced array of its namespace and derivative zero."""
     return x if isinstance(x, Traced | bool | int | float) else Traced(x, CONSTANT)
 
 
-def bare(x: Array) -> Array:
+def bare(x: Any) -> Any:
     """x without the wrapper that `constant` may have added."""
     return x.value if belongs(x, CONSTANT) else x
 

@@ -18,6 +18,7 @@ The intercept is not penalised, because X and y are centred first.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -306,4 +307,5 @@ def _outer_gram(X: Array) -> Array:
 
     step = 1024
     slices = (slice(start, start + step) for start in range(0, X.shape[1], step))
-    return sum(ordered_map(lambda part: X[:, part] @ X[:, part].T, slices))
+    total: Any = sum(ordered_map(lambda part: X[:, part] @ X[:, part].T, slices))
+    return total

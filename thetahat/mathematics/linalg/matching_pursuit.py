@@ -21,7 +21,7 @@ import numpy as np
 from thetahat import _native
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.threads import ordered_map, scipy_linalg
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 
 UNCORRELATED = 64 * EPSILON
 """|xⱼᵀr| up to this share of ‖xⱼ‖‖y‖ counts as rounding error."""
@@ -113,7 +113,7 @@ def pursue_piece(
 
 
 def pursue_rows(
-    X: Array,
+    X: Matrix,
     y: Array,
     root: Array | None,
     centre: Array,
@@ -135,7 +135,7 @@ def pursue_rows(
 
 
 def _pursue_rows(
-    X: Array,
+    X: Matrix,
     y: Array,
     root: Array | None,
     centre: Array,
@@ -188,12 +188,12 @@ def _back_substituted(factor: Array, shares: Array, size: int) -> Array:
     return solve_triangular(factor[:size, :size], shares[:size]) if size else np.zeros(0)
 
 
-def _column(X: Array, j: int) -> Array:
+def _column(X: Matrix, j: int) -> Array:
     column = X[:, [j]]
     return (column if isinstance(column, np.ndarray) else column.toarray())[:, 0]
 
 
-def _column_squares(X: Array, scale: Array, centre: Array) -> Array:
+def _column_squares(X: Matrix, scale: Array, centre: Array) -> Array:
     """Σ w·(x − centre)² without a centred copy; its accuracy is sufficient for a threshold."""
     weight = scale**2
     squared = X.multiply(X) if not isinstance(X, np.ndarray) else X * X

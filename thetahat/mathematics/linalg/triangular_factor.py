@@ -11,6 +11,7 @@ Cost: O(n d²) time, about twice that of the normal equations; O(d²) memory per
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ class TriangularFactor:
 
     def merge(self, other: TriangularFactor) -> TriangularFactor:
         """The factor of both sets of rows."""
-        return TriangularFactor(np.linalg.qr(np.vstack([self.R, other.R]), mode="r"))
+        return TriangularFactor(_triangle(np.vstack([self.R, other.R])))
 
     def padded(self) -> Array:
         """R with zero rows added until it is square."""
@@ -63,7 +64,7 @@ def _summarise(block: Block, frame: Frame, intercept: bool) -> TriangularFactor:
             frame,
             ones=intercept,
         )
-        triangle = TriangularFactor(np.linalg.qr(_reduced(packed, intercept), mode="r"))
+        triangle = TriangularFactor(_triangle(_reduced(packed, intercept)))
         factor = triangle if factor is None else factor.merge(triangle)
     assert factor is not None
     return factor
@@ -76,3 +77,8 @@ def _reduced(packed: Array, intercept: bool) -> Array:
 
         packed = to_host(array_namespace(packed).linalg.qr(packed)[1])
     return np.roll(packed, 1, axis=1) if intercept else packed
+
+
+def _triangle(rows: Array) -> Array:
+    found: Any = np.linalg.qr(rows, mode="r")
+    return found

@@ -48,7 +48,7 @@ RULES = {
 }
 
 
-def check_targets(loss: Loss, y: Array, *, who: str, start: int = 0) -> None:
+def check_targets(loss: Loss, y: Any, *, who: str, start: int = 0) -> None:
     """Raise an error if `loss` does not accept the targets: how many, the first, the remedy.
 
     `who` is the name of the estimator; the message begins with it. `start` is the number of the

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 from thetahat.foundation.types import Array
 
@@ -81,7 +82,7 @@ class Solution:
     'solved directly, to rounding accuracy'
     """
 
-    theta: Array
+    theta: Any
     outcome: Outcome
     solver: str
     reason: str = ""

@@ -27,10 +27,10 @@ from thetahat.mathematics.penalties.base import Penalty, Separable, no_exact_sum
 class CoordinateTerms(NamedTuple):
     """The four terms of every coordinate: each a float for all, or an array that broadcasts."""
 
-    l1: Array = 0.0
-    l2: Array = 0.0
-    lower: Array = -math.inf
-    upper: Array = math.inf
+    l1: Any = 0.0
+    l2: Any = 0.0
+    lower: Any = -math.inf
+    upper: Any = math.inf
 
 
 class Coordinatewise(Separable):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from thetahat.data.in_memory import InMemory
 from thetahat.estimator.base import Estimator
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named
@@ -76,6 +77,8 @@ class ConstantRegressor(RegressorMixin, Estimator):
             The fitted estimator.
         """
         source = self._open(X, y, sample_weight)
+        assert isinstance(source, InMemory)
+        assert source.y is not None
         loss = named(self.loss)
         check_targets(loss, source.y, who=type(self).__name__, start=0)
         best = loss.best_constant(source.y.astype(np.float64), source.weight)

@@ -29,7 +29,7 @@ class Box:
 
     def contains(self, X: Array) -> Array:
         """Whether each row lies inside or on the border."""
-        return ((self.low <= X) & (self.high >= X)).all(axis=1)
+        return np.all((self.low <= X) & (self.high >= X), axis=1)
 
 
 def box_around(source: InMemory, bounds: Any, margin: float, who: str) -> Box:

@@ -58,7 +58,7 @@ class GaussianCells:
         low, high = cells.bounds() if cells.directions is None else (None, None)
         for leaf in np.unique(chosen):
             rows, node = np.flatnonzero(chosen == leaf), cells.leaves[leaf]
-            if low is None:
+            if low is None or high is None:
                 out[rows] = self._draw_staying(leaf, rows.size, rng)
             else:
                 gaussian = self.means[leaf], _matrix(self.factors[leaf])
@@ -133,7 +133,7 @@ def _simulated_masses(cells: Cells, means: Array, factors: Array) -> Array:
     logs = np.empty(means.shape[0])
     for leaf, (mean, factor) in enumerate(zip(means, factors, strict=True)):
         stayed = cells.leaf_of(_draw(mean, factor, SIMULATED, rng)) == leaf
-        logs[leaf] = np.log(max(1, np.count_nonzero(stayed)) / SIMULATED)
+        logs[leaf] = np.log(max(1, int(np.count_nonzero(stayed))) / SIMULATED)
     return logs
 
 

@@ -23,8 +23,8 @@ UNBOUNDED = np.iinfo(np.int64).max
 class CellDensity(Protocol):
     """A tree with a density in each leaf."""
 
-    cells: Cells
-
+    @property
+    def cells(self) -> Cells: ...
     def log_density(self, X: Array) -> Array: ...
     def sample(self, n: int, rng: np.random.Generator) -> Array: ...
 

@@ -59,7 +59,7 @@ class MonotoneDisjunction(BooleanLearner):
         self.literals_ = np.ones(width, dtype=bool)
 
     def _score(self, truth: Array) -> Array:
-        return (truth & self.literals_).any(axis=1) - 0.5
+        return np.any(truth & self.literals_, axis=1) - 0.5
 
     def _update(self, truth: Array, label: bool, answer: bool) -> None:
         if not label:

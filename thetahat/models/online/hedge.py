@@ -143,6 +143,12 @@ class Hedge:
     (0.5, [0.6667, 0.3333])
     """
 
+    beta_: float
+    n_rounds_: int
+    total_loss_: float
+    expert_losses_: Array
+    _log_weights: Array
+
     def __init__(self, *, beta: float | None = None, rounds: int | None = None) -> None:
         if beta is None and rounds is None:
             raise ParameterError(

@@ -121,11 +121,13 @@ class Standardizer(RowwiseTransformer):
 
     def _centre(self, spread: _Spread | None) -> Array:
         if isinstance(self.center, str):
+            assert spread is not None
             return spread.mean
         return self._per_column("center", 0.0 if self.center is None else self.center)
 
     def _size(self, spread: _Spread | None) -> Array:
         if isinstance(self.scale, str):
+            assert spread is not None
             return spread.deviation if self.scale == "deviation" else spread.length(self.mean_)
         known = self._per_column("scale", 1.0 if self.scale is None else self.scale)
         if not (known > 0).all():

@@ -25,7 +25,7 @@ class _Box:
         return _Box(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
 
     def contains(self, X: Array) -> Array:
-        return ((self.low <= X) & (self.high >= X)).all(axis=1)
+        return np.all((self.low <= X) & (self.high >= X), axis=1)
 
 
 class AxisParallelRectangle(TwoClassLearner):

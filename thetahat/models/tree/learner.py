@@ -23,7 +23,7 @@ class TreeLearner(Estimator):
     `_open`, which is defined here.
     """
 
-    _accepts_sparse: ClassVar[bool] = True
+    _accepts_sparse = True
     _streams: ClassVar[bool] = False
     _columns: TreeColumns
 
@@ -65,15 +65,14 @@ class TreeLearner(Estimator):
         categories, which ``_columns`` lists. Cost: O(1) for a float array, O(n·d) for a table.
         """
         who = type(self).__name__
-        table, named = X, ()
-        if isinstance(X, Source):
-            table, named = _in_memory(X, who).X, X.schema.names
+        given = _in_memory(X, who) if isinstance(X, Source) else None
+        table = X if given is None else given.X
         columns = TreeColumns.learn(table, categorical_features, who=who)
         features = columns.read(table, who=who)
-        if isinstance(X, Source):
-            columns = replace(columns, names=named)
+        if given is not None:
+            columns = replace(columns, names=given.schema.names)
             opened: Any = super()._open(
-                replace(X, X=features, dtype=features.dtype), supervised=supervised
+                replace(given, X=features, dtype=features.dtype), supervised=supervised
             )
         else:
             opened = super()._open(
@@ -94,7 +93,7 @@ class TreeLearner(Estimator):
 
     def _rows(self, X: Any) -> Array:
         """Rows for a fitted estimator, with their columns compared with those of `fit`."""
-        columns = self.__dict__.get("_columns")
+        columns: Any = self.__dict__.get("_columns")
         if columns is None:
             check_is_fitted(self)
         if (

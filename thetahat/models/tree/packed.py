@@ -25,15 +25,22 @@ ROWS_PER_THREAD = 2048
 class TreeArrays(Protocol):
     """A tree as arrays with one entry per node, the input of `pack`."""
 
-    feature: Array
-    threshold: Array
-    left: Array
-    missing_left: Array
-    category_set: Array
-    category_sets: Array
-    values: Array
-    n_features: int
-
+    @property
+    def feature(self) -> Array: ...
+    @property
+    def threshold(self) -> Array: ...
+    @property
+    def left(self) -> Array: ...
+    @property
+    def missing_left(self) -> Array: ...
+    @property
+    def category_set(self) -> Array: ...
+    @property
+    def category_sets(self) -> Array: ...
+    @property
+    def values(self) -> Array: ...
+    @property
+    def n_features(self) -> int: ...
     @property
     def node_count(self) -> int: ...
 

@@ -49,6 +49,7 @@ class RegressionTree(RegressorMixin, SingleTree):
         source = self._open(X, y, sample_weight)
         if self.criterion == "poisson":
             check_targets(Poisson(), source.y, who=type(self).__name__)
+        assert source.y is not None
         self.n_outputs_ = 1 if source.y.ndim == 1 else source.y.shape[1]
         return source, ()
 

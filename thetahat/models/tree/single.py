@@ -37,7 +37,7 @@ from thetahat.models.tree.structure import Tree
 class SingleTree(TreeLearner, ABC):
     """A tree, grown greedily with exact or random splits and pruned at ``ccp_alpha``."""
 
-    _multi_output: ClassVar[bool] = True
+    _multi_output = True
     _ranges: ClassVar[dict[str, Range]] = {
         "splitter": one_of("best", "random"),
         "max_depth": whole(1) | none,
@@ -89,6 +89,7 @@ class SingleTree(TreeLearner, ABC):
             categorical[: usable.shape[0]] = ~usable
             columns = sorted_columns(X, categorical, ordered=self.splitter == "best")
         self.max_features_ = columns_to_draw(self.max_features, X.shape[1])
+        assert source.y is not None
         tree = grow_tree(
             columns,
             source.y,

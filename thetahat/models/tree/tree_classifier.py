@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,8 @@ from thetahat.models.tree.learner import TreeLearner
 class TreeClassifierLearner(TreeLearner, Classifier):
     """Sets ``classes_``, ``n_classes_`` and ``n_outputs_``; lists for several outputs."""
 
-    _multi_output: ClassVar[bool] = True
+    _multi_output = True
+    classes_: Any
     n_classes_: Any
     n_outputs_: int
 

@@ -56,5 +56,5 @@ def _one_by_one(risk: Any, theta: Array, rows: Array, rates: Array) -> tuple[Arr
     return theta, total / len(rows)
 
 
-def _double(values: Array | None) -> Array:
+def _double(values: Array | None) -> Any:
     return None if values is None else np.ascontiguousarray(values, dtype=np.float64)

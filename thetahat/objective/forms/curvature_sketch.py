@@ -20,7 +20,7 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.losses.base import Curved
 from thetahat.objective.predictor import LinearInParameters
 from thetahat.objective.sums import Sums, hessian_sums
@@ -64,7 +64,7 @@ def sketch_of(
 def _shared_sums(block: Block, predictor: LinearInParameters, loss: Curved, theta: Array) -> Sums:
     """Σ wω x̃x̃ᵀ, with ω the curvature of the row's scores, spread over all but one of them."""
     z = predictor.raw(block.X, theta)
-    curvature = loss.curvature(block.y, z).sum(axis=1) / max(1, z.shape[1] - 1)
+    curvature = loss.curvature(block.targets, z).sum(axis=1) / max(1, z.shape[1] - 1)
     weight = block.row_weights
     return Sums(float(weight.sum()), (predictor.gram(block.X, weight * curvature),))
 
@@ -85,7 +85,7 @@ def _sample(source: InMemory, n_rows: int) -> InMemory:
     return sample
 
 
-def _empty_columns(X: Array) -> Array:
+def _empty_columns(X: Matrix) -> Array:
     if isinstance(X, np.ndarray):
         return np.flatnonzero(~X.any(axis=0))
     return np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]) == 0)

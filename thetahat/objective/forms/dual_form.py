@@ -18,7 +18,7 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.losses.box_dual import BoxDual, DualBox
 from thetahat.mathematics.optimizers.dual.augmented_lagrangian import Touch
 from thetahat.objective.bias_column import BiasColumn
@@ -203,7 +203,7 @@ class DualRows:
         return float(np.sum(self.share * each))
 
 
-def _typical_length(X: Array) -> float:
+def _typical_length(X: Matrix) -> float:
     """√ of the mean squared length of a row, so that a constant column pulls as hard as they do."""
     entries = X.data if not isinstance(X, np.ndarray) else X
     total = float(np.sum(np.square(entries, dtype=np.float64)))

@@ -94,7 +94,7 @@ class FoldErrors:
         return found.reshape(len(l1_ratios), len(self.folds), -1)
 
     def _by_rows(self, l1_ratios: Array, alphas: Array) -> Array:
-        def errors(number: int) -> Array:
+        def errors(number: int) -> Any:
             if number and self.watch.is_over:
                 return np.full(alphas.shape, np.nan)
             train, test = map(self._rows, self.folds[number])

@@ -112,7 +112,7 @@ def _is_held(risk: EmpiricalRisk, theta: Array, gap: float) -> bool:
         return True
     # The pull of the penalty balances that of the losses where it stands clear of what is left.
     is_smooth = isinstance(penalty, SmoothPenalty)
-    pull = largest_entry(risk.penalty_slope(theta)) if is_smooth else penalty.alpha
+    pull = largest_entry(np.asarray(risk.penalty_slope(theta))) if is_smooth else penalty.alpha
     return bool(pull > gap)
 
 
@@ -130,7 +130,7 @@ def _target_sums(block: Block) -> Sums:
 def _margins(block: Block, risk: EmpiricalRisk, theta: Array) -> Margins:
     """Smallest and largest margin of the rows that count."""
     assert isinstance(risk.loss, UnboundedLikelihood)
-    margin = risk.loss.margins(block.y, risk.predictor.raw(block.X, theta))
+    margin = risk.loss.margins(block.targets, risk.predictor.raw(block.X, theta))
     if block.weight is not None:
         margin = margin[block.weight > 0]
     if not margin.size:

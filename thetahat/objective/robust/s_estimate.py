@@ -33,6 +33,8 @@ from thetahat.mathematics.optimizers.smooth.newton import newton_direction
 
 BIWEIGHT = Tukey(1.54764)
 """The scale at which half the rows may be outliers, and normal noise has s = its deviation."""
+ZERO = np.zeros(())
+"""The target of residuals, which the loss takes as predictions."""
 TOP = BIWEIGHT.scale**2 / 6
 HALF = 0.5
 TO_NORMAL = 1.482602218505602
@@ -126,10 +128,10 @@ def _descend(
         if watch.is_over:
             break
         units = residuals / np.where(scales > 0, scales, np.inf)
-        share = weight @ BIWEIGHT.value(0.0, units) / TOP
+        share = weight @ BIWEIGHT.value(ZERO, units) / TOP
         scales = scales * np.sqrt(share / HALF)
         units = residuals / np.where(scales > 0, scales, np.inf)
-        pull = weight[:, None] * BIWEIGHT.irls_weight(0.0, units)
+        pull = weight[:, None] * BIWEIGHT.irls_weight(ZERO, units)
         rights = (A * y[:, None]).T @ pull
         moved = _solved(grams_of(pull), rights.T).T
         moved = np.where((scales > 0) & np.isfinite(moved).all(axis=0), moved, thetas)

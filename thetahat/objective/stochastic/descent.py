@@ -30,7 +30,7 @@ from thetahat.objective.stochastic.steps import Steps, Walk, take
 
 Targeted = tuple[Block, Sequence[Array]]
 """Rows and the targets of each walk, where these are worked out once; else no targets."""
-Score = Callable[[int, Array, Array], float]
+Score = Callable[[int, Array, Array | float], float]
 HOPELESS = 1000.0
 """Times the loss of predicting 0 beyond which a walk has diverged."""
 MOST_TARGETS = 16
@@ -161,7 +161,7 @@ class StochasticDescent:
             ) -> float:
                 rate = progress[number].rate
                 rates = shared if rate is self.rate else rate.rates(first, order.size)
-                y = targets[number] if targets else self.target(number, block.y)
+                y = targets[number] if targets else self.target(number, block.targets)
                 if epoch == 1:
                     progress[number].blind += self._blind_loss(walks[number], y, block.weight)
                 return take(
@@ -200,7 +200,7 @@ class StochasticDescent:
             return lambda: ((_readable(block), ()) for block in source.blocks())
         whole = _readable(Block(X=source.X, y=source.y, weight=source.weight))
         once = n_walks <= MOST_TARGETS
-        targets = [self.target(number, whole.y) for number in range(n_walks)] if once else []
+        targets = [self.target(number, whole.targets) for number in range(n_walks)] if once else []
         return lambda: iter(((whole, targets),))
 
     def _order(self, block: Block, random: np.random.Generator) -> Array:
@@ -240,7 +240,7 @@ class StochasticDescent:
         )
 
 
-def stacked(parts: Sequence[tuple[Array, Array]]) -> Array:
+def stacked(parts: Sequence[tuple[Array, Array | float]]) -> Array:
     """[β; b] with one column per score, from the (β, b) of some walks."""
     columns = [np.vstack([np.atleast_2d(coef.T).T, np.atleast_2d(b)]) for coef, b in parts]
     return np.hstack(columns)

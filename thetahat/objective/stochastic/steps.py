@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.losses.base import Subdifferentiable
 from thetahat.mathematics.losses.compiled import compiled
 
@@ -48,10 +48,10 @@ class Walk:
     """
 
     coef: Array
-    intercept: Array
+    intercept: Array | float
     averages: bool = False
     coef_sum: Array = field(default_factory=lambda: NOTHING)
-    intercept_sum: Array = 0.0
+    intercept_sum: Array | float = 0.0
     n_averaged: float = 0.0
     n_moves: float = 0.0
     """Rows that have moved β: for the perceptron, its mistakes."""
@@ -63,7 +63,7 @@ class Walk:
             self.coef_sum = np.zeros_like(self.coef)
             self.intercept_sum = np.zeros_like(self.intercept)
 
-    def reported(self) -> tuple[Array, Array]:
+    def reported(self) -> tuple[Array, Array | float]:
         """β and b: the mean of the averaged iterates, or the last where none is averaged."""
         if not self.n_averaged:
             return self.coef, self.intercept
@@ -77,7 +77,7 @@ class Walk:
 def take(
     steps: Steps,
     walk: Walk,
-    X: Array,
+    X: Matrix,
     y: Array,
     weight: Array | None,
     order: Array,
@@ -124,7 +124,7 @@ def take(
 def _in_python(
     steps: Steps,
     walk: Walk,
-    X: Array,
+    X: Matrix,
     y: Array,
     weight: Array | None,
     order: Array,

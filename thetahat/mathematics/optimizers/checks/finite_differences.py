@@ -30,7 +30,7 @@ class Estimate(NamedTuple):
     error: Array
 
 
-def numeric_jacobian(f: Callable[[Array], Array], x: Array) -> Estimate:
+def numeric_jacobian(f: Callable[[Array], Array], x: Array | float) -> Estimate:
     """All partial derivatives of f at x by extrapolated central differences.
 
     Formula: J[i, j] ≈ (f_i(x + h·e_j) − f_i(x − h·e_j)) / 2h, extrapolated to h → 0. Cost: 14

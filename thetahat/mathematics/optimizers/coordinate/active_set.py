@@ -78,6 +78,7 @@ class ActiveSet:
         if refused is None or (len(refused) and len(self._left)):
             self.forget()
             refused = self._follow(gram, l2, wanted)
+            assert refused is not None
         return refused
 
     def explain(self, gram: Array, columns: Array) -> Array:

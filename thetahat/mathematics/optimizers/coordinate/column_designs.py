@@ -18,7 +18,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.threads import one_blas_thread, parallel_for
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.optimizers.coordinate.active_set import ActiveSet
 from thetahat.mathematics.optimizers.coordinate.column_slopes import (
     COLUMNS_PER_BLOCK,
@@ -216,6 +216,7 @@ class DenseDesign(Design):
     def descend_all(self, beta: Array, terms: Terms, limits: Limits) -> Progress:
         l1, l2, lower = terms
         found = self.sweep(l1[None], l2[None], lower, beta, limits)
+        assert self._whole is not None
         beta[:], self._known = found.betas[0], None
         self._residual = self.y - _combined(self._whole, beta)
         sweeps = int(found.sweeps[0])
@@ -327,7 +328,7 @@ class SparseDesign(Design):
         As for `DenseDesign`: centred target, column means and root weights.
     """
 
-    def __init__(self, X: Array, y: Array, mean: Array, root: Array) -> None:
+    def __init__(self, X: Matrix, y: Array, mean: Array, root: Array) -> None:
         self.X, self.mean, self.total = X, mean, float(np.sum(root * root))
         squared = X.data.astype(np.float64) ** 2
         raw = np.add.reduceat(np.append(squared, 0.0), X.indptr[:-1])

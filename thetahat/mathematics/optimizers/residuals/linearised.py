@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -160,9 +160,10 @@ def _triangle(jacobian: Array, residuals: Array, scale: Array) -> Array:
     slab = max(SLAB, 4 * (d + 1))
     if n >= 2 * slab:
         even = n - n % slab
-        slabs: Array = np.linalg.qr(whole[:even].reshape(-1, slab, d + 1), mode="r")
+        slabs: Any = np.linalg.qr(whole[:even].reshape(-1, slab, d + 1), mode="r")
         whole = np.concatenate([slabs.reshape(-1, d + 1), whole[even:]])
-    return np.linalg.qr(whole, mode="r")
+    triangle: Any = np.linalg.qr(whole, mode="r")
+    return triangle
 
 
 def relative_offset(tangent: Linearised, residuals: Array, theta: Array) -> float:

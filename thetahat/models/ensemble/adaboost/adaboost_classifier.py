@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.callback import with_callbacks
 
+from thetahat.data.in_memory import InMemory
 from thetahat.estimator.parameters import between, one_of
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
@@ -177,6 +178,7 @@ class AdaBoostClassifier(WeightBoostedClassifier):
         """
         self._choose_learner()
         source = self._open_classes(X, y, sample_weight, check_finite=False, least=1)
+        assert isinstance(source, InMemory)
         source, weight = counted_rows(source)
         self.n_classes_, self._total = len(self.classes_), float(weight.sum())
         codes = np.asarray(source.y).astype(np.intp)
@@ -271,7 +273,7 @@ class _Mistakes:
 
     def __init__(self, codes: Array, weight: Array, scores: Any) -> None:
         self.codes, self.weight, self.scores = codes, weight, scores
-        self.total: Array = 0.0
+        self.total: Any = 0.0
 
     def __call__(self, made: Round) -> float:
         self.total = self.total + self.scores(made.answer, made.judgement.vote)

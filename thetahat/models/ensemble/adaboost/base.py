@@ -74,6 +74,7 @@ def counted_rows(source: InMemory) -> tuple[InMemory, Array]:
         return source, np.ones(source.n_rows)
     if not source.weight.all():
         source = source.take(np.flatnonzero(source.weight))
+    assert source.weight is not None
     return source, source.weight
 
 
@@ -197,6 +198,7 @@ class WeightBoosting(Watched, TreeLearner, ABC):
             kinds = self._columns.is_categorical if self._columns.categorical else None
             learner = clone(learner).set_params(categorical_features=kinds)
         total = float(source.n_rows if source.weight is None else source.weight.sum())
+        assert source.y is not None
         target = source.y if classes is None else classes[source.y]
         return WeakLearners(learner, source.X, target, answer, random, resample, total)
 

@@ -53,7 +53,7 @@ class WeightBoostedClassifier(WeightBoosting, Classifier):
         """
         rows = self._rows(X)
         if self._walk is None:
-            scores: Array = sum(self._contributions(rows))
+            scores: Any = sum(self._contributions(rows))
         else:
             scores = self._walk.sum(rows)
             scores = scores[:, 0] if self.n_classes_ == 2 else scores
@@ -120,7 +120,7 @@ class WeightBoostedClassifier(WeightBoosting, Classifier):
             Scores of the model with one more learner.
         """
         rows = self._rows(X)
-        scores: Array = 0.0
+        scores: Any = 0.0
         totals = np.cumsum(self._votes)
         for total, contribution in zip(totals, self._contributions(rows), strict=True):
             scores = scores + contribution

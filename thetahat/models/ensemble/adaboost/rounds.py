@@ -103,7 +103,7 @@ def pull(weight: Array, margin: Array) -> tuple[Array, float]:
     depend on the order of the rows or on repeated rows.
     """
     least, total = float(margin.min()), float(weight.sum())
-    factor = Exponential().value(1.0, margin - least)
+    factor = Exponential().value(np.ones(()), margin - least)
     with np.errstate(over="ignore"):
         loss = float((weight * factor).sum() / total * np.exp(-least))
     size = max(total, float(weight.shape[0]))

@@ -102,13 +102,13 @@ class WeakTrees:
             learner._grow(replace(self.source, weight=weight), self.n_classes, self.columns)
             leaves = learner.tree_.apply(self.source.X)
         else:
-            leaves = self._stump(learner, weight)
+            leaves = self._stump(learner, self.bins, weight)
         return learner, self.answer(learner.tree_.values)[leaves]
 
-    def _stump(self, learner: Any, weight: Array) -> Array:
+    def _stump(self, learner: Any, bins: _native.StumpBins, weight: Array) -> Array:
         """Grow ``tree_``; return the leaf of every row."""
         left = np.empty(weight.shape[0], dtype=np.uint8)
-        parts = _native.grow_stump(self.columns, self.bins, weight, left, n_threads())
+        parts = _native.grow_stump(self.columns, bins, weight, left, n_threads())
         n_features = self.columns.n_columns
         learner.tree_ = Tree(*parts, n_features=n_features, n_classes=self.n_classes)
         learner.max_features_, learner._directions = n_features, NO_DIRECTIONS

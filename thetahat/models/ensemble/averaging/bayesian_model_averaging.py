@@ -160,8 +160,8 @@ class BayesianModelAveraging(ModelAveraging, EnsembleRegressor):
         check_is_fitted(self)
         self._same_columns(X)
         if not return_std:
-            means = [np.asarray(member.predict(X)) for member in self.estimators_]
-            return average(means, self.posterior_)
+            each = [np.asarray(member.predict(X)) for member in self.estimators_]
+            return average(each, self.posterior_)
         means, deviations = self._each(X)
         mean = self.posterior_ @ means
         spread = self.posterior_ @ deviations**2 + self.posterior_ @ (means - mean) ** 2

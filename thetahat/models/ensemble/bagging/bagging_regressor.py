@@ -245,7 +245,7 @@ class BaggingRegressor(Bagging, EnsembleRegressor):
         return tags
 
     @property
-    def _multi_output(self) -> bool:
+    def _multi_output(self) -> bool:  # type: ignore[override] # follows the member's
         return bool(get_tags(self._base()).target_tags.multi_output)
 
     def _default(self) -> Any:

@@ -76,6 +76,8 @@ class Bagging(Ensemble):
     _left_out: OutOfBagErrors
     _packed: PackedTrees | None
     _seeds: list[int]
+    n_estimators: int
+    estimators_features_: list[Array]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -133,8 +135,8 @@ class Bagging(Ensemble):
                 member = self._fitted(seed, X, y, params)
             else:
                 member = rows_of_trees.grown(self._counts(seed), seeds_of(seed, 1)[0])
-            rows = self._draws.left_out(seed) if self.oob_score else ()
-            if not len(rows):
+            rows = self._draws.left_out(seed) if self.oob_score else None
+            if rows is None or not len(rows):
                 return seed, member, None
             seen = self._seen_by(take_rows(X, rows), seed)
             return seed, member, self._answer_of(member, seen, "predict", {})

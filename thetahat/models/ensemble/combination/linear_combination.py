@@ -107,7 +107,7 @@ class LinearCombination(LinearRegressor):
         from thetahat.models.linear.least_squares.linear_regression import LinearRegression
         from thetahat.models.linear.least_squares.ridge import Ridge
 
-        shape = {"fit_intercept": self.fit_intercept, "positive": self.positive}
+        shape: dict[str, Any] = {"fit_intercept": self.fit_intercept, "positive": self.positive}
         if self.alpha == 0:
             model = LinearRegression(**shape).fit(source)
         else:
@@ -132,7 +132,9 @@ class LinearCombination(LinearRegressor):
             weights = best_average(G)
         else:
             one = (np.ones((1, n_models)), np.ones(1))
-            weights = equality_quadratic_program(G, np.zeros(n_models), one).point
+            point = equality_quadratic_program(G, np.zeros(n_models), one).point
+            assert point is not None  # G is positive definite
+            weights = point
         return weights, float(weights @ level)
 
 

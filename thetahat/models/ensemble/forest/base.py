@@ -77,14 +77,15 @@ class Forest(Watched, TreeLearner):
         "max_candidates": whole(1) | none,
         "splits": one_of("auto", "histogram", "exact"),
     }
-    _multi_output: ClassVar[bool] = True
+    _multi_output = True
     _random_thresholds: ClassVar[bool] = False
-    _kind_of_tree: ClassVar[type]
+    _kind_of_tree: ClassVar[type[Any]]
     """Class of the elements of ``estimators_``."""
 
     _forest: GrownForest
     _row_draws: RowDraws
     n_outputs_: int
+    n_estimators: int
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
@@ -275,8 +276,14 @@ class Forest(Watched, TreeLearner):
         """One of the trees, as if it had been fitted alone to the rows it drew."""
         seed = int(self._forest.seeds[number])
         member = self._kind_of_tree(**{**self._parameters_of_trees(), "random_state": seed})
-        copied = ("n_features_in_", "feature_names_in_", "n_outputs_", "classes_", "n_classes_")
-        copied = (*copied, "_columns")
+        copied = (
+            "n_features_in_",
+            "feature_names_in_",
+            "n_outputs_",
+            "classes_",
+            "n_classes_",
+            "_columns",
+        )
         member.__dict__.update(
             {name: self.__dict__[name] for name in copied if name in self.__dict__},
             _directions=NO_DIRECTIONS,

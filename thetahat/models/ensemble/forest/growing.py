@@ -148,7 +148,7 @@ class _OnColumns:
         self._n_values = self._start.packed.values.shape[0]
         self._n_sets = 0
         self._threads = plan.threads
-        self._parts = {
+        self._parts: dict[str, Any] = {
             "columns": columns,
             "monotone": np.asarray([] if plan.monotone is None else plan.monotone, dtype=np.int8),
             "y": plan.y,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -128,7 +129,7 @@ class GrownForest:
             values=np.concatenate([self.packed.values, other.packed.values]),
             sets=_stacked([self.packed.sets, other.packed.sets]),
         )
-        joined = {
+        joined: dict[str, Any] = {
             name: np.concatenate([getattr(self, name), getattr(other, name)])
             for name in ("seeds", "gains", "leaf_counts", "leaf_weights", "leaf_impurities")
         }

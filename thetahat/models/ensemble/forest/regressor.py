@@ -37,6 +37,7 @@ class ForestRegressor(RegressorMixin, Forest):
         source = self._open(X, y, sample_weight)
         if self.criterion == "poisson":
             check_targets(Poisson(), source.y, who=type(self).__name__)
+        assert source.y is not None
         self.n_outputs_ = 1 if np.ndim(source.y) == 1 else source.y.shape[1]
         return source, (1,) * self.n_outputs_
 

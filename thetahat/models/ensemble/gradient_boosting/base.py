@@ -6,7 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from sklearn.callback import with_callbacks
@@ -41,6 +41,7 @@ from thetahat.models.ensemble.gradient_boosting.rounds import (
 from thetahat.models.ensemble.gradient_boosting.tree_rounds import TreeRounds
 from thetahat.models.tree.learner import TreeLearner
 from thetahat.models.tree.packed import PackedTrees
+from thetahat.models.tree.structure import Tree
 
 a_path = Range(lambda value: isinstance(value, str) or hasattr(value, "__fspath__"), "a path")
 
@@ -75,6 +76,7 @@ class BaseBoosting(Watched, TreeLearner, ABC):
     _start: Array
     """f₀, one number per column of raw predictions."""
     _seed: int
+    _scores: dict[str, list[float]]
     n_trees_per_iteration_: int
     loss_: Subdifferentiable
     """The loss that was minimised."""
@@ -200,7 +202,7 @@ class BaseBoosting(Watched, TreeLearner, ABC):
             self._seed if continued else int(generator(self.random_state).integers(1 << 62))
         )
         if not continued:
-            self._scores: dict[str, list[float]] = {}
+            self._scores = {}
             return ()
         if self._rounds_of(self._trees) > self._n_rounds:
             raise ParameterError(
@@ -245,6 +247,7 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         raw = None if held is None else self._raw_of(held, boosting.members)
         outcome, started = Outcome.CONVERGED, time.monotonic()
         step = watch.in_time(Boosting.step)
+        trees = cast("list[Tree]", boosting.members)  # a checkpoint is for trees only
         try:
             while boosting.n_rounds < self._n_rounds:
                 if stopping is not None and self._no_better(boosting, raw, stopping):
@@ -255,7 +258,7 @@ class BaseBoosting(Watched, TreeLearner, ABC):
                 self._record(boosting, raw)
                 self._print_progress(boosting, started)
                 if kept is not None:
-                    kept.write_now_and_then(boosting.members, self._seed, self._scores)
+                    kept.write_now_and_then(trees, self._seed, self._scores)
                 verdict = watch(boosting.n_rounds, tuple(boosting.members), float("nan"))
                 if verdict is not Verdict.GO_ON:
                     timed_out = verdict is Verdict.OUT_OF_TIME
@@ -267,7 +270,7 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         except KeyboardInterrupt as interrupt:
             interrupt.solution = self._solution(boosting, Outcome.INTERRUPTED)  # type: ignore[attr-defined]
             if kept is not None:
-                kept.write(boosting.members, self._seed, self._scores)
+                kept.write(trees, self._seed, self._scores)
             raise
         return self._solution(boosting, outcome)
 
@@ -325,7 +328,7 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         """Relative importance of each column: its share of the total gain; the shares sum to 1."""
         check_is_fitted(self)
         sums = np.zeros(self.n_features_in_)
-        for tree in self._trees:
+        for tree in cast("tuple[Tree, ...]", self._trees):
             inner = tree.feature >= 0
             sums += np.bincount(
                 tree.feature[inner], weights=tree.gain[inner], minlength=self.n_features_in_

@@ -107,7 +107,7 @@ def _cut(arrays: dict[str, Array], facts: dict[str, Any]) -> list[Tree]:
     trees: list[Tree] = []
     node = word = 0
     for size, shape in zip(facts["sizes"], facts["sets"], strict=True):
-        part = {name: arrays[name][node : node + size] for name in ARRAYS}
+        part: dict[str, Any] = {name: arrays[name][node : node + size] for name in ARRAYS}
         part["values"] = part["values"].reshape(size, 1)
         n_words = shape[0] * shape[1]
         part["category_sets"] = arrays["category_sets"][word : word + n_words].reshape(shape)

@@ -71,6 +71,7 @@ class BaseGradientBoosting(BaseBoosting):
 
     _ranges: ClassVar[dict[str, Range]] = {**BaseBoosting._ranges, **RANGES}
     estimator: Any = None  # a default for models saved before this parameter existed
+    init_: Any
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -133,8 +134,10 @@ class BaseGradientBoosting(BaseBoosting):
         check_is_fitted(self, "_trees")
         held = np.empty(len(self._trees), dtype=object)
         for place, member in enumerate(self._trees):
-            is_tree = isinstance(member, Tree)
-            held[place] = _as_estimator(self, member) if is_tree else member.learner
+            if isinstance(member, Tree):
+                held[place] = _as_estimator(self, member)
+            else:
+                held[place] = member.learner
         return held.reshape(-1, self.n_trees_per_iteration_)
 
     @property

@@ -195,7 +195,7 @@ class BayesianRidge(Credible, Watched, LinearRegressor):
         self.__dict__.update(attributes(theta))
         self.n_iter_, self.log_evidence_ = self.solution_.steps + 1, -self.solution_.value
         trace = [-value for value in self.solution_.trace]
-        self.scores_ = np.array([*trace, self.log_evidence_]) if self.compute_score else []
+        self.scores_: Any = np.array([*trace, self.log_evidence_]) if self.compute_score else []
         self.X_offset_, self.X_scale_ = path.x_mean, np.ones(source.n_features)
         self.sigma_ = evidence.covariance(theta)
         self._posterior = self._joint(evidence.coefficients(theta), path)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from thetahat.data.source import Source
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
@@ -25,6 +27,9 @@ class Credible:
 
     _posterior: LinearPosterior
     log_evidence_: float
+    n_features_in_: int
+    _raw: Callable[[Any], Array]
+    _open_again: Callable[[Any], Source]
 
     @abstractmethod
     def _noise_variance(self, n_rows: int, noise: Any) -> Any:
@@ -89,11 +94,11 @@ class Credible:
             raise ParameterError(
                 f"kind={kind!r} must be 'credible' (for the mean) or 'prediction' (for a new y)."
             )
-        half, mean = normal_quantile(level), self._raw(X)
+        quantile, mean = normal_quantile(level), self._raw(X)
         variance = spread_of(self._posterior, self._open_again(X))
         if kind == "prediction":
             variance = variance + self._noise_variance(len(mean), noise)
-        half = half * np.sqrt(variance)
+        half = quantile * np.sqrt(variance)
         return mean - half, mean + half
 
     def sample_posterior(self, size: int = 1, *, random_state: Any = None) -> tuple[Array, Array]:

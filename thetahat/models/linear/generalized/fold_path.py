@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block
 from thetahat.foundation.products import product
 from thetahat.foundation.types import Array
+from thetahat.models.linear.generalized.logistic_regression import LogisticRegression
 from thetahat.objective.predictor import in_double
 
 
@@ -35,3 +37,13 @@ def accuracies(coefs: Array, held: InMemory) -> Array:
         return predicted == np.asarray(block.y)[:, None]
 
     return np.average(held.map_rows(right), axis=0, weights=held.weight)
+
+
+def fitted_models(path: FoldPath, classes: Array) -> Iterator[LogisticRegression]:
+    """A fitted `LogisticRegression` for every C of a path."""
+    for coef in path.coefs:
+        model = LogisticRegression()
+        model.classes_, model.n_features_in_ = classes, coef.shape[1] - 1
+        model.coef_ = np.ascontiguousarray(coef[:, :-1])
+        model.intercept_ = np.ascontiguousarray(coef[:, -1])
+        yield model

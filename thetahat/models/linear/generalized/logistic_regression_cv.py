@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.models.linear.generalized.class_scorer import class_scorer
-from thetahat.models.linear.generalized.fold_path import FoldPath, accuracies
+from thetahat.models.linear.generalized.fold_path import FoldPath, accuracies, fitted_models
 from thetahat.models.linear.generalized.logistic_classifier import LogisticClassifier
 from thetahat.models.linear.generalized.logistic_objective import (
     LogisticObjective,
@@ -172,6 +172,10 @@ class LogisticRegressionCV(LogisticClassifier):
     }
     _streams = False
     _splits_rows = True
+    scores_: Any
+    coefs_paths_: Any
+    C_: Any
+    l1_ratio_: Any
 
     def __init__(
         self,
@@ -240,10 +244,12 @@ class LogisticRegressionCV(LogisticClassifier):
         self.Cs_ = np.logspace(-4, 4, self.Cs) if np.ndim(self.Cs) == 0 else np.asarray(self.Cs)
         ratios = self._ratios()
         weighed = class_weighted(rows, self.classes_, self.class_weight, type(self).__name__)
+        assert isinstance(weighed, InMemory)
         watch = Watch()
         paths = self._paths(rows, weighed, ratios, watch)
         scores = np.array([[path.scores for path in fold] for fold in paths])
-        watch.in_time(lambda found: self._finish(weighed, *found, ratios, X, y))((paths, scores))
+        finish = partial(self._finish, weighed, scores=scores, ratios=ratios, X=X, y=y)
+        watch.in_time(finish)(paths)
         self._keep_paths(paths, scores, ratios)
         return self
 
@@ -275,7 +281,10 @@ class LogisticRegressionCV(LogisticClassifier):
                     return replace(path, scores=accuracies(path.coefs, held))
                 options = {} if held.weight is None else {"sample_weight": held.weight}
                 truth = labels[test]
-                scores = [scorer(model, held.X, truth, **options) for model in self._models(path)]
+                scores = [
+                    scorer(model, held.X, truth, **options)
+                    for model in fitted_models(path, self.classes_)
+                ]
             return replace(path, scores=np.array(scores, dtype=float))
 
         tasks = [(train, test, ratio) for train, test in folds for ratio in ratios]
@@ -294,7 +303,9 @@ class LogisticRegressionCV(LogisticClassifier):
     def _path(self, train: InMemory, ratio: float, watch: Watch) -> FoldPath:
         """Fits for all Cs, each from the previous one; if time is up, the last fit is reused."""
         objective = self._objective(train)
-        theta, coefs, steps, early = None, [], [], 0
+        theta, early = None, 0
+        coefs: list[Array] = []
+        steps: list[int] = []
         for C in self.Cs_:
             if coefs and watch.is_over:
                 coefs.append(coefs[-1])
@@ -322,15 +333,6 @@ class LogisticRegressionCV(LogisticClassifier):
     def _objective(self, source: InMemory) -> LogisticObjective:
         n_classes = len(self.classes_)
         return LogisticObjective(source, loss_of(self.classes_), n_classes, self.fit_intercept)
-
-    def _models(self, path: FoldPath) -> Iterator[LogisticRegression]:
-        """A fitted `LogisticRegression` for every C of a path."""
-        for coef in path.coefs:
-            model = LogisticRegression()
-            model.classes_, model.n_features_in_ = self.classes_, self.n_features_in_
-            model.coef_ = np.ascontiguousarray(coef[:, :-1])
-            model.intercept_ = np.ascontiguousarray(coef[:, -1])
-            yield model
 
     def _finish(
         self,

@@ -166,7 +166,7 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
         """Start at the best constant, or at the previous fit with ``warm_start``."""
         if self.warm_start and hasattr(self, "coef_"):
             return predictor.pack(np.asarray(self.coef_, dtype=np.float64), self.intercept_)
-        level = Poisson().best_constant(mean)
+        level = Poisson().best_constant(np.asarray(mean))
         return predictor.pack(np.zeros(source.n_features), float(level))
 
     def predict(self, X: Any) -> Array:

@@ -228,7 +228,7 @@ def summarise_fit(
     with np.errstate(divide="ignore", invalid="ignore"):
         t = estimates / errors
         slopes = evidence.n_parameters - evidence.intercept
-        f = (total - rss) / slopes / sigma2
+        f: float = (total - rss) / slopes / sigma2
         if robust is not None:
             among = robust[: len(slope), : len(slope)]
             f = float(slope @ np.linalg.solve(among, slope)) / slopes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import dense_rows
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array
+from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.models.linear.inference.least_squares_evidence import (
     Evidence,
     LinearSummary,
@@ -33,6 +35,13 @@ class Certain:
 
     _evidence: Evidence | None
     _weights_mean: ClassVar[str] = "frequency"
+    coef_: Array
+    intercept_: Any
+    fit_intercept: bool
+    n_features_in_: int
+    solution_: Solution
+    predict: Callable[[Any], Array]
+    _open_again: Callable[[Any], Source]
 
     @property
     def singular_(self) -> Array:

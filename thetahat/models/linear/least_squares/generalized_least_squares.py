@@ -138,7 +138,8 @@ class GeneralizedLeastSquares(Certain, LinearRegressor):
             )
         L = _cholesky(S)
         X = source.X.toarray() if source.is_sparse else source.X
-        y = source.y if source.n_outputs else source.y[:, None]  # type: ignore[index]
+        assert source.y is not None
+        y = source.y if source.n_outputs else source.y[:, None]
         ones, white_X, white_y = (_solve_lower(L, part) for part in (np.ones((len(L), 1)), X, y))
         weight = float((ones**2).sum())
         x_mean, y_mean = (ones.T @ white_X / weight)[0], (ones.T @ white_y / weight)[0]

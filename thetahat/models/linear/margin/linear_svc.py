@@ -338,7 +338,7 @@ class LinearSVC(Sparsifies, CostAndBias, Watched, LinearClassifier):
             self.__dict__.pop(name, None)
         if any(solution.multipliers is None for solution in found):
             return
-        pulls = []
+        pulls: list[Array] = []
         for solution, risk in zip(found, risks, strict=True):
             multipliers = np.asarray(solution.multipliers)
             if multipliers.ndim == 2:

@@ -149,7 +149,7 @@ class HuberRegressor(Watched, LinearRegressor):
         predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)
         require_squares_of_rows(source, who=type(self).__name__)
         rows = Conditioning.near(source, predictor).in_target_unit()
-        unit = 1.0 if rows.unit is None else rows.unit
+        unit = 1.0 if rows.unit is None else float(rows.unit)
         alpha = float(self.alpha) * unit  # scaled so that θ/unit minimises F/unit
         problem = HuberWithScale(predictor, float(self.epsilon), alpha, rows.source)
         attributes = partial(self._scaled_attributes, problem=problem)
@@ -157,6 +157,7 @@ class HuberRegressor(Watched, LinearRegressor):
             self._watching(self.max_iter, attributes, X, y) as watch,
             rows.watch(watch) as inner,
         ):
+            assert inner is not None
             start = self._last_fit(problem, rows) if self.warm_start else None
             start = problem.start() if start is None else start
             with _kept_if_interrupted(start):
@@ -216,7 +217,7 @@ class HuberRegressor(Watched, LinearRegressor):
         start[-1] = max(start[-1], 2 * problem.floor)
         return start
 
-    def _scaled_attributes(self, theta: Array, problem: HuberWithScale) -> dict[str, Array]:
+    def _scaled_attributes(self, theta: Array, problem: HuberWithScale) -> dict[str, Any]:
         coef, intercept = problem.predictor.split(theta[:-1])
         dtype = problem.source.dtype
         return {

@@ -184,7 +184,7 @@ class RobustRegressor(Watched, LinearRegressor):
         predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)
         require_squares_of_rows(source, who=type(self).__name__)
         rows = Conditioning.near(source, predictor, ordinary_columns=True)
-        unit = 1.0 if rows.scale is None else rows.scale
+        unit = 1.0 if rows.scale is None else float(rows.scale)
         penalty = L2(float(self.alpha) / unit**2) if self.alpha else NoPenalty()
         risk = EmpiricalRisk(predictor, self.loss_, penalty, rows.source)
         attributes = partial(self._attributes, risk=risk)
@@ -192,6 +192,7 @@ class RobustRegressor(Watched, LinearRegressor):
             self._watching(self.max_iter, attributes, X, y) as watch,
             rows.watch(watch) as inner,
         ):
+            assert inner is not None
             start = self._start(risk, inner)
             found, residuals = self._alternate(risk, start, inner)
         self.solution_ = rows.solution(found)
@@ -202,6 +203,7 @@ class RobustRegressor(Watched, LinearRegressor):
         return self
 
     def _start(self, risk: EmpiricalRisk, watch: Watch) -> Array:
+        assert isinstance(risk.predictor, LinearPredictor)
         rows = Conditioning(risk.source, risk.predictor).in_target_unit()
         try:
             with rows.watch(watch) as inner:

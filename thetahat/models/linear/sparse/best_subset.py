@@ -10,7 +10,7 @@ from sklearn.callback import with_callbacks
 from sklearn.model_selection import check_cv
 
 from thetahat.data.in_memory import InMemory
-from thetahat.data.source import Source
+from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import Moments, moments
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, none, one_of, whole
@@ -254,7 +254,11 @@ class BestSubset(Watched, LinearRegressor):
             held = source.take(test)
             thetas = np.hstack([_refit(about, members)[0] for members in found.members])
             thetas = np.hstack([thetas] + [thetas[:, -1:]] * (largest + 1 - thetas.shape[1]))
-            z = held.map_rows(lambda block, t=thetas: block.X @ t[:-1] + t[-1])
+
+            def predictions(block: Block, t: Array = thetas) -> Array:
+                return block.X @ t[:-1] + t[-1]
+
+            z = held.map_rows(predictions)
             squares = (np.asarray(held.y)[:, None] - z) ** 2
             errors.append(np.average(squares, axis=0, weights=held.weight))
         return np.mean(errors, axis=0)

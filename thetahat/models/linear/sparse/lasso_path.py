@@ -258,7 +258,7 @@ def _path(
             f"{', '.join(sorted(SOLVER_OPTIONS))}."
         )
     options = SOLVER_OPTIONS | params
-    wanted = 100 if alphas is None else alphas
+    wanted: Any = 100 if alphas is None else alphas
     given = {"l1_ratio": l1_ratio, "eps": eps, "alphas": wanted, "positive": positive, **options}
     for name, rule in RANGES.items():
         check_value(given[name], rule, name, who)
@@ -297,7 +297,7 @@ def _path(
 def _start(given: Any, source: InMemory, who: str) -> Array:
     """Initial coefficients: one per column, for each target if there are several."""
     start = numbers(given, "coef_init", who)
-    shape = (source.n_features,)
+    shape: tuple[int, ...] = (source.n_features,)
     shape = (source.n_outputs, *shape) if source.n_outputs else shape
     if start.shape != shape:
         raise ParameterError(

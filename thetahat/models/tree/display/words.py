@@ -78,7 +78,8 @@ class Words:
         tree, column = self.tree, int(self.tree.feature[node])
         words = tree.category_sets[tree.category_set[node]]
         levels = self.levels.get(column, range(32 * words.size))
-        left, right = [], []
+        left: list[Any] = []
+        right: list[Any] = []
         for code, level in enumerate(levels):
             inside = code // 32 < words.size and int(words[code // 32]) >> (code % 32) & 1
             (left if inside else right).append(level)

@@ -62,9 +62,9 @@ def meeting_groups(interaction_cst: Any, d: int, who: str) -> Array | None:
     if interaction_cst is None:
         return None
     if interaction_cst == "no_interactions":
-        groups = [(j,) for j in range(d)]
+        groups: list[tuple[int, ...]] = [(j,) for j in range(d)]
     elif interaction_cst == "pairwise":
-        groups = list(combinations(range(d), 2)) or [(0,)]
+        groups = [*combinations(range(d), 2)] or [(0,)]
     elif isinstance(interaction_cst, str):
         raise ParameterError(
             f"{who}: interaction_cst={interaction_cst!r} must be 'pairwise', 'no_interactions', "
