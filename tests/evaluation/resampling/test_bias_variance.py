@@ -175,7 +175,7 @@ def test_closed_form_refusals(arguments, words):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([[1.0], [np.nan]], [1.0], 1.0, 1.0), r"X\[1, 0\] = nan; it must be finite"),
+        (([[1.0], [np.nan]], [1.0], 1.0, 1.0), r"X\[1, 0\] = nan, but it must be finite"),
         ((DESIGN, "a", 1.0, 1.0), "coef='a' must be a number"),
         ((DESIGN, BETA, "a", 1.0), "sigma='a' must be a number"),
         ((DESIGN, BETA, 1.0, [np.nan]), r"alphas\[0\] = nan"),

@@ -239,7 +239,7 @@ def test_exhausted_steps_are_no_optimum():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"cost": [np.nan]}, r"cost\[0\] = nan; it must be finite"),
+        ({"cost": [np.nan]}, r"cost\[0\] = nan, but it must be finite"),
         ({"cost": "a"}, "cost='a' must be a number"),
         ({"cost": [[1.0]]}, r"cost has shape \(1, 1\); it must be \(d,\)"),
         ({"cost": [1.0], "inequalities": ([[1.0, 2.0]], [1.0])}, r"they must be \(m, 1\)"),

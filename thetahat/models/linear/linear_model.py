@@ -275,7 +275,7 @@ class LinearModel(LikelihoodInference, LabelledEstimator, Linear):
         X : array-like, sparse or table of shape (n, d)
             The rows to predict.
         y : array-like of shape (n,)
-            Their true targets.
+            The true targets of these rows.
         sample_weight : array-like of shape (n,), optional
             Row weights; a row of weight 2 counts as two rows.
 

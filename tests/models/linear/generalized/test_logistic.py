@@ -594,7 +594,7 @@ def test_overlapping_classes_are_not_called_separated(labels):
         ({"tol": -1.0}, "tol"),
         ({"max_iter": 1.5}, "max_iter"),
         ({"reference": "d"}, r"reference='d' is not one of the classes of y: 'a', 'b', 'c'"),
-        ({"class_weight": {"d": 1.0}}, "class_weight names 'd'"),
+        ({"class_weight": {"d": 1.0}}, "class_weight contains 'd'"),
     ],
     ids=str,
 )

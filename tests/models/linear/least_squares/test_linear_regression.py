@@ -175,7 +175,7 @@ def test_non_negative():
     assert (gradient[model.coef_ == 0] <= 1e-6).all()
     with pytest.raises(th.errors.CapabilityError, match="active sets"):
         th.LinearRegression(positive=True, solver="svd").fit(X, target)
-    with pytest.raises(th.errors.CapabilityError, match="biased"):
+    with pytest.raises(th.errors.CapabilityError, match="biases the estimate"):
         model.summary()
 
 

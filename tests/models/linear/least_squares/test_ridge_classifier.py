@@ -123,7 +123,7 @@ def test_bad_input():
         th.errors.DataError, match=r"RidgeClassifier: .* 3 targets, and alpha has shape \(2,\)"
     ):
         th.RidgeClassifier(alpha=[1.0, 2.0]).fit(X, CODES)
-    with pytest.raises(th.errors.ParameterError, match="names 'z', which is no class"):
+    with pytest.raises(th.errors.ParameterError, match="contains 'z', which is not a class"):
         th.RidgeClassifier(class_weight={"z": 1.0}).fit(X, NAMES)
     with pytest.raises(th.errors.ParameterError, match="Use cv=None"):
         th.RidgeClassifierCV(cv=3, store_cv_results=True).fit(X, NAMES)
