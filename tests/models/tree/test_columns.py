@@ -236,7 +236,9 @@ def test_sparse_rows_are_made_dense_when_they_fit():
     wide = sp.random_array((10_000, 10_000), density=1e-6, rng=0)
     with (
         th.config(memory=1 << 20),
-        pytest.raises(th.errors.MemoryBudgetError, match=r"Reader.*10000 × 10000.*763 MiB, but only 1 MiB"),
+        pytest.raises(
+            th.errors.MemoryBudgetError, match=r"Reader.*10000 × 10000.*763 MiB, but only 1 MiB"
+        ),
     ):
         Reader().fit(wide)
 
