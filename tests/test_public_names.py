@@ -48,3 +48,9 @@ def test_a_name_that_moved_is_pointed_out():
         thetahat.DataError  # noqa: B018
     with pytest.raises(AttributeError, match=r"has no attribute 'Rigde'$"):
         thetahat.Rigde  # noqa: B018
+
+
+@pytest.mark.parametrize("name", NAMESPACES)
+def test_namespaces_show_their_public_names_alone(name):
+    namespace = getattr(thetahat, name)
+    assert dir(namespace) == sorted(namespace.__all__)

@@ -33,6 +33,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 class Bootstrap(NamedTuple):
     """Row numbers of a bootstrap sample: the drawn rows, with repetitions, and the others.
 

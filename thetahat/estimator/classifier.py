@@ -35,6 +35,7 @@ class LabelledEstimator(Estimator):
         check_finite: bool = True,
         least: int = 2,
         most: int | None = None,
+        remedy: str = "keep two of them, or fit one model per class",
     ) -> Source:
         """As `_open`, with targets 0, …, C−1; sets ``classes_`` and applies the class weights."""
         if isinstance(X, Source) or y is None:
@@ -54,7 +55,7 @@ class LabelledEstimator(Estimator):
         if most is not None and encoding.n_classes > most:
             raise DataError(
                 f"{type(self).__name__}: y contains {encoding.n_classes} classes. Only binary "
-                "classification is supported: keep two of them, or fit one model per class."
+                f"classification is supported: {remedy}."
             )
         self.classes_ = encoding.classes
         return class_weighted(source, encoding.classes, class_weight, type(self).__name__)

@@ -16,6 +16,8 @@ from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.linear import Linear
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
+from thetahat.mathematics.losses.families import family_of
+from thetahat.mathematics.penalties.norms import NoPenalty
 from thetahat.objective.empirical_risk import EmpiricalRisk
 
 
@@ -81,3 +83,16 @@ def require_two_weighted_classes(source: Source, classes: Array, who: str) -> No
             f"{classes.tolist()[int(counted[0])]!r}, but at least two classes are needed. Give "
             "rows of another class a positive weight."
         )
+
+
+def without_common_scores(found: dict[str, Array], risk: EmpiricalRisk) -> dict[str, Array]:
+    """Coefficients and intercepts that sum to zero over the classes, where the loss leaves it open.
+
+    A constant added to all scores of a row does not change the softmax. A penalty determines the
+    constant in the coefficients, but never in the intercepts.
+    """
+    family = family_of(risk.loss)
+    if family is None or not family.symmetric:
+        return found
+    free = found if isinstance(risk.penalty, NoPenalty) else ("intercept_",)
+    return found | {name: found[name] - found[name].mean(axis=0) for name in free}

@@ -62,3 +62,7 @@ __all__ = [
     "vc_bound",
     "vc_dimension",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -90,7 +90,7 @@ def test_refusals_name_a_way_out():
         th.LinearModel("hubber").fit(X, y)
     with pytest.raises(th.errors.DataError, match=r"LinearModel: .* targets"):
         th.LinearModel("poisson").fit(X, -1.0 - y)
-    with pytest.raises(th.errors.DataError, match="y contains 3 classes"):
+    with pytest.raises(th.errors.DataError, match=r"y contains 3 classes.*softmax_cross_entropy"):
         th.LinearModel("logistic").fit(X, TARGETS[Targets.CLASSES])
 
 
@@ -361,3 +361,26 @@ def test_intervals_of_a_likelihood_of_signs():
     np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-6)
     robust = one.summary(X, labels, covariance="HC1")
     assert len(robust.coefficients) == 5
+
+
+def test_a_fitted_model_follows_the_loss_of_its_fit():
+    """Parameters that are set after a fit count from the next fit on."""
+    labels = np.where(SCORE > 0, "yes", "no")
+    model = th.LinearModel("hinge").fit(X, labels).set_params(loss="logistic")
+    assert not hasattr(model, "predict_proba")
+    assert model.set_params(loss="squared").score(X, labels) > 0.8
+    model.fit(X, SCORE)
+    assert not hasattr(model, "classes_")
+    assert model.score(X, SCORE) == pytest.approx(r2_score(SCORE, model.predict(X)))
+
+
+@pytest.mark.parametrize("penalty", ["none", "l2"])
+def test_scores_of_the_softmax_sum_to_zero(penalty):
+    y = TARGETS[Targets.CLASSES]
+    model = th.LinearModel("softmax_cross_entropy", penalty).fit(X, y)
+    alpha = 0.0 if penalty == "none" else 1.0
+    peer = th.LogisticRegression(C=np.inf if not alpha else 1 / N, tol=1e-10).fit(X, y)
+    np.testing.assert_allclose(model.coef_.sum(axis=0), 0.0, atol=1e-7)
+    np.testing.assert_allclose(model.intercept_.sum(), 0.0, atol=1e-12)
+    np.testing.assert_allclose(model.coef_, peer.coef_, atol=1e-6)
+    np.testing.assert_allclose(model.predict_proba(X), peer.predict_proba(X), atol=1e-6)

@@ -24,3 +24,7 @@ __all__ = [
     "make_polynomial",
     "wampler",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -35,3 +35,7 @@ __all__ = [
     "variance_ratio",
     "wilcoxon",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -27,3 +27,7 @@ __all__ = [
     "value_and_gradient",
     "vjp",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -37,3 +37,7 @@ __all__ = [
     "scatter",
     "whitening_matrix",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

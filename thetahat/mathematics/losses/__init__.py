@@ -79,3 +79,7 @@ _BY_NAME: dict[str, type[Loss]] = {
     for part in (globals()[name] for name in __all__)
     if isinstance(part, type) and issubclass(part, Loss)
 }
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -57,3 +57,7 @@ _BY_NAME: dict[str, type[Penalty]] = {
     for part in (globals()[name] for name in __all__)
     if isinstance(part, type) and issubclass(part, Penalty)
 }
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -14,11 +14,14 @@ from thetahat.data.source import Source
 from thetahat.data.views import sign_targets
 from thetahat.estimator.classifier import LabelledEstimator
 from thetahat.estimator.linear import Linear
-from thetahat.estimator.linear_classifier import require_two_weighted_classes
+from thetahat.estimator.linear_classifier import (
+    require_two_weighted_classes,
+    without_common_scores,
+)
 from thetahat.estimator.parameters import at_least, boolean, none, whole
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named as named_loss
-from thetahat.mathematics.losses.base import Targets
+from thetahat.mathematics.losses.base import Loss, Targets
 from thetahat.mathematics.losses.links import Link
 from thetahat.mathematics.losses.targets import check_targets
 from thetahat.mathematics.penalties import named as named_penalty
@@ -32,12 +35,17 @@ OF_PROBABILITIES = (Link.LOGIT, Link.SOFTMAX)
 """Links under which a raw prediction is a probability."""
 
 
+def _loss(model: LinearModel) -> Loss:
+    """The loss of the fit; before a fit, the one asked for."""
+    return model.loss_ if hasattr(model, "coef_") else named_loss(model.loss)
+
+
 def _classifies(model: LinearModel) -> bool:
-    return named_loss(model.loss).targets in OF_CLASSES
+    return _loss(model).targets in OF_CLASSES
 
 
 def _has_probabilities(model: LinearModel) -> bool:
-    return _classifies(model) and named_loss(model.loss).link in OF_PROBABILITIES
+    return _classifies(model) and _loss(model).link in OF_PROBABILITIES
 
 
 class LinearModel(LikelihoodInference, LabelledEstimator, Linear):
@@ -48,9 +56,10 @@ class LinearModel(LikelihoodInference, LabelledEstimator, Linear):
     Huber's loss robust regression, the hinge loss the support vector machine; the penalty "l2"
     gives ridge regression, "l1" the lasso.
 
-    With a loss of classes (logistic, hinge, softmax cross-entropy, ...) the model is a classifier:
-    `fit` takes labels of any kind, `predict` returns them, and `score` is the accuracy. With any
-    other loss it is a regressor, and `score` is R².
+    With a loss of classes the model is a classifier: `fit` takes labels of any kind, `predict`
+    returns them, and `score` is the accuracy. The logistic, hinge and other losses of one score are
+    for two classes; softmax cross-entropy and the multi-class hinges are for any number. With any
+    other loss the model is a regressor, and `score` is R².
 
     Cost: that of the solver: O(n d²) per Newton step and O(n d) per gradient step, in memory or out
     of core.
@@ -62,8 +71,11 @@ class LinearModel(LikelihoodInference, LabelledEstimator, Linear):
         "huber", a value such as ``th.losses.Huber(delta=2.0)``, or a loss of your own,
         ``th.loss(function)``.
     penalty : str or Penalty, default="l2"
-        The penalty on the coefficients (R), added to the *mean* loss. A name such as "l1" or
-        "none", or a value such as ``th.penalties.L2(alpha=0.1)``.
+        The penalty on the coefficients (R), added to the mean loss. A name such as "l1" or "none",
+        or a value such as ``th.penalties.L2(alpha=0.1)``. A name stands for alpha = 1, which is
+        strong for many rows: `Ridge` with penalty a has ``L2(alpha=a / n)``, and
+        `LogisticRegression` with cost C has ``L2(alpha=1 / (C * n))``, with n the sum of the row
+        weights.
     solver : str or Method, default="auto"
         The method that minimises the objective. "auto" chooses by the loss, the penalty and the
         size of the data; ``solution_.reason`` says why. Name one, such as "newton" or "lbfgs", to
@@ -136,10 +148,10 @@ class LinearModel(LikelihoodInference, LabelledEstimator, Linear):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        if _classifies(self):
+        targets = named_loss(self.loss).targets
+        if targets in OF_CLASSES:
             tags.estimator_type = "classifier"
-            several = named_loss(self.loss).targets is Targets.CLASSES
-            tags.classifier_tags = ClassifierTags(multi_class=several)
+            tags.classifier_tags = ClassifierTags(multi_class=targets is Targets.CLASSES)
         else:
             tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
         return tags
@@ -174,11 +186,18 @@ class LinearModel(LikelihoodInference, LabelledEstimator, Linear):
         kind, who = self.loss_.targets, type(self).__name__
         if kind not in OF_CLASSES:
             source = self._open(X, y, sample_weight)
+            self.__dict__.pop("classes_", None)  # of an earlier fit with a loss of classes
             for block in source.blocks():
                 check_targets(self.loss_, block.y, who=who, start=block.start)
             return source, 0
         several = kind is Targets.CLASSES
-        source = self._open_classes(X, y, sample_weight, most=None if several else 2)
+        source = self._open_classes(
+            X,
+            y,
+            sample_weight,
+            most=None if several else 2,
+            remedy='use loss="softmax_cross_entropy", or keep two of them',
+        )
         require_two_weighted_classes(source, self.classes_, who)
         if kind is Targets.SIGNS:
             source = sign_targets(source, 2)
@@ -188,6 +207,9 @@ class LinearModel(LikelihoodInference, LabelledEstimator, Linear):
         other = clone(self)
         other.loss_ = self.loss_
         return other._rows(X, y, sample_weight)[0]
+
+    def _attributes(self, theta: Array, risk: EmpiricalRisk) -> dict[str, Array]:
+        return without_common_scores(super()._attributes(theta, risk), risk)
 
     def raw_prediction(self, X: Any) -> Array:
         """Compute the raw prediction z = Xβ + b. Cost: O(n d).

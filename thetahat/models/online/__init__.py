@@ -30,3 +30,7 @@ __all__ = [
     "progressive_validation",
     "uncertainty",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.estimator.linear_classifier import LinearClassifier
+from thetahat.estimator.linear_classifier import LinearClassifier, without_common_scores
 from thetahat.estimator.risk_minimiser import RiskMinimiser
 from thetahat.estimator.sparsify import Sparsifies
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.types import Array
-from thetahat.mathematics.losses.families import family_of
 from thetahat.mathematics.losses.links import log_sum_exp, odds, softmax, softplus
 from thetahat.mathematics.optimizers.solution import Outcome
-from thetahat.mathematics.penalties.norms import NoPenalty
 from thetahat.objective.empirical_risk import EmpiricalRisk
 
 CLOSER, CLOSE = 0.01, 0.1
@@ -95,12 +93,7 @@ class LogisticClassifier(Sparsifies, RiskMinimiser, LinearClassifier):
             name: np.asarray(risk.loss.all_scores(part.T).T, order="C")
             for name, part in super()._attributes(theta, risk).items()
         }
-        family = family_of(risk.loss)
-        if family is not None and family.symmetric:
-            # A constant added to all scores of a row changes nothing: the one without it.
-            free = found if isinstance(risk.penalty, NoPenalty) else ("intercept_",)
-            return found | {name: found[name] - found[name].mean(axis=0) for name in free}
-        return found
+        return without_common_scores(found, risk)
 
     def _aim(self, risk: EmpiricalRisk) -> float:
         """The gap at which the solver stops; 0 if ``tol`` is None."""
