@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
@@ -88,3 +89,28 @@ def test_a_failure_is_raised_and_nothing_begun_after_it(failure, threads):
     with th.config(threads=threads), pytest.raises(failure):
         parallel_for(work, range(10_000))
     assert len(begun) < 10_000
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"threads": 1.5},
+        {"threads": True},
+        {"threads": 100_000},
+        {"threads": 0},
+        {"memory": "1GB"},
+        {"memory": -1},
+        {"max_time": "x"},
+        {"max_time": float("nan")},
+    ],
+    ids=str,
+)
+def test_settings_that_cannot_be_are_refused(changes):
+    ((name, value),) = changes.items()
+    with pytest.raises(th.errors.ParameterError, match=f"config: {name}={value!r} must be"):
+        th.config(**changes)
+
+
+def test_settings_of_numpy_are_numbers():
+    with th.config(threads=np.int64(2), max_time=np.float64(3.0), memory=np.int64(10**9)) as now:
+        assert (now.threads, now.max_time, now.memory) == (2, 3.0, 10**9)

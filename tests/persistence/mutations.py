@@ -55,6 +55,7 @@ NAMES = (
     "os:system",
     "builtins:eval",
     "subprocess:Popen",
+    "save",
     "thetahat.persistence.model_file:save",
     "thetahat.interfaces.command_line:main",
     "sklearn.pipeline:Pipeline",

@@ -6,6 +6,7 @@ import pytest
 
 import thetahat as th
 from tests.persistence.golden_files import GOLDEN, models
+from thetahat._public import NAMESPACES
 from thetahat.catalog import estimators
 from thetahat.persistence.classes import class_named, function_named, name_of
 from thetahat.persistence.container import read
@@ -13,16 +14,30 @@ from thetahat.persistence.identities import (
     DECLARED,
     FUNCTIONS,
     earlier_paths,
-    identified,
+    identified_class,
+    identified_function,
     identity_of,
 )
 
 PATHS_BEFORE_THERE_WERE_NAMES = 257
 
 
-@pytest.mark.parametrize("name", [*DECLARED, *FUNCTIONS])
-def test_declared_names_lead_to_what_they_name_and_back(name):
-    assert identity_of(identified(name)) == name
+@pytest.mark.parametrize("name", DECLARED)
+def test_declared_classes_lead_to_what_they_name_and_back(name):
+    assert identity_of(identified_class(name)) == name
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_declared_functions_lead_to_what_they_name_and_back(name):
+    assert identity_of(identified_function(name)) == name
+
+
+def test_no_other_function_is_taken_from_a_file():
+    """Public functions may read and write files; a file must not have them called."""
+    for namespace in ("", *(f"{name}." for name in NAMESPACES)):
+        module = getattr(th, namespace[:-1]) if namespace else th
+        for name in module.__all__:
+            assert function_named(f"{namespace}{name}") is None, name
 
 
 @pytest.mark.parametrize("name", estimators())
@@ -39,10 +54,9 @@ def test_declared_names_are_not_public_ones():
 def test_earlier_paths_are_all_kept_and_all_lead_somewhere():
     assert len(earlier_paths()) == PATHS_BEFORE_THERE_WERE_NAMES
     for path, name in earlier_paths().items():
-        found = identified(path)
+        found = class_named(path, refuse=False) or function_named(path)
         assert found is not None, path
-        assert found is identified(name)
-        assert found in (class_named(path, refuse=False), function_named(path)), path
+        assert found in (class_named(name, refuse=False), function_named(name)), path
 
 
 def test_golden_files_of_the_first_format_hold_earlier_paths():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, fields, replace
+from numbers import Integral, Real
 from types import TracebackType
 
 from thetahat.foundation.errors import ParameterError
@@ -27,6 +28,23 @@ _settings: ContextVar[Settings] = ContextVar("thetahat_settings", default=Settin
 def settings() -> Settings:
     """The current settings."""
     return _settings.get()
+
+
+MOST_THREADS = 1024
+"""More threads help nowhere, and would use up the resources of the process."""
+
+
+def _check(name: str, value: object) -> None:
+    whole = name == "threads"
+    kind = Integral if whole else Real
+    if isinstance(value, bool) or not isinstance(value, kind) or not float(value) > 0:
+        of = "whole number" if whole else "number"
+        raise ParameterError(f"config: {name}={value!r} must be a positive {of}, or None.")
+    if whole and float(value) > MOST_THREADS:
+        raise ParameterError(
+            f"config: threads={value!r} must be at most {MOST_THREADS}. Use about as many threads "
+            "as the machine has cores."
+        )
 
 
 class config:
@@ -63,8 +81,8 @@ class config:
                 raise ParameterError(
                     f"config has no setting {name!r}. Its settings are {', '.join(sorted(known))}."
                 )
-            if value is not None and not value > 0:
-                raise ParameterError(f"config: {name}={value!r} must be positive, or None.")
+            if value is not None:
+                _check(name, value)
         self._token: Token[Settings] | None = _settings.set(replace(settings(), **changes))  # type: ignore[arg-type]
 
     def __enter__(self) -> Settings:

@@ -18,7 +18,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from thetahat.foundation.errors import CapabilityError, DataError
-from thetahat.persistence.identities import identified, identity_of
+from thetahat.persistence.identities import (
+    identified_class,
+    identified_function,
+    identity_of,
+)
 
 STEPS = {
     "sklearn.pipeline": ("Pipeline", "FeatureUnion"),
@@ -84,7 +88,7 @@ def name_of(kind: type) -> str:
 def class_named(name: str, *, refuse: bool = True) -> type | None:
     """The class with this name; an unknown name raises an error (or returns None)."""
     module, _, own = name.partition(":")
-    found = _member(module, own) if own in STEPS.get(module, ()) else identified(name)
+    found = _member(module, own) if own in STEPS.get(module, ()) else identified_class(name)
     if isinstance(found, type) and (module in STEPS or _holds_data(found)):
         return found
     if refuse:
@@ -114,8 +118,7 @@ def function_named(name: str) -> Any:
         return found if isinstance(found, np.ufunc) or own == "asarray" else None
     if module in FUNCTIONS:
         return _member(module, own) if own in FUNCTIONS[module] else None
-    found = identified(name)
-    return found if isinstance(found, FunctionType) else None
+    return identified_function(name)
 
 
 def _holds_data(kind: type) -> bool:

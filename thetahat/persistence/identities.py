@@ -103,12 +103,28 @@ def identity_of(thing: Any) -> str | None:
     return next((name for name in candidates if _public(name) is thing), None)
 
 
-def identified(name: str) -> Any:
-    """The class or function with this name or earlier path, or None."""
-    name = earlier_paths().get(name, name) if ":" in name else name
-    place = DECLARED.get(name) or FUNCTIONS.get(name)
-    if place is None:
-        return _public(name)
+def identified_class(name: str) -> Any:
+    """The class with this name or earlier path, or None."""
+    name = _current(name)
+    found = _at(DECLARED[name]) if name in DECLARED else _public(name)
+    return found if isinstance(found, type) else None
+
+
+def identified_function(name: str) -> Any:
+    """The function with this name or earlier path, or None.
+
+    Only declared functions count. A public one may write files, and must not be called because a
+    file says so.
+    """
+    name = _current(name)
+    return _at(FUNCTIONS[name]) if name in FUNCTIONS else None
+
+
+def _current(name: str) -> str:
+    return earlier_paths().get(name, name) if ":" in name else name
+
+
+def _at(place: str) -> Any:
     module, _, attribute = place.partition(":")
     return getattr(import_module(module), attribute)
 

@@ -13,6 +13,18 @@ from thetahat.foundation.errors import DataError, ParameterError, ThetahatError
 from thetahat.persistence.container import VERSION, read, write
 from thetahat.persistence.encoding import Decoder, Encoder
 
+UNREADABLE = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What making a model of a damaged or forged file may raise."""
+
 
 def save(
     model: Any, path: str | os.PathLike[str], *, notes: Mapping[str, Any] | None = None
@@ -97,7 +109,7 @@ def load(
         return decoder.decode(manifest["model"])
     except ThetahatError:
         raise
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as failure:
+    except UNREADABLE as failure:
         raise DataError(
             f"{path} is not a model that this version of thetahat can load: {failure}. It was "
             "written by another version, or changed since."
