@@ -1,6 +1,7 @@
 """The general form: any loss under a linear function, any penalty, a solver that says why."""
 
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -384,3 +385,29 @@ def test_scores_of_the_softmax_sum_to_zero(penalty):
     np.testing.assert_allclose(model.intercept_.sum(), 0.0, atol=1e-12)
     np.testing.assert_allclose(model.coef_, peer.coef_, atol=1e-6)
     np.testing.assert_allclose(model.predict_proba(X), peer.predict_proba(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["cholesky", "pseudo_inverse", "qr", "svd", "dual", "lsqr"])
+def test_the_value_of_a_ridge_includes_its_penalty(solver):
+    y = TARGETS[Targets.REAL]
+    ridge = th.Ridge(20.0, solver=solver, tol=1e-12).fit(X, y)
+    residual = y - ridge.predict(X)
+    expected = residual @ residual + 20.0 * ridge.coef_ @ ridge.coef_
+    assert ridge.solution_.value == pytest.approx(expected)
+    wide, target = X[:3], y[:3]
+    model = th.LinearModel("squared", th.penalties.L2(0.5)).fit(wide, target)
+    residual = target - model.predict(wide)
+    expected = residual @ residual / 6 + 0.25 * model.coef_ @ model.coef_
+    assert model.solution_.value == pytest.approx(expected)
+
+
+def test_labels_agree_with_the_probabilities_of_a_loss_of_ones_own():
+    @dataclass(frozen=True)
+    class ComplementaryLogLog(th.losses.Logistic):
+        def mean(self, z):
+            return -np.expm1(-np.exp(z))
+
+    labels = np.where(SCORE > 0, "yes", "no")
+    model = th.LinearModel(ComplementaryLogLog(), th.penalties.L2(0.1)).fit(X, labels)
+    likely = model.predict_proba(X).argmax(axis=1)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[likely])

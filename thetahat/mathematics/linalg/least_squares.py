@@ -17,7 +17,7 @@ The intercept is not penalised, because X and y are centred first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,7 @@ class LinearFit:
     rank: int
     condition: float
     residual: Array
-    """Σ w (y − ŷ)² for each output."""
+    """Σ w (y − ŷ)² + τ‖β‖² for each output: the objective."""
     factor: Array | None = None
     refined: bool = False
     """Whether iterative refinement restored the digits that the factorisation lost."""
@@ -221,7 +221,8 @@ def svd(source: Source, about: Moments, *, intercept: bool, ridge: float = 0.0) 
             filtered = np.where(s > 0, s / (s**2 + ridge), 0.0)
             coef = Vt.T @ (filtered[:, None] * (U.T @ triangle.Ry)) * about.unit[d:]
             rank = int((s > tolerance * s[0]).sum())
-            return triangle.fit(coef, "svd", rank, _ratio(s, rank))
+            fit = triangle.fit(coef, "svd", rank, _ratio(s, rank))
+            return replace(fit, residual=fit.residual + ridge * (coef**2).sum(axis=0))
         U, s, Vt = np.linalg.svd(triangle.Rx)
         rank = int((s > tolerance * s[0]).sum()) if s[0] > 0 else 0
         gamma = Vt[:rank].T @ ((U[:, :rank].T @ triangle.Ry) / s[:rank, None])
@@ -288,7 +289,7 @@ def dual(
         lifted = np.where(kept, values + ridge, 1.0)
         alpha = vectors @ (np.where(kept, 1.0 / lifted, 0.0)[:, None] * (vectors.T @ target))
         coef = centred.T @ alpha
-        residual = ((target - centred @ coef) ** 2).sum(axis=0)
+        residual = ((target - centred @ coef) ** 2).sum(axis=0) + ridge * (coef**2).sum(axis=0)
     rank = int(kept.sum())
     condition = float(np.sqrt(values[-1] / values[kept][0])) if rank else float("inf")
     return LinearFit(

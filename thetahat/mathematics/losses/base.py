@@ -5,23 +5,20 @@ of a network, or the running sum of boosted trees. The type of a loss shows what
 
 ======================  =======================================================================
 `Loss`                  ``value``
-
-All arrays belong to one array-API namespace; results have the namespace, device and dtype of z.
-Every formula is elementwise, so it costs O(size of z) in time and memory.
-=======
-`Subdifferentiable`     and ``gradient``: an element of the subdifferential everywhere
-`Smooth`                and that gradient is continuous
-`Curved`                and ``curvature``: ∂²ℓ/∂z² (where it jumps, one of the one-sided values)
-`Reweightable`          and ``irls_weight``: ψ(r)/r, so that ½·weight·r² touches ℓ from above
-`PiecewiseLinear`       and ``bends``: lines that meet, so that linear programming minimises it
-`UnboundedLikelihood`   ``margins``: falls for ever where they can grow, which is reported
+`Subdifferentiable`     also ``gradient``: an element of the subdifferential everywhere
+`Smooth`                the gradient is continuous
+`Curved`                also ``curvature``: ∂²ℓ/∂z² (where it jumps, one of the one-sided values)
+`Reweightable`          also ``irls_weight``: ψ(r)/r, so that ½·weight·r² touches ℓ from above
+`PiecewiseLinear`       also ``bends``: linear pieces, so that linear programming minimises it
+`UnboundedLikelihood`   also ``margins``: has no minimum where they can grow, which is reported
 ======================  =======================================================================
 
-What else a loss can do it declares by an attribute of its class; the default is that it cannot:
+A loss declares what else it provides by attributes and methods of its class. By default it provides
+none of these:
 
 ======================  =======================================================================
 ``family``              a `Family`: its likelihood gives standard errors and intervals
-``compiled_as``         a `Compiled`: the number by which the compiled passes know it
+``compiled_as``         a `Compiled`: the number of the loss in the compiled passes
 ``steady_curvature``    Newton steps give leaf values in boosting
 ``best_shift``          a `BestShift`: a compiled statistic gives leaf values in boosting
 ``half_logit``          twice the score is a logit
@@ -31,11 +28,11 @@ What else a loss can do it declares by an attribute of its class; the default is
 ``with_signs()``        the same loss for labels −1 and +1
 ======================  =======================================================================
 
-``family`` and ``compiled_as`` count only in the class that declares them: a class derived from it
-may have other formulas.
+``family`` and ``compiled_as`` count only in the class that declares them, because a derived class
+may have different formulas.
 
-All arrays are of one array-API namespace; results have the namespace, device and dtype of z. Every
-formula is elementwise, so its cost is O(size of z) in time and memory.
+All arrays belong to one array-API namespace; results have the namespace, device and dtype of z.
+Every formula is elementwise, so it costs O(size of z) in time and memory.
 """
 
 from __future__ import annotations

@@ -240,7 +240,12 @@ class LinearModel(LikelihoodInference, LabelledEstimator, Linear):
         z = self.raw_prediction(X)
         if self.loss_.targets not in OF_CLASSES:
             return self.loss_.mean(z)
-        codes = z.argmax(axis=1) if z.ndim == 2 else (z > 0).astype(np.intp)
+        if z.ndim == 2:
+            codes = z.argmax(axis=1)
+        elif type(self.loss_).mean is Loss.mean:
+            codes = (z > 0).astype(np.intp)
+        else:  # a loss with probabilities of its own
+            codes = (self.loss_.mean(z) > 0.5).astype(np.intp)
         return _labels_of(self, z)[codes]
 
     def predict_mean(self, X: Any) -> Array:
