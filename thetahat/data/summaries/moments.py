@@ -47,9 +47,10 @@ class Frame:
         The mean of equal numbers may round to another; kept among them, it leaves no deviations.
         """
         with np.errstate(over="ignore", invalid="ignore"):
+            low, high = columns.min(axis=0), columns.max(axis=0)
             middle = np.asarray(columns, dtype=np.float64).mean(axis=0)
-            middle = np.clip(middle, columns.min(axis=0), columns.max(axis=0))
-            extent = np.abs(columns - middle).max(axis=0)
+            middle = np.minimum(np.maximum(middle, low), high)
+            extent = np.maximum(high - middle, middle - low)
             size = np.where(extent > 0, extent, np.abs(middle))
         usable = np.isfinite(size) & (size > 0)
         exponent = np.frexp(np.where(usable, size, 1.0))[1]

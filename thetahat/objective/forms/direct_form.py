@@ -30,11 +30,12 @@ def ridge_terms(penalty: Penalty, n_features: int) -> RidgeTerms | None:
         l1, l2, lower, upper = penalty.terms((n_features,))
     except ParameterError:
         return None
-    alpha = np.unique(l2)
-    positive = bool(np.all(np.equal(lower, 0)))
-    if np.any(l1) or alpha.size != 1 or not np.all(np.isposinf(upper)):
+    if np.any(l1) or not np.all(np.isposinf(upper)):
         return None
-    return RidgeTerms(float(alpha[0]), positive) if positive or np.all(np.isneginf(lower)) else None
+    alpha, positive = np.ravel(l2), bool(np.all(np.equal(lower, 0)))
+    if np.any(alpha != alpha[0]) or not (positive or np.all(np.isneginf(lower))):
+        return None
+    return RidgeTerms(float(alpha[0]), positive)
 
 
 def is_ridge(risk: Any) -> str | None:
