@@ -10,14 +10,24 @@
 #include <cmath>
 
 #include "kernels.hpp"
+#include "sparse/coordinate_sweep.hpp"
 
 namespace thetahat {
 
 namespace {
 
-double soft_threshold(double value, double threshold) {
-    return value > threshold ? value - threshold : value < -threshold ? value + threshold : 0.0;
-}
+struct Gradient {
+    const double *gram;
+    std::size_t d;
+    double *gradient;
+
+    double slope(std::size_t j) const { return -gradient[j]; }
+    void move(std::size_t j, double by) {
+        const double *row = gram + j * d;
+        for (std::size_t k = 0; k < d; ++k)
+            gradient[k] += by * row[k];
+    }
+};
 
 double quadratic_sweeps(Matrix<const double> gram, Vector<const double> l1, Vector<const double> l2,
                         Vector<const double> lower, Vector<const double> upper,
@@ -27,28 +37,20 @@ double quadratic_sweeps(Matrix<const double> gram, Vector<const double> l1, Vect
     require(l1.shape(0) == d && l2.shape(0) == d && lower.shape(0) == d && upper.shape(0) == d &&
                 gradient.shape(0) == d,
             "l1, l2, lower, upper and gradient must have the size of theta");
-    const double *g = gram.data();
-    double *t = theta.data(), *slope = gradient.data();
-    const double *a = l1.data(), *b = l2.data(), *lo = lower.data(), *hi = upper.data();
+    const Terms terms{l1.data(), l2.data(), lower.data()};
 
     nb::gil_scoped_release unlocked;
     double largest = 0.0;
-    for (std::size_t sweep = 0; sweep < sweeps; ++sweep) {
+    Gradient columns{gram.data(), d, gradient.data()};
+    for (std::size_t at = 0; at < sweeps; ++at) {
         largest = 0.0;
-        for (std::size_t j = 0; j < d; ++j) {
-            const double *row = g + j * d;
-            const double curvature = row[j] + b[j];
-            if (!(curvature > 0.0))
-                continue; // a column of zeros: θ_j does not affect the fit and keeps its value
-            const double free = soft_threshold(row[j] * t[j] - slope[j], a[j]) / curvature;
-            const double moved = std::clamp(free, lo[j], hi[j]) - t[j];
-            if (moved == 0.0)
-                continue;
-            t[j] += moved;
-            for (std::size_t k = 0; k < d; ++k)
-                slope[k] += moved * row[k];
-            largest = std::max(largest, std::abs(moved) * std::sqrt(curvature));
-        }
+        sweep(
+            columns, d, [](std::size_t j) { return j; },
+            [&](std::size_t j) { return columns.gram[j * d + j]; }, BoxTerms{terms, upper.data()},
+            theta.data(),
+            [&](std::size_t, double from, double to, double curvature) {
+                largest = std::max(largest, std::abs(to - from) * std::sqrt(curvature));
+            });
         if (largest == 0.0)
             break;
     }

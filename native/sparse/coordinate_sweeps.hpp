@@ -26,10 +26,6 @@ namespace thetahat {
 inline constexpr std::size_t MEMORY = 5;         // differences of iterates that are combined
 inline constexpr std::size_t SWEEPS_PER_GAP = 5; // the gap costs about a sweep
 
-inline double shrunk(double value, double threshold) {
-    return value > threshold ? value - threshold : value < -threshold ? value + threshold : 0.0;
-}
-
 // Weights c with Σc = 1 that minimise ‖Σ c_i (β_{i+1} − β_i)‖; false if they cannot be computed.
 inline bool combination(const std::vector<double> &steps, std::size_t k, double *weights) {
     double system[MEMORY][MEMORY + 1];
@@ -132,19 +128,11 @@ Progress descend(Columns &columns, At at, std::size_t k, const double *squares, 
     double gap = std::numeric_limits<double>::infinity();
     for (std::size_t sweep = 1; sweep <= max_sweeps; ++sweep) {
         double largest = 0.0;
-        for (std::size_t a = 0; a < k; ++a) {
-            const double curvature = squares[a] + terms.l2[a];
-            if (!(curvature > 0.0))
-                continue; // a column of zeros: β_a = 0 is as good as any
-            const double pull = squares[a] * beta[a] + columns.slope(at(a));
-            const double best = std::max(shrunk(pull, terms.l1[a]) / curvature, terms.lower[a]);
-            const double by = best - beta[a];
-            if (by == 0.0)
-                continue;
-            columns.move(at(a), by);
-            beta[a] = best;
-            largest = std::max(largest, std::abs(by) * std::sqrt(curvature));
-        }
+        thetahat::sweep(
+            columns, k, at, [squares](std::size_t a) { return squares[a]; }, terms, beta,
+            [&](std::size_t, double from, double to, double curvature) {
+                largest = std::max(largest, std::abs(to - from) * std::sqrt(curvature));
+            });
         const bool stuck = largest <= floor;
         if (stuck || sweep == 1 || sweep % SWEEPS_PER_GAP == 0 || sweep == max_sweeps) {
             gap = gap_here();

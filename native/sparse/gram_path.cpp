@@ -19,6 +19,8 @@
 
 #include "core/dots.hpp"
 #include "kernels.hpp"
+#include "sparse/active_set.hpp"
+#include "sparse/coordinate_sweep.hpp"
 #include "sparse/lasso_gap.hpp"
 
 namespace thetahat {
@@ -34,81 +36,13 @@ struct Penalty {
     double l1, l2, lower;
 
     bool binds() const { return l1 > 0.0 || lower == 0.0; } // whether signs must be kept
-    double soft(double value) const {
-        const double free = value > l1 ? value - l1 : value < -l1 ? value + l1 : 0.0;
-        return std::max(free, lower);
-    }
-};
-
-// The active columns in the order in which they joined, and the factor of their Gram matrix.
-class ActiveSet {
-  public:
-    ActiveSet(const double *gram, std::size_t k) : gram(gram), k(k), factor(k * k), inside(k, 0) {}
-
-    const std::vector<std::size_t> &members() const { return columns; }
-
-    // Those with a sign become the members; false when they are dependent.
-    bool move_to(const std::vector<double> &signs, double l2) {
-        std::size_t kept = 0, ahead = l2 == lifted ? factored : 0;
-        for (std::size_t i = 0; i < columns.size(); ++i) {
-            if (signs[columns[i]] != 0.0)
-                columns[kept++] = columns[i];
-            else {
-                inside[columns[i]] = 0;
-                ahead = std::min(ahead, kept);
-            }
-        }
-        columns.resize(kept);
-        for (std::size_t j = 0; j < k; ++j)
-            if (signs[j] != 0.0 && !inside[j]) {
-                inside[j] = 1;
-                columns.push_back(j);
-            }
-        lifted = l2;
-        for (factored = ahead; factored < columns.size(); ++factored)
-            if (!add_row(factored))
-                return false;
-        return true;
-    }
-
-    // (G_SS + l2)⁻¹ x in place.
-    void solve(double *x) const {
-        const std::size_t s = columns.size();
-        for (std::size_t i = 0; i < s; ++i)
-            x[i] = (x[i] - dot(row(i), x, i)) / row(i)[i];
-        for (std::size_t i = s; i-- > 0;) {
-            x[i] /= row(i)[i];
-            for (std::size_t j = 0; j < i; ++j)
-                x[j] -= row(i)[j] * x[i];
-        }
-    }
-
-  private:
-    const double *row(std::size_t i) const { return factor.data() + i * k; }
-
-    bool add_row(std::size_t i) {
-        double *own = factor.data() + i * k;
-        const double *given = gram + columns[i] * k;
-        for (std::size_t j = 0; j < i; ++j)
-            own[j] = (given[columns[j]] - dot(own, row(j), j)) / row(j)[j];
-        const double square = given[columns[i]] + lifted, left = square - dot(own, own, i);
-        own[i] = std::sqrt(std::max(left, 0.0));
-        return left > least_new * square;
-    }
-
-    const double *gram;
-    std::size_t k, factored = 0;
-    double lifted = 0.0; // the l2 that the factor was made with
-    std::vector<std::size_t> columns;
-    std::vector<double> factor;
-    std::vector<char> inside;
 };
 
 class Walk {
   public:
     Walk(const double *gram, const double *start, double yy, std::size_t k, const double *first)
         : gram(gram), start(start), yy(yy), k(k), beta(first, first + k), slopes(k), trial(k),
-          there(k), signs(k), step(k), l1s(k), l2s(k), lowers(k), face(gram, k) {}
+          there(k), signs(k), step(k), l1s(k), l2s(k), lowers(k), face(gram, k, least_new) {}
 
     const std::vector<double> &coefficients() const { return beta; }
 
@@ -126,8 +60,10 @@ class Walk {
             ++steps;
             const bool falls = jump(at, joining), rests = !falls && joining == 0;
             joining = std::max(fewest_join, face.members().size() / 4);
+            GramSlopes columns{gram, k, k, slopes.data()}; // here, because a jump swaps vectors
             for (std::size_t i = 0; !falls && !rests && i < sweeps_at_once; ++i, ++steps)
-                sweep(at);
+                sweep(columns, SameTerms{at.l1, at.l2, at.lower}, beta.data(),
+                      [](std::size_t, double, double, double) {});
             gap = duality();
         }
         return steps;
@@ -227,19 +163,6 @@ class Walk {
 
     double excess(const Penalty &at, std::size_t j) const {
         return (at.lower == 0.0 ? slopes[j] : std::abs(slopes[j])) - at.l1;
-    }
-
-    void sweep(const Penalty &at) {
-        for (std::size_t j = 0; j < k; ++j) {
-            const double square = gram[j * k + j];
-            if (!(square > 0.0))
-                continue;
-            const double moved = at.soft(square * beta[j] + slopes[j]) / (square + at.l2) - beta[j];
-            if (moved == 0.0)
-                continue;
-            beta[j] += moved;
-            subtract(j, moved, slopes);
-        }
     }
 
     const double *gram, *start;

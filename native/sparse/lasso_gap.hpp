@@ -7,11 +7,9 @@
 #include <cstddef>
 #include <limits>
 
-namespace thetahat {
+#include "sparse/coordinate_sweep.hpp"
 
-struct Terms {
-    const double *l1, *l2, *lower;
-};
+namespace thetahat {
 
 inline double penalty(const double *beta, Terms terms, std::size_t k) {
     double sum = 0.0;

@@ -2,87 +2,66 @@
 //
 //     min_u ½ uᵀGu − cᵀu + l1·‖u‖₁,   u ≥ 0 where `positive`
 //
-// by cyclic coordinate descent from the given codes. Invariant: slope = Gu − c throughout a row. If
-// a sweep does not change any sign, the system G_AA u_A = c_A − l1·sign is solved and accepted if
-// it keeps the signs: this avoids the slow final phase, and the optimum is exact up to rounding. A
-// row costs O(k) per sweep plus O(k) per coordinate that moves. Each row is computed by one thread,
-// independently of the others, so the bits do not depend on the distribution over threads.
+// by cyclic coordinate descent from the given codes. Invariant: slopes = c − Gu throughout a row.
+// If a sweep does not change any sign, the system G_AA u_A = c_A − l1·sign is solved and accepted
+// if it keeps the signs: this avoids the slow final phase, and the optimum is exact up to rounding.
+// A row costs O(k) per sweep plus O(k) per coordinate that moves. Each row is computed by one
+// thread, independently of the others, so the bits do not depend on the distribution over threads.
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "kernels.hpp"
+#include "sparse/coordinate_sweep.hpp"
 
 namespace thetahat {
 
 namespace {
 
-struct Lasso {
-    const double *gram;
-    std::size_t k;
-    double l1;
-    bool positive;
-    std::vector<double> slope, factor, solved;
-    std::vector<std::size_t> active;
-
-    Lasso(const double *gram_, std::size_t k_, double l1_, bool positive_)
-        : gram(gram_), k(k_), l1(l1_), positive(positive_), slope(k_), factor(k_ * k_), solved(k_) {
-        active.reserve(k_);
+class Lasso {
+  public:
+    Lasso(const double *gram, std::size_t k, double l1, bool positive)
+        : k(k), terms{l1, 0.0, positive ? 0.0 : -std::numeric_limits<double>::infinity()},
+          slopes(k), columns{gram, k, k, slopes.data()}, factor(k * k), solved(k) {
+        active.reserve(k);
     }
 
     void restart(const double *c, const double *u) {
-        for (std::size_t j = 0; j < k; ++j)
-            slope[j] = -c[j];
+        std::copy_n(c, k, slopes.begin());
         for (std::size_t j = 0; j < k; ++j)
             if (u[j] != 0.0)
-                add(j, u[j]);
-    }
-
-    void add(std::size_t j, double moved) {
-        const double *row = gram + j * k;
-        double *__restrict running = slope.data();
-        for (std::size_t i = 0; i < k; ++i)
-            running[i] += moved * row[i];
+                columns.move(j, u[j]);
     }
 
     // One pass over the coordinates; whether any of them changed its sign.
-    bool sweep(double *u) {
+    bool pass(double *u) {
         bool changed = false;
-        for (std::size_t j = 0; j < k; ++j) {
-            const double curvature = gram[j * k + j];
-            if (!(curvature > 0.0))
-                continue;
-            const double pull = curvature * u[j] - slope[j];
-            double next = pull > l1 ? pull - l1 : pull < -l1 && !positive ? pull + l1 : 0.0;
-            next /= curvature;
-            if (next == u[j])
-                continue;
-            changed |= (next > 0.0) != (u[j] > 0.0) || (next < 0.0) != (u[j] < 0.0);
-            add(j, next - u[j]);
-            u[j] = next;
-        }
+        sweep(columns, terms, u, [&](std::size_t, double from, double to, double) {
+            changed |= (to > 0.0) != (from > 0.0) || (to < 0.0) != (from < 0.0);
+        });
         return changed;
     }
 
-    // The largest distance of −slope from the subdifferential of the penalty.
+    // The largest distance of the slopes from the subdifferential of the penalty.
     double violation(const double *u) const {
         double worst = 0.0;
         for (std::size_t j = 0; j < k; ++j) {
             double distance = 0.0;
             if (u[j] > 0.0)
-                distance = std::abs(slope[j] + l1);
+                distance = std::abs(slopes[j] - terms.l1);
             else if (u[j] < 0.0)
-                distance = std::abs(slope[j] - l1);
-            else if (gram[j * k + j] > 0.0)
-                distance = positive ? -slope[j] - l1 : std::abs(slope[j]) - l1;
+                distance = std::abs(slopes[j] + terms.l1);
+            else if (columns.square(j) > 0.0)
+                distance = (terms.lower == 0.0 ? slopes[j] : std::abs(slopes[j])) - terms.l1;
             worst = std::max(worst, distance);
         }
         return worst;
     }
 
     // The optimum on the support, if it has the signs that u has.
-    bool solve_support(const double *c, double *u) {
+    void solve_support(const double *c, double *u) {
         active.clear();
         for (std::size_t j = 0; j < k; ++j)
             if (u[j] != 0.0)
@@ -91,17 +70,17 @@ struct Lasso {
         for (std::size_t a = 0; a < size; ++a) {
             const std::size_t j = active[a];
             for (std::size_t b = 0; b <= a; ++b) {
-                double sum = gram[j * k + active[b]];
+                double sum = columns.gram[j * k + active[b]];
                 for (std::size_t e = 0; e < b; ++e)
                     sum -= factor[a * k + e] * factor[b * k + e];
                 if (b < a)
                     factor[a * k + b] = sum / factor[b * k + b];
-                else if (sum > 1e-12 * gram[j * k + j])
+                else if (sum > least_new * columns.square(j))
                     factor[a * k + a] = std::sqrt(sum);
                 else
-                    return false;
+                    return;
             }
-            double sum = c[j] - (u[j] > 0.0 ? l1 : -l1);
+            double sum = c[j] - (u[j] > 0.0 ? terms.l1 : -terms.l1);
             for (std::size_t b = 0; b < a; ++b)
                 sum -= factor[a * k + b] * solved[b];
             solved[a] = sum / factor[a * k + a];
@@ -112,13 +91,22 @@ struct Lasso {
                 sum -= factor[b * k + a] * solved[b];
             solved[a] = sum / factor[a * k + a];
             if (!(solved[a] * u[active[a]] > 0.0))
-                return false;
+                return;
         }
         for (std::size_t a = 0; a < size; ++a)
             u[active[a]] = solved[a];
         restart(c, u);
-        return true;
     }
+
+  private:
+    static constexpr double least_new = 1e-12;
+
+    std::size_t k;
+    SameTerms terms;
+    std::vector<double> slopes;
+    GramSlopes columns;
+    std::vector<double> factor, solved;
+    std::vector<std::size_t> active;
 };
 
 void sparse_codes(Matrix<const double> gram, double l1, bool positive,
@@ -144,7 +132,7 @@ void sparse_codes(Matrix<const double> gram, double l1, bool positive,
         double gap = lasso.violation(u);
         std::size_t next_try = 1;
         for (std::size_t sweep = 1; sweep <= most_sweeps && gap > tolerance * size; ++sweep) {
-            const bool changed = lasso.sweep(u);
+            const bool changed = lasso.pass(u);
             if (!changed && sweep >= next_try) {
                 next_try = 2 * sweep; // less and less often, because a solve may fail again
                 lasso.solve_support(c, u);

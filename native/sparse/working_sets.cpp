@@ -47,21 +47,13 @@ template <typename T, typename Index> struct SparseColumns {
     double with_target(const double *) const { return dot(y, r, n); }
 };
 
-struct GramColumns {
-    const double *gram, *start; // start = Xᵀy
-    std::size_t stride, k;
+struct GramColumns : GramSlopes {
+    const double *start; // Xᵀy
     double yy;
-    double *slopes;
     const double *beta;
 
     std::size_t size() const { return k; }
     double *numbers() { return slopes; }
-    double slope(std::size_t j) const { return slopes[j]; }
-    void move(std::size_t j, double by) {
-        const double *row = gram + j * stride;
-        for (std::size_t i = 0; i < k; ++i)
-            slopes[i] -= by * row[i];
-    }
     double squared() const {
         return std::max(0.0, yy - dot(beta, start, k) - dot(beta, slopes, k));
     }
@@ -131,7 +123,7 @@ Progress descend_gram(Matrix<const double> gram, Vector<const double> start, dou
     std::vector<double> squares(k);
     for (std::size_t a = 0; a < k; ++a)
         squares[a] = gram.data()[a * stride + a];
-    GramColumns columns{gram.data(), start.data(), stride, k, yy, slopes.data(), beta.data()};
+    GramColumns columns{{gram.data(), stride, k, slopes.data()}, start.data(), yy, beta.data()};
     return descend(
         columns, [](std::size_t a) { return a; }, k, squares.data(),
         {l1.data(), l2.data(), lower.data()}, beta.data(), tolerance, floor, max_sweeps);
