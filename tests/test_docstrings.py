@@ -65,6 +65,15 @@ def test_parameters_are_described_in_words(name):
     assert not terse, "\n".join(terse)
 
 
+@pytest.mark.parametrize("name", PUBLIC)
+def test_types_name_no_attribute(name):
+    """In the type of an entry, a name that ends in an underscore would be read as a link."""
+    for label, value in documented(name).items():
+        for entry, _ in descriptions(inspect.getdoc(value) or ""):
+            kind = entry.partition(" : ")[2]
+            assert not re.search(r"\w_(?!\w)", re.sub(r"``.*?``", "", kind)), f"{label}: {entry}"
+
+
 def test_descriptions_are_read_entry_by_entry():
     text = """Summary.
 

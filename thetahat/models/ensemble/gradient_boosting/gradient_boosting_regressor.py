@@ -115,16 +115,16 @@ class GradientBoostingRegressor(BaseGradientBoosting, BaseBoostingRegressor):
 
     Attributes
     ----------
-    estimators_ : array of shape (n_estimators_, n_trees_per_iteration_)
+    estimators_ : array of shape (n_iterations, n_trees_per_iteration)
         The fitted trees or base estimators, one row per iteration.
-    estimator_weights_ : array of shape (n_estimators_, n_trees_per_iteration_)
+    estimator_weights_ : array of shape (n_iterations, n_trees_per_iteration)
         Factor of each base estimator in the prediction (η·α). It is 1 for trees, whose leaf values
         include it.
     n_estimators_ : int
         Number of boosting iterations of the fitted model.
     init_ : array or estimator
         The initial raw predictions, or the fitted model that makes them.
-    train_score_ : array of shape (n_estimators_,)
+    train_score_ : array of shape (n_iterations,)
         Loss on the training rows after each iteration. For the squared error it is the mean squared
         error.
     feature_importances_ : array of shape (d,)

@@ -117,7 +117,7 @@ class HistGradientBoostingRegressor(BaseHistGradientBoosting, BaseBoostingRegres
     ----------
     n_iter_ : int
         Number of boosting iterations of the fitted model.
-    train_score_, validation_score_ : array of shape (n_iter_ + 1,)
+    train_score_, validation_score_ : array of shape (n_iterations + 1,)
         Scores before the first and after every iteration, on the training rows and on the held-out
         rows. Empty without early stopping, and ``validation_score_`` also without held-out rows.
     feature_importances_ : array of shape (d,)

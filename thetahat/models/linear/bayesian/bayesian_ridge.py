@@ -82,7 +82,7 @@ class BayesianRidge(Credible, Watched, LinearRegressor):
         Estimated precision of the coefficients (λ).
     sigma_ : array of shape (d, d)
         Posterior covariance matrix of the coefficients (Σ).
-    scores_ : array of shape (n_iter_ + 1,) or list
+    scores_ : array of shape (n_iterations + 1,) or list
         Log evidence at the start, after each iteration and at the end, if ``compute_score=True``.
     log_evidence_ : float
         Log evidence of the final fit, including the Gamma priors as in ``scores_``.
