@@ -127,7 +127,7 @@ class BaseGradientBoosting(BaseBoosting):
 
     @property
     def estimators_(self) -> Array:
-        """The fitted base estimators, of shape (n_estimators_, n_trees_per_iteration_).
+        """The fitted base estimators, of shape (n_iterations, n_trees_per_iteration).
 
         Trees are given as `DecisionTreeRegressor`; their values include the learning rate.
         """
@@ -191,7 +191,7 @@ class BaseGradientBoosting(BaseBoosting):
 
         Returns
         -------
-        array of shape (n, n_estimators_, n_trees_per_iteration_)
+        array of shape (n, n_iterations, n_trees_per_iteration)
             Number of the leaf within its tree.
         """
         check_is_fitted(self, "_trees")

@@ -214,7 +214,7 @@ class GradientBoostingRegressor(BaseGradientBoosting, BaseBoostingRegressor):
 
         Returns
         -------
-        array of shape (n, n_estimators_)
+        array of shape (n, n_iterations)
             Number of the leaf within its tree.
         """
         return super().apply(X)[:, :, 0]
