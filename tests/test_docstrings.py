@@ -5,11 +5,18 @@ import inspect
 import re
 
 import pytest
+from sklearn.base import BaseEstimator
 
 from docs.generate_pages import methods, public_names
 from docs.mathematics import escaping
 
 PUBLIC = [pytest.param(name, id=name.qualified) for name in public_names()]
+
+ESTIMATORS = [
+    each
+    for each in PUBLIC
+    if inspect.isclass(each.values[0].value) and issubclass(each.values[0].value, BaseEstimator)
+]
 
 DESCRIBED = ("Parameters", "Other Parameters", "Attributes")
 LEAST_WORDS = 4
@@ -63,6 +70,19 @@ def test_parameters_are_described_in_words(name):
         if len(re.findall(r"[A-Za-z]{2,}", description)) < LEAST_WORDS
     ]
     assert not terse, "\n".join(terse)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_parameters_are_those_of_the_constructor(name):
+    """Every parameter of an estimator is described, in order and with its default."""
+    section = name.value.__doc__.partition("Parameters\n")[2].partition("Attributes\n---")[0]
+    heads = re.findall(r"^ *(\w+(?:, \w+)*) :((?:.*\\\n)?.*)$", section, re.MULTILINE)
+    parameters = inspect.signature(name.value).parameters
+    assert [each for names, _ in heads for each in names.split(", ")] == list(parameters)
+    defaults = {names: kind.partition("default=")[2] for names, kind in heads if "default=" in kind}
+    for names, shown in defaults.items():
+        default = parameters[names.split(", ")[0]].default
+        assert callable(default) or eval(shown, {"inf": float("inf")}) == default
 
 
 @pytest.mark.parametrize("name", PUBLIC)

@@ -2,7 +2,7 @@
 
 A class declares ``_ranges = {"alpha": at_least(0), "solver": one_of("auto", "qr")}``.
 ``check_ranges(self)`` raises a `ParameterError` that names estimator, parameter, value and rule.
-``__init__`` only stores the parameters.
+The constructor, which `with_parameters` makes, only stores them.
 """
 
 from __future__ import annotations

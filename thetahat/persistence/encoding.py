@@ -26,6 +26,7 @@ from types import BuiltinFunctionType, FunctionType
 from typing import Any, cast
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.types import Array
@@ -202,7 +203,7 @@ class Decoder:
         if not isinstance(inside, dict):
             raise _malformed("an object without fields")
         state = {_attribute(key, kind): self.decode(each) for key, each in inside.items()}
-        if is_dataclass(kind):
+        if _is_value(kind):
             return kind(**state)
         model = cast("Any", kind).__new__(kind)
         vars(model).update(state)
@@ -257,9 +258,9 @@ class Decoder:
 
 def fields_of(value: Any) -> dict[str, Any]:
     """The stored part of an object: the fields of a value, the attributes of an estimator."""
-    if is_dataclass(value):
-        return {field.name: getattr(value, field.name) for field in fields(value) if field.init}
     kind = type(value)
+    if _is_value(kind):
+        return {field.name: getattr(value, field.name) for field in fields(kind) if field.init}
     return {
         name: each
         for name, each in vars(value).items()
@@ -267,10 +268,16 @@ def fields_of(value: Any) -> dict[str, Any]:
     }
 
 
+def _is_value(kind: type) -> bool:
+    """Whether an object is made by its constructor from its fields; an estimator is not."""
+    return is_dataclass(kind) and not issubclass(kind, BaseEstimator)
+
+
 def _attribute(name: str, kind: type) -> str:
     """A field that a file may set: data, never a method or a special attribute of Python."""
     in_the_way = getattr(kind, name, None)
-    if not name.isidentifier() or name.startswith("__") or callable(in_the_way):
+    is_method = callable(in_the_way) and name not in getattr(kind, "__dataclass_fields__", ())
+    if not name.isidentifier() or name.startswith("__") or is_method:
         raise _malformed(f"the field {name[:40]!r} of {kind.__name__}")
     return name
 

@@ -9,11 +9,13 @@ from sklearn.base import RegressorMixin
 
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.base import Estimator
+from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named
 from thetahat.mathematics.losses.targets import check_targets
 
 
+@with_parameters
 class ConstantRegressor(RegressorMixin, Estimator):
     """Baseline regressor that predicts one constant, the best one for a given loss.
 
@@ -47,12 +49,11 @@ class ConstantRegressor(RegressorMixin, Estimator):
     2.0
     """
 
+    loss: Any = "squared"
+
     _everyday = "always the mean"
     _accepts_sparse = True
     _streams = False
-
-    def __init__(self, loss: Any = "squared") -> None:
-        self.loss = loss
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

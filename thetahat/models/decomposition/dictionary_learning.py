@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.callback import with_callbacks
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import DataError
@@ -28,6 +30,7 @@ _array = Range(lambda value: isinstance(value, np.ndarray), "an array")
 _function = Range(callable, "a function")
 
 
+@with_parameters
 class DictionaryLearning(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransformer):
     """Dictionary learning: a set of atoms such that every row is a sparse combination of them.
 
@@ -108,6 +111,26 @@ class DictionaryLearning(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransf
     [[1.0, 0.0], [0.0, 1.0]]
     """
 
+    n_components: int | None = None
+    _: KW_ONLY
+    alpha: float = 1
+    max_iter: int = 1000
+    tol: float = 1e-8
+    fit_algorithm: str = "lars"
+    transform_algorithm: str = "omp"
+    transform_n_nonzero_coefs: int | None = None
+    transform_alpha: float | None = None
+    n_jobs: int | None = None
+    code_init: Array | None = None
+    dict_init: Array | None = None
+    callback: Callable[[dict[str, Any]], None] | None = None
+    verbose: Any = False
+    split_sign: bool = False
+    random_state: Any = None
+    positive_code: bool = False
+    positive_dict: bool = False
+    transform_max_iter: int = 1000
+
     _ranges = {  # noqa: RUF012
         "n_components": whole(1) | none,
         "alpha": at_least(0),
@@ -126,47 +149,6 @@ class DictionaryLearning(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransf
         "transform_max_iter": whole(0),
     }
     _streams = False
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        alpha: float = 1,
-        max_iter: int = 1000,
-        tol: float = 1e-8,
-        fit_algorithm: str = "lars",
-        transform_algorithm: str = "omp",
-        transform_n_nonzero_coefs: int | None = None,
-        transform_alpha: float | None = None,
-        n_jobs: int | None = None,
-        code_init: Array | None = None,
-        dict_init: Array | None = None,
-        callback: Callable[[dict[str, Any]], None] | None = None,
-        verbose: Any = False,
-        split_sign: bool = False,
-        random_state: Any = None,
-        positive_code: bool = False,
-        positive_dict: bool = False,
-        transform_max_iter: int = 1000,
-    ) -> None:
-        self.n_components = n_components
-        self.alpha = alpha
-        self.max_iter = max_iter
-        self.tol = tol
-        self.fit_algorithm = fit_algorithm
-        self.transform_algorithm = transform_algorithm
-        self.transform_n_nonzero_coefs = transform_n_nonzero_coefs
-        self.transform_alpha = transform_alpha
-        self.n_jobs = n_jobs
-        self.code_init = code_init
-        self.dict_init = dict_init
-        self.callback = callback
-        self.verbose = verbose
-        self.split_sign = split_sign
-        self.random_state = random_state
-        self.positive_code = positive_code
-        self.positive_dict = positive_dict
-        self.transform_max_iter = transform_max_iter
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> DictionaryLearning:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 
 from thetahat.data.resampling import subset_rows, weighted_indices
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, boolean, more_than, none, whole
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
@@ -22,6 +24,7 @@ from thetahat.models.density.cell_model import CellModel
 from thetahat.models.density.growing import CellDensity, Plan, answer, grow_cells
 
 
+@with_parameters
 class DensityForest(Watched, CellModel):
     """Density forest: the average of many randomised density trees.
 
@@ -110,51 +113,31 @@ class DensityForest(Watched, CellModel):
     (2, 1)
     """
 
+    n_estimators: int = 100
+    _: KW_ONLY
+    criterion: str = "entropy"
+    leaf: str = "gaussian"
+    splitter: str = "random"
+    bootstrap: bool = True
+    max_samples: float | None = None
+    tau: float = 2.0
+    max_leaf_nodes: int | None = None
+    max_depth: int | None = None
+    min_samples_leaf: float = 5
+    min_gain: float = 0.0
+    covariance_type: str = "full"
+    n_candidates: int = 20
+    prior_weight: float = 1.0
+    margin: float = np.inf
+    bounds: Any = None
+    random_state: RandomState = None
+
     _draws_rows = True
     _ranges: ClassVar[dict[str, Range]] = CellModel._ranges | {
         "n_estimators": whole(1),
         "bootstrap": boolean,
         "max_samples": none | more_than(0),
     }
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        criterion: str = "entropy",
-        leaf: str = "gaussian",
-        splitter: str = "random",
-        bootstrap: bool = True,
-        max_samples: float | None = None,
-        tau: float = 2.0,
-        max_leaf_nodes: int | None = None,
-        max_depth: int | None = None,
-        min_samples_leaf: float = 5,
-        min_gain: float = 0.0,
-        covariance_type: str = "full",
-        n_candidates: int = 20,
-        prior_weight: float = 1.0,
-        margin: float = np.inf,
-        bounds: Any = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.leaf = leaf
-        self.splitter = splitter
-        self.bootstrap = bootstrap
-        self.max_samples = max_samples
-        self.tau = tau
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.min_gain = min_gain
-        self.covariance_type = covariance_type
-        self.n_candidates = n_candidates
-        self.prior_weight = prior_weight
-        self.margin = margin
-        self.bounds = bounds
-        self.random_state = random_state
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DensityForest:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, none, one_of, whole
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.randomness import RandomState, generator
@@ -17,6 +19,7 @@ from thetahat.models.density.pruning import choose_leaves, merging, with_leaves
 from thetahat.models.tree.structure import Tree
 
 
+@with_parameters
 class DensityTree(CellModel):
     """Density tree: a histogram whose cells adapt to the data.
 
@@ -119,46 +122,27 @@ class DensityTree(CellModel):
     array([1.204,  -inf])
     """
 
+    criterion: str = "ise"
+    _: KW_ONLY
+    leaf: str = "uniform"
+    splitter: str = "best"
+    tau: float = 2.0
+    max_leaf_nodes: int | None = None
+    max_depth: int | None = None
+    min_samples_leaf: float = 5
+    min_gain: float = 0.0
+    covariance_type: str = "full"
+    n_candidates: int = 20
+    prior_weight: float = 1.0
+    margin: float = 0.0
+    bounds: Any = None
+    pruned_leaf_nodes: int | str | None = None
+    cv: Any = 5
+    random_state: RandomState = None
+
     _ranges: ClassVar[dict[str, Range]] = CellModel._ranges | {
         "pruned_leaf_nodes": none | one_of("cv") | whole(1),
     }
-
-    def __init__(
-        self,
-        criterion: str = "ise",
-        *,
-        leaf: str = "uniform",
-        splitter: str = "best",
-        tau: float = 2.0,
-        max_leaf_nodes: int | None = None,
-        max_depth: int | None = None,
-        min_samples_leaf: float = 5,
-        min_gain: float = 0.0,
-        covariance_type: str = "full",
-        n_candidates: int = 20,
-        prior_weight: float = 1.0,
-        margin: float = 0.0,
-        bounds: Any = None,
-        pruned_leaf_nodes: int | str | None = None,
-        cv: Any = 5,
-        random_state: RandomState = None,
-    ) -> None:
-        self.criterion = criterion
-        self.leaf = leaf
-        self.splitter = splitter
-        self.tau = tau
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.min_gain = min_gain
-        self.covariance_type = covariance_type
-        self.n_candidates = n_candidates
-        self.prior_weight = prior_weight
-        self.margin = margin
-        self.bounds = bounds
-        self.pruned_leaf_nodes = pruned_leaf_nodes
-        self.cv = cv
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DensityTree:
         """Grow the tree. Cost: O(n·d·log n) for sorting, then O(n·d) per level.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from thetahat.data.source import Source
 from thetahat.data.views import sign_targets
 from thetahat.estimator.classifier import LabelledEstimator
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import Linear
 from thetahat.estimator.linear_classifier import (
     require_two_weighted_classes,
@@ -48,6 +50,7 @@ def _has_probabilities(model: LinearModel) -> bool:
     return _classifies(model) and _loss(model).link in OF_PROBABILITIES
 
 
+@with_parameters
 class LinearModel(LikelihoodInference, LabelledEstimator, Linear):
     """A linear function under any loss and any penalty, with an automatic choice of the solver.
 
@@ -120,6 +123,14 @@ class LinearModel(LikelihoodInference, LabelledEstimator, Linear):
     ['low', 'high']
     """
 
+    loss: Any = "squared"
+    penalty: Any = "l2"
+    _: KW_ONLY
+    solver: Any = "auto"
+    fit_intercept: bool = True
+    max_iter: int | None = None
+    tol: float = 1e-8
+
     _ranges = {  # noqa: RUF012
         "fit_intercept": boolean,
         "max_iter": whole(1) | none,
@@ -127,23 +138,6 @@ class LinearModel(LikelihoodInference, LabelledEstimator, Linear):
     }
     _multi_output = False
     _against_separation: ClassVar[str] = 'Add a penalty, such as penalty="l2"'
-
-    def __init__(
-        self,
-        loss: Any = "squared",
-        penalty: Any = "l2",
-        *,
-        solver: Any = "auto",
-        fit_intercept: bool = True,
-        max_iter: int | None = None,
-        tol: float = 1e-8,
-    ) -> None:
-        self.loss = loss
-        self.penalty = penalty
-        self.solver = solver
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

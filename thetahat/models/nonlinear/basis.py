@@ -8,7 +8,7 @@ of a neural network. Only the last one is not linear in all of its parameters.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.validation import is_sparse
 from thetahat.estimator.base import Estimator
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, boolean, none, whole
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.types import Array
@@ -25,6 +26,7 @@ from thetahat.models.nonlinear.parameters import read_start
 from thetahat.models.nonlinear.regression import NonlinearRegression
 
 
+@with_parameters
 class BasisRegression(RegressorMixin, Estimator):
     """Regression on features φ(x): polynomials, user functions, kernels or a learned basis.
 
@@ -90,6 +92,16 @@ class BasisRegression(RegressorMixin, Estimator):
     ([3.0, -1.0], True)
     """
 
+    basis: Any = None
+    start: Any = None
+    _: KW_ONLY
+    regressor: Any = None
+    fit_intercept: bool = True
+    restarts: int = 0
+    tol: float = 1e-10
+    max_iter: int | None = None
+    random_state: Any = None
+
     _ranges = {  # noqa: RUF012
         "basis": Range(
             lambda value: hasattr(value, "transform") or callable(value),
@@ -103,27 +115,6 @@ class BasisRegression(RegressorMixin, Estimator):
         "max_iter": whole(1) | none,
     }
     _streams = False
-
-    def __init__(
-        self,
-        basis: Any = None,
-        start: Any = None,
-        *,
-        regressor: Any = None,
-        fit_intercept: bool = True,
-        restarts: int = 0,
-        tol: float = 1e-10,
-        max_iter: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.basis = basis
-        self.start = start
-        self.regressor = regressor
-        self.fit_intercept = fit_intercept
-        self.restarts = restarts
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BasisRegression:
         """Fit the basis and the coefficients. Cost: O(n m²), per iteration for a learned basis.

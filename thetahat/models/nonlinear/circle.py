@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.source import Block, Source
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import at_least, none, one_of, whole
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import DataError
@@ -27,6 +28,7 @@ FLAT = 1e-9
 """Points lie in a plane if their smallest extent is below this fraction of the largest."""
 
 
+@with_parameters
 class CircleFit(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransformer):
     """Circle (or sphere, for more than two columns) fitted to points.
 
@@ -79,19 +81,17 @@ class CircleFit(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransformer):
     [[1.0]]
     """
 
+    method: str = "geometric"
+    _: KW_ONLY
+    tol: float = 1e-10
+    max_iter: int | None = None
+
     _ranges = {  # noqa: RUF012
         "method": one_of("geometric", "algebraic"),
         "tol": at_least(0),
         "max_iter": whole(1) | none,
     }
     _streams = False
-
-    def __init__(
-        self, method: str = "geometric", *, tol: float = 1e-10, max_iter: int | None = None
-    ) -> None:
-        self.method = method
-        self.tol = tol
-        self.max_iter = max_iter
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> CircleFit:

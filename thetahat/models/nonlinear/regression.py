@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.source import Source
 from thetahat.estimator.base import Estimator
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, none, one_of, whole
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import CapabilityError, ParameterError
@@ -41,6 +42,7 @@ CAREFUL = TrustRegion(first_radius=0.01)
 """Small first steps, which stay near the start."""
 
 
+@with_parameters
 class NonlinearRegression(RegressorMixin, Watched, Estimator):
     """Non-linear regression: fits a user function f(x; θ), with standard errors and intervals.
 
@@ -126,6 +128,18 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
     True
     """
 
+    model: Callable[[Array, Array], Array] | None = None
+    start: Any = None
+    _: KW_ONLY
+    jacobian: Any = "auto"
+    bounds: Any = None
+    method: Any = "auto"
+    loss: Any = "squared"
+    restarts: int = 0
+    tol: float = 1e-10
+    max_iter: int | None = None
+    random_state: Any = None
+
     _ranges = {  # noqa: RUF012
         "model": Range(callable, "a function model(X, theta)") | none,
         "jacobian": one_of(*MODES) | Range(callable, "a function jacobian(X, theta)"),
@@ -134,32 +148,6 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         "max_iter": whole(1) | none,
     }
     _streams = False
-    _evidence: CurveEvidence | None
-
-    def __init__(
-        self,
-        model: Callable[[Array, Array], Array] | None = None,
-        start: Any = None,
-        *,
-        jacobian: Any = "auto",
-        bounds: Any = None,
-        method: Any = "auto",
-        loss: Any = "squared",
-        restarts: int = 0,
-        tol: float = 1e-10,
-        max_iter: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.model = model
-        self.start = start
-        self.jacobian = jacobian
-        self.bounds = bounds
-        self.method = method
-        self.loss = loss
-        self.restarts = restarts
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> NonlinearRegression:
@@ -184,7 +172,7 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         method = self._chosen(problem)
         # Set before the run, so that `predict` works if it is interrupted.
         attributes = partial(self._attributes, curve=problem.curve)
-        self._evidence = None
+        self._evidence: CurveEvidence | None = None
         with self._watching(self.max_iter, attributes, X, y) as watch:
             best = self._best_run(problem, method, start, watch)
         theta = best.theta

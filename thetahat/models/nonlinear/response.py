@@ -7,6 +7,7 @@ depend on the row: log(y/x₁), y/x₁, (y − baseline(x))/scale(x).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from thetahat.data.source import Source, row_weights
 from thetahat.data.validation import is_sparse
 from thetahat.estimator.base import Estimator
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, none, one_of
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array
@@ -28,6 +30,7 @@ MOST_RESIDUALS = 1000
 GROUPS = 2000
 
 
+@with_parameters
 class TransformedResponseRegressor(RegressorMixin, Estimator):
     """Regression on a transformed response: fits ψ(y, x) and predicts through ψ⁻¹.
 
@@ -73,6 +76,11 @@ class TransformedResponseRegressor(RegressorMixin, Estimator):
     True
     """
 
+    regressor: Any = None
+    _: KW_ONLY
+    response: Any = "identity"
+    retransform: str = "median"
+
     _ranges = {  # noqa: RUF012
         "regressor": Range(lambda value: hasattr(value, "fit"), "a regressor") | none,
         "response": one_of(*NAMED)
@@ -87,13 +95,6 @@ class TransformedResponseRegressor(RegressorMixin, Estimator):
     }
     _streams = False
     _accepts_sparse = True
-
-    def __init__(
-        self, regressor: Any = None, *, response: Any = "identity", retransform: str = "median"
-    ) -> None:
-        self.regressor = regressor
-        self.response = response
-        self.retransform = retransform
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

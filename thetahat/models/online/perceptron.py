@@ -7,12 +7,14 @@ mistakes are made, on any sequence.
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.source import Block
 from thetahat.data.summaries.moments import dense_rows
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import boolean, finite_vector, none, one_of, whole
 from thetahat.estimator.two_class_learner import TwoClassLearner
 from thetahat.foundation.errors import DataError
@@ -21,6 +23,7 @@ from thetahat.models.online.single_row import single_row
 from thetahat.models.preprocessing.monomials import MonomialExpansion
 
 
+@with_parameters
 class OnlinePerceptron(TwoClassLearner):
     """Online perceptron: learns a halfspace, or a polynomial threshold function, from its mistakes.
 
@@ -72,6 +75,12 @@ class OnlinePerceptron(TwoClassLearner):
     True
     """
 
+    _: KW_ONLY
+    degree: int = 1
+    start: str = "zeros"
+    bias: bool = True
+    separator: Any = None
+
     _ranges = {  # noqa: RUF012
         "degree": whole(1),
         "start": one_of("zeros", "ones"),
@@ -79,21 +88,6 @@ class OnlinePerceptron(TwoClassLearner):
         "separator": none | finite_vector,
     }
     _visits_rows_in_order = True
-
-    weights_: Array
-
-    def __init__(
-        self,
-        *,
-        degree: int = 1,
-        start: str = "zeros",
-        bias: bool = True,
-        separator: Any = None,
-    ) -> None:
-        self.degree = degree
-        self.start = start
-        self.bias = bias
-        self.separator = separator
 
     def fit(self, X: Any, y: Any = None) -> OnlinePerceptron:
         """Start from the beginning and learn the rows once, in order. Cost: O(n · size of φ).
@@ -213,7 +207,7 @@ class OnlinePerceptron(TwoClassLearner):
             expansion = MonomialExpansion(degree=self.degree, include_bias=False)
             self._monomials = expansion.fit(np.zeros((1, width)))
         size = self._features(np.zeros((1, width))).shape[1]
-        self.weights_ = np.zeros(size) if self.start == "zeros" else np.ones(size)
+        self.weights_: Array = np.zeros(size) if self.start == "zeros" else np.ones(size)
         self.n_rounds_, self.mistakes_ = 0, 0
         self.radius_, self.margin_ = 0.0, np.inf
         self.progress_: list[tuple[float, float]] = []

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
+
 import numpy as np
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import more_than, none, whole
 from thetahat.foundation.types import Array
 from thetahat.models.online.boolean_learner import BooleanLearner
 
 
+@with_parameters
 class Winnow(BooleanLearner):
     """Winnow: online learner of disjunctions of few among many variables.
 
@@ -57,13 +61,11 @@ class Winnow(BooleanLearner):
     True
     """
 
+    _: KW_ONLY
+    alpha: float = 2.0
+    n_relevant: int | None = None
+
     _ranges = {"alpha": more_than(1), "n_relevant": whole(1) | none}  # noqa: RUF012
-
-    weights_: Array
-
-    def __init__(self, *, alpha: float = 2.0, n_relevant: int | None = None) -> None:
-        self.alpha = alpha
-        self.n_relevant = n_relevant
 
     @property
     def mistake_bound_(self) -> float | None:
@@ -73,7 +75,7 @@ class Winnow(BooleanLearner):
         return float(2 + 3 * self.n_relevant * (1 + np.log2(max(2, self.n_features_in_))))
 
     def _begin(self, width: int) -> None:
-        self.weights_ = np.ones(width)
+        self.weights_: Array = np.ones(width)
 
     def _score(self, truth: Array) -> Array:
         # Scores of at least θ mean "true", so ties are positive.

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.source import Block
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import more_than, one_of, real
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
 
 
+@with_parameters
 class AnscombeTransform(RowwiseTransformer):
     """Anscombe transform: stabilises the variance of Poisson counts.
 
@@ -46,18 +49,16 @@ class AnscombeTransform(RowwiseTransformer):
     True
     """
 
+    _: KW_ONLY
+    gain: float = 1.0
+    offset: float = 0.0
+    inverse: str = "unbiased"
+
     _ranges = {  # noqa: RUF012
         "gain": more_than(0),
         "offset": real,
         "inverse": one_of("unbiased", "algebraic"),
     }
-
-    def __init__(
-        self, *, gain: float = 1.0, offset: float = 0.0, inverse: str = "unbiased"
-    ) -> None:
-        self.gain = gain
-        self.offset = offset
-        self.inverse = inverse
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

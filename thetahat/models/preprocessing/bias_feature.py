@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.source import Block
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import one_of
 from thetahat.foundation.types import Array
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
 
 
+@with_parameters
 class BiasFeature(RowwiseTransformer):
     """Add a constant feature with the value 1.
 
@@ -35,10 +38,10 @@ class BiasFeature(RowwiseTransformer):
     [[3.0, 4.0, 1.0], [5.0, 6.0, 1.0]]
     """
 
-    _ranges = {"position": one_of("last", "first")}  # noqa: RUF012
+    _: KW_ONLY
+    position: str = "last"
 
-    def __init__(self, *, position: str = "last") -> None:
-        self.position = position
+    _ranges = {"position": one_of("last", "first")}  # noqa: RUF012
 
     def fit(self, X: Any, y: Any = None) -> BiasFeature:
         """Store the columns; nothing is estimated. Cost: O(n d).

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.source import Block
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, boolean, none
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
@@ -20,6 +21,7 @@ _mapping = Range(
 )
 
 
+@with_parameters
 class FeatureMap(RowwiseTransformer):
     """Features computed by user functions of the columns, such as products or logarithms.
 
@@ -54,17 +56,11 @@ class FeatureMap(RowwiseTransformer):
     [[0.0, 2.0], [0.0, 3.0]]
     """
 
-    _ranges = {"functions": _mapping | none, "keep_columns": boolean}  # noqa: RUF012
+    functions: Mapping[str, Callable[..., Array] | tuple[Callable[..., Array], Any]] | None = None
+    _: KW_ONLY
+    keep_columns: bool = False
 
-    def __init__(
-        self,
-        functions: Mapping[str, Callable[..., Array] | tuple[Callable[..., Array], Any]]
-        | None = None,
-        *,
-        keep_columns: bool = False,
-    ) -> None:
-        self.functions = functions
-        self.keep_columns = keep_columns
+    _ranges = {"functions": _mapping | none, "keep_columns": boolean}  # noqa: RUF012
 
     def fit(self, X: Any, y: Any = None) -> FeatureMap:
         """Check the functions on the first rows; nothing is estimated. Cost: that of the functions.

@@ -8,6 +8,7 @@ of them.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY
 from itertools import combinations_with_replacement, groupby, product
 from math import comb, factorial, prod
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.source import Block
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import boolean, one_of, whole
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.memory import require_memory
@@ -22,6 +24,7 @@ from thetahat.foundation.types import Array
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
 
 
+@with_parameters
 class MonomialExpansion(RowwiseTransformer):
     """Polynomial features: all monomials of the columns up to a degree.
 
@@ -61,6 +64,11 @@ class MonomialExpansion(RowwiseTransformer):
     ['1', 'x0', 'x1', 'x0^2', 'x0 x1', 'x1^2']
     """
 
+    degree: int = 2
+    _: KW_ONLY
+    form: str = "distinct"
+    include_bias: bool = True
+
     _ranges = {  # noqa: RUF012
         "degree": whole(1),
         "form": one_of("distinct", "kernel", "ordered"),
@@ -70,13 +78,6 @@ class MonomialExpansion(RowwiseTransformer):
         "Reduce the degree, transform fewer rows at a time, or use a polynomial kernel, which does "
         "not compute the monomials."
     )
-
-    def __init__(
-        self, degree: int = 2, *, form: str = "distinct", include_bias: bool = True
-    ) -> None:
-        self.degree = degree
-        self.form = form
-        self.include_bias = include_bias
 
     def fit(self, X: Any, y: Any = None) -> MonomialExpansion:
         """Count the monomials; nothing is estimated from the values. Cost: a check of X.

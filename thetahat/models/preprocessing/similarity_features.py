@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from thetahat.data.source import Block, Source
 from thetahat.data.validation import as_source
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, none, whole
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.memory import require_memory
@@ -23,6 +25,7 @@ def inner_product(X: Array, Z: Array) -> Array:
     return X @ Z.T
 
 
+@with_parameters
 class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
     """Features that are the similarities of a row to a set of landmarks.
 
@@ -58,6 +61,11 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
     [[1.0, 0.3679], [0.3679, 1.0]]
     """
 
+    similarity: Callable[[Array, Array], Array] = inner_product
+    _: KW_ONLY
+    landmarks: Any = None
+    random_state: Any = None
+
     _ranges = {  # noqa: RUF012
         "similarity": Range(callable, "a function K(X, Z)"),
         "landmarks": whole(1)
@@ -65,17 +73,6 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
         | Range(lambda value: np.ndim(value) == 2, "an array of shape (m, d)"),
     }
     _too_large = "Use fewer landmarks, or transform fewer rows at a time."
-
-    def __init__(
-        self,
-        similarity: Callable[[Array, Array], Array] = inner_product,
-        *,
-        landmarks: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.similarity = similarity
-        self.landmarks = landmarks
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> SimilarityFeatures:
         """Choose the landmarks. Cost: one pass over X.

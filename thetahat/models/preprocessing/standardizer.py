@@ -8,13 +8,14 @@ the coefficients
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import provisional_frame
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, none, one_of
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.precision import EPSILON
@@ -28,6 +29,7 @@ _numbers = Range(
 )
 
 
+@with_parameters
 class Standardizer(RowwiseTransformer):
     """Centre and scale every column, by its own statistics or by given numbers.
 
@@ -66,14 +68,14 @@ class Standardizer(RowwiseTransformer):
     [[2.0]]
     """
 
+    _: KW_ONLY
+    center: Any = "mean"
+    scale: Any = "deviation"
+
     _ranges = {  # noqa: RUF012
         "center": one_of("mean") | none | _numbers,
         "scale": one_of("deviation", "length") | none | _numbers,
     }
-
-    def __init__(self, *, center: Any = "mean", scale: Any = "deviation") -> None:
-        self.center = center
-        self.scale = scale
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Standardizer:
         """Compute the centre and the scale of each column. Cost: O(n d).

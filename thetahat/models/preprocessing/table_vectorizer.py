@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from thetahat.data.columns.variables import Variable, variables
 from thetahat.data.source import Source
 from thetahat.data.validation import is_sparse
 from thetahat.estimator.base import Estimator, is_frame
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, check_ranges, none, one_of, whole
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.memory import require_memory
@@ -36,6 +38,7 @@ WIDE = 200
 """Number of indicator columns from which the matrix is sparse."""
 
 
+@with_parameters
 class TableVectorizer(TransformerMixin, Estimator):
     """Convert numbers, categories, dates and text to one matrix of numbers.
 
@@ -88,6 +91,13 @@ class TableVectorizer(TransformerMixin, Estimator):
     ['size', 'size=(missing)', 'colour=red']
     """
 
+    kinds: dict[str, str] | None = None
+    _: KW_ONLY
+    encoding: str = "indicators"
+    max_categories: int = 50
+    min_share: float = 0.001
+    max_terms: int = 20_000
+
     _ranges = {  # noqa: RUF012
         "kinds": Range(lambda value: isinstance(value, dict), "a dictionary of kinds") | none,
         "encoding": one_of("indicators", "codes"),
@@ -97,21 +107,6 @@ class TableVectorizer(TransformerMixin, Estimator):
     }
 
     _streams = False
-
-    def __init__(
-        self,
-        kinds: dict[str, str] | None = None,
-        *,
-        encoding: str = "indicators",
-        max_categories: int = 50,
-        min_share: float = 0.001,
-        max_terms: int = 20_000,
-    ) -> None:
-        self.kinds = kinds
-        self.encoding = encoding
-        self.max_categories = max_categories
-        self.min_share = min_share
-        self.max_terms = max_terms
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

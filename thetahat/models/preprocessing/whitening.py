@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import Moments, moments
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import at_least, one_of
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, IllConditionedWarning
@@ -25,6 +27,7 @@ _NAMED = 8
 """Maximum number of columns listed in an error message."""
 
 
+@with_parameters
 class Whitening(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
     """Whitening: centre the rows and transform their covariance to the identity.
 
@@ -66,14 +69,14 @@ class Whitening(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
     True
     """
 
+    _: KW_ONLY
+    method: str = "symmetric"
+    regularization: float = 0.0
+
     _ranges = {  # noqa: RUF012
         "method": one_of(*METHODS),
         "regularization": at_least(0),
     }
-
-    def __init__(self, *, method: str = "symmetric", regularization: float = 0.0) -> None:
-        self.method = method
-        self.regularization = regularization
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Whitening:
         """Compute the mean, the covariance and the whitening matrix. Cost: O(n d²).

@@ -16,6 +16,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import as_features
 from thetahat.estimator.base import is_frame
 from thetahat.estimator.classifier import Classifier
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
@@ -36,6 +37,7 @@ def _learner_has(method: str) -> Any:
     return check
 
 
+@with_parameters
 class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
     """Self-training: lets any classifier with probabilities learn from unlabelled rows too.
 
@@ -92,6 +94,13 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
     array([0, 0, 0, 1, 1, 1])
     """
 
+    estimator: Any = None
+    threshold: float = 0.75
+    criterion: str = "threshold"
+    k_best: int = 10
+    max_iter: int | None = 10
+    verbose: bool = False
+
     _streams = False
     _may_make_no_round = True
     """`n_iter_` is 0 if all rows have labels."""
@@ -102,22 +111,6 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
         "max_iter": none | whole(0),
         "verbose": boolean,
     }
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        threshold: float = 0.75,
-        criterion: str = "threshold",
-        k_best: int = 10,
-        max_iter: int | None = 10,
-        verbose: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.threshold = threshold
-        self.criterion = criterion
-        self.k_best = k_best
-        self.max_iter = max_iter
-        self.verbose = verbose
 
     @classmethod
     def _example(cls) -> SelfTrainingClassifier:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, one_of
 from thetahat.foundation.types import Array
 from thetahat.models.tree.single import SingleTree
@@ -116,6 +118,7 @@ class ClassificationTree(SingleTree, TreeClassifierLearner):
         return np.stack([classes.take(codes) for classes, codes in columns], axis=1)
 
 
+@with_parameters
 class DecisionTreeClassifier(ClassificationTree):
     """Decision tree classifier with exact splits.
 
@@ -230,47 +233,24 @@ class DecisionTreeClassifier(ClassificationTree):
     (2, 4)
     """
 
-    def __init__(
-        self,
-        *,
-        criterion: str = "gini",
-        splitter: str = "best",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = None,
-        random_state: Any = None,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        class_weight: Any = None,
-        ccp_alpha: float = 0.0,
-        monotonic_cst: Any = None,
-        categorical_features: Any = None,
-        categorical_split: str = "subset",
-        candidates: str = "midpoints",
-        leaf_rate: float | None = None,
-        min_gain: float = 0.0,
-        oblique: int = 0,
-        ties: str = "first",
-    ) -> None:
-        self.criterion = criterion
-        self.splitter = splitter
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.random_state = random_state
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.class_weight = class_weight
-        self.ccp_alpha = ccp_alpha
-        self.monotonic_cst = monotonic_cst
-        self.categorical_features = categorical_features
-        self.categorical_split = categorical_split
-        self.candidates = candidates
-        self.leaf_rate = leaf_rate
-        self.min_gain = min_gain
-        self.oblique = oblique
-        self.ties = ties
+    _: KW_ONLY
+    criterion: str = "gini"
+    splitter: str = "best"
+    max_depth: int | None = None
+    min_samples_split: float = 2
+    min_samples_leaf: float = 1
+    min_weight_fraction_leaf: float = 0.0
+    max_features: Any = None
+    random_state: Any = None
+    max_leaf_nodes: int | None = None
+    min_impurity_decrease: float = 0.0
+    class_weight: Any = None
+    ccp_alpha: float = 0.0
+    monotonic_cst: Any = None
+    categorical_features: Any = None
+    categorical_split: str = "subset"
+    candidates: str = "midpoints"
+    leaf_rate: float | None = None
+    min_gain: float = 0.0
+    oblique: int = 0
+    ties: str = "first"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from sklearn.base import RegressorMixin
 
 from thetahat.data.in_memory import InMemory
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, one_of
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.likelihood import Poisson
@@ -73,6 +75,7 @@ class RegressionTree(RegressorMixin, SingleTree):
         return values[:, 0] if self.n_outputs_ == 1 else values
 
 
+@with_parameters
 class DecisionTreeRegressor(RegressionTree):
     """Decision tree regressor with exact splits.
 
@@ -176,45 +179,23 @@ class DecisionTreeRegressor(RegressionTree):
     (np.float64(3.5), array([4.33333333, 0.        ]))
     """
 
-    def __init__(
-        self,
-        *,
-        criterion: str = "squared_error",
-        splitter: str = "best",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = None,
-        random_state: Any = None,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        ccp_alpha: float = 0.0,
-        monotonic_cst: Any = None,
-        categorical_features: Any = None,
-        categorical_split: str = "subset",
-        candidates: str = "midpoints",
-        leaf_rate: float | None = None,
-        min_gain: float = 0.0,
-        oblique: int = 0,
-        ties: str = "first",
-    ) -> None:
-        self.criterion = criterion
-        self.splitter = splitter
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.random_state = random_state
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.ccp_alpha = ccp_alpha
-        self.monotonic_cst = monotonic_cst
-        self.categorical_features = categorical_features
-        self.categorical_split = categorical_split
-        self.candidates = candidates
-        self.leaf_rate = leaf_rate
-        self.min_gain = min_gain
-        self.oblique = oblique
-        self.ties = ties
+    _: KW_ONLY
+    criterion: str = "squared_error"
+    splitter: str = "best"
+    max_depth: int | None = None
+    min_samples_split: float = 2
+    min_samples_leaf: float = 1
+    min_weight_fraction_leaf: float = 0.0
+    max_features: Any = None
+    random_state: Any = None
+    max_leaf_nodes: int | None = None
+    min_impurity_decrease: float = 0.0
+    ccp_alpha: float = 0.0
+    monotonic_cst: Any = None
+    categorical_features: Any = None
+    categorical_split: str = "subset"
+    candidates: str = "midpoints"
+    leaf_rate: float | None = None
+    min_gain: float = 0.0
+    oblique: int = 0
+    ties: str = "first"

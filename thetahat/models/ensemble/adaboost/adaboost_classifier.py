@@ -5,13 +5,14 @@ F(x) = Σ_m α_m G_m(x),   a stagewise minimum of   Σᵢ wᵢ e^{−yᵢF(xᵢ)
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
 from sklearn.callback import with_callbacks
 
 from thetahat.data.in_memory import InMemory
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import between, one_of
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
@@ -29,6 +30,7 @@ from thetahat.models.tree.classification import DecisionTreeClassifier
 from thetahat.models.tree.structure import Tree
 
 
+@with_parameters
 class AdaBoostClassifier(WeightBoostedClassifier):
     """AdaBoost classifier: a weighted vote of weak classifiers.
 
@@ -128,35 +130,20 @@ class AdaBoostClassifier(WeightBoostedClassifier):
     True
     """
 
+    estimator: Any = None
+    _: KW_ONLY
+    n_estimators: int = 50
+    learning_rate: float = 1.0
+    random_state: Any = None
+    algorithm: str = "discrete"
+    gamma: float = 0.1
+    resample: bool | str = "auto"
+
     _ranges = {  # noqa: RUF012
         **RANGES,
         "algorithm": one_of("discrete", "real", "adaptive_beta", "fixed_beta"),
         "gamma": between(0, 0.5),
     }
-
-    n_classes_: int
-    training_errors_: Array
-    training_error_bound_: Array
-    exponential_loss_: Array
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int = 50,
-        learning_rate: float = 1.0,
-        random_state: Any = None,
-        algorithm: str = "discrete",
-        gamma: float = 0.1,
-        resample: bool | str = "auto",
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.random_state = random_state
-        self.algorithm = algorithm
-        self.gamma = gamma
-        self.resample = resample
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> AdaBoostClassifier:

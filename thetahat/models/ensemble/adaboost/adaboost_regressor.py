@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
+from dataclasses import KW_ONLY, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.callback import with_callbacks
 
 from thetahat import _native
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import one_of
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array
@@ -24,6 +25,7 @@ ROWS_PER_THREAD = 1024
 """Minimum number of rows per thread."""
 
 
+@with_parameters
 class AdaBoostRegressor(RegressorMixin, WeightBoosting):
     """AdaBoost regressor (AdaBoost.R2): the weighted median of regressors.
 
@@ -89,28 +91,19 @@ class AdaBoostRegressor(RegressorMixin, WeightBoosting):
     True
     """
 
+    estimator: Any = None
+    _: KW_ONLY
+    n_estimators: int = 50
+    learning_rate: float = 1.0
+    loss: str = "linear"
+    random_state: Any = None
+    resample: bool | str = True
+
     _draws_rows = True
     _ranges = {**RANGES, "loss": one_of("linear", "square", "exponential")}  # noqa: RUF012
-    _ranked: RankedTrees | None = None
+    _ranked: ClassVar[RankedTrees | None] = None
     """The learners as trees with ranks for values, if they are small trees; models saved by earlier
     versions do not have it."""
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int = 50,
-        learning_rate: float = 1.0,
-        loss: str = "linear",
-        random_state: Any = None,
-        resample: bool | str = True,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.loss = loss
-        self.random_state = random_state
-        self.resample = resample
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> AdaBoostRegressor:

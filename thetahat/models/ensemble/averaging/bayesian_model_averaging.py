@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.averaging.model_averaging import ModelAveraging
@@ -21,6 +23,7 @@ from thetahat.models.ensemble.averaging.normal_mixture import mixture_quantile
 from thetahat.models.ensemble.combination.base import EnsembleRegressor, average
 
 
+@with_parameters
 class BayesianModelAveraging(ModelAveraging, EnsembleRegressor):
     """Bayesian model averaging of regressors, weighted by their posterior probabilities.
 
@@ -91,18 +94,11 @@ class BayesianModelAveraging(ModelAveraging, EnsembleRegressor):
     >>> mean, std = average.predict([[1.0]], return_std=True)
     """
 
-    def __init__(
-        self,
-        estimators: list[tuple[str, Any]],
-        *,
-        evidence: str = "auto",
-        prior: Any = None,
-        cv: Any = None,
-    ) -> None:
-        self.estimators = estimators
-        self.evidence = evidence
-        self.prior = prior
-        self.cv = cv
+    estimators: list[tuple[str, Any]]
+    _: KW_ONLY
+    evidence: str = "auto"
+    prior: Any = None
+    cv: Any = None
 
     @classmethod
     def _example(cls) -> BayesianModelAveraging:

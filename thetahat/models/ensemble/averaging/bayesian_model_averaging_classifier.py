@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.averaging.model_averaging import ModelAveraging
@@ -15,6 +17,7 @@ from thetahat.models.ensemble.averaging.model_evidence import LEAST_PROBABILITY
 from thetahat.models.ensemble.combination.base import EnsembleClassifier, average
 
 
+@with_parameters
 class BayesianModelAveragingClassifier(ModelAveraging, EnsembleClassifier):
     """Bayesian model averaging of classifiers, weighted by their posterior probabilities.
 
@@ -71,18 +74,11 @@ class BayesianModelAveragingClassifier(ModelAveraging, EnsembleClassifier):
     (array([1., 0.]), 'cv')
     """
 
-    def __init__(
-        self,
-        estimators: list[tuple[str, Any]],
-        *,
-        evidence: str = "auto",
-        prior: Any = None,
-        cv: Any = None,
-    ) -> None:
-        self.estimators = estimators
-        self.evidence = evidence
-        self.prior = prior
-        self.cv = cv
+    estimators: list[tuple[str, Any]]
+    _: KW_ONLY
+    evidence: str = "auto"
+    prior: Any = None
+    cv: Any = None
 
     @classmethod
     def _example(cls) -> BayesianModelAveragingClassifier:

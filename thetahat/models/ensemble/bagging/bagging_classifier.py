@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.bagging.base import Bagging
@@ -26,6 +28,7 @@ def _base_decides(bag: Any) -> bool:
     return hasattr(members[0] if members else bag._base(), "decision_function")
 
 
+@with_parameters
 class BaggingClassifier(Bagging, EnsembleClassifier):
     """Bagging classifier: the average of one classifier fitted to many bootstrap samples.
 
@@ -110,32 +113,18 @@ class BaggingClassifier(Bagging, EnsembleClassifier):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        n_estimators: int = 10,
-        *,
-        max_samples: int | float | None = None,
-        max_features: int | float = 1.0,
-        bootstrap: bool = True,
-        bootstrap_features: bool = False,
-        oob_score: bool = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.max_features = max_features
-        self.bootstrap = bootstrap
-        self.bootstrap_features = bootstrap_features
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    estimator: Any = None
+    n_estimators: int = 10
+    _: KW_ONLY
+    max_samples: int | float | None = None
+    max_features: int | float = 1.0
+    bootstrap: bool = True
+    bootstrap_features: bool = False
+    oob_score: bool = False
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     @with_callbacks
     def fit(

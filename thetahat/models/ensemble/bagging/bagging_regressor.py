@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.bagging.base import Bagging
@@ -22,6 +24,7 @@ from thetahat.models.ensemble.combination.base import EnsembleRegressor, average
 from thetahat.models.ensemble.combination.metadata_routing import routed
 
 
+@with_parameters
 class BaggingRegressor(Bagging, EnsembleRegressor):
     """Bagging regressor: the mean of one regressor fitted to many bootstrap samples.
 
@@ -100,32 +103,18 @@ class BaggingRegressor(Bagging, EnsembleRegressor):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        n_estimators: int = 10,
-        *,
-        max_samples: int | float | None = None,
-        max_features: int | float = 1.0,
-        bootstrap: bool = True,
-        bootstrap_features: bool = False,
-        oob_score: bool = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.max_features = max_features
-        self.bootstrap = bootstrap
-        self.bootstrap_features = bootstrap_features
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    estimator: Any = None
+    n_estimators: int = 10
+    _: KW_ONLY
+    max_samples: int | float | None = None
+    max_features: int | float = 1.0
+    bootstrap: bool = True
+    bootstrap_features: bool = False
+    oob_score: bool = False
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     @with_callbacks
     def fit(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import dense_rows
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean
 from thetahat.foundation.types import Array
@@ -18,6 +19,7 @@ TINY = 1e-9
 """Fraction of the mean squared residual added to the diagonal: equal models get equal weights."""
 
 
+@with_parameters
 class LinearCombination(LinearRegressor):
     """Weighted sum of models: least squares on their predictions.
 
@@ -59,6 +61,12 @@ class LinearCombination(LinearRegressor):
     array([0.3333, 0.6667])
     """
 
+    alpha: float = 0.0
+    _: KW_ONLY
+    positive: bool = False
+    sum_to_one: bool = False
+    fit_intercept: bool = False
+
     _ranges = {  # noqa: RUF012
         "alpha": at_least(0),
         "positive": boolean,
@@ -66,19 +74,6 @@ class LinearCombination(LinearRegressor):
         "fit_intercept": boolean,
     }
     _multi_output = False
-
-    def __init__(
-        self,
-        alpha: float = 0.0,
-        *,
-        positive: bool = False,
-        sum_to_one: bool = False,
-        fit_intercept: bool = False,
-    ) -> None:
-        self.alpha = alpha
-        self.positive = positive
-        self.sum_to_one = sum_to_one
-        self.fit_intercept = fit_intercept
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LinearCombination:
         """Compute the weights of the models. Cost: O(n M²) and O(M³) for M models.

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.utils.metaestimators import available_if
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.combination.base import EnsembleClassifier
 from thetahat.models.ensemble.combination.stacking import Stacking, final_has
 
 
+@with_parameters
 class StackingClassifier(Stacking, EnsembleClassifier):
     """Stacking classifier: a final classifier combines the outputs of several models.
 
@@ -78,26 +81,16 @@ class StackingClassifier(Stacking, EnsembleClassifier):
     (array(['yes', 'no'], dtype='<U3'), ['predict_proba', 'decision_function'])
     """
 
-    _mixes_kinds = True
+    estimators: list[tuple[str, Any]]
+    final_estimator: Any = None
+    _: KW_ONLY
+    cv: Any = None
+    stack_method: str = "auto"
+    n_jobs: int | None = None
+    passthrough: bool = False
+    verbose: int = 0
 
-    def __init__(
-        self,
-        estimators: list[tuple[str, Any]],
-        final_estimator: Any = None,
-        *,
-        cv: Any = None,
-        stack_method: str = "auto",
-        n_jobs: int | None = None,
-        passthrough: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.estimators = estimators
-        self.final_estimator = final_estimator
-        self.cv = cv
-        self.stack_method = stack_method
-        self.n_jobs = n_jobs
-        self.passthrough = passthrough
-        self.verbose = verbose
+    _mixes_kinds = True
 
     @classmethod
     def _example(cls) -> StackingClassifier:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 from sklearn.callback import with_callbacks
 from sklearn.utils.metaestimators import available_if
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.models.ensemble.combination.base import EnsembleRegressor
 from thetahat.models.ensemble.combination.stacking import Stacking, final_has
 
 
+@with_parameters
 class StackingRegressor(Stacking, EnsembleRegressor):
     """Stacking regressor: a final regressor combines the outputs of several models.
 
@@ -69,22 +72,13 @@ class StackingRegressor(Stacking, EnsembleRegressor):
     array([1., 0.])
     """
 
-    def __init__(
-        self,
-        estimators: list[tuple[str, Any]],
-        final_estimator: Any = None,
-        *,
-        cv: Any = None,
-        n_jobs: int | None = None,
-        passthrough: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.estimators = estimators
-        self.final_estimator = final_estimator
-        self.cv = cv
-        self.n_jobs = n_jobs
-        self.passthrough = passthrough
-        self.verbose = verbose
+    estimators: list[tuple[str, Any]]
+    final_estimator: Any = None
+    _: KW_ONLY
+    cv: Any = None
+    n_jobs: int | None = None
+    passthrough: bool = False
+    verbose: int = 0
 
     stack_method = "predict"
 

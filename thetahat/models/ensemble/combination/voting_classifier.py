@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.callback import with_callbacks
 from sklearn.preprocessing import LabelEncoder
 from sklearn.utils.metaestimators import available_if
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import boolean, one_of
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
@@ -25,6 +27,7 @@ def _is_soft(model: Any) -> bool:
     return True
 
 
+@with_parameters
 class VotingClassifier(Voting, EnsembleClassifier):
     """Voting classifier: a majority vote of different classifiers, or their mean probabilities.
 
@@ -77,24 +80,15 @@ class VotingClassifier(Voting, EnsembleClassifier):
     array(['yes', 'no'], dtype='<U3')
     """
 
-    _ranges = {"voting": one_of("hard", "soft"), "flatten_transform": boolean}  # noqa: RUF012
+    estimators: list[tuple[str, Any]]
+    _: KW_ONLY
+    voting: str = "hard"
+    weights: Any = None
+    n_jobs: int | None = None
+    flatten_transform: bool = True
+    verbose: bool = False
 
-    def __init__(
-        self,
-        estimators: list[tuple[str, Any]],
-        *,
-        voting: str = "hard",
-        weights: Any = None,
-        n_jobs: int | None = None,
-        flatten_transform: bool = True,
-        verbose: bool = False,
-    ) -> None:
-        self.estimators = estimators
-        self.voting = voting
-        self.weights = weights
-        self.n_jobs = n_jobs
-        self.flatten_transform = flatten_transform
-        self.verbose = verbose
+    _ranges = {"voting": one_of("hard", "soft"), "flatten_transform": boolean}  # noqa: RUF012
 
     @classmethod
     def _example(cls) -> VotingClassifier:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from sklearn.callback import with_callbacks
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.combination.base import EnsembleRegressor, average
 from thetahat.models.ensemble.combination.voting import Voting
 
 
+@with_parameters
 class VotingRegressor(Voting, EnsembleRegressor):
     """Voting regressor: the weighted mean of the predictions of different models.
 
@@ -54,18 +57,11 @@ class VotingRegressor(Voting, EnsembleRegressor):
     (5, 2)
     """
 
-    def __init__(
-        self,
-        estimators: list[tuple[str, Any]],
-        *,
-        weights: Any = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.estimators = estimators
-        self.weights = weights
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    estimators: list[tuple[str, Any]]
+    _: KW_ONLY
+    weights: Any = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
     @classmethod
     def _example(cls) -> VotingRegressor:

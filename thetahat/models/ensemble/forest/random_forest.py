@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.models.ensemble.forest.classifier import ForestClassifier
 from thetahat.models.ensemble.forest.regressor import ForestRegressor
 from thetahat.models.tree.classification import DecisionTreeClassifier
 from thetahat.models.tree.regression import DecisionTreeRegressor
 
 
+@with_parameters
 class RandomForestClassifier(ForestClassifier):
     """Random forest classifier: the average of many trees grown on random rows and columns.
 
@@ -138,63 +141,38 @@ class RandomForestClassifier(ForestClassifier):
     ['low', 'high']
     """
 
+    n_estimators: int = 100
+    _: KW_ONLY
+    criterion: str = "gini"
+    max_depth: int | None = None
+    min_samples_split: float = 2
+    min_samples_leaf: float = 1
+    min_weight_fraction_leaf: float = 0.0
+    max_features: Any = "sqrt"
+    max_leaf_nodes: int | None = None
+    min_impurity_decrease: float = 0.0
+    bootstrap: bool = True
+    oob_score: Any = False
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
+    warm_start: bool = False
+    class_weight: Any = None
+    ccp_alpha: float = 0.0
+    max_samples: float | None = None
+    monotonic_cst: Any = None
+    max_features_per_tree: Any = None
+    max_candidates: int | None = None
+    splits: str = "auto"
+    categorical_features: Any = None
+
     _everyday = "random forest"
 
     _draws_rows = True
     _kind_of_tree = DecisionTreeClassifier
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        criterion: str = "gini",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = "sqrt",
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        bootstrap: bool = True,
-        oob_score: Any = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        class_weight: Any = None,
-        ccp_alpha: float = 0.0,
-        max_samples: float | None = None,
-        monotonic_cst: Any = None,
-        max_features_per_tree: Any = None,
-        max_candidates: int | None = None,
-        splits: str = "auto",
-        categorical_features: Any = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.ccp_alpha = ccp_alpha
-        self.max_samples = max_samples
-        self.monotonic_cst = monotonic_cst
-        self.max_features_per_tree = max_features_per_tree
-        self.max_candidates = max_candidates
-        self.splits = splits
-        self.categorical_features = categorical_features
 
-
+@with_parameters
 class RandomForestRegressor(ForestRegressor):
     """Random forest regressor: the average of many regression trees grown on random rows.
 
@@ -314,56 +292,31 @@ class RandomForestRegressor(ForestRegressor):
     [0.0, 1.0]
     """
 
+    n_estimators: int = 100
+    _: KW_ONLY
+    criterion: str = "squared_error"
+    max_depth: int | None = None
+    min_samples_split: float = 2
+    min_samples_leaf: float = 1
+    min_weight_fraction_leaf: float = 0.0
+    max_features: Any = 1.0
+    max_leaf_nodes: int | None = None
+    min_impurity_decrease: float = 0.0
+    bootstrap: bool = True
+    oob_score: Any = False
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
+    warm_start: bool = False
+    ccp_alpha: float = 0.0
+    max_samples: float | None = None
+    monotonic_cst: Any = None
+    max_features_per_tree: Any = None
+    max_candidates: int | None = None
+    splits: str = "auto"
+    categorical_features: Any = None
+
     _everyday = "random forest"
 
     _draws_rows = True
     _kind_of_tree = DecisionTreeRegressor
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        criterion: str = "squared_error",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = 1.0,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        bootstrap: bool = True,
-        oob_score: Any = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        ccp_alpha: float = 0.0,
-        max_samples: float | None = None,
-        monotonic_cst: Any = None,
-        max_features_per_tree: Any = None,
-        max_candidates: int | None = None,
-        splits: str = "auto",
-        categorical_features: Any = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.ccp_alpha = ccp_alpha
-        self.max_samples = max_samples
-        self.monotonic_cst = monotonic_cst
-        self.max_features_per_tree = max_features_per_tree
-        self.max_candidates = max_candidates
-        self.splits = splits
-        self.categorical_features = categorical_features

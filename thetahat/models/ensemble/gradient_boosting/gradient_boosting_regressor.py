@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named
 from thetahat.mathematics.losses.base import Loss
@@ -12,6 +14,7 @@ from thetahat.models.ensemble.gradient_boosting.gradient_boosting_base import Ba
 from thetahat.models.ensemble.gradient_boosting.regressor import BaseBoostingRegressor
 
 
+@with_parameters
 class GradientBoostingRegressor(BaseGradientBoosting, BaseBoostingRegressor):
     """Gradient boosting for regression, with small trees or any regressor, for any loss.
 
@@ -149,60 +152,32 @@ class GradientBoostingRegressor(BaseGradientBoosting, BaseBoostingRegressor):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        loss: Any = "squared_error",
-        learning_rate: float = 0.1,
-        n_estimators: int = 100,
-        subsample: float = 1.0,
-        min_samples_split: Any = 2,
-        min_samples_leaf: Any = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_depth: int | None = 3,
-        min_impurity_decrease: float = 0.0,
-        init: Any = None,
-        random_state: Any = None,
-        max_features: Any = None,
-        alpha: float = 0.9,
-        verbose: int = 0,
-        max_leaf_nodes: int | None = None,
-        warm_start: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int | None = None,
-        tol: float = 1e-4,
-        ccp_alpha: float = 0.0,
-        max_bins: int = 255,
-        leaf_update: str = "auto",
-        reoptimise: str = "last",
-        checkpoint: Any = None,
-        estimator: Any = None,
-    ) -> None:
-        self.loss = loss
-        self.learning_rate = learning_rate
-        self.n_estimators = n_estimators
-        self.subsample = subsample
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_depth = max_depth
-        self.min_impurity_decrease = min_impurity_decrease
-        self.init = init
-        self.random_state = random_state
-        self.max_features = max_features
-        self.alpha = alpha
-        self.verbose = verbose
-        self.max_leaf_nodes = max_leaf_nodes
-        self.warm_start = warm_start
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.ccp_alpha = ccp_alpha
-        self.max_bins = max_bins
-        self.leaf_update = leaf_update
-        self.reoptimise = reoptimise
-        self.checkpoint = checkpoint
-        self.estimator = estimator
+    _: KW_ONLY
+    loss: Any = "squared_error"
+    learning_rate: float = 0.1
+    n_estimators: int = 100
+    subsample: float = 1.0
+    min_samples_split: Any = 2
+    min_samples_leaf: Any = 1
+    min_weight_fraction_leaf: float = 0.0
+    max_depth: int | None = 3
+    min_impurity_decrease: float = 0.0
+    init: Any = None
+    random_state: Any = None
+    max_features: Any = None
+    alpha: float = 0.9
+    verbose: int = 0
+    max_leaf_nodes: int | None = None
+    warm_start: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int | None = None
+    tol: float = 1e-4
+    ccp_alpha: float = 0.0
+    max_bins: int = 255
+    leaf_update: str = "auto"
+    reoptimise: str = "last"
+    checkpoint: Any = None
+    estimator: Any = None
 
     def apply(self, X: Any) -> Array:
         """Return the leaf that each row reaches in each tree.

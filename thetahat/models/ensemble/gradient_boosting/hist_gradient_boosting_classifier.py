@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.models.ensemble.gradient_boosting.classifier import BaseBoostingClassifier
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_base import (
     BaseHistGradientBoosting,
 )
 
 
+@with_parameters
 class HistGradientBoostingClassifier(BaseHistGradientBoosting, BaseBoostingClassifier):
     """Gradient boosting of classification trees on binned columns, for any loss.
 
@@ -134,57 +137,30 @@ class HistGradientBoostingClassifier(BaseHistGradientBoosting, BaseBoostingClass
     ['low', 'high']
     """
 
-    _everyday = "boosted trees"
+    loss: Any = "log_loss"
+    _: KW_ONLY
+    learning_rate: float = 0.1
+    max_iter: int = 100
+    max_leaf_nodes: int | None = 31
+    max_depth: int | None = None
+    min_samples_leaf: int = 20
+    l2_regularization: float = 0.0
+    max_features: float = 1.0
+    max_bins: int = 255
+    categorical_features: Any = "from_dtype"
+    monotonic_cst: Any = None
+    interaction_cst: Any = None
+    warm_start: bool = False
+    early_stopping: Any = "auto"
+    scoring: Any = "loss"
+    validation_fraction: Any = 0.1
+    n_iter_no_change: int = 10
+    tol: float = 1e-7
+    verbose: int = 0
+    random_state: Any = None
+    class_weight: Any = None
+    leaf_update: str = "auto"
+    reoptimise: str = "last"
+    checkpoint: Any = None
 
-    def __init__(
-        self,
-        loss: Any = "log_loss",
-        *,
-        learning_rate: float = 0.1,
-        max_iter: int = 100,
-        max_leaf_nodes: int | None = 31,
-        max_depth: int | None = None,
-        min_samples_leaf: int = 20,
-        l2_regularization: float = 0.0,
-        max_features: float = 1.0,
-        max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        monotonic_cst: Any = None,
-        interaction_cst: Any = None,
-        warm_start: bool = False,
-        early_stopping: Any = "auto",
-        scoring: Any = "loss",
-        validation_fraction: Any = 0.1,
-        n_iter_no_change: int = 10,
-        tol: float = 1e-7,
-        verbose: int = 0,
-        random_state: Any = None,
-        class_weight: Any = None,
-        leaf_update: str = "auto",
-        reoptimise: str = "last",
-        checkpoint: Any = None,
-    ) -> None:
-        self.loss = loss
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.l2_regularization = l2_regularization
-        self.max_features = max_features
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.monotonic_cst = monotonic_cst
-        self.interaction_cst = interaction_cst
-        self.warm_start = warm_start
-        self.early_stopping = early_stopping
-        self.scoring = scoring
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.verbose = verbose
-        self.random_state = random_state
-        self.class_weight = class_weight
-        self.leaf_update = leaf_update
-        self.reoptimise = reoptimise
-        self.checkpoint = checkpoint
+    _everyday = "boosted trees"

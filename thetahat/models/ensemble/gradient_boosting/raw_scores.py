@@ -9,15 +9,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import check_scoring
 from sklearn.utils.validation import has_fit_parameter
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.gradient_boosting.rounds import Rows, Scorer
 
 
+@with_parameters
 class _Answers(BaseEstimator):
     """Stand-in for a fitted model whose predictions come from given raw predictions."""
 
-    def __init__(self, model: Any = None) -> None:
-        self.model = model
+    model: Any = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         return self

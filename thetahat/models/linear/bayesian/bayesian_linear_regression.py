@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import Moments, dense_rows, moments
 from thetahat.data.views import reweighted
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import Range, boolean, more_than, none
 from thetahat.foundation.arguments import numbers
@@ -62,6 +63,7 @@ class SeenRows:
         )
 
 
+@with_parameters
 class BayesianLinearRegression(Credible, LinearRegressor):
     """Linear regression with a normal prior on the coefficients, giving their full posterior.
 
@@ -117,27 +119,19 @@ class BayesianLinearRegression(Credible, LinearRegressor):
     (2.9, 0.183)
     """
 
+    prior_mean: Any = 0.0
+    prior_covariance: Any = 1.0
+    _: KW_ONLY
+    noise: float | None = None
+    fit_intercept: bool = True
+    intercept_prior: tuple[float, float] | None = None
+
     _ranges = {  # noqa: RUF012
         "noise": more_than(0) | none,
         "fit_intercept": boolean,
         "intercept_prior": level_prior | none,
     }
     _multi_output = False
-
-    def __init__(
-        self,
-        prior_mean: Any = 0.0,
-        prior_covariance: Any = 1.0,
-        *,
-        noise: float | None = None,
-        fit_intercept: bool = True,
-        intercept_prior: tuple[float, float] | None = None,
-    ) -> None:
-        self.prior_mean = prior_mean
-        self.prior_covariance = prior_covariance
-        self.noise = noise
-        self.fit_intercept = fit_intercept
-        self.intercept_prior = intercept_prior
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, noise: Any = None

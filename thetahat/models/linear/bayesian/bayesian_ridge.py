@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.callback import with_callbacks
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import dense_rows, means, moments
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import DIRECT_SIZE, LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, more_than, none, whole
 from thetahat.estimator.watching import Watched
@@ -29,6 +30,7 @@ from thetahat.objective.least_squares.ridge_path import RidgePath
 NO_PENALTIES = np.empty(0)
 
 
+@with_parameters
 class BayesianRidge(Credible, Watched, LinearRegressor):
     """Bayesian ridge regression, which estimates the penalty and the noise from the data.
 
@@ -106,6 +108,20 @@ class BayesianRidge(Credible, Watched, LinearRegressor):
     >>> mean, std = model.predict(data.X[:2], return_std=True)
     """
 
+    _: KW_ONLY
+    max_iter: int = 300
+    tol: float = 1.0e-3
+    alpha_1: float = 1.0e-6
+    alpha_2: float = 1.0e-6
+    lambda_1: float = 1.0e-6
+    lambda_2: float = 1.0e-6
+    alpha_init: float | None = None
+    lambda_init: float | None = None
+    compute_score: bool = False
+    fit_intercept: bool = True
+    copy_X: bool = True
+    verbose: bool = False
+
     _ranges = {  # noqa: RUF012
         "max_iter": whole(1),
         "tol": at_least(0),
@@ -119,35 +135,6 @@ class BayesianRidge(Credible, Watched, LinearRegressor):
         "fit_intercept": boolean,
     }
     _multi_output = False
-
-    def __init__(
-        self,
-        *,
-        max_iter: int = 300,
-        tol: float = 1.0e-3,
-        alpha_1: float = 1.0e-6,
-        alpha_2: float = 1.0e-6,
-        lambda_1: float = 1.0e-6,
-        lambda_2: float = 1.0e-6,
-        alpha_init: float | None = None,
-        lambda_init: float | None = None,
-        compute_score: bool = False,
-        fit_intercept: bool = True,
-        copy_X: bool = True,
-        verbose: bool = False,
-    ) -> None:
-        self.max_iter = max_iter
-        self.tol = tol
-        self.alpha_1 = alpha_1
-        self.alpha_2 = alpha_2
-        self.lambda_1 = lambda_1
-        self.lambda_2 = lambda_2
-        self.alpha_init = alpha_init
-        self.lambda_init = lambda_init
-        self.compute_score = compute_score
-        self.fit_intercept = fit_intercept
-        self.copy_X = copy_X
-        self.verbose = verbose
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BayesianRidge:

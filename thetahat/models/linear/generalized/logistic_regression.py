@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from sklearn.callback import with_callbacks
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import (
     at_least,
     boolean,
@@ -28,6 +30,7 @@ from thetahat.models.linear.inference.likelihood_inference import LikelihoodInfe
 from thetahat.objective.empirical_risk import EmpiricalRisk
 
 
+@with_parameters
 class LogisticRegression(LikelihoodInference, LogisticClassifier):
     """Logistic regression classifier with an L2, L1 or elastic-net penalty.
 
@@ -122,6 +125,23 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier):
     0.5
     """
 
+    penalty: Any = "deprecated"
+    _: KW_ONLY
+    C: float = 1.0
+    l1_ratio: float | None = 0.0
+    dual: bool = False
+    tol: float = 1e-4
+    fit_intercept: bool = True
+    intercept_scaling: float = 1
+    class_weight: Any = None
+    random_state: Any = None
+    solver: Any = "lbfgs"
+    max_iter: int = 100
+    verbose: int = 0
+    warm_start: bool = False
+    n_jobs: int | None = None
+    reference: Any = None
+
     _everyday = "logistic regression"
     _ranges = {  # noqa: RUF012
         "penalty": one_of("deprecated", "l2", "l1", "elasticnet") | none,
@@ -133,41 +153,6 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier):
         "max_iter": whole(0),
         "warm_start": boolean,
     }
-
-    def __init__(
-        self,
-        penalty: Any = "deprecated",
-        *,
-        C: float = 1.0,
-        l1_ratio: float | None = 0.0,
-        dual: bool = False,
-        tol: float = 1e-4,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1,
-        class_weight: Any = None,
-        random_state: Any = None,
-        solver: Any = "lbfgs",
-        max_iter: int = 100,
-        verbose: int = 0,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        reference: Any = None,
-    ) -> None:
-        self.penalty = penalty
-        self.C = C
-        self.l1_ratio = l1_ratio
-        self.dual = dual
-        self.tol = tol
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.solver = solver
-        self.max_iter = max_iter
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.reference = reference
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LogisticRegression:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from sklearn.model_selection import check_cv
 
 from thetahat.data.class_weights import class_weighted
 from thetahat.data.in_memory import InMemory
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.config import config, settings
@@ -54,6 +55,7 @@ array_of_shares = Range(
 )
 
 
+@with_parameters
 class LogisticRegressionCV(LogisticClassifier):
     """Logistic regression that chooses C and l1_ratio by cross-validation.
 
@@ -159,6 +161,25 @@ class LogisticRegressionCV(LogisticClassifier):
     (5, 1, 5)
     """
 
+    _: KW_ONLY
+    Cs: Any = 10
+    l1_ratios: Any = DEFAULT
+    fit_intercept: bool = True
+    cv: Any = None
+    dual: bool = False
+    penalty: str = "deprecated"
+    scoring: Any = DEFAULT
+    solver: Any = "lbfgs"
+    tol: float | None = 1e-4
+    max_iter: int = 100
+    class_weight: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    refit: bool = True
+    intercept_scaling: float = 1.0
+    random_state: Any = None
+    use_legacy_attributes: Any = DEFAULT
+
     _ranges = {  # noqa: RUF012
         "Cs": whole(1) | positive_array,
         "l1_ratios": array_of_shares | one_of(DEFAULT) | none,
@@ -172,49 +193,6 @@ class LogisticRegressionCV(LogisticClassifier):
     }
     _streams = False
     _splits_rows = True
-    scores_: Any
-    coefs_paths_: Any
-    C_: Any
-    l1_ratio_: Any
-
-    def __init__(
-        self,
-        *,
-        Cs: Any = 10,
-        l1_ratios: Any = DEFAULT,
-        fit_intercept: bool = True,
-        cv: Any = None,
-        dual: bool = False,
-        penalty: str = "deprecated",
-        scoring: Any = DEFAULT,
-        solver: Any = "lbfgs",
-        tol: float | None = 1e-4,
-        max_iter: int = 100,
-        class_weight: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        refit: bool = True,
-        intercept_scaling: float = 1.0,
-        random_state: Any = None,
-        use_legacy_attributes: Any = DEFAULT,
-    ) -> None:
-        self.Cs = Cs
-        self.l1_ratios = l1_ratios
-        self.fit_intercept = fit_intercept
-        self.cv = cv
-        self.dual = dual
-        self.penalty = penalty
-        self.scoring = scoring
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.refit = refit
-        self.intercept_scaling = intercept_scaling
-        self.random_state = random_state
-        self.use_legacy_attributes = use_legacy_attributes
 
     @classmethod
     def _example(cls) -> LogisticRegressionCV:
@@ -351,8 +329,8 @@ class LogisticRegressionCV(LogisticClassifier):
         each = [paths[i][at_ratio[i]].coefs[at_c[i]] for i in range(len(scores))]
         mean = np.mean(each, axis=0, dtype=float)
         chosen = slice(1) if self.refit else slice(None)
-        self.C_ = float(np.mean(self.Cs_[at_c[chosen]]))
-        self.l1_ratio_ = float(np.mean(np.asarray(ratios)[at_ratio[chosen]]))
+        self.C_: Any = float(np.mean(self.Cs_[at_c[chosen]]))
+        self.l1_ratio_: Any = float(np.mean(np.asarray(ratios)[at_ratio[chosen]]))
         risk = self._objective(weighed).risk(self.C_, self.l1_ratio_)
         start = risk.predictor.pack(np.ascontiguousarray(mean[:, :-1].T), mean[:, -1])
         self._minimise(
@@ -377,7 +355,9 @@ class LogisticRegressionCV(LogisticClassifier):
         steps = np.array([[path.steps for path in fold] for fold in paths], dtype=np.int32)
         self.l1_ratios_ = np.asarray(ratios)
         if self.use_legacy_attributes is False:
-            self.scores_, self.coefs_paths_, self.n_iter_ = scores, coefs, steps
+            self.scores_: Any = scores
+            self.coefs_paths_: Any = coefs
+            self.n_iter_ = steps
             return
         # Axes: folds, Cs, l1_ratios; the last one only exists if l1_ratios are given.
         only = slice(None) if _is_given(self.l1_ratios) else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.callback import with_callbacks
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, one_of, whole
 from thetahat.foundation.types import Array
@@ -23,6 +25,7 @@ from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import Sums
 
 
+@with_parameters
 class PoissonRegressor(LikelihoodInference, LinearRegressor):
     """Poisson regression for counts and rates, with a log link and an L2 penalty.
 
@@ -83,6 +86,15 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
     array([6.])
     """
 
+    _: KW_ONLY
+    alpha: float = 1.0
+    fit_intercept: bool = True
+    solver: str = "lbfgs"
+    max_iter: int = 100
+    tol: float = 1e-4
+    warm_start: bool = False
+    verbose: int = 0
+
     _ranges = {  # noqa: RUF012
         "alpha": at_least(0),
         "fit_intercept": boolean,
@@ -95,25 +107,6 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
     _against_separation = (
         "Add a penalty, such as alpha=1.0, or drop the rows or columns that cause it"
     )
-
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        fit_intercept: bool = True,
-        solver: str = "lbfgs",
-        max_iter: int = 100,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

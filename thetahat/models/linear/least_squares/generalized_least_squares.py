@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import boolean, one_of
 from thetahat.foundation.errors import CapabilityError, DataError
@@ -20,6 +21,7 @@ from thetahat.objective.least_squares.direct import DIRECT, LeastSquares
 from thetahat.objective.least_squares.solve import least_squares
 
 
+@with_parameters
 class GeneralizedLeastSquares(Certain, LinearRegressor):
     """Weighted and generalised least squares for errors with known variances or covariance.
 
@@ -60,12 +62,12 @@ class GeneralizedLeastSquares(Certain, LinearRegressor):
     1.1
     """
 
+    _: KW_ONLY
+    fit_intercept: bool = True
+    solver: str = "auto"
+
     _ranges = {"fit_intercept": boolean, "solver": one_of("auto", *DIRECT)}  # noqa: RUF012
     _weights_mean = "precision"
-
-    def __init__(self, *, fit_intercept: bool = True, solver: str = "auto") -> None:
-        self.fit_intercept = fit_intercept
-        self.solver = solver
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, noise: Any = None

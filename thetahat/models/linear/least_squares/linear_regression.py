@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from functools import partial
 from typing import Any
 
 from sklearn.callback import with_callbacks
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, none, one_of, whole
 from thetahat.estimator.watching import Watched
@@ -15,6 +17,7 @@ from thetahat.models.linear.inference.least_squares_inference import Certain
 from thetahat.objective.least_squares.solve import SOLVERS, least_squares
 
 
+@with_parameters
 class LinearRegression(Certain, Watched, LinearRegressor):
     """Ordinary least squares, with standard errors and intervals.
 
@@ -93,6 +96,16 @@ class LinearRegression(Certain, Watched, LinearRegressor):
     True
     """
 
+    _: KW_ONLY
+    fit_intercept: bool = True
+    copy_X: bool = True
+    tol: float = 1e-6
+    n_jobs: int | None = None
+    positive: bool = False
+    solver: str = "auto"
+    max_iter: int | None = None
+    random_state: Any = None
+
     _ranges = {  # noqa: RUF012
         "fit_intercept": boolean,
         "positive": boolean,
@@ -102,27 +115,6 @@ class LinearRegression(Certain, Watched, LinearRegressor):
     }
 
     _accepts_devices = True
-
-    def __init__(
-        self,
-        *,
-        fit_intercept: bool = True,
-        copy_X: bool = True,
-        tol: float = 1e-6,
-        n_jobs: int | None = None,
-        positive: bool = False,
-        solver: str = "auto",
-        max_iter: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.fit_intercept = fit_intercept
-        self.copy_X = copy_X
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.positive = positive
-        self.solver = solver
-        self.max_iter = max_iter
-        self.random_state = random_state
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LinearRegression:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from functools import partial
 from typing import Any
 
@@ -9,12 +10,14 @@ import numpy as np
 
 from thetahat.data.source import Block, Source
 from thetahat.data.views import reweighted
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import boolean, more_than, whole
 from thetahat.foundation.types import Array
 from thetahat.objective.least_squares.solve import least_squares
 
 
+@with_parameters
 class NoiseReweightedRegression(LinearRegressor):
     """Iteratively reweighted least squares for noise of unknown and unequal size.
 
@@ -61,14 +64,14 @@ class NoiseReweightedRegression(LinearRegressor):
     np.True_
     """
 
+    _: KW_ONLY
+    rounds: int = 3
+    floor: float = 0.1
+    fit_intercept: bool = True
+
     _why_no_errors = "the noise level of each row was estimated from its own residual"
     _ranges = {"rounds": whole(0), "floor": more_than(0), "fit_intercept": boolean}  # noqa: RUF012
     _multi_output = False
-
-    def __init__(self, *, rounds: int = 3, floor: float = 0.1, fit_intercept: bool = True) -> None:
-        self.rounds = rounds
-        self.floor = floor
-        self.fit_intercept = fit_intercept
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> NoiseReweightedRegression:
         """Fit the model by alternating weighted fits and noise estimates.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
 from typing import Any
 
@@ -12,6 +12,7 @@ from sklearn.callback import with_callbacks
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import moments
 from thetahat.data.views import one_target
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import (
     at_least,
@@ -33,6 +34,7 @@ from thetahat.objective.least_squares.solve import SOLVERS, least_squares
 from thetahat.objective.predictor import LinearPredictor
 
 
+@with_parameters
 class Ridge(Watched, LinearRegressor):
     """Linear least squares with an L2 penalty on the coefficients.
 
@@ -106,6 +108,18 @@ class Ridge(Watched, LinearRegressor):
     [0.75, 0.6667]
     """
 
+    alpha: Any = 1.0
+    _: KW_ONLY
+    fit_intercept: bool = True
+    copy_X: bool = True
+    max_iter: int | None = None
+    tol: float = 1e-4
+    solver: str = "auto"
+    positive: bool = False
+    random_state: Any = None
+    standardize: bool = False
+    norm_bound: float | None = None
+
     _ranges = {  # noqa: RUF012
         "alpha": at_least(0) | non_negative_array,
         "fit_intercept": boolean,
@@ -119,31 +133,6 @@ class Ridge(Watched, LinearRegressor):
 
     _accepts_devices = True
     _flattens_one_column = True
-
-    def __init__(
-        self,
-        alpha: Any = 1.0,
-        *,
-        fit_intercept: bool = True,
-        copy_X: bool = True,
-        max_iter: int | None = None,
-        tol: float = 1e-4,
-        solver: str = "auto",
-        positive: bool = False,
-        random_state: Any = None,
-        standardize: bool = False,
-        norm_bound: float | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.copy_X = copy_X
-        self.max_iter = max_iter
-        self.tol = tol
-        self.solver = solver
-        self.positive = positive
-        self.random_state = random_state
-        self.standardize = standardize
-        self.norm_bound = norm_bound
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Ridge:

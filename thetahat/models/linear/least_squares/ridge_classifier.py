@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.callback import with_callbacks
 
 from thetahat.data.source import Source
 from thetahat.data.views import sign_targets
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.parameters import (
     at_least,
@@ -25,6 +27,7 @@ from thetahat.models.linear.solver_names import LEAST_SQUARES, least_squares_sol
 from thetahat.objective.least_squares.solve import SOLVERS
 
 
+@with_parameters
 class RidgeClassifier(Watched, LinearClassifier):
     """Classifier based on ridge regression.
 
@@ -92,6 +95,17 @@ class RidgeClassifier(Watched, LinearClassifier):
     ['low', 'high']
     """
 
+    alpha: Any = 1.0
+    _: KW_ONLY
+    fit_intercept: bool = True
+    copy_X: bool = True
+    max_iter: int | None = None
+    tol: float = 1e-4
+    class_weight: Any = None
+    solver: str = "auto"
+    positive: bool = False
+    random_state: Any = None
+
     _multi_output = True
     _ranges = {  # noqa: RUF012
         "alpha": at_least(0) | non_negative_array,
@@ -101,29 +115,6 @@ class RidgeClassifier(Watched, LinearClassifier):
         "solver": one_of("auto", *SOLVERS, *LEAST_SQUARES),
         "positive": boolean,
     }
-
-    def __init__(
-        self,
-        alpha: Any = 1.0,
-        *,
-        fit_intercept: bool = True,
-        copy_X: bool = True,
-        max_iter: int | None = None,
-        tol: float = 1e-4,
-        class_weight: Any = None,
-        solver: str = "auto",
-        positive: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.copy_X = copy_X
-        self.max_iter = max_iter
-        self.tol = tol
-        self.class_weight = class_weight
-        self.solver = solver
-        self.positive = positive
-        self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn.model_selection import check_cv
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.data.views import sign_targets
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.fold_routing import RoutesToFolds
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.parameters import at_least, boolean, non_negative_array
@@ -23,6 +24,7 @@ from thetahat.models.linear.least_squares.ridge_classifier import RidgeClassifie
 from thetahat.models.linear.least_squares.ridge_cv import RidgeCV
 
 
+@with_parameters
 class RidgeClassifierCV(RoutesToFolds, LinearClassifier):
     """Ridge classifier that chooses its penalty by cross-validation.
 
@@ -83,28 +85,19 @@ class RidgeClassifierCV(RoutesToFolds, LinearClassifier):
     ['low']
     """
 
+    alphas: Any = (0.1, 1.0, 10.0)
+    _: KW_ONLY
+    fit_intercept: bool = True
+    scoring: Any = None
+    cv: Any = None
+    class_weight: Any = None
+    store_cv_results: bool = False
+
     _ranges = {  # noqa: RUF012
         "alphas": non_negative_array | at_least(0),
         "fit_intercept": boolean,
         "store_cv_results": boolean,
     }
-
-    def __init__(
-        self,
-        alphas: Any = (0.1, 1.0, 10.0),
-        *,
-        fit_intercept: bool = True,
-        scoring: Any = None,
-        cv: Any = None,
-        class_weight: Any = None,
-        store_cv_results: bool = False,
-    ) -> None:
-        self.alphas = alphas
-        self.fit_intercept = fit_intercept
-        self.scoring = scoring
-        self.cv = cv
-        self.class_weight = class_weight
-        self.store_cv_results = store_cv_results
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any

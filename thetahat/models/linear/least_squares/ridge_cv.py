@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.model_selection import check_cv
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import moments
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.fold_routing import RoutesToFolds
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, non_negative_array, none, one_of
@@ -24,6 +26,7 @@ from thetahat.objective.least_squares.leave_one_out import LeaveOneOut
 from thetahat.objective.least_squares.ridge_path import RidgePath
 
 
+@with_parameters
 class RidgeCV(RoutesToFolds, LinearRegressor):
     """Ridge regression that chooses its penalty by cross-validation.
 
@@ -86,6 +89,15 @@ class RidgeCV(RoutesToFolds, LinearRegressor):
     True
     """
 
+    alphas: Any = (0.1, 1.0, 10.0)
+    _: KW_ONLY
+    fit_intercept: bool = True
+    scoring: Any = None
+    cv: Any = None
+    gcv_mode: str | None = None
+    store_cv_results: bool = False
+    alpha_per_target: bool = False
+
     _everyday = "ridge"
     _flattens_one_column = True
     _ranges = {  # noqa: RUF012
@@ -95,25 +107,6 @@ class RidgeCV(RoutesToFolds, LinearRegressor):
         "store_cv_results": boolean,
         "alpha_per_target": boolean,
     }
-
-    def __init__(
-        self,
-        alphas: Any = (0.1, 1.0, 10.0),
-        *,
-        fit_intercept: bool = True,
-        scoring: Any = None,
-        cv: Any = None,
-        gcv_mode: str | None = None,
-        store_cv_results: bool = False,
-        alpha_per_target: bool = False,
-    ) -> None:
-        self.alphas = alphas
-        self.fit_intercept = fit_intercept
-        self.scoring = scoring
-        self.cv = cv
-        self.gcv_mode = gcv_mode
-        self.store_cv_results = store_cv_results
-        self.alpha_per_target = alpha_per_target
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> RidgeCV:
         """Choose the penalty and fit the model to all rows.

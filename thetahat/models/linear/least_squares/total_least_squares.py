@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.summaries.moments import moments
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import boolean
 from thetahat.foundation.precision import EPSILON
@@ -17,6 +19,7 @@ from thetahat.mathematics.linalg.triangular_factor import triangular_factor
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 
 
+@with_parameters
 class TotalLeastSquares(LinearRegressor):
     """Total least squares: regression with errors in X as well as in y.
 
@@ -56,12 +59,12 @@ class TotalLeastSquares(LinearRegressor):
     1.0
     """
 
+    _: KW_ONLY
+    fit_intercept: bool = True
+
     _why_no_errors = "the errors in X cannot be separated from those in y"
 
     _ranges = {"fit_intercept": boolean}  # noqa: RUF012
-
-    def __init__(self, *, fit_intercept: bool = True) -> None:
-        self.fit_intercept = fit_intercept
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TotalLeastSquares:
         """Fit the hyperplane.

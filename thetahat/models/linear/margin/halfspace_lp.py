@@ -10,7 +10,7 @@ the result is checked on the original rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.views import one_against_rest
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.parameters import boolean, one_of
 from thetahat.foundation.caller_warning import warn
@@ -30,6 +31,7 @@ CONSISTENT = 1e-7
 """Total violation, in units of the margin, that is attributed to rounding."""
 
 
+@with_parameters
 class HalfspaceLP(LinearClassifier):
     """Halfspace wᵀx > θ that classifies all rows correctly, or violates as little as possible.
 
@@ -81,15 +83,15 @@ class HalfspaceLP(LinearClassifier):
     ['w2 + w4 > θ', 'w2 + w3 ≤ θ']
     """
 
+    on_inconsistent: str = "ignore"
+    _: KW_ONLY
+    fit_intercept: bool = True
+
     _ranges = {  # noqa: RUF012
         "on_inconsistent": one_of("ignore", "warn", "raise"),
         "fit_intercept": boolean,
     }
     _streams = False
-
-    def __init__(self, on_inconsistent: str = "ignore", *, fit_intercept: bool = True) -> None:
-        self.on_inconsistent = on_inconsistent
-        self.fit_intercept = fit_intercept
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> HalfspaceLP:
         """Solve the inequalities.

@@ -7,6 +7,7 @@ gives the hard margin.
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from functools import partial
 from typing import Any
 
@@ -17,6 +18,7 @@ from thetahat.data.class_weights import class_weighted, weights_of_classes
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.data.views import one_against_rest
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.parameters import Range, boolean, more_than, one_of, whole
 from thetahat.estimator.sparsify import Sparsifies
@@ -48,6 +50,7 @@ ENOUGH_STEPS = 1000
 SIDES = np.array(["wrong", "inside", "on", "outside"])
 
 
+@with_parameters
 class LinearSVC(Sparsifies, CostAndBias, Watched, LinearClassifier):
     """Linear support vector classifier.
 
@@ -142,6 +145,20 @@ class LinearSVC(Sparsifies, CostAndBias, Watched, LinearClassifier):
     ['outside', 'on', 'on', 'outside']
     """
 
+    penalty: str = "l2"
+    loss: Any = "squared_hinge"
+    _: KW_ONLY
+    dual: Any = "auto"
+    tol: float = 1e-4
+    C: float = 1.0
+    multi_class: str = "ovr"
+    fit_intercept: bool = True
+    intercept_scaling: float = 1
+    class_weight: Any = None
+    verbose: int = 0
+    random_state: Any = None
+    max_iter: int = 1000
+
     _everyday = "linear support vectors"
     _ranges = {  # noqa: RUF012
         "penalty": one_of("l1", "l2"),
@@ -155,35 +172,6 @@ class LinearSVC(Sparsifies, CostAndBias, Watched, LinearClassifier):
         "intercept_scaling": more_than(0),
         "max_iter": whole(1),
     }
-
-    def __init__(
-        self,
-        penalty: str = "l2",
-        loss: Any = "squared_hinge",
-        *,
-        dual: Any = "auto",
-        tol: float = 1e-4,
-        C: float = 1.0,
-        multi_class: str = "ovr",
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1,
-        class_weight: Any = None,
-        verbose: int = 0,
-        random_state: Any = None,
-        max_iter: int = 1000,
-    ) -> None:
-        self.penalty = penalty
-        self.loss = loss
-        self.dual = dual
-        self.tol = tol
-        self.C = C
-        self.multi_class = multi_class
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.random_state = random_state
-        self.max_iter = max_iter
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LinearSVC:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.callback import with_callbacks
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import Range, at_least, boolean, more_than, one_of, whole
 from thetahat.estimator.watching import Watched
@@ -27,6 +29,7 @@ from thetahat.models.linear.margin.cost_and_bias import (
 from thetahat.objective.empirical_risk import EmpiricalRisk
 
 
+@with_parameters
 class LinearSVR(CostAndBias, Watched, LinearRegressor):
     """Linear support vector regression, which ignores small residuals.
 
@@ -107,6 +110,18 @@ class LinearSVR(CostAndBias, Watched, LinearRegressor):
     (array([1.1]), array([-0.15]), [1, 2, 4, 5])
     """
 
+    _: KW_ONLY
+    epsilon: float = 0.0
+    tol: float = 1e-4
+    C: float = 1.0
+    loss: Any = "epsilon_insensitive"
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+    dual: Any = "auto"
+    verbose: int = 0
+    random_state: Any = None
+    max_iter: int = 1000
+
     _ranges = {  # noqa: RUF012
         "epsilon": at_least(0),
         "tol": more_than(0),
@@ -119,31 +134,6 @@ class LinearSVR(CostAndBias, Watched, LinearRegressor):
         "max_iter": whole(1),
     }
     _multi_output = False
-
-    def __init__(
-        self,
-        *,
-        epsilon: float = 0.0,
-        tol: float = 1e-4,
-        C: float = 1.0,
-        loss: Any = "epsilon_insensitive",
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        dual: Any = "auto",
-        verbose: int = 0,
-        random_state: Any = None,
-        max_iter: int = 1000,
-    ) -> None:
-        self.epsilon = epsilon
-        self.tol = tol
-        self.C = C
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.dual = dual
-        self.verbose = verbose
-        self.random_state = random_state
-        self.max_iter = max_iter
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LinearSVR:

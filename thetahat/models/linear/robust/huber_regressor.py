@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from sklearn.callback import with_callbacks
 
 from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.source import Block, Source
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, whole
 from thetahat.estimator.watching import Watched
@@ -33,6 +34,7 @@ TRIAL = 30
 """Number of steps after which a scale that still changes may be going to 0."""
 
 
+@with_parameters
 class HuberRegressor(Watched, LinearRegressor):
     """Linear regression with the Huber loss, which is robust to outliers in y.
 
@@ -97,6 +99,14 @@ class HuberRegressor(Watched, LinearRegressor):
     ([2, 17], np.True_)
     """
 
+    _: KW_ONLY
+    epsilon: float = 1.35
+    max_iter: int = 100
+    alpha: float = 0.0001
+    warm_start: bool = False
+    fit_intercept: bool = True
+    tol: float = 1e-05
+
     _why_no_errors = "Huber's loss with a penalty is not the likelihood of a distribution"
     _everyday = "Huber"
     _ranges = {  # noqa: RUF012
@@ -108,23 +118,6 @@ class HuberRegressor(Watched, LinearRegressor):
         "tol": at_least(0),
     }
     _multi_output = False
-
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.35,
-        max_iter: int = 100,
-        alpha: float = 0.0001,
-        warm_start: bool = False,
-        fit_intercept: bool = True,
-        tol: float = 1e-05,
-    ) -> None:
-        self.epsilon = epsilon
-        self.max_iter = max_iter
-        self.alpha = alpha
-        self.warm_start = warm_start
-        self.fit_intercept = fit_intercept
-        self.tol = tol
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> HuberRegressor:

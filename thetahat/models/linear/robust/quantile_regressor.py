@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.callback import with_callbacks
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of
 from thetahat.estimator.watching import Watched
@@ -38,6 +39,7 @@ def _are_levels(value: Any) -> bool:
     ) and not isinstance(value, bool | str)
 
 
+@with_parameters
 class QuantileRegressor(Watched, LinearRegressor):
     """Linear regression that predicts conditional quantiles.
 
@@ -93,6 +95,13 @@ class QuantileRegressor(Watched, LinearRegressor):
     [2.0, 1.0]
     """
 
+    _: KW_ONLY
+    quantile: Any = 0.5
+    alpha: float = 1.0
+    fit_intercept: bool = True
+    solver: str = "highs"
+    solver_options: dict[str, Any] | None = None
+
     _why_no_errors = "the pinball loss is not the likelihood of a distribution"
     _ranges = {  # noqa: RUF012
         "quantile": Range(_are_levels, "a number strictly between 0 and 1, or several"),
@@ -102,21 +111,6 @@ class QuantileRegressor(Watched, LinearRegressor):
         "solver_options": Range(lambda value: isinstance(value, dict), "a dict") | none,
     }
     _multi_output = False
-
-    def __init__(
-        self,
-        *,
-        quantile: Any = 0.5,
-        alpha: float = 1.0,
-        fit_intercept: bool = True,
-        solver: str = "highs",
-        solver_options: dict[str, Any] | None = None,
-    ) -> None:
-        self.quantile = quantile
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.solver_options = solver_options
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> QuantileRegressor:

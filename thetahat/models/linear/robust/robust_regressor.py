@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.callback import with_callbacks
 
 from thetahat.data.extremes import require_squares_of_rows
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, more_than, none, one_of, whole
 from thetahat.estimator.watching import Watched
@@ -39,6 +40,7 @@ ROUNDS_END = 100.0
 """Tolerance of the scale, as a multiple of the tolerance of the coefficients."""
 
 
+@with_parameters
 class RobustRegressor(Watched, LinearRegressor):
     """Robust linear regression (M-estimation) that also identifies outliers.
 
@@ -123,6 +125,18 @@ class RobustRegressor(Watched, LinearRegressor):
     (10, 3.0)
     """
 
+    loss: Any = "huber"
+    _: KW_ONLY
+    scale: Any = "mad"
+    alpha: float = 0.0
+    fit_intercept: bool = True
+    solver: Any = "auto"
+    outlier_threshold: float = 2.5
+    max_iter: int | None = None
+    tol: float = 1e-8
+    sample_size: int = 1000
+    random_state: RandomState = 0
+
     _why_no_errors = "a loss that bounds outliers is not the likelihood of a distribution"
     _ranges = {  # noqa: RUF012
         "scale": one_of(*SCALES) | more_than(0) | none,
@@ -134,31 +148,6 @@ class RobustRegressor(Watched, LinearRegressor):
         "sample_size": whole(10),
     }
     _multi_output = False
-
-    def __init__(
-        self,
-        loss: Any = "huber",
-        *,
-        scale: Any = "mad",
-        alpha: float = 0.0,
-        fit_intercept: bool = True,
-        solver: Any = "auto",
-        outlier_threshold: float = 2.5,
-        max_iter: int | None = None,
-        tol: float = 1e-8,
-        sample_size: int = 1000,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.loss = loss
-        self.scale = scale
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.outlier_threshold = outlier_threshold
-        self.max_iter = max_iter
-        self.tol = tol
-        self.sample_size = sample_size
-        self.random_state = random_state
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RobustRegressor:

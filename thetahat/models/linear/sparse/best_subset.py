@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.model_selection import check_cv
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import Moments, moments
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, none, one_of, whole
 from thetahat.estimator.watching import Watched
@@ -25,6 +26,7 @@ from thetahat.mathematics.optimizers.solution import Outcome, Solution
 CRITERIA = ("rss", "aic", "bic", "cv")
 
 
+@with_parameters
 class BestSubset(Watched, LinearRegressor):
     """Least squares on the best subset of the columns, found by exact search.
 
@@ -96,6 +98,14 @@ class BestSubset(Watched, LinearRegressor):
     [1, 5]
     """
 
+    max_features: int | None = None
+    _: KW_ONLY
+    tau: float | None = None
+    criterion: str = "auto"
+    cv: Any = None
+    fit_intercept: bool = True
+    max_subsets: float = 2**40
+
     _why_no_errors = "they would be too small, because the same rows selected the columns"
     _ranges = {  # noqa: RUF012
         "max_features": whole(1) | none,
@@ -105,23 +115,6 @@ class BestSubset(Watched, LinearRegressor):
         "max_subsets": at_least(1),
     }
     _multi_output = False
-
-    def __init__(
-        self,
-        max_features: int | None = None,
-        *,
-        tau: float | None = None,
-        criterion: str = "auto",
-        cv: Any = None,
-        fit_intercept: bool = True,
-        max_subsets: float = 2**40,
-    ) -> None:
-        self.max_features = max_features
-        self.tau = tau
-        self.criterion = criterion
-        self.cv = cv
-        self.fit_intercept = fit_intercept
-        self.max_subsets = max_subsets
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BestSubset:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 from sklearn.callback import with_callbacks
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import at_least, boolean, fraction
 from thetahat.models.linear.sparse.l1_regressor import SOLVER_RANGES, L1Regressor
 from thetahat.models.linear.sparse.lasso_path import enet_path
 
 
+@with_parameters
 class ElasticNet(L1Regressor):
     """Linear least squares with combined L1 and L2 penalties.
 
@@ -84,35 +87,21 @@ class ElasticNet(L1Regressor):
     [0.4458, 0.4458]
     """
 
+    alpha: float = 1.0
+    _: KW_ONLY
+    l1_ratio: float = 0.5
+    fit_intercept: bool = True
+    precompute: Any = False
+    max_iter: int = 1000
+    copy_X: bool = True
+    tol: float = 1e-4
+    warm_start: bool = False
+    positive: bool = False
+    random_state: Any = None
+    selection: str = "cyclic"
+
     path = staticmethod(enet_path)
     _ranges = SOLVER_RANGES | {"alpha": at_least(0), "l1_ratio": fraction, "warm_start": boolean}
-
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        l1_ratio: float = 0.5,
-        fit_intercept: bool = True,
-        precompute: Any = False,
-        max_iter: int = 1000,
-        copy_X: bool = True,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        positive: bool = False,
-        random_state: Any = None,
-        selection: str = "cyclic",
-    ) -> None:
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.max_iter = max_iter
-        self.copy_X = copy_X
-        self.tol = tol
-        self.warm_start = warm_start
-        self.positive = positive
-        self.random_state = random_state
-        self.selection = selection
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ElasticNet:

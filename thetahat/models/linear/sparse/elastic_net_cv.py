@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from sklearn.callback import with_callbacks
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, fraction
 from thetahat.models.linear.sparse.l1_cv import CV_RANGES, L1RegressorCV
 from thetahat.models.linear.sparse.lasso_path import enet_path
@@ -22,6 +24,7 @@ shares = fraction | Range(
 )
 
 
+@with_parameters
 class ElasticNetCV(L1RegressorCV):
     """Elastic net that chooses its penalty and its L1 share by cross-validation.
 
@@ -110,41 +113,24 @@ class ElasticNetCV(L1RegressorCV):
     ((2, 100, 3), True)
     """
 
+    _: KW_ONLY
+    l1_ratio: Any = 0.5
+    eps: float = 1e-3
+    alphas: Any = 100
+    fit_intercept: bool = True
+    precompute: Any = "auto"
+    max_iter: int = 1000
+    tol: float = 1e-4
+    cv: Any = None
+    copy_X: bool = True
+    verbose: Any = 0
+    n_jobs: int | None = None
+    positive: bool = False
+    random_state: Any = None
+    selection: str = "cyclic"
+
     path = staticmethod(enet_path)
     _ranges = CV_RANGES | {"l1_ratio": shares}
-
-    def __init__(
-        self,
-        *,
-        l1_ratio: Any = 0.5,
-        eps: float = 1e-3,
-        alphas: Any = 100,
-        fit_intercept: bool = True,
-        precompute: Any = "auto",
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-        cv: Any = None,
-        copy_X: bool = True,
-        verbose: Any = 0,
-        n_jobs: int | None = None,
-        positive: bool = False,
-        random_state: Any = None,
-        selection: str = "cyclic",
-    ) -> None:
-        self.l1_ratio = l1_ratio
-        self.eps = eps
-        self.alphas = alphas
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.max_iter = max_iter
-        self.tol = tol
-        self.cv = cv
-        self.copy_X = copy_X
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.positive = positive
-        self.random_state = random_state
-        self.selection = selection
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> ElasticNetCV:

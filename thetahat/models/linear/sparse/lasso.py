@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 from sklearn.callback import with_callbacks
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import at_least, boolean
 from thetahat.models.linear.sparse.l1_regressor import SOLVER_RANGES, L1Regressor
 from thetahat.models.linear.sparse.lasso_path import enet_path
 
 
+@with_parameters
 class Lasso(L1Regressor):
     """Linear least squares with an L1 penalty, which sets coefficients exactly to zero.
 
@@ -84,33 +87,20 @@ class Lasso(L1Regressor):
     'duality gap'
     """
 
+    alpha: float = 1.0
+    _: KW_ONLY
+    fit_intercept: bool = True
+    precompute: Any = False
+    copy_X: bool = True
+    max_iter: int = 1000
+    tol: float = 1e-4
+    warm_start: bool = False
+    positive: bool = False
+    random_state: Any = None
+    selection: str = "cyclic"
+
     path = staticmethod(enet_path)
     _ranges = SOLVER_RANGES | {"alpha": at_least(0), "warm_start": boolean}
-
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        fit_intercept: bool = True,
-        precompute: Any = False,
-        copy_X: bool = True,
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        positive: bool = False,
-        random_state: Any = None,
-        selection: str = "cyclic",
-    ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.copy_X = copy_X
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.positive = positive
-        self.random_state = random_state
-        self.selection = selection
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Lasso:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from sklearn.callback import with_callbacks
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.models.linear.sparse.l1_cv import CV_RANGES, L1RegressorCV
 from thetahat.models.linear.sparse.lasso_path import lasso_path
 
 
+@with_parameters
 class LassoCV(L1RegressorCV):
     """Lasso that chooses its penalty by cross-validation.
 
@@ -96,40 +99,24 @@ class LassoCV(L1RegressorCV):
     (100, 4)
     """
 
+    _: KW_ONLY
+    eps: float = 1e-3
+    alphas: Any = 100
+    fit_intercept: bool = True
+    precompute: Any = "auto"
+    max_iter: int = 1000
+    tol: float = 1e-4
+    copy_X: bool = True
+    cv: Any = None
+    verbose: Any = False
+    n_jobs: int | None = None
+    positive: bool = False
+    random_state: Any = None
+    selection: str = "cyclic"
+
     _everyday = "lasso"
     path = staticmethod(lasso_path)
     _ranges = CV_RANGES
-
-    def __init__(
-        self,
-        *,
-        eps: float = 1e-3,
-        alphas: Any = 100,
-        fit_intercept: bool = True,
-        precompute: Any = "auto",
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-        copy_X: bool = True,
-        cv: Any = None,
-        verbose: Any = False,
-        n_jobs: int | None = None,
-        positive: bool = False,
-        random_state: Any = None,
-        selection: str = "cyclic",
-    ) -> None:
-        self.eps = eps
-        self.alphas = alphas
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.max_iter = max_iter
-        self.tol = tol
-        self.copy_X = copy_X
-        self.cv = cv
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.positive = positive
-        self.random_state = random_state
-        self.selection = selection
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> LassoCV:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.callback import with_callbacks
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import at_least, boolean, fraction
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.errors import DataError
@@ -80,6 +82,7 @@ class TaskRegressor(Watched, SparseCoefficients):
         }
 
 
+@with_parameters
 class MultiTaskElasticNet(TaskRegressor):
     """Elastic net for several targets that uses the same columns for all of them.
 
@@ -146,30 +149,18 @@ class MultiTaskElasticNet(TaskRegressor):
     [[0.4564, 0.4564], [0.4564, 0.4564]]
     """
 
-    _ranges = _RANGES | {"l1_ratio": fraction}
+    alpha: float = 1.0
+    _: KW_ONLY
+    l1_ratio: float = 0.5
+    fit_intercept: bool = True
+    copy_X: bool = True
+    max_iter: int = 1000
+    tol: float = 1e-4
+    warm_start: bool = False
+    random_state: Any = None
+    selection: str = "cyclic"
 
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        l1_ratio: float = 0.5,
-        fit_intercept: bool = True,
-        copy_X: bool = True,
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        random_state: Any = None,
-        selection: str = "cyclic",
-    ) -> None:
-        self.l1_ratio = l1_ratio
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.copy_X = copy_X
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.selection = selection
+    _ranges = _RANGES | {"l1_ratio": fraction}
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MultiTaskElasticNet:
@@ -193,6 +184,7 @@ class MultiTaskElasticNet(TaskRegressor):
         return self
 
 
+@with_parameters
 class MultiTaskLasso(TaskRegressor):
     """Lasso for several targets that uses the same columns for all of them.
 
@@ -254,28 +246,17 @@ class MultiTaskLasso(TaskRegressor):
     (2, 2)
     """
 
-    _ranges = _RANGES
+    alpha: float = 1.0
+    _: KW_ONLY
+    fit_intercept: bool = True
+    copy_X: bool = True
+    max_iter: int = 1000
+    tol: float = 1e-4
+    warm_start: bool = False
+    random_state: Any = None
+    selection: str = "cyclic"
 
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        fit_intercept: bool = True,
-        copy_X: bool = True,
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        random_state: Any = None,
-        selection: str = "cyclic",
-    ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.copy_X = copy_X
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.selection = selection
+    _ranges = _RANGES
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MultiTaskLasso:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import means, moments
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
 from thetahat.foundation.caller_warning import warn
@@ -27,6 +28,7 @@ GRAM_IS_CHEAPER = 20
 precomputed: Range = one_of("auto") | boolean
 
 
+@with_parameters
 class OrthogonalMatchingPursuit(LinearRegressor):
     """Orthogonal matching pursuit: greedy selection of a given number of columns.
 
@@ -82,6 +84,13 @@ class OrthogonalMatchingPursuit(LinearRegressor):
     [0.0, -3.0, 0.0, 2.0]
     """
 
+    _: KW_ONLY
+    n_nonzero_coefs: int | None = None
+    tol: float | None = None
+    fit_intercept: bool = True
+    precompute: Any = "auto"
+    positive: bool = False
+
     _flattens_one_column = True
     _why_no_errors = "they would be too small, because the same rows selected the columns"
     _ranges = {  # noqa: RUF012
@@ -91,21 +100,6 @@ class OrthogonalMatchingPursuit(LinearRegressor):
         "precompute": precomputed,
         "positive": boolean,
     }
-
-    def __init__(
-        self,
-        *,
-        n_nonzero_coefs: int | None = None,
-        tol: float | None = None,
-        fit_intercept: bool = True,
-        precompute: Any = "auto",
-        positive: bool = False,
-    ) -> None:
-        self.n_nonzero_coefs = n_nonzero_coefs
-        self.tol = tol
-        self.fit_intercept = fit_intercept
-        self.precompute = precompute
-        self.positive = positive
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> OrthogonalMatchingPursuit:
         """Fit the model.

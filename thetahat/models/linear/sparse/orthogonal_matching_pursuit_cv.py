@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import check_cv
 
 from thetahat.data.in_memory import InMemory
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.fold_routing import RoutesToFolds
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import boolean, none, whole
@@ -18,6 +20,7 @@ from thetahat.models.linear.sparse.orthogonal_matching_pursuit import (
 )
 
 
+@with_parameters
 class OrthogonalMatchingPursuitCV(RoutesToFolds, LinearRegressor):
     """Orthogonal matching pursuit that chooses the number of columns by cross-validation.
 
@@ -74,6 +77,15 @@ class OrthogonalMatchingPursuitCV(RoutesToFolds, LinearRegressor):
     2
     """
 
+    _: KW_ONLY
+    copy: bool = True
+    fit_intercept: bool = True
+    max_iter: int | None = None
+    cv: Any = None
+    n_jobs: int | None = None
+    verbose: Any = False
+    positive: bool = False
+
     _why_no_errors = "they would be too small, because the same rows selected the columns"
     _ranges = {  # noqa: RUF012
         "fit_intercept": boolean,
@@ -82,25 +94,6 @@ class OrthogonalMatchingPursuitCV(RoutesToFolds, LinearRegressor):
     }
     _multi_output = False
     _streams = False
-
-    def __init__(
-        self,
-        *,
-        copy: bool = True,
-        fit_intercept: bool = True,
-        max_iter: int | None = None,
-        cv: Any = None,
-        n_jobs: int | None = None,
-        verbose: Any = False,
-        positive: bool = False,
-    ) -> None:
-        self.copy = copy
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.cv = cv
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.positive = positive
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> OrthogonalMatchingPursuitCV:
         """Choose the number of columns by cross-validation and fit the model to all rows.

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.stochastic import RANGES
 from thetahat.estimator.stochastic_classifier import StochasticClassifier
 
 
+@with_parameters
 class Perceptron(StochasticClassifier):
     """Rosenblatt's perceptron, a linear classifier that learns only from its mistakes.
 
@@ -102,6 +105,24 @@ class Perceptron(StochasticClassifier):
     (array([[2., 1.]]), array([1]))
     """
 
+    _: KW_ONLY
+    penalty: str | None = None
+    alpha: float = 0.0001
+    l1_ratio: float = 0.15
+    fit_intercept: bool = True
+    max_iter: int = 1000
+    tol: float | None = 1e-3
+    shuffle: bool = True
+    verbose: int = 0
+    eta0: float = 1.0
+    n_jobs: int | None = None
+    random_state: Any = 0
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    class_weight: Any = None
+    warm_start: bool = False
+
     _ranges = RANGES
 
     loss = "perceptron"
@@ -109,43 +130,6 @@ class Perceptron(StochasticClassifier):
     power_t = 0.5
     epsilon = 0.0
     average = False
-
-    def __init__(
-        self,
-        *,
-        penalty: str | None = None,
-        alpha: float = 0.0001,
-        l1_ratio: float = 0.15,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 1e-3,
-        shuffle: bool = True,
-        verbose: int = 0,
-        eta0: float = 1.0,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        class_weight: Any = None,
-        warm_start: bool = False,
-    ) -> None:
-        self.penalty = penalty
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.eta0 = eta0
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
 
     def _keep_walks(self, walks: Any, dtype: Any) -> None:
         super()._keep_walks(walks, dtype)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.stochastic import RANGES, SCHEDULE_RANGES
 from thetahat.estimator.stochastic_classifier import StochasticClassifier
 from thetahat.foundation.types import Array
@@ -23,6 +25,7 @@ def _has_probabilities(model: SGDClassifier) -> bool:
     )
 
 
+@with_parameters
 class SGDClassifier(StochasticClassifier):
     """Linear classifier fitted by stochastic gradient descent (SGD).
 
@@ -151,54 +154,30 @@ class SGDClassifier(StochasticClassifier):
     np.int64(1)
     """
 
-    _ranges = RANGES | SCHEDULE_RANGES
+    loss: Any = "hinge"
+    _: KW_ONLY
+    penalty: str | None = "l2"
+    alpha: float = 0.0001
+    l1_ratio: float = 0.15
+    fit_intercept: bool = True
+    max_iter: int = 1000
+    tol: float | None = 1e-3
+    shuffle: bool = True
+    verbose: int = 0
+    epsilon: float = 0.1
+    n_jobs: int | None = None
+    random_state: Any = None
+    learning_rate: str = "optimal"
+    eta0: float = 0.01
+    power_t: float = 0.5
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    class_weight: Any = None
+    warm_start: bool = False
+    average: Any = False
 
-    def __init__(
-        self,
-        loss: Any = "hinge",
-        *,
-        penalty: str | None = "l2",
-        alpha: float = 0.0001,
-        l1_ratio: float = 0.15,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 1e-3,
-        shuffle: bool = True,
-        verbose: int = 0,
-        epsilon: float = 0.1,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        learning_rate: str = "optimal",
-        eta0: float = 0.01,
-        power_t: float = 0.5,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        class_weight: Any = None,
-        warm_start: bool = False,
-        average: Any = False,
-    ) -> None:
-        self.loss = loss
-        self.penalty = penalty
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.epsilon = epsilon
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.learning_rate = learning_rate
-        self.eta0 = eta0
-        self.power_t = power_t
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.average = average
+    _ranges = RANGES | SCHEDULE_RANGES
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.callback import with_callbacks
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.stochastic import RANGES, SCHEDULE_RANGES, Stochastic
 from thetahat.foundation.errors import ParameterError
@@ -18,6 +20,7 @@ from thetahat.mathematics.losses.links import Link
 from thetahat.mathematics.losses.targets import check_targets
 
 
+@with_parameters
 class SGDRegressor(Stochastic, LinearRegressor):
     """Linear regression fitted by stochastic gradient descent (SGD).
 
@@ -125,52 +128,30 @@ class SGDRegressor(Stochastic, LinearRegressor):
     [3.0, 1.0]
     """
 
+    loss: Any = "squared_error"
+    _: KW_ONLY
+    penalty: str | None = "l2"
+    alpha: float = 0.0001
+    l1_ratio: float = 0.15
+    fit_intercept: bool = True
+    max_iter: int = 1000
+    tol: float | None = 1e-3
+    shuffle: bool = True
+    verbose: int = 0
+    epsilon: float = 0.1
+    random_state: Any = None
+    learning_rate: str = "invscaling"
+    eta0: float = 0.01
+    power_t: float = 0.25
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    warm_start: bool = False
+    average: Any = False
+
     _ranges = RANGES | SCHEDULE_RANGES
     _multi_output = False
     _passive_aggressive_loss = "epsilon_insensitive"
-
-    def __init__(
-        self,
-        loss: Any = "squared_error",
-        *,
-        penalty: str | None = "l2",
-        alpha: float = 0.0001,
-        l1_ratio: float = 0.15,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 1e-3,
-        shuffle: bool = True,
-        verbose: int = 0,
-        epsilon: float = 0.1,
-        random_state: Any = None,
-        learning_rate: str = "invscaling",
-        eta0: float = 0.01,
-        power_t: float = 0.25,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        warm_start: bool = False,
-        average: Any = False,
-    ) -> None:
-        self.loss = loss
-        self.penalty = penalty
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.epsilon = epsilon
-        self.random_state = random_state
-        self.learning_rate = learning_rate
-        self.eta0 = eta0
-        self.power_t = power_t
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.warm_start = warm_start
-        self.average = average
 
     @with_callbacks
     def fit(

@@ -1,0 +1,27 @@
+"""Parameters of an estimator, declared as fields of its class.
+
+A class declares a parameter by its type and default, ``alpha: float = 1.0``, and inherits the
+parameters of the classes it extends. The constructor is made from these fields; as scikit-learn
+requires, it stores the parameters and does nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TypeVar, dataclass_transform
+
+from thetahat.foundation.docstrings import complete
+
+Class = TypeVar("Class", bound=type)
+
+
+@dataclass_transform(eq_default=False)
+def with_parameters(cls: Class) -> Class:
+    """Make the constructor of an estimator from its fields, and complete its docstring.
+
+    Fields after ``_: KW_ONLY`` are passed by name. A field that a subclass declares again changes
+    its default there. Parameters that the docstring leaves out are described as in the base class.
+    """
+    dataclass(eq=False, repr=False, match_args=False)(cls)
+    complete(cls, {field.name: field.default for field in fields(cls)})
+    return cls
