@@ -17,11 +17,13 @@ Class = TypeVar("Class", bound=type)
 
 @dataclass_transform(eq_default=False)
 def with_parameters(cls: Class) -> Class:
-    """Make the constructor of an estimator from its fields, and complete its docstring.
+    """Make the constructor of an estimator from its fields, and complete its docstrings.
 
     Fields after ``_: KW_ONLY`` are passed by name. A field that a subclass declares again changes
-    its default there. Parameters that the docstring leaves out are described as in the base class.
+    its default there. Parameters that the docstring leaves out are described as in the base class,
+    and so are the arguments of methods that override those of a base class.
     """
     dataclass(eq=False, repr=False, match_args=False)(cls)
-    complete(cls, {field.name: field.default for field in fields(cls)})
+    ordered = sorted(fields(cls), key=lambda field: bool(field.kw_only))
+    complete(cls, {field.name: field.default for field in ordered})
     return cls

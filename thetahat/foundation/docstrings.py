@@ -1,7 +1,8 @@
 """Docstrings that name only what is new: the other entries come from the classes they extend.
 
 A classifier and its regressor share most of their parameters. The class they both extend describes
-these once, and `complete` copies the descriptions into the docstring of each.
+these once, and `complete` copies the descriptions into the docstring of each. Methods that override
+one of a base class need to describe only the arguments that differ.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ import ast
 import inspect
 import re
 from collections.abc import Iterable, Mapping
+from types import FunctionType
 from typing import Any
 
-_SECTIONS = ("Parameters", "Attributes", "Notes", "References", "Examples")
+_SECTIONS = ("Parameters", "Attributes", "Returns", "Notes", "References", "Examples")
 _ENTRY = re.compile(r"^(?=\S)", re.MULTILINE)
 
 
@@ -27,17 +29,7 @@ def complete(cls: type, defaults: Mapping[str, Any]) -> None:
         return
     text = inspect.cleandoc(cls.__doc__)
     bases = [inspect.cleandoc(base.__doc__) for base in cls.__mro__[1:] if base.__doc__]
-    own = _entries(text, "Parameters")
-    missing = [name for name in defaults if name not in own]
-    if missing:
-        inherited = _inherited(bases, "Parameters")
-        described = own | {
-            name: _with_default(inherited[name], defaults[name])
-            for name in missing
-            if name in inherited
-        }
-        ordered = [described[name] for name in defaults if name in described]
-        text = _with_section(text, "Parameters", ordered)
+    text = _with_parameters(text, bases, defaults)
     own = _entries(text, "Attributes")
     attributes = own | {
         name: entry for name, entry in _inherited(bases, "Attributes").items() if name not in own
@@ -45,6 +37,43 @@ def complete(cls: type, defaults: Mapping[str, Any]) -> None:
     if len(attributes) > len(own):
         text = _with_section(text, "Attributes", attributes.values())
     cls.__doc__ = text
+    ours = [base for base in cls.__mro__[1:] if not base.__module__.startswith("sklearn")]
+    for name, method in vars(cls).items():
+        if isinstance(method, FunctionType) and not name.startswith("_"):
+            _complete_method(method, [vars(base).get(name) for base in ours])
+
+
+def _complete_method(method: FunctionType, overridden: Iterable[Any]) -> None:
+    """Fill "Parameters" and "Returns" from the overridden methods, the nearest one first."""
+    texts = [each.__doc__ for each in overridden if isinstance(each, FunctionType) and each.__doc__]
+    bases = [inspect.cleandoc(text) for text in texts]
+    if not bases:
+        return
+    text = inspect.cleandoc(method.__doc__ or bases[0].partition("\n\nParameters\n---")[0])
+    text = _with_parameters(text, bases, _arguments(method))
+    if not _entries(text, "Returns"):
+        found = next(filter(None, (_entries(base, "Returns") for base in bases)), {})
+        text = _with_section(text, "Returns", found.values()) if found else text
+    method.__doc__ = text
+
+
+def _arguments(method: FunctionType) -> dict[str, Any]:
+    """The arguments of a method and their defaults, named as in docstrings: ``**options``."""
+    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    _, *arguments = inspect.signature(method).parameters.values()
+    return {stars.get(each.kind, "") + each.name: each.default for each in arguments}
+
+
+def _with_parameters(text: str, bases: Iterable[str], defaults: Mapping[str, Any]) -> str:
+    """The text with entries for all parameters that it or a base class describes."""
+    own = _entries(text, "Parameters")
+    inherited = _inherited(bases, "Parameters")
+    missing = [name for name in defaults if name not in own and name in inherited]
+    if not missing:
+        return text
+    described = own | {name: _with_default(inherited[name], defaults[name]) for name in missing}
+    ordered = [described[name] for name in defaults if name in described]
+    return _with_section(text, "Parameters", ordered)
 
 
 def _inherited(bases: Iterable[str], title: str) -> dict[str, str]:
