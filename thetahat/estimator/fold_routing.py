@@ -15,7 +15,14 @@ from thetahat.foundation.errors import ParameterError
 
 
 class RoutesToFolds:
-    """An estimator whose parameter ``cv`` may be a splitter that uses metadata."""
+    """An estimator whose parameter ``cv`` may be a splitter that uses metadata.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable or None, default=None
+        Folds for the cross-validation. An int is the number of folds; a splitter of scikit-learn or
+        an iterable of (train, test) row numbers is used as given. None means 5 folds.
+    """
 
     cv: Any
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,12 +21,56 @@ DIRECT_SIZE = 8192
 
 
 class Linear(Estimator):
-    """A linear model with fitted ``coef_`` and ``intercept_``, and its raw predictions."""
+    """A linear model with fitted ``coef_`` and ``intercept_``, and its raw predictions.
+
+    The parameters below are described here for the subclasses that have them.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred. Penalties do not apply to the intercept.
+    positive : bool, default=False
+        Whether to force all coefficients to be non-negative (β ≥ 0). The intercept is not
+        constrained.
+    copy_X : bool, default=True
+        Has no effect, because X is never changed. Accepted for compatibility with scikit-learn.
+    warm_start : bool, default=False
+        Whether to start from the solution of the previous call to `fit`, if there is one. If False,
+        the previous solution is ignored.
+    verbose : int, default=0
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
+    n_jobs : int or None, default=None
+        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
+        ``th.config(threads=...)``.
+    """
 
     _accepts_sparse = True
 
     coef_: Array
     intercept_: Array
+
+    @abstractmethod
+    def fit(self, X: Any, *data: Any, **params: Any) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
+            target.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+        **params : dict
+            Metadata for the splitter `cv`, such as ``groups``. Needs scikit-learn's metadata
+            routing: ``sklearn.set_config(enable_metadata_routing=True)``.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether coefficients exist; an interrupted fit may leave ``classes_`` without them."""
@@ -71,7 +116,15 @@ def _is_finite(X: Matrix) -> bool:
 
 
 class LinearRegressor(RegressorMixin, Linear):
-    """A linear regression: its raw prediction is the prediction."""
+    """A linear regression: its raw prediction is the prediction.
+
+    Attributes
+    ----------
+    coef_ : array of shape (d,) or (n_targets, d)
+        Estimated coefficients (β̂), one row per target if y has several columns.
+    intercept_ : float or array of shape (n_targets,)
+        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
+    """
 
     _multi_output = True
     _why_no_errors: ClassVar[str] = (
@@ -81,6 +134,16 @@ class LinearRegressor(RegressorMixin, Linear):
     _flattens_one_column: ClassVar[bool] = False
     """Whether y of shape (n, 1) gives ``coef_`` of shape (d,), as it does in some of
     scikit-learn's estimators, but not in its `LinearRegression`."""
+
+    @abstractmethod
+    def fit(self, X: Any, *data: Any, **params: Any) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,) or (n, n_targets), optional
+            Target values. Leave it out if X is a `Source`.
+        """
 
     def predict(self, X: Any) -> Array:
         """Predict the target: ŷ = Xβ + b. Cost: O(n d).
@@ -123,3 +186,27 @@ class LinearRegressor(RegressorMixin, Linear):
             flat = source.n_outputs == 1 and self._flattens_one_column
             return {"coef_": coef[0] if flat else coef, "intercept_": intercept}
         return {"coef_": coef[0], "intercept_": intercept[0]}
+
+
+class OneTargetRegressor(LinearRegressor):
+    """A linear regression for a single target.
+
+    Attributes
+    ----------
+    coef_ : array of shape (d,)
+        Estimated coefficients (β̂), one per column.
+    intercept_ : float
+        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
+    """
+
+    _multi_output = False
+
+    @abstractmethod
+    def fit(self, X: Any, *data: Any, **params: Any) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,), optional
+            Target values. Leave it out if X is a `Source`.
+        """

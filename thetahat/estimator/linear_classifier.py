@@ -6,6 +6,7 @@ may be text, numbers or Booleans; internally they are the codes 0, 1, …, C−1
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,34 @@ from thetahat.objective.empirical_risk import EmpiricalRisk
 
 
 class LinearClassifier(Classifier, Linear):
-    """A linear classifier: ``coef_`` has shape (1 or C, d), ``intercept_`` (1 or C,)."""
+    """A linear classifier: ``coef_`` has shape (1 or C, d), ``intercept_`` (1 or C,).
+
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, as ``{label: weight}``; multiplies `sample_weight`. "balanced" sets
+        the weights inversely proportional to the class frequencies, so that all classes have the
+        same total weight. None gives every class weight 1.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The class labels, in sorted order.
+    coef_ : array of shape (1, d) or (n_classes, d)
+        Estimated coefficients (β̂): one row for two classes, otherwise one row per class.
+    intercept_ : array of shape (1,) or (n_classes,)
+        Estimated intercepts (b̂), one for each row of ``coef_``; 0 if ``fit_intercept=False``.
+    """
+
+    @abstractmethod
+    def fit(self, X: Any, *data: Any, **params: Any) -> Any:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,), optional
+            Class labels: text, numbers or Booleans. Leave it out if X is a `Source`.
+        """
 
     def _open_classes(self, *data: Any, **options: Any) -> Source:
         """As for all classifiers; classes that occur only in rows of weight 0 do not count."""

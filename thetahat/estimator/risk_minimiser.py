@@ -13,7 +13,7 @@ import numpy as np
 
 from thetahat.data.arrays import namespace
 from thetahat.data.in_memory import InMemory
-from thetahat.estimator.watching import Watched
+from thetahat.estimator.watching import WatchedSolver
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, SeparationWarning
 from thetahat.foundation.threads import one_blas_thread
@@ -29,7 +29,7 @@ FEW = 1 << 16
 """Entries of X up to which BLAS is limited to one thread for the whole fit."""
 
 
-class RiskMinimiser(Watched):
+class RiskMinimiser(WatchedSolver):
     """An estimator whose ``fit`` is θ̂ = argmin of an `EmpiricalRisk`.
 
     A subclass translates scikit-learn's parameters into a loss and a penalty, builds the risk and
@@ -41,7 +41,6 @@ class RiskMinimiser(Watched):
     """Remedy for the warning that the likelihood has no maximum."""
     coef_: Array
     intercept_: Array
-    n_iter_: Any
 
     def _minimise(
         self,

@@ -15,19 +15,9 @@ from sklearn.utils.validation import validate_data
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.linear import Linear
-from thetahat.estimator.parameters import (
-    Range,
-    at_least,
-    boolean,
-    check_ranges,
-    fraction,
-    inner_fraction,
-    more_than,
-    none,
-    one_of,
-    whole,
-)
+from thetahat.estimator.parameters import check_ranges
 from thetahat.estimator.sparsify import Sparsifies
+from thetahat.estimator.stochastic_parameters import StochasticParameters
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
@@ -39,44 +29,28 @@ from thetahat.mathematics.losses.base import Loss, Subdifferentiable
 from thetahat.mathematics.losses.residual.squared import Huber
 from thetahat.mathematics.losses.residual.tube import EpsilonInsensitive, SquaredEpsilonInsensitive
 from thetahat.mathematics.optimizers.solution import Outcome
-from thetahat.mathematics.optimizers.stochastic.learning_rates import (
-    SCHEDULES,
-    LearningRate,
-    optimal_offset,
-)
+from thetahat.mathematics.optimizers.stochastic.learning_rates import LearningRate, optimal_offset
 from thetahat.objective.stochastic.descent import StochasticDescent, stacked
 from thetahat.objective.stochastic.steps import Steps, Walk
 
-RANGES: dict[str, Range] = {
-    "penalty": one_of("l2", "l1", "elasticnet") | none,
-    "alpha": at_least(0),
-    "l1_ratio": fraction | none,
-    "fit_intercept": boolean,
-    "max_iter": whole(1),
-    "tol": at_least(0) | none,
-    "shuffle": boolean,
-    "eta0": more_than(0),
-    "early_stopping": boolean,
-    "validation_fraction": inner_fraction,
-    "n_iter_no_change": whole(1),
-    "warm_start": boolean,
-}
-"""Ranges of the parameters that all these estimators have."""
-SCHEDULE_RANGES: dict[str, Range] = {
-    "learning_rate": one_of(*SCHEDULES),
-    "epsilon": at_least(0),
-    "power_t": Range(lambda value: at_least(-math.inf).holds(value), "a number"),
-    "average": boolean | whole(1),
-}
-"""Ranges of the parameters of estimators with a choice of loss and learning rate."""
 
-
-class Stochastic(Sparsifies, Watched, Linear):
+class Stochastic(StochasticParameters, Sparsifies, Watched, Linear):
     """An estimator fitted in epochs that visit one row at a time.
 
     A subclass defines its loss, how many scores there are and the target of each. The last iterate
     is kept in double precision in addition to the reported one, so that `partial_fit` continues
     from it.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Number of epochs that were run.
+    t_ : float
+        Number of steps (rows visited) during the fit, plus one.
+    loss_ : Loss
+        The loss that was used.
+    solution_ : Solution
+        Report of the fit: how it stopped, the number of epochs and the last mean loss.
     """
 
     _visits_rows_in_order = True
@@ -84,26 +58,27 @@ class Stochastic(Sparsifies, Watched, Linear):
     """The loss for which the passive-aggressive rules have their closed form."""
 
     loss: Any
-    penalty: str | None
-    alpha: float
-    l1_ratio: float
-    fit_intercept: bool
-    max_iter: int
-    tol: float | None
-    shuffle: bool
-    random_state: Any
     learning_rate: str
-    eta0: float
     power_t: float
     epsilon: float
-    early_stopping: bool
-    validation_fraction: float
-    n_iter_no_change: int
-    warm_start: bool
     average: Any
     loss_: Subdifferentiable
     t_: float
     n_iter_: int
+
+    @abstractmethod
+    def fit(self, X: Any, *data: Any, **params: Any) -> Any:
+        """Fit the model by stochastic gradient descent.
+
+        Parameters
+        ----------
+        coef_init, intercept_init : array-like, optional
+            Initial coefficients and intercepts, of the shapes of ``coef_`` and ``intercept_``. None
+            starts at 0.
+        sample_weight : array-like of shape (n,), optional
+            Row weights: the loss of each row is multiplied by its weight. Rows of weight 0 are
+            ignored. None gives every row weight 1.
+        """
 
     # The parts.
 

@@ -7,6 +7,7 @@ all others; the walks visit the rows in the same order, in parallel. A loss of c
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from thetahat.data.class_weights import class_weighted
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.source import Source
 from thetahat.data.views import relabelled
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.stochastic import Stochastic
 from thetahat.foundation.errors import DataError, ParameterError
@@ -23,10 +25,29 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Subdifferentiable, Targets
 
 
+@with_parameters
 class StochasticClassifier(Stochastic, LinearClassifier):
-    """`fit` and `partial_fit` of classifiers whose epochs visit one row at a time."""
+    """`fit` and `partial_fit` of classifiers whose epochs visit one row at a time.
 
-    class_weight: Any
+    Parameters
+    ----------
+    early_stopping : bool, default=False
+        Whether to stop when the score on held-out rows no longer improves. If True, the share
+        `validation_fraction` of the training rows of each class is held out, and the epochs are
+        compared by the accuracy on these rows.
+    n_jobs : int or None, default=None
+        Has no effect. Accepted for compatibility with scikit-learn; the classes are fitted in
+        parallel on the threads set by ``th.config(threads=...)``.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Number of epochs that were run, for the class that needed the most.
+    """
+
+    _: KW_ONLY
+    n_jobs: int | None = None
+    class_weight: Any = None
 
     @with_callbacks
     def fit(
@@ -37,27 +58,7 @@ class StochasticClassifier(Stochastic, LinearClassifier):
         intercept_init: Any = None,
         sample_weight: Any = None,
     ) -> Any:
-        """Fit the classifier by stochastic gradient descent.
-
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
-            target.
-        y : array-like of shape (n,), optional
-            Class labels: text, numbers or Booleans. Leave it out if X is a `Source`.
-        coef_init, intercept_init : array-like, optional
-            Initial coefficients and intercepts, of the shapes of ``coef_`` and ``intercept_``. None
-            starts at 0.
-        sample_weight : array-like of shape (n,), optional
-            Row weights: the loss of each row is multiplied by its weight. Rows of weight 0 are
-            ignored. None gives every row weight 1.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
+        """Fit the classifier by stochastic gradient descent."""
         self._check_parameters()
         known = getattr(self, "classes_", None)
         source = self._open_classes(

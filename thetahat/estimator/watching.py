@@ -71,6 +71,21 @@ class Watched(CallbackSupportMixin):
             )
 
 
+class WatchedSolver(Watched):
+    """A `Watched` estimator that is fitted by one run of a solver.
+
+    Attributes
+    ----------
+    solution_ : Solution
+        Report of the solver: its name and the reason for choosing it, how it stopped, the number of
+        iterations and the remaining optimality gap.
+    n_iter_ : int
+        Number of iterations that the solver ran.
+    """
+
+    n_iter_: Any
+
+
 def _gap(solution: Solution) -> str:
     """The remaining gap with its kind, for a message."""
     if math.isfinite(solution.gap):

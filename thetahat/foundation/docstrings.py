@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -59,12 +59,14 @@ def _complete_method(method: FunctionType, overridden: Iterable[Any]) -> None:
 
 def _arguments(method: FunctionType) -> dict[str, Any]:
     """The arguments of a method and their defaults, named as in docstrings: ``**options``."""
-    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
     _, *arguments = inspect.signature(method).parameters.values()
-    return {stars.get(each.kind, "") + each.name: each.default for each in arguments}
+    return {
+        str(each.replace(annotation=each.empty, default=each.empty)): each.default
+        for each in arguments
+    }
 
 
-def _with_parameters(text: str, bases: Iterable[str], defaults: Mapping[str, Any]) -> str:
+def _with_parameters(text: str, bases: Sequence[str], defaults: Mapping[str, Any]) -> str:
     """The text with entries for all parameters that it or a base class describes."""
     own = _entries(text, "Parameters")
     inherited = _inherited(bases, "Parameters")
@@ -76,12 +78,11 @@ def _with_parameters(text: str, bases: Iterable[str], defaults: Mapping[str, Any
     return _with_section(text, "Parameters", ordered)
 
 
-def _inherited(bases: Iterable[str], title: str) -> dict[str, str]:
-    """Entries of a section of the base classes; the nearest class wins."""
+def _inherited(bases: Sequence[str], title: str) -> dict[str, str]:
+    """Entries of a section of the base classes, the farthest first; the nearest class wins."""
     found: dict[str, str] = {}
-    for text in bases:
-        for name, entry in _entries(text, title).items():
-            found.setdefault(name, entry)
+    for text in reversed(bases):
+        found |= _entries(text, title)
     return found
 
 
@@ -115,7 +116,7 @@ def _with_default(entry: str, value: Any) -> str:
     head, _, body = entry.partition("\n")
     kind, given, default = head.partition("default=")
     try:
-        if not given or ast.literal_eval(default) == value:
+        if not given or value is inspect.Parameter.empty or ast.literal_eval(default) == value:
             return entry
     except (ValueError, SyntaxError):
         return entry

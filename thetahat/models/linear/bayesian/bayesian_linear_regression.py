@@ -13,7 +13,7 @@ from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import Moments, dense_rows, moments
 from thetahat.data.views import reweighted
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.linear import LinearRegressor
+from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.parameters import Range, boolean, more_than, none
 from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import DataError, ParameterError
@@ -64,7 +64,7 @@ class SeenRows:
 
 
 @with_parameters
-class BayesianLinearRegression(Credible, LinearRegressor):
+class BayesianLinearRegression(Credible, OneTargetRegressor):
     """Linear regression with a normal prior on the coefficients, giving their full posterior.
 
     Formula: with β ~ N(μ₀, S₀) and yᵢ | xᵢ ~ N(xᵢᵀβ + b, σᵢ²), β | data ~ N(A⁻¹B, A⁻¹) where A = Σ
@@ -131,7 +131,6 @@ class BayesianLinearRegression(Credible, LinearRegressor):
         "fit_intercept": boolean,
         "intercept_prior": level_prior | none,
     }
-    _multi_output = False
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, noise: Any = None
@@ -140,21 +139,9 @@ class BayesianLinearRegression(Credible, LinearRegressor):
 
         Parameters
         ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
-            target.
-        y : array-like of shape (n,), optional
-            Target values. Leave it out if X is a `Source`.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
         noise : array-like of shape (n,), optional
             Standard deviation of the noise of each row (σᵢ). None uses the `noise` of the
             constructor.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         source = self._open(X, y, sample_weight, check_finite=False)
         return self._condition(source, self._seen(source, noise))

@@ -12,9 +12,9 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import dense_rows, means, moments
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.linear import DIRECT_SIZE, LinearRegressor
+from thetahat.estimator.linear import DIRECT_SIZE, OneTargetRegressor
 from thetahat.estimator.parameters import at_least, boolean, more_than, none, whole
-from thetahat.estimator.watching import Watched
+from thetahat.estimator.watching import WatchedSolver
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import minimise
@@ -31,7 +31,7 @@ NO_PENALTIES = np.empty(0)
 
 
 @with_parameters
-class BayesianRidge(Credible, Watched, LinearRegressor):
+class BayesianRidge(Credible, WatchedSolver, OneTargetRegressor):
     """Bayesian ridge regression, which estimates the penalty and the noise from the data.
 
     Formula: β ~ N(0, I/λ), y | x ~ N(xᵀβ + b, 1/α) and a flat prior for b. The noise precision α
@@ -63,21 +63,12 @@ class BayesianRidge(Credible, Watched, LinearRegressor):
         Initial value of the weight precision (λ). None uses 1.
     compute_score : bool, default=False
         Whether to store the log evidence of every iteration in ``scores_``.
-    fit_intercept : bool, default=True
-        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
-        be centred. The intercept is never penalised.
-    copy_X : bool, default=True
-        Has no effect, because X is never changed. Accepted for compatibility with scikit-learn.
     verbose : bool, default=False
         Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
         the progress of a fit.
 
     Attributes
     ----------
-    coef_ : array of shape (d,)
-        Estimated coefficients (β̂), one per column.
-    intercept_ : float
-        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
     alpha_ : float
         Estimated precision of the noise (α).
     lambda_ : float
@@ -92,8 +83,6 @@ class BayesianRidge(Credible, Watched, LinearRegressor):
         Means that were subtracted from the columns for centring.
     X_scale_ : array of shape (d,)
         Ones, because the columns are not scaled. Kept for compatibility with scikit-learn.
-    n_iter_ : int
-        Number of iterations that the solver ran.
     solution_ : Solution
         Report of the solver: how it stopped, the number of iterations and the remaining gap.
         ``solution_.value`` is the negative log evidence.
@@ -134,27 +123,9 @@ class BayesianRidge(Credible, Watched, LinearRegressor):
         "compute_score": boolean,
         "fit_intercept": boolean,
     }
-    _multi_output = False
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BayesianRidge:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
-            target.
-        y : array-like of shape (n,), optional
-            Target values. Leave it out if X is a `Source`.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
         source = self._open(X, y, sample_weight, check_finite=False)
         path, variance = self._spectrum(source)
         evidence = RidgeEvidence.of(

@@ -63,16 +63,9 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier):
         Tolerance of the solver. It stops when the largest entry of the gradient of the mean
         objective (with an L1 penalty, the largest violation of the optimality conditions) is at
         most `tol`. Smaller values give a more exact solution and take longer.
-    fit_intercept : bool, default=True
-        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
-        be centred. The intercept is never penalised.
     intercept_scaling : float, default=1
         Has no effect, because the intercept is never penalised. Accepted for compatibility with
         scikit-learn.
-    class_weight : dict, "balanced" or None, default=None
-        Weight of each class, as ``{label: weight}``; multiplies `sample_weight`. "balanced" sets
-        the weights inversely proportional to the class frequencies, so that all classes have the
-        same total weight. None gives every class weight 1.
     random_state : int, RandomState, Generator or None, default=None
         Seed for shuffling the rows. Only used by ``solver="sgd"``. Pass an int for the same result
         on every call.
@@ -84,15 +77,6 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier):
     max_iter : int, default=100
         Maximum number of iterations of the solver. Raise it if the fit warns that it did not
         converge.
-    verbose : int, default=0
-        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
-        the progress of a fit.
-    warm_start : bool, default=False
-        Whether to start from the solution of the previous call to `fit`, if there is one. If False,
-        the previous solution is ignored.
-    n_jobs : int or None, default=None
-        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
-        ``th.config(threads=...)``.
     reference : label or None, default=None
         Reference class for three or more classes. Its coefficients are 0, and only the other
         classes have coefficients: P(y=c|x) = e^{z_c}/(1 + Σ e^z). Without a penalty the
@@ -100,12 +84,6 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier):
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        The class labels, in sorted order.
-    coef_ : array of shape (1, d) or (n_classes, d)
-        Estimated coefficients (β̂): one row for two classes, otherwise one row per class.
-    intercept_ : array of shape (1,) or (n_classes,)
-        Estimated intercepts (b̂), one for each row of ``coef_``; 0 if ``fit_intercept=False``.
     n_iter_ : array of shape (1,)
         Number of iterations that the solver ran.
     solution_ : Solution
@@ -156,23 +134,6 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LogisticRegression:
-        """Fit the classifier.
-
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
-            target.
-        y : array-like of shape (n,), optional
-            Class labels: text, numbers or Booleans. Leave it out if X is a `Source`.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
         source = self._open_classes(X, y, sample_weight, class_weight=self.class_weight)
         C, l1_ratio = strength_and_share(self.penalty, self.C, self.l1_ratio)
         loss = loss_of(self.classes_, self.reference)

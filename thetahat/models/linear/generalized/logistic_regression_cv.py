@@ -74,9 +74,6 @@ class LogisticRegressionCV(LogisticClassifier):
     l1_ratios : array-like or None, default="warn"
         Values of the L1 share to try, between 0 (L2 penalty) and 1 (L1 penalty). None and "warn"
         use the L2 penalty only.
-    fit_intercept : bool, default=True
-        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
-        be centred. The intercept is never penalised.
     cv : int, splitter, iterable or None, default=None
         Folds for the cross-validation. An int is the number of stratified folds; a splitter of
         scikit-learn or an iterable of (train, test) row numbers is used as given. None means 5
@@ -101,16 +98,6 @@ class LogisticRegressionCV(LogisticClassifier):
     max_iter : int, default=100
         Maximum number of iterations of the solver. Raise it if the fit warns that it did not
         converge.
-    class_weight : dict, "balanced" or None, default=None
-        Weight of each class, as ``{label: weight}``; multiplies `sample_weight`. "balanced" sets
-        the weights inversely proportional to the class frequencies, so that all classes have the
-        same total weight. None gives every class weight 1.
-    n_jobs : int or None, default=None
-        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
-        ``th.config(threads=...)``.
-    verbose : int, default=0
-        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
-        the progress of a fit.
     refit : bool, default=True
         Whether to fit all rows with the best parameters. If False, the coefficients of the best
         parameters are averaged over the folds.
@@ -126,12 +113,6 @@ class LogisticRegressionCV(LogisticClassifier):
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        The class labels, in sorted order.
-    coef_ : array of shape (1, d) or (n_classes, d)
-        Estimated coefficients (β̂): one row for two classes, otherwise one row per class.
-    intercept_ : array of shape (1,) or (n_classes,)
-        Estimated intercepts (b̂), one for each row of ``coef_``; 0 if ``fit_intercept=False``.
     Cs_ : array of shape (n_cs,)
         The values of C that were tried.
     l1_ratios_ : array of shape (n_l1_ratios,)
@@ -209,13 +190,6 @@ class LogisticRegressionCV(LogisticClassifier):
             Training data. The rows must be in memory.
         y : array-like of shape (n,)
             Class labels: text, numbers or Booleans.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         rows = self._open_classes(X, y, sample_weight)
         assert isinstance(rows, InMemory)

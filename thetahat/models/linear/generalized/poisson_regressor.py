@@ -11,7 +11,7 @@ from sklearn.callback import with_callbacks
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.linear import LinearRegressor
+from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.parameters import at_least, boolean, one_of, whole
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.families import family_of
@@ -26,7 +26,7 @@ from thetahat.objective.sums import Sums
 
 
 @with_parameters
-class PoissonRegressor(LikelihoodInference, LinearRegressor):
+class PoissonRegressor(LikelihoodInference, OneTargetRegressor):
     """Poisson regression for counts and rates, with a log link and an L2 penalty.
 
     Formula: β̂, b̂ = argmin (Σ wᵢ dᵢ)/(2Σ wᵢ) + α/2·‖β‖² with the deviance dᵢ = 2(yᵢ log(yᵢ/μᵢ) −
@@ -42,9 +42,6 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
     alpha : float, default=1.0
         Strength of the L2 penalty (α). Larger values shrink the coefficients more towards zero.
         Must be ≥ 0; 0 fits without a penalty.
-    fit_intercept : bool, default=True
-        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
-        be centred. The intercept is never penalised.
     solver : {"lbfgs", "newton-cholesky", "newton", "auto"}, default="lbfgs"
         Solver to use. "auto" and scikit-learn's default "lbfgs" choose the fastest method for the
         size of the data, which is Newton's method for few columns. "newton" and "newton-cholesky"
@@ -57,24 +54,6 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
         Tolerance of the solver. It stops when the largest entry of the gradient is at most `tol`,
         multiplied by the mean of y if that is below 1, so that small rates are fitted as accurately
         as large counts.
-    warm_start : bool, default=False
-        Whether to start from the solution of the previous call to `fit`, if there is one. If False,
-        the previous solution is ignored.
-    verbose : int, default=0
-        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
-        the progress of a fit.
-
-    Attributes
-    ----------
-    coef_ : array of shape (d,)
-        Estimated coefficients (β̂), one per column.
-    intercept_ : float
-        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
-    n_iter_ : int
-        Number of iterations that the solver ran.
-    solution_ : Solution
-        Report of the solver: its name and the reason for choosing it, how it stopped, the number of
-        iterations and the remaining optimality gap.
 
     Examples
     --------
@@ -103,7 +82,6 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
         "tol": at_least(0),
         "warm_start": boolean,
     }
-    _multi_output = False
     _against_separation = (
         "Add a penalty, such as alpha=1.0, or drop the rows or columns that cause it"
     )
@@ -119,18 +97,8 @@ class PoissonRegressor(LikelihoodInference, LinearRegressor):
 
         Parameters
         ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
-            target.
         y : array-like of shape (n,), optional
             Target values: counts or rates ≥ 0. Leave it out if X is a `Source`.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         source = self._open(X, y, sample_weight)
         self._require_counts(source)

@@ -34,19 +34,12 @@ class GeneralizedLeastSquares(Certain, LinearRegressor):
 
     Parameters
     ----------
-    fit_intercept : bool, default=True
-        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
-        be centred.
     solver : {"auto", "cholesky", "pseudo_inverse", "qr", "svd", "dual"}, default="auto"
         Solver to use, as in `LinearRegression`. "auto" chooses by the size and the condition number
         of X.
 
     Attributes
     ----------
-    coef_ : array of shape (d,) or (n_targets, d)
-        Estimated coefficients (β̂), one row per target if y has several columns.
-    intercept_ : float or array of shape (n_targets,)
-        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
     rank_ : int
         Effective rank of X, after centring if an intercept is fitted.
     solution_ : Solution
@@ -76,21 +69,9 @@ class GeneralizedLeastSquares(Certain, LinearRegressor):
 
         Parameters
         ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
-            target.
-        y : array-like of shape (n,) or (n, n_targets), optional
-            Target values. Leave it out if X is a `Source`.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
         noise : array of shape (n,) or (n, n), optional
             Standard deviations σᵢ of the errors, one per row, or their covariance matrix S. None
             assumes independent errors of equal variance.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         source = self._open(X, y, sample_weight)
         if noise is None:

@@ -11,14 +11,14 @@ from sklearn.callback import with_callbacks
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import at_least, boolean, none, one_of, whole
-from thetahat.estimator.watching import Watched
+from thetahat.estimator.watching import WatchedSolver
 from thetahat.models.linear.inference.least_squares_evidence import Evidence
 from thetahat.models.linear.inference.least_squares_inference import Certain
 from thetahat.objective.least_squares.solve import SOLVERS, least_squares
 
 
 @with_parameters
-class LinearRegression(Certain, Watched, LinearRegressor):
+class LinearRegression(Certain, WatchedSolver, LinearRegressor):
     """Ordinary least squares, with standard errors and intervals.
 
     Formula: β̂, b̂ = argmin Σ wᵢ(yᵢ − xᵢᵀβ − b)². If several β reach the minimum, the one with the
@@ -34,20 +34,9 @@ class LinearRegression(Certain, Watched, LinearRegressor):
 
     Parameters
     ----------
-    fit_intercept : bool, default=True
-        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
-        be centred.
-    copy_X : bool, default=True
-        Has no effect, because X is never changed. Accepted for compatibility with scikit-learn.
     tol : float, default=1e-6
         Tolerance of the iterative solvers. Smaller values give a more exact solution and take
         longer. Direct solvers ignore it.
-    n_jobs : int or None, default=None
-        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
-        ``th.config(threads=...)``.
-    positive : bool, default=False
-        Whether to force all coefficients to be non-negative (β ≥ 0). The intercept is not
-        constrained.
     solver : str, default="auto"
         Solver to use. "auto" estimates the condition number of X and takes the fastest solver that
         is accurate enough; ``solution_.reason`` says which one and why. Direct solvers:
@@ -69,17 +58,10 @@ class LinearRegression(Certain, Watched, LinearRegressor):
 
     Attributes
     ----------
-    coef_ : array of shape (d,) or (n_targets, d)
-        Estimated coefficients (β̂), one row per target if y has several columns.
-    intercept_ : float or array of shape (n_targets,)
-        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
     rank_ : int
         Effective rank of X, after centring if an intercept is fitted.
     singular_ : array of shape (d,)
         Singular values of X, after centring if an intercept is fitted.
-    solution_ : Solution
-        Report of the solver: its name and the reason for choosing it, how it stopped, the number of
-        iterations and the remaining optimality gap.
     n_iter_ : int
         Number of iterations that the solver ran; 1 for a direct solver.
 
@@ -118,23 +100,7 @@ class LinearRegression(Certain, Watched, LinearRegressor):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LinearRegression:
-        """Fit the linear model.
-
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
-            target.
-        y : array-like of shape (n,) or (n, n_targets), optional
-            Target values. Leave it out if X is a `Source`.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
+        """Fit the linear model."""
         source = self._open(X, y, sample_weight, check_finite=False)
         with self._watching(self.max_iter, partial(self._shaped, source=source), X, y) as watch:
             found = least_squares(

@@ -11,14 +11,14 @@ import numpy as np
 from thetahat.data.source import Block, Source
 from thetahat.data.views import reweighted
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.linear import LinearRegressor
+from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.parameters import boolean, more_than, whole
 from thetahat.foundation.types import Array
 from thetahat.objective.least_squares.solve import least_squares
 
 
 @with_parameters
-class NoiseReweightedRegression(LinearRegressor):
+class NoiseReweightedRegression(OneTargetRegressor):
     """Iteratively reweighted least squares for noise of unknown and unequal size.
 
     Formula: start with σᵢ = 1, then alternate β̂ = argmin Σ (yᵢ − xᵢᵀβ − b)²/σᵢ² and σᵢ = max(|rᵢ|,
@@ -36,16 +36,9 @@ class NoiseReweightedRegression(LinearRegressor):
     floor : float, default=0.1
         Smallest noise level σᵢ, as a fraction of the root mean square residual of the first fit.
         Larger values make the weights of the rows more equal. Must be positive.
-    fit_intercept : bool, default=True
-        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
-        be centred.
 
     Attributes
     ----------
-    coef_ : array of shape (d,)
-        Estimated coefficients (β̂), one per column.
-    intercept_ : float
-        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
     noise_floor_ : float
         Smallest noise level σᵢ that was allowed, in units of y.
     solution_ : Solution
@@ -71,26 +64,9 @@ class NoiseReweightedRegression(LinearRegressor):
 
     _why_no_errors = "the noise level of each row was estimated from its own residual"
     _ranges = {"rounds": whole(0), "floor": more_than(0), "fit_intercept": boolean}  # noqa: RUF012
-    _multi_output = False
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> NoiseReweightedRegression:
-        """Fit the model by alternating weighted fits and noise estimates.
-
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
-            target.
-        y : array-like of shape (n,), optional
-            Target values. Leave it out if X is a `Source`.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
+        """Fit the model by alternating weighted fits and noise estimates."""
         source = self._open(X, y, sample_weight)
         found = least_squares(source, intercept=self.fit_intercept)
         self.noise_floor_ = self.floor * _root_mean_square(source, found.solution.theta)

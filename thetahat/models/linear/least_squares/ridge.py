@@ -23,7 +23,7 @@ from thetahat.estimator.parameters import (
     one_of,
     whole,
 )
-from thetahat.estimator.watching import Watched
+from thetahat.estimator.watching import WatchedSolver
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg.norm_bound import ridge_with_norm
@@ -35,7 +35,7 @@ from thetahat.objective.predictor import LinearPredictor
 
 
 @with_parameters
-class Ridge(Watched, LinearRegressor):
+class Ridge(WatchedSolver, LinearRegressor):
     """Linear least squares with an L2 penalty on the coefficients.
 
     Formula: β̂, b̂ = argmin Σ wᵢ(yᵢ − xᵢᵀβ − b)² + α‖β‖². On centred data β̂ = (XᵀX + αI)⁻¹Xᵀy.
@@ -52,11 +52,6 @@ class Ridge(Watched, LinearRegressor):
         Strength of the L2 penalty (α). Larger values shrink the coefficients more towards zero and
         make the fit less sensitive to noise and to correlated columns. Must be ≥ 0; 0 gives
         ordinary least squares. An array gives each target its own penalty.
-    fit_intercept : bool, default=True
-        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
-        be centred. The intercept is never penalised.
-    copy_X : bool, default=True
-        Has no effect, because X is never changed. Accepted for compatibility with scikit-learn.
     max_iter : int or None, default=None
         Maximum number of iterations of the iterative solvers ("lsqr", "gradient_descent", "sgd",
         "mini_batch"). None uses the default of the solver. Direct solvers ignore it.
@@ -69,9 +64,6 @@ class Ridge(Watched, LinearRegressor):
         X; ``solution_.reason`` says why. scikit-learn's "sparse_cg", "sag", "saga" and "lbfgs" are
         accepted and run LSQR (with ``positive=True``, an active-set solver), which finds the same
         optimum.
-    positive : bool, default=False
-        Whether to force all coefficients to be non-negative (β ≥ 0). The intercept is not
-        constrained.
     random_state : int, Generator or None, default=None
         Seed for the random order of the rows in the solvers "sgd" and "mini_batch". Pass an int for
         the same result on every call.
@@ -85,19 +77,12 @@ class Ridge(Watched, LinearRegressor):
 
     Attributes
     ----------
-    coef_ : array of shape (d,) or (n_targets, d)
-        Estimated coefficients (β̂), one row per target if y has several columns.
-    intercept_ : float or array of shape (n_targets,)
-        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
     alpha_ : float or array of shape (n_targets,)
         Strength of the penalty that was applied.
     solver_ : str
         Name of the solver that was used.
     n_iter_ : int
         Number of iterations that the solver ran; 1 for a direct solver.
-    solution_ : Solution
-        Report of the solver: its name and the reason for choosing it, how it stopped, the number of
-        iterations and the remaining optimality gap.
 
     Examples
     --------
@@ -136,23 +121,7 @@ class Ridge(Watched, LinearRegressor):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Ridge:
-        """Fit the ridge regression.
-
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
-            target.
-        y : array-like of shape (n,) or (n, n_targets), optional
-            Target values. Leave it out if X is a `Source`.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
+        """Fit the ridge regression."""
         source = self._open(X, y, sample_weight, check_finite=False)
         rows = self._conditioned(source)
         with (

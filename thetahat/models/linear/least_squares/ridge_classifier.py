@@ -20,7 +20,7 @@ from thetahat.estimator.parameters import (
     one_of,
     whole,
 )
-from thetahat.estimator.watching import Watched
+from thetahat.estimator.watching import WatchedSolver
 from thetahat.foundation.types import Array
 from thetahat.models.linear.least_squares.ridge import solve_ridge
 from thetahat.models.linear.solver_names import LEAST_SQUARES, least_squares_solver
@@ -28,7 +28,7 @@ from thetahat.objective.least_squares.solve import SOLVERS
 
 
 @with_parameters
-class RidgeClassifier(Watched, LinearClassifier):
+class RidgeClassifier(WatchedSolver, LinearClassifier):
     """Classifier based on ridge regression.
 
     Formula: B̂, b̂ = argmin Σ wᵢ‖tᵢ − Bᵀxᵢ − b‖² + α‖B‖², where tᵢ is +1 for the class of row i and
@@ -46,43 +46,22 @@ class RidgeClassifier(Watched, LinearClassifier):
         Strength of the L2 penalty (α). Larger values shrink the coefficients more towards zero and
         make the fit less sensitive to noise and to correlated columns. Must be ≥ 0; 0 gives
         ordinary least squares. An array gives each score its own penalty.
-    fit_intercept : bool, default=True
-        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
-        be centred. The intercept is never penalised.
-    copy_X : bool, default=True
-        Has no effect, because X is never changed. Accepted for compatibility with scikit-learn.
     max_iter : int or None, default=None
         Maximum number of iterations of the iterative solvers ("lsqr", "gradient_descent", "sgd",
         "mini_batch"). None uses the default of the solver. Direct solvers ignore it.
     tol : float, default=1e-4
         Tolerance of the iterative solvers. Smaller values give a more exact solution and take
         longer. Direct solvers ignore it.
-    class_weight : dict, "balanced" or None, default=None
-        Weight of each class, as ``{label: weight}``; multiplies `sample_weight`. "balanced" sets
-        the weights inversely proportional to the class frequencies, so that all classes have the
-        same total weight. None gives every class weight 1.
     solver : str, default="auto"
         Solver to use, as in `Ridge`. "auto" chooses by the size and the condition number of X.
-    positive : bool, default=False
-        Whether to force all coefficients to be non-negative (β ≥ 0). The intercept is not
-        constrained.
     random_state : int, Generator or None, default=None
         Seed for the random order of the rows in the solvers "sgd" and "mini_batch". Pass an int for
         the same result on every call.
 
     Attributes
     ----------
-    coef_ : array of shape (1, d) or (n_classes, d)
-        Estimated coefficients (β̂): one row for two classes, otherwise one row per class.
-    intercept_ : array of shape (1,) or (n_classes,)
-        Estimated intercepts (b̂), one for each row of ``coef_``; 0 if ``fit_intercept=False``.
-    classes_ : array of shape (n_classes,)
-        The class labels, in sorted order.
     n_iter_ : array of shape (n_scores,)
         Number of iterations for each score; 1 for a direct solver.
-    solution_ : Solution
-        Report of the solver: its name and the reason for choosing it, how it stopped, the number of
-        iterations and the remaining optimality gap.
     solver_ : str
         Name of the solver that was used.
 
@@ -128,19 +107,9 @@ class RidgeClassifier(Watched, LinearClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
-            target.
         y : array-like of shape (n,), or (n, n_classes) of 0 and 1, optional
             Class labels: text, numbers or Booleans. Rows with several labels are given as a column
             of 0 and 1 for each label. Leave it out if X is a `Source`.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         self._several = is_indicator(y)
         if self._several:

@@ -39,9 +39,6 @@ class RidgeClassifierCV(RoutesToFolds, LinearClassifier):
     alphas : array-like, default=(0.1, 1.0, 10.0)
         Values of the penalty strength α to try. Larger values mean a stronger penalty. All must
         be ≥ 0.
-    fit_intercept : bool, default=True
-        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
-        be centred. The intercept is never penalised.
     scoring : str, callable or None, default=None
         Score of the predicted labels used to choose the penalty: a name known to scikit-learn or a
         scorer; greater is better. None uses the negative mean squared error of the scores, or the
@@ -50,10 +47,6 @@ class RidgeClassifierCV(RoutesToFolds, LinearClassifier):
         Folds for the cross-validation. None leaves out one row at a time, which needs no refitting.
         An int is the number of folds; a splitter of scikit-learn or an iterable of (train, test)
         row numbers is used as given.
-    class_weight : dict, "balanced" or None, default=None
-        Weight of each class, as ``{label: weight}``; multiplies `sample_weight`. "balanced" sets
-        the weights inversely proportional to the class frequencies, so that all classes have the
-        same total weight. None gives every class weight 1.
     store_cv_results : bool, default=False
         Whether to keep the results for every row, score and penalty in ``cv_results_``. Only
         possible with ``cv=None``.
@@ -67,12 +60,6 @@ class RidgeClassifierCV(RoutesToFolds, LinearClassifier):
     cv_results_ : array of shape (n, n_scores, n_alphas)
         Squared errors of the left-out rows, or their scores if `scoring` is given. Only available
         with ``store_cv_results=True``.
-    coef_ : array of shape (1, d) or (n_classes, d)
-        Estimated coefficients (β̂): one row for two classes, otherwise one row per class.
-    intercept_ : array of shape (1,) or (n_classes,)
-        Estimated intercepts (b̂), one for each row of ``coef_``; 0 if ``fit_intercept=False``.
-    classes_ : array of shape (n_classes,)
-        The class labels, in sorted order.
     solution_ : Solution
         Report of the solver: its name and the reason for choosing it, how it stopped, the number of
         iterations and the remaining optimality gap.
@@ -102,26 +89,7 @@ class RidgeClassifierCV(RoutesToFolds, LinearClassifier):
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any
     ) -> RidgeClassifierCV:
-        """Choose the penalty and fit the classifier to all rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
-            target.
-        y : array-like of shape (n,), optional
-            Class labels: text, numbers or Booleans. Leave it out if X is a `Source`.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-        **params : dict
-            Metadata for the splitter `cv`, such as ``groups``. Needs scikit-learn's metadata
-            routing: ``sklearn.set_config(enable_metadata_routing=True)``.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
+        """Choose the penalty and fit the classifier to all rows."""
         for_folds = self._for_folds(params)
         codes = self._open_classes(X, y, sample_weight, class_weight=self.class_weight)
         signs = sign_targets(codes, len(self.classes_))

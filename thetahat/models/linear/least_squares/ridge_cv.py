@@ -41,9 +41,6 @@ class RidgeCV(RoutesToFolds, LinearRegressor):
     alphas : array-like, default=(0.1, 1.0, 10.0)
         Values of the penalty strength α to try. Larger values mean a stronger penalty. All must
         be ≥ 0.
-    fit_intercept : bool, default=True
-        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
-        be centred. The intercept is never penalised.
     scoring : str, callable or None, default=None
         Score used to choose the penalty: a name known to scikit-learn or a scorer; greater is
         better. None uses the negative mean squared error, or R² if `cv` is given.
@@ -71,10 +68,6 @@ class RidgeCV(RoutesToFolds, LinearRegressor):
     cv_results_ : array of shape (n, n_alphas) or (n, n_targets, n_alphas)
         Squared errors of the left-out rows, or their predictions if `scoring` is given. Only
         available with ``store_cv_results=True``.
-    coef_ : array of shape (d,) or (n_targets, d)
-        Estimated coefficients (β̂), one row per target if y has several columns.
-    intercept_ : float or array of shape (n_targets,)
-        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
     solution_ : Solution
         Report of the solver: its name and the reason for choosing it, how it stopped, the number of
         iterations and the remaining optimality gap.
@@ -109,26 +102,7 @@ class RidgeCV(RoutesToFolds, LinearRegressor):
     }
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> RidgeCV:
-        """Choose the penalty and fit the model to all rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
-            target.
-        y : array-like of shape (n,) or (n, n_targets), optional
-            Target values. Leave it out if X is a `Source`.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-        **params : dict
-            Metadata for the splitter `cv`, such as ``groups``. Needs scikit-learn's metadata
-            routing: ``sklearn.set_config(enable_metadata_routing=True)``.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
+        """Choose the penalty and fit the model to all rows."""
         for_folds = self._for_folds(params)
         source = self._open(X, y, sample_weight, check_finite=False)
         alphas = np.atleast_1d(np.asarray(self.alphas, dtype=float))

@@ -41,10 +41,6 @@ class TotalLeastSquares(LinearRegressor):
 
     Attributes
     ----------
-    coef_ : array of shape (d,) or (n_targets, d)
-        Estimated coefficients (β̂), one row per target if y has several columns.
-    intercept_ : float or array of shape (n_targets,)
-        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
     singular_values_ : array of shape (d + n_targets,)
         Singular values of [X y], after centring if an intercept is fitted.
     solution_ : Solution
@@ -67,23 +63,7 @@ class TotalLeastSquares(LinearRegressor):
     _ranges = {"fit_intercept": boolean}  # noqa: RUF012
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TotalLeastSquares:
-        """Fit the hyperplane.
-
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
-            target.
-        y : array-like of shape (n,) or (n, n_targets), optional
-            Target values. Leave it out if X is a `Source`.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
+        """Fit the hyperplane."""
         source = self._open(X, y, sample_weight)
         about = moments(source)
         about = about if self.fit_intercept else about.about_zero()

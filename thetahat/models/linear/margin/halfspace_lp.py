@@ -69,8 +69,6 @@ class HalfspaceLP(LinearClassifier):
         Margin of the halfspace (γ), the smallest yᵢ(wᵀxᵢ − θ); negative if inconsistent.
     violated_ : array of shape (n_violated,)
         Numbers of the rows whose inequality is violated.
-    classes_ : array of shape (n_classes,)
-        The class labels, in sorted order.
 
     Examples
     --------
@@ -105,11 +103,6 @@ class HalfspaceLP(LinearClassifier):
         sample_weight : array-like of shape (n,), optional
             Cost of a violation for each row. Rows of weight 0 are ignored. None gives every row
             weight 1.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         source = self._open_classes(X, y, sample_weight)
         assert isinstance(source, InMemory)

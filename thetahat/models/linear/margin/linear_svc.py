@@ -22,7 +22,7 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.parameters import Range, boolean, more_than, one_of, whole
 from thetahat.estimator.sparsify import Sparsifies
-from thetahat.estimator.watching import Watched
+from thetahat.estimator.watching import WatchedSolver
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
@@ -51,7 +51,7 @@ SIDES = np.array(["wrong", "inside", "on", "outside"])
 
 
 @with_parameters
-class LinearSVC(Sparsifies, CostAndBias, Watched, LinearClassifier):
+class LinearSVC(Sparsifies, CostAndBias, WatchedSolver, LinearClassifier):
     """Linear support vector classifier.
 
     Formula: min ½‖β‖² + C·Σ wᵢ [1 − yᵢ f(xᵢ)]₊ (or its square) with f(x) = xᵀβ + b and yᵢ = ±1.
@@ -97,13 +97,6 @@ class LinearSVC(Sparsifies, CostAndBias, Watched, LinearClassifier):
         Value of the constant column whose coefficient gives the intercept. As this coefficient is
         penalised too, larger values reduce the effect of the penalty on the intercept. Must be
         positive.
-    class_weight : dict, "balanced" or None, default=None
-        Weight of each class, as ``{label: weight}``; multiplies `sample_weight`. "balanced" sets
-        the weights inversely proportional to the class frequencies, so that all classes have the
-        same total weight. None gives every class weight 1.
-    verbose : int, default=0
-        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
-        the progress of a fit.
     random_state : int, Generator, RandomState or None, default=None
         Seed for the order of the rows in dual coordinate descent. None always uses the same order.
     max_iter : int, default=1000
@@ -113,12 +106,8 @@ class LinearSVC(Sparsifies, CostAndBias, Watched, LinearClassifier):
 
     Attributes
     ----------
-    coef_ : array of shape (1, d) or (n_classes, d)
-        Estimated coefficients (β̂): one row for two classes, otherwise one row per class.
     intercept_ : array of shape (1,) or (n_classes,), or 0.0
         Estimated intercepts (b̂); 0.0 if ``fit_intercept=False``.
-    classes_ : array of shape (n_classes,)
-        The class labels, in sorted order.
     support_ : array of shape (n_support,)
         Row numbers of the support vectors. Only available if the dual was solved, like
         ``dual_coef_`` and ``support_vectors_``.
@@ -130,8 +119,6 @@ class LinearSVC(Sparsifies, CostAndBias, Watched, LinearClassifier):
     solution_ : Solution
         Report of the solver: how it stopped, the number of iterations and the remaining optimality
         gap, for the class with the worst result.
-    n_iter_ : int
-        Number of iterations that the solver ran.
 
     Examples
     --------
@@ -175,23 +162,6 @@ class LinearSVC(Sparsifies, CostAndBias, Watched, LinearClassifier):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LinearSVC:
-        """Fit the classifier.
-
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
-            target.
-        y : array-like of shape (n,), optional
-            Class labels: text, numbers or Booleans. Leave it out if X is a `Source`.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
         source = self._open_classes(X, y, sample_weight)
         self._require_known_combination()
         risks = self._risks(source)

@@ -11,9 +11,9 @@ from sklearn.callback import with_callbacks
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.linear import LinearRegressor
+from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.parameters import Range, at_least, boolean, more_than, one_of, whole
-from thetahat.estimator.watching import Watched
+from thetahat.estimator.watching import WatchedSolver
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Loss, Targets
@@ -30,7 +30,7 @@ from thetahat.objective.empirical_risk import EmpiricalRisk
 
 
 @with_parameters
-class LinearSVR(CostAndBias, Watched, LinearRegressor):
+class LinearSVR(CostAndBias, WatchedSolver, OneTargetRegressor):
     """Linear support vector regression, which ignores small residuals.
 
     Formula: min ½‖β‖² + C·Σ wᵢ [|yᵢ − f(xᵢ)| − ε]₊ with f(x) = xᵀβ + b; the squared form uses
@@ -71,9 +71,6 @@ class LinearSVR(CostAndBias, Watched, LinearRegressor):
     dual : bool or "auto", default="auto"
         Whether to solve the dual problem. "auto" chooses by the size of the data.
         ``loss="epsilon_insensitive"`` is always solved through its dual.
-    verbose : int, default=0
-        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
-        the progress of a fit.
     random_state : int, Generator, RandomState or None, default=None
         Seed for the order of the rows in dual coordinate descent. None always uses the same order.
     max_iter : int, default=1000
@@ -81,8 +78,6 @@ class LinearSVR(CostAndBias, Watched, LinearRegressor):
 
     Attributes
     ----------
-    coef_ : array of shape (d,)
-        Estimated coefficients (β̂), one per column.
     intercept_ : array of shape (1,), or 0.0
         Estimated intercept (b̂); 0.0 if ``fit_intercept=False``.
     support_ : array of shape (n_support,)
@@ -93,11 +88,6 @@ class LinearSVR(CostAndBias, Watched, LinearRegressor):
         ``coef_`` equals ``dual_coef_[0] @ support_vectors_``.
     support_vectors_ : array or sparse of shape (n_support, d)
         The support vectors, if the rows are in memory.
-    solution_ : Solution
-        Report of the solver: its name and the reason for choosing it, how it stopped, the number of
-        iterations and the remaining optimality gap.
-    n_iter_ : int
-        Number of iterations that the solver ran.
 
     Examples
     --------
@@ -133,27 +123,9 @@ class LinearSVR(CostAndBias, Watched, LinearRegressor):
         "dual": boolean | one_of("auto"),
         "max_iter": whole(1),
     }
-    _multi_output = False
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LinearSVR:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
-            target.
-        y : array-like of shape (n,), optional
-            Target values. Leave it out if X is a `Source`.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
         source = self._open(X, y, sample_weight)
         loss, cost = self._loss_and_cost()
         self._require_suitable_targets(loss, source)

@@ -14,9 +14,9 @@ from sklearn.callback import with_callbacks
 from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.source import Block, Source
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.linear import LinearRegressor
+from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.parameters import at_least, boolean, whole
-from thetahat.estimator.watching import Watched
+from thetahat.estimator.watching import WatchedSolver
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.residual.pinball import Absolute
@@ -35,7 +35,7 @@ TRIAL = 30
 
 
 @with_parameters
-class HuberRegressor(Watched, LinearRegressor):
+class HuberRegressor(WatchedSolver, OneTargetRegressor):
     """Linear regression with the Huber loss, which is robust to outliers in y.
 
     Formula: β̂, b̂, σ̂ = argmin Σ wᵢ (σ + H(rᵢ/σ)·σ) + α‖β‖² with r = y − xᵀβ − b, H(u) = u² for
@@ -60,32 +60,17 @@ class HuberRegressor(Watched, LinearRegressor):
     alpha : float, default=0.0001
         Strength of the L2 penalty (α). Larger values shrink the coefficients more towards zero.
         Must be ≥ 0; 0 fits without a penalty.
-    warm_start : bool, default=False
-        Whether to start from the solution of the previous call to `fit`, if there is one. If False,
-        the previous solution is ignored.
-    fit_intercept : bool, default=True
-        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
-        be centred. The intercept is never penalised.
     tol : float, default=1e-5
         Tolerance of the solver. It stops when the largest entry of the gradient of the objective is
         at most `tol`. Smaller values give a more exact solution and take longer.
 
     Attributes
     ----------
-    coef_ : array of shape (d,)
-        Estimated coefficients (β̂), one per column.
-    intercept_ : float
-        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
     scale_ : float
         Estimated scale of the noise (σ̂). It is 0 up to rounding if a share of more than 1 − 1/ε²
         of the rows lies on one plane; the fit is then that of the absolute loss.
     outliers_ : array of bool, shape (n,)
         Mask of the outliers, the rows with |r| > ε·σ̂.
-    n_iter_ : int
-        Number of iterations that the solver ran.
-    solution_ : Solution
-        Report of the solver: its name and the reason for choosing it, how it stopped, the number of
-        iterations and the remaining optimality gap.
 
     Examples
     --------
@@ -117,27 +102,9 @@ class HuberRegressor(Watched, LinearRegressor):
         "fit_intercept": boolean,
         "tol": at_least(0),
     }
-    _multi_output = False
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> HuberRegressor:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
-            target.
-        y : array-like of shape (n,), optional
-            Target values. Leave it out if X is a `Source`.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
         source = self._open(X, y, sample_weight)
         predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)
         require_squares_of_rows(source, who=type(self).__name__)

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.callback import with_callbacks
 
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.linear import LinearRegressor
+from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of
-from thetahat.estimator.watching import Watched
+from thetahat.estimator.watching import WatchedSolver
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.residual.pinball import Quantile
@@ -40,7 +40,7 @@ def _are_levels(value: Any) -> bool:
 
 
 @with_parameters
-class QuantileRegressor(Watched, LinearRegressor):
+class QuantileRegressor(WatchedSolver, OneTargetRegressor):
     """Linear regression that predicts conditional quantiles.
 
     Formula: β̂, b̂ = argmin (Σ wᵢ ρ_q(rᵢ))/(Σ wᵢ) + α‖β‖₁ with r = y − xᵀβ − b, where ρ_q(r) = q·r
@@ -62,9 +62,6 @@ class QuantileRegressor(Watched, LinearRegressor):
     alpha : float, default=1.0
         Strength of the L1 penalty (α). Larger values set more coefficients to zero. Must be ≥ 0; 0
         fits without a penalty.
-    fit_intercept : bool, default=True
-        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
-        be centred. The intercept is never penalised.
     solver : str, default="highs"
         Has no effect on the result. scikit-learn's names are accepted, and the same interior-point
         method is used for all of them.
@@ -79,8 +76,6 @@ class QuantileRegressor(Watched, LinearRegressor):
         Estimated coefficients (β̂), one row per quantile if there are several.
     intercept_ : float or array of shape (n_quantiles,)
         Estimated intercept (b̂) of each quantile; 0 if ``fit_intercept=False``.
-    n_iter_ : int
-        Number of iterations that the solver ran.
     solution_ : Solution
         Report of the solver: how it stopped, the number of iterations and the duality gap, for the
         quantile with the worst result.
@@ -110,27 +105,9 @@ class QuantileRegressor(Watched, LinearRegressor):
         "solver": one_of(*SOLVERS),
         "solver_options": Range(lambda value: isinstance(value, dict), "a dict") | none,
     }
-    _multi_output = False
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> QuantileRegressor:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
-            target.
-        y : array-like of shape (n,), optional
-            Target values. Leave it out if X is a `Source`.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
         source = self._open(X, y, sample_weight)
         options = OPTIONS | (self.solver_options or {})
         predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)

@@ -12,9 +12,9 @@ from sklearn.callback import with_callbacks
 
 from thetahat.data.extremes import require_squares_of_rows
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.linear import LinearRegressor
+from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.parameters import at_least, boolean, more_than, none, one_of, whole
-from thetahat.estimator.watching import Watched
+from thetahat.estimator.watching import WatchedSolver
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import RandomState
 from thetahat.foundation.types import Array
@@ -41,7 +41,7 @@ ROUNDS_END = 100.0
 
 
 @with_parameters
-class RobustRegressor(Watched, LinearRegressor):
+class RobustRegressor(WatchedSolver, OneTargetRegressor):
     """Robust linear regression (M-estimation) that also identifies outliers.
 
     Formula: β̂, b̂ = argmin (Σ wᵢ σ²ρ(rᵢ/σ))/(Σ wᵢ) + (α/2)‖β‖² with r = y − xᵀβ − b, where σ is
@@ -70,9 +70,6 @@ class RobustRegressor(Watched, LinearRegressor):
     alpha : float, default=0.0
         Strength of the L2 penalty (α). Larger values shrink the coefficients more towards zero.
         Must be ≥ 0; 0 fits without a penalty.
-    fit_intercept : bool, default=True
-        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
-        be centred. The intercept is never penalised.
     solver : str or Method, default="auto"
         Solver to use: "irls" (iteratively reweighted least squares), "newton", "lbfgs",
         "gradient_descent" or a method of ``th.optimizers``. "auto" chooses by the loss and the size
@@ -93,10 +90,6 @@ class RobustRegressor(Watched, LinearRegressor):
 
     Attributes
     ----------
-    coef_ : array of shape (d,)
-        Estimated coefficients (β̂), one per column.
-    intercept_ : float
-        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
     scale_ : float
         Scale of the residuals (σ). It is 0 if more than half of the rows lie on one plane, which is
         then the fit.
@@ -147,27 +140,10 @@ class RobustRegressor(Watched, LinearRegressor):
         "tol": at_least(0),
         "sample_size": whole(10),
     }
-    _multi_output = False
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RobustRegressor:
-        """Fit the model and identify outliers.
-
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
-            target.
-        y : array-like of shape (n,), optional
-            Target values. Leave it out if X is a `Source`.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
+        """Fit the model and identify outliers."""
         source = self._open(X, y, sample_weight)
         self.loss_ = _residual_loss(self.loss)
         predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)

@@ -13,9 +13,9 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import Moments, moments
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.linear import LinearRegressor
+from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.parameters import at_least, boolean, none, one_of, whole
-from thetahat.estimator.watching import Watched
+from thetahat.estimator.watching import WatchedSolver
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
@@ -27,7 +27,7 @@ CRITERIA = ("rss", "aic", "bic", "cv")
 
 
 @with_parameters
-class BestSubset(Watched, LinearRegressor):
+class BestSubset(WatchedSolver, OneTargetRegressor):
     """Least squares on the best subset of the columns, found by exact search.
 
     Formula: with a limit k, min ‖y − Xβ‖² subject to ‖β‖₀ ≤ k; with a penalty τ, min ‖y − Xβ‖² +
@@ -56,19 +56,12 @@ class BestSubset(Watched, LinearRegressor):
     cv : int, splitter, iterable or None, default=None
         Folds for ``criterion="cv"``. An int is the number of folds; a splitter of scikit-learn or
         an iterable of (train, test) row numbers is used as given. None means 5 folds.
-    fit_intercept : bool, default=True
-        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
-        be centred.
     max_subsets : float, default=2**40
         Largest number of subsets that may be searched. If there are more, an error is raised before
         the search starts.
 
     Attributes
     ----------
-    coef_ : array of shape (d,)
-        Estimated coefficients (β̂), one per column.
-    intercept_ : float
-        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
     support_ : array of bool, shape (d,)
         Mask of the selected columns.
     n_nonzero_coefs_ : int
@@ -114,27 +107,10 @@ class BestSubset(Watched, LinearRegressor):
         "fit_intercept": boolean,
         "max_subsets": at_least(1),
     }
-    _multi_output = False
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BestSubset:
-        """Search the best subset and fit the model.
-
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
-            target.
-        y : array-like of shape (n,), optional
-            Target values. Leave it out if X is a `Source`.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
+        """Search the best subset and fit the model."""
         source = self._open(X, y, sample_weight, check_finite=False)
         largest = self._largest(source.n_features)
         self.criterion_ = self._criterion()

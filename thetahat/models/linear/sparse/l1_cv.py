@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from abc import abstractmethod
+from dataclasses import KW_ONLY, replace
 from numbers import Integral
 from typing import Any
 
@@ -10,36 +11,105 @@ import numpy as np
 from sklearn.model_selection import check_cv
 
 from thetahat.data.in_memory import InMemory
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.fold_routing import RoutesToFolds
-from thetahat.estimator.parameters import Range, boolean, how_many_or_which, more_than, whole
+from thetahat.estimator.parameters import Range, how_many_or_which, more_than, whole
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.solution import Outcome
-from thetahat.models.linear.sparse.l1_regressor import SOLVER_RANGES, L1Regressor
+from thetahat.models.linear.sparse.l1_regressor import GRAM_RANGES, L1Solver
 from thetahat.objective.lasso.l1_folds import FoldErrors
 from thetahat.objective.lasso.l1_least_squares import L1Rows
 from thetahat.objective.lasso.l1_path import alpha_grid, alpha_max, given_alphas
 
-CV_RANGES = SOLVER_RANGES | {
+CV_RANGES = GRAM_RANGES | {
     "eps": more_than(0),
     "alphas": how_many_or_which,
     "n_jobs": whole(-64) | Range(lambda value: value is None, "None"),
-    "fit_intercept": boolean,
 }
 
 
-class L1RegressorCV(RoutesToFolds, L1Regressor):
-    """Fits a path of penalties for every fold, and then all rows at the best penalty."""
+@with_parameters
+class PathParameters:
+    """The penalties that are tried.
+
+    Parameters
+    ----------
+    eps : float, default=1e-3
+        Ratio of the smallest to the largest penalty on the path. Smaller values make the path
+        longer. Only used if `alphas` is an int.
+    alphas : int or array-like, default=100
+        Number of penalties along the path, or the values themselves. An int gives a geometric
+        sequence from the smallest penalty at which all coefficients are zero down to `eps` times
+        that value.
+    """
+
+    _: KW_ONLY
+    eps: float = 1e-3
+    alphas: Any = 100
+    cv: Any = None
+
+
+@with_parameters
+class L1RegressorCV(RoutesToFolds, L1Solver, PathParameters):
+    """Fits a path of penalties for every fold, and then all rows at the best penalty.
+
+    Parameters
+    ----------
+    max_iter : int, default=1000
+        Maximum number of iterations for each penalty. One iteration updates every coefficient of
+        the working set once. Raise it if the fit warns that it did not converge.
+    verbose : bool or int, default=False
+        Has no effect. Accepted for compatibility with scikit-learn.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The penalty chosen by cross-validation.
+    alphas_ : array of shape (n_alphas,)
+        The penalties that were tried, largest first.
+    mse_path_ : array of shape (n_alphas, n_folds)
+        Mean squared error on the held-out rows, for each penalty and fold. NaN for folds that were
+        not finished within ``th.config(max_time=...)``.
+    coef_ : array of shape (d,)
+        Estimated coefficients (β̂), one per column.
+    intercept_ : float
+        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
+    sparse_coef_ : sparse array of shape (1, d)
+        The coefficients as a sparse array, which does not store zeros.
+    dual_gap_ : float
+        Duality gap of the final fit: its objective is at most this much above its minimum.
+    n_iter_ : int
+        Number of iterations of the final fit.
+    solution_ : Solution
+        Report of the solver for the final fit: how it stopped, the number of iterations and the
+        remaining optimality gap.
+    """
+
+    _: KW_ONLY
+    precompute: Any = "auto"
+    verbose: Any = False
+    n_jobs: int | None = None
 
     _streams = False
     _multi_output = False
     _splits_rows = True
+    _ranges = CV_RANGES
 
     warm_start = False
-    eps: float
-    alphas: Any
-    cv: Any
+
+    @abstractmethod
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Any:
+        """Choose the penalty by cross-validation and fit the model to all rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse or table of shape (n, d)
+            Training data. The rows must be in memory.
+        y : array-like of shape (n,)
+            Target values, one per row.
+        """
 
     def _fit_by_folds(
         self, X: Any, y: Any, sample_weight: Any, l1_ratios: Array, params: dict[str, Any]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import KW_ONLY, replace
+from typing import Any, Self
 
 import numpy as np
+from sklearn.callback import with_callbacks
 
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import means
 from thetahat.data.views import one_target
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import Range, at_least, boolean, one_of, whole
-from thetahat.estimator.watching import Watched
+from thetahat.estimator.watching import WatchedSolver
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.residual.squared import Squared
@@ -24,6 +26,7 @@ from thetahat.mathematics.optimizers.residuals.direct_least_squares import Direc
 from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.mathematics.penalties.box import NonNegative
 from thetahat.mathematics.penalties.norms import ElasticNet
+from thetahat.models.linear.sparse.lasso_path import enet_path
 from thetahat.objective.choose import choose_solver
 from thetahat.objective.lasso.l1_least_squares import L1Rows
 from thetahat.objective.lasso.l1_path import elastic_net_terms, tolerance_of
@@ -37,20 +40,107 @@ gram_choice = Range(
     ),
     "True, False, 'auto' or a Gram matrix",
 )
-SOLVER_RANGES = {
+DESCENT_RANGES = {
     "fit_intercept": boolean,
-    "precompute": gram_choice,
     "copy_X": boolean,
     "max_iter": whole(1),
     "tol": at_least(0),
-    "positive": boolean,
     "selection": one_of("cyclic", "random"),
 }
-"""Ranges of the parameters that all estimators of this family share."""
+GRAM_RANGES = DESCENT_RANGES | {"precompute": gram_choice, "positive": boolean}
+PENALTY_RANGES = {"alpha": at_least(0), "warm_start": boolean}
 
 
-class SparseCoefficients(LinearRegressor):
-    """A linear model whose coefficients may be exactly zero."""
+@with_parameters
+class DescentParameters:
+    """Parameters of all estimators that are fitted by coordinate descent.
+
+    Parameters
+    ----------
+    max_iter : int, default=1000
+        Maximum number of iterations. One iteration updates every coefficient of the working set
+        once. Raise it if the fit warns that it did not converge.
+    tol : float, default=1e-4
+        Tolerance of the solver. It stops when the duality gap is at most ``tol * ‖y‖² / n``.
+        Smaller values give a more exact solution and take longer.
+    random_state : int, RandomState or None, default=None
+        Has no effect, because the solver uses no random numbers. Accepted for compatibility with
+        scikit-learn.
+    selection : {"cyclic", "random"}, default="cyclic"
+        Has no effect. Accepted for compatibility with scikit-learn; the coefficients are updated in
+        cyclic order, which leads to the same optimum.
+    """
+
+    _: KW_ONLY
+    fit_intercept: bool = True
+    max_iter: int = 1000
+    tol: float = 1e-4
+    copy_X: bool = True
+    random_state: Any = None
+    selection: str = "cyclic"
+
+
+@with_parameters
+class GramParameters(DescentParameters):
+    """Parameters of those that fit their targets independently.
+
+    Parameters
+    ----------
+    precompute : bool, "auto" or array of shape (d, d), default=False
+        Whether to form the Gram matrix XᵀX. True always forms it. An array is used as the Gram
+        matrix after it has been checked against X; with an intercept it must be that of the centred
+        columns. False and "auto" choose the faster way by the size of X.
+    """
+
+    _: KW_ONLY
+    precompute: Any = False
+    positive: bool = False
+
+
+@with_parameters
+class PenaltyParameters:
+    """Parameters of estimators with a given penalty.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Strength of the penalty (α), relative to the mean squared error. Larger values shrink the
+        coefficients more and set more of them to zero. Must be ≥ 0; 0 gives ordinary least squares.
+    """
+
+    alpha: float = 1.0
+    _: KW_ONLY
+    warm_start: bool = False
+
+
+@with_parameters
+class L1Share:
+    """The share of the L1 norm in a penalty that combines it with the L2 norm.
+
+    Parameters
+    ----------
+    l1_ratio : float, default=0.5
+        Share of the L1 norm in the penalty, between 0 and 1. 1 is the lasso penalty, 0 the ridge
+        penalty; values in between combine both.
+    """
+
+    _: KW_ONLY
+    l1_ratio: float = 0.5
+
+
+class SparseCoefficients(WatchedSolver, LinearRegressor):
+    """A linear model whose coefficients may be exactly zero.
+
+    Attributes
+    ----------
+    sparse_coef_ : sparse array of shape (1, d) or (n_targets, d)
+        The coefficients as a sparse array, which does not store zeros.
+    dual_gap_ : float or array of shape (n_targets,)
+        Duality gap at the end of the fit: the objective is at most this much above its minimum.
+    """
+
+    l1_ratio: float
+    """The share of the L1 norm in the penalty; 1 for the lasso."""
 
     @property
     def sparse_coef_(self) -> Any:
@@ -60,25 +150,10 @@ class SparseCoefficients(LinearRegressor):
         return csr_array(np.atleast_2d(self.coef_))
 
 
-class L1Regressor(Watched, SparseCoefficients):
+class L1Solver(GramParameters, SparseCoefficients):
     """Least squares with penalty α·(l1_ratio·‖β‖₁ + (1 − l1_ratio)/2·‖β‖²), target by target."""
 
-    alpha: float
-    fit_intercept: bool
-    precompute: Any
-    max_iter: int
-    tol: float
     warm_start: bool
-    positive: bool
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any, l1_ratio: float) -> None:
-        source = self._open(X, y, sample_weight, check_finite=False)
-        rows = None
-        if self.alpha * l1_ratio != 0:
-            rows = L1Rows(
-                source, intercept=self.fit_intercept, precompute=self.precompute, many=False
-            )
-        self._solve(source, rows, self.alpha, l1_ratio, X, y)
 
     def _solve(
         self, source: Source, rows: L1Rows | None, alpha: float, l1_ratio: float, X: Any, y: Any
@@ -177,7 +252,7 @@ class L1Regressor(Watched, SparseCoefficients):
         gaps = np.array([solution.gap for solution in solutions], dtype=source.dtype)
         steps = [max(1, solution.steps) for solution in solutions]
         self.dual_gap_ = gaps[0] if len(gaps) == 1 else gaps
-        self.n_iter_: Any = steps[0] if len(steps) == 1 else steps
+        self.n_iter_ = steps[0] if len(steps) == 1 else steps
 
     def _l1_attributes(self, thetas: Array, source: Source) -> dict[str, Array]:
         coef = np.ascontiguousarray(thetas[:, :-1], dtype=source.dtype)
@@ -186,6 +261,48 @@ class L1Regressor(Watched, SparseCoefficients):
             "coef_": coef[0] if len(coef) == 1 else coef,
             "intercept_": intercept if source.n_outputs else intercept[0],
         }
+
+
+class L1Regressor(L1Solver, PenaltyParameters):
+    """The lasso and the elastic net with a given penalty.
+
+    Attributes
+    ----------
+    n_iter_ : int or list of int
+        Number of iterations that the solver ran, for each target if there are several.
+    """
+
+    _ranges = GRAM_RANGES | PENALTY_RANGES
+    path = staticmethod(enet_path)
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like, sparse, table or Source of shape (n, d)
+            Training data. Sparse data stay sparse. A `Source` (see ``th.scan``) is read block by
+            block and brings its own target.
+        y : array-like of shape (n,) or (n, n_targets), optional
+            Target values. Several targets are fitted independently. Leave it out if X is a
+            `Source`.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        source = self._open(X, y, sample_weight, check_finite=False)
+        rows = None
+        if self.alpha * self.l1_ratio != 0:
+            rows = L1Rows(
+                source, intercept=self.fit_intercept, precompute=self.precompute, many=False
+            )
+        self._solve(source, rows, self.alpha, self.l1_ratio, X, y)
+        return self
 
 
 def _total_weight(source: Source) -> float:

@@ -51,22 +51,12 @@ class OrthogonalMatchingPursuit(LinearRegressor):
     tol : float or None, default=None
         Select columns until the squared norm of the residual, ‖r‖², is at most this value.
         Overrides `n_nonzero_coefs`.
-    fit_intercept : bool, default=True
-        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
-        be centred.
     precompute : bool or "auto", default="auto"
         Whether to form the Gram matrix XᵀX. It makes each iteration faster and pays off for many
         selected columns. "auto" chooses by the size of X.
-    positive : bool, default=False
-        Whether to force all coefficients to be non-negative (β ≥ 0). The intercept is not
-        constrained.
 
     Attributes
     ----------
-    coef_ : array of shape (d,) or (n_targets, d)
-        Estimated coefficients (β̂), one row per target if y has several columns.
-    intercept_ : float or array of shape (n_targets,)
-        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
     n_nonzero_coefs_ : int or None
         Number of columns that were requested; None if `tol` is given.
     n_iter_ : int or array of shape (n_targets,)
@@ -102,23 +92,6 @@ class OrthogonalMatchingPursuit(LinearRegressor):
     }
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> OrthogonalMatchingPursuit:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
-            target.
-        y : array-like of shape (n,) or (n, n_targets), optional
-            Target values. Leave it out if X is a `Source`.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
         source = self._open(X, y, sample_weight, check_finite=False)
         d = source.n_features
         most = steps_allowed(self.n_nonzero_coefs, self.tol, d, who=type(self).__name__)

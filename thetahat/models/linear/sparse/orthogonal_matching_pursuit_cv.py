@@ -11,7 +11,7 @@ from sklearn.model_selection import check_cv
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.fold_routing import RoutesToFolds
-from thetahat.estimator.linear import LinearRegressor
+from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.parameters import boolean, none, whole
 from thetahat.foundation.types import Array
 from thetahat.models.linear.sparse.orthogonal_matching_pursuit import (
@@ -21,7 +21,7 @@ from thetahat.models.linear.sparse.orthogonal_matching_pursuit import (
 
 
 @with_parameters
-class OrthogonalMatchingPursuitCV(RoutesToFolds, LinearRegressor):
+class OrthogonalMatchingPursuitCV(RoutesToFolds, OneTargetRegressor):
     """Orthogonal matching pursuit that chooses the number of columns by cross-validation.
 
     Formula: ŝ = argmin_s Σ_folds mean (y − Xβ̂_s)² over the held-out rows, where β̂_s is the fit
@@ -34,29 +34,13 @@ class OrthogonalMatchingPursuitCV(RoutesToFolds, LinearRegressor):
     ----------
     copy : bool, default=True
         Has no effect, because X is never changed. Accepted for compatibility with scikit-learn.
-    fit_intercept : bool, default=True
-        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
-        be centred.
     max_iter : int or None, default=None
         Largest number of columns to try. None tries up to a tenth of the columns, at least five.
-    cv : int, splitter, iterable or None, default=None
-        Folds for the cross-validation. An int is the number of folds; a splitter of scikit-learn or
-        an iterable of (train, test) row numbers is used as given. None means 5 folds.
-    n_jobs : int or None, default=None
-        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
-        ``th.config(threads=...)``.
     verbose : bool or int, default=False
         Has no effect. Accepted for compatibility with scikit-learn.
-    positive : bool, default=False
-        Whether to force all coefficients to be non-negative (β ≥ 0). The intercept is not
-        constrained.
 
     Attributes
     ----------
-    coef_ : array of shape (d,)
-        Estimated coefficients (β̂), one per column.
-    intercept_ : float
-        Estimated intercept (b̂); 0 if ``fit_intercept=False``.
     n_nonzero_coefs_ : int
         Number of columns chosen by cross-validation (ŝ).
     n_iter_ : int
@@ -92,7 +76,6 @@ class OrthogonalMatchingPursuitCV(RoutesToFolds, LinearRegressor):
         "max_iter": whole(0) | none,
         "positive": boolean,
     }
-    _multi_output = False
     _streams = False
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> OrthogonalMatchingPursuitCV:
@@ -104,14 +87,6 @@ class OrthogonalMatchingPursuitCV(RoutesToFolds, LinearRegressor):
             Training data. The rows must be in memory.
         y : array-like of shape (n,)
             Target values, one per row.
-        **params : dict
-            Metadata for the splitter `cv`, such as ``groups``. Needs scikit-learn's metadata
-            routing: ``sklearn.set_config(enable_metadata_routing=True)``.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         for_folds = self._for_folds(params)
         source = self._open(X, y)

@@ -11,8 +11,9 @@ from sklearn.callback import with_callbacks
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.linear import LinearRegressor
-from thetahat.estimator.stochastic import RANGES, SCHEDULE_RANGES, Stochastic
+from thetahat.estimator.linear import OneTargetRegressor
+from thetahat.estimator.stochastic import Stochastic
+from thetahat.estimator.stochastic_parameters import ScheduleParameters
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Targets
@@ -21,7 +22,7 @@ from thetahat.mathematics.losses.targets import check_targets
 
 
 @with_parameters
-class SGDRegressor(Stochastic, LinearRegressor):
+class SGDRegressor(ScheduleParameters, Stochastic, OneTargetRegressor):
     """Linear regression fitted by stochastic gradient descent (SGD).
 
     Formula: θ̂ ≈ argmin (1/n) Σ wᵢ ℓ(yᵢ, xᵢᵀβ + b) + α((1 − ρ)/2·‖β‖² + ρ‖β‖₁), by the steps θ ← θ
@@ -42,36 +43,6 @@ class SGDRegressor(Stochastic, LinearRegressor):
         "squared_epsilon_insensitive" (these three use `epsilon`), or any other loss of this
         library, including your own ``th.loss(function)``. Losses other than the named ones run in
         Python and are about a hundred times slower.
-    penalty : {"l2", "l1", "elasticnet"} or None, default="l2"
-        Penalty on the coefficients. "l2" shrinks all coefficients, "l1" and "elasticnet" also set
-        some of them to zero. None adds no penalty.
-    alpha : float, default=0.0001
-        Strength of the penalty (α). Larger values shrink the coefficients more. It also sets the
-        step size of the "optimal" learning rate. Must be ≥ 0.
-    l1_ratio : float, default=0.15
-        Share of the L1 norm in the "elasticnet" penalty (ρ), between 0 and 1. 1 is the L1 penalty,
-        0 the L2 penalty. Other penalties ignore it.
-    fit_intercept : bool, default=True
-        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
-        be centred. The intercept is never penalised.
-    max_iter : int, default=1000
-        Maximum number of epochs, which are passes over the training rows. Only used by `fit`;
-        `partial_fit` always runs one epoch.
-    tol : float or None, default=1e-3
-        Tolerance of the stopping rule. The fit stops if the mean loss of an epoch (with
-        `early_stopping`, the score on held-out rows) has not improved by at least `tol` for
-        `n_iter_no_change` epochs in a row. None runs all `max_iter` epochs.
-    shuffle : bool, default=True
-        Whether to shuffle the rows before each epoch.
-    verbose : int, default=0
-        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
-        the progress of a fit.
-    epsilon : float, default=0.1
-        Threshold of the losses "huber", "epsilon_insensitive" and "squared_epsilon_insensitive".
-        For "huber" it is the residual at which the loss becomes linear; for the others, residuals
-        smaller than it cost nothing. Must be ≥ 0.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed for shuffling the rows. Pass an int for the same result on every call.
     learning_rate : str, default="invscaling"
         Learning rate schedule (η_t at step t):
 
@@ -80,43 +51,15 @@ class SGDRegressor(Stochastic, LinearRegressor):
         - "invscaling": η_t = eta0 / t^power_t.
         - "adaptive": eta0, divided by 5 whenever the epochs stop improving.
         - "pa1", "pa2": passive-aggressive steps; only for ``loss="epsilon_insensitive"``.
-    eta0 : float, default=0.01
-        Initial learning rate (η₀) of "constant", "invscaling" and "adaptive"; for "pa1" and "pa2",
-        the aggressiveness of the steps. Larger values make larger steps, which learn faster but may
-        diverge. Must be positive.
-    power_t : float, default=0.25
-        Exponent of the "invscaling" learning rate (p). Larger values make the steps shrink faster.
     early_stopping : bool, default=False
         Whether to stop when the score on held-out rows no longer improves. If True, the share
         `validation_fraction` of the training rows is held out, and the epochs are compared by R² on
         these rows.
-    validation_fraction : float, default=0.1
-        Share of the training rows that is held out for `early_stopping`. Must be between 0 and 1.
-        Only used if ``early_stopping=True``.
-    n_iter_no_change : int, default=5
-        Number of epochs in a row without improvement after which the fit stops.
-    warm_start : bool, default=False
-        Whether to start from the solution of the previous call to `fit`, if there is one. If False,
-        the previous solution is ignored.
-    average : bool or int, default=False
-        Whether to report the average of the coefficients over all steps instead of the last ones.
-        An int starts averaging after that many steps. Averaging often gives better results with a
-        constant or slowly decreasing learning rate.
 
     Attributes
     ----------
-    coef_ : array of shape (d,)
-        Estimated coefficients (β̂), one per column.
     intercept_ : array of shape (1,)
         Estimated intercept (b̂); 0 if ``fit_intercept=False``.
-    n_iter_ : int
-        Number of epochs that were run.
-    t_ : float
-        Number of steps (rows visited) during the fit, plus one.
-    loss_ : Loss
-        The loss that was used.
-    solution_ : Solution
-        Report of the fit: how it stopped, the number of epochs and the last mean loss.
 
     Examples
     --------
@@ -128,29 +71,10 @@ class SGDRegressor(Stochastic, LinearRegressor):
     [3.0, 1.0]
     """
 
-    loss: Any = "squared_error"
     _: KW_ONLY
-    penalty: str | None = "l2"
-    alpha: float = 0.0001
-    l1_ratio: float = 0.15
-    fit_intercept: bool = True
-    max_iter: int = 1000
-    tol: float | None = 1e-3
-    shuffle: bool = True
-    verbose: int = 0
-    epsilon: float = 0.1
-    random_state: Any = None
     learning_rate: str = "invscaling"
-    eta0: float = 0.01
     power_t: float = 0.25
-    early_stopping: bool = False
-    validation_fraction: float = 0.1
-    n_iter_no_change: int = 5
-    warm_start: bool = False
-    average: Any = False
 
-    _ranges = RANGES | SCHEDULE_RANGES
-    _multi_output = False
     _passive_aggressive_loss = "epsilon_insensitive"
 
     @with_callbacks
@@ -162,26 +86,6 @@ class SGDRegressor(Stochastic, LinearRegressor):
         intercept_init: Any = None,
         sample_weight: Any = None,
     ) -> SGDRegressor:
-        """Fit the model by stochastic gradient descent.
-
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Training data. A `Source` (see ``th.scan``) is read block by block and brings its own
-            target.
-        y : array-like of shape (n,), optional
-            Target values. Leave it out if X is a `Source`.
-        coef_init, intercept_init : array-like, optional
-            Initial coefficients and intercept. None starts at 0.
-        sample_weight : array-like of shape (n,), optional
-            Row weights: the loss of each row is multiplied by its weight. Rows of weight 0 are
-            ignored. None gives every row weight 1.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
         self._check_parameters()
         source = self._open_targets(X, y, sample_weight)
         walks = self._new_walks(1, source.n_features, coef_init, intercept_init, jointly=False)
