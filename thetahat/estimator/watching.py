@@ -74,6 +74,12 @@ class Watched(CallbackSupportMixin):
 class WatchedSolver(Watched):
     """A `Watched` estimator that is fitted by one run of a solver.
 
+    Parameters
+    ----------
+    max_iter : int, default=100
+        Maximum number of iterations of the solver. Raise it if the fit warns that it did not
+        converge.
+
     Attributes
     ----------
     solution_ : Solution

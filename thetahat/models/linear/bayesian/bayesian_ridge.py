@@ -47,9 +47,6 @@ class BayesianRidge(Credible, WatchedSolver, OneTargetRegressor):
 
     Parameters
     ----------
-    max_iter : int, default=300
-        Maximum number of iterations of the solver. Raise it if the fit warns that it did not
-        converge.
     tol : float, default=1e-3
         Tolerance of the solver. It stops when the sum of the absolute changes of the coefficients
         in one iteration is at most `tol`.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear_classifier import LinearClassifier, without_common_scores
 from thetahat.estimator.risk_minimiser import RiskMinimiser
 from thetahat.estimator.sparsify import Sparsifies
@@ -21,11 +22,44 @@ CLOSER, CLOSE = 0.01, 0.1
 gain two digits each with one score, and fewer with several."""
 
 
-class LogisticClassifier(Sparsifies, RiskMinimiser, LinearClassifier):
+@with_parameters
+class LogisticParameters:
+    """Parameters of logistic regression with given or chosen penalties.
+
+    Parameters
+    ----------
+    solver : str or Method, default="lbfgs"
+        Solver to use. "auto" and scikit-learn's "lbfgs", "newton-cg", "liblinear", "sag" and "saga"
+        choose the fastest method for the penalty and the size of the data; all of them find the
+        same optimum. "newton" (also "irls" and "newton-cholesky"), "gradient_descent", "sgd" or a
+        value such as ``th.optimizers.LBFGS()`` run exactly that method.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed for shuffling the rows. Only used by ``solver="sgd"``. Pass an int for the same result
+        on every call.
+    dual : bool, default=False
+        Has no effect on the result. Accepted for compatibility with scikit-learn.
+    intercept_scaling : float, default=1
+        Has no effect, because the intercept is never penalised. Accepted for compatibility with
+        scikit-learn.
+    """
+
+    _: KW_ONLY
+    fit_intercept: bool = True
+    solver: Any = "lbfgs"
+    tol: float | None = 1e-4
+    max_iter: int = 100
+    class_weight: Any = None
+    random_state: Any = None
+    dual: bool = False
+    intercept_scaling: float = 1
+    verbose: int = 0
+    n_jobs: int | None = None
+
+
+class LogisticClassifier(LogisticParameters, Sparsifies, RiskMinimiser, LinearClassifier):
     """Class probabilities under the logit link, their logarithms, and random labels."""
 
     _against_separation = "Add a penalty, such as C=1.0"
-    tol: float | None
 
     def predict_proba(self, X: Any) -> Array:
         """Predict class probabilities. Cost: O(n d k) for k classes.

@@ -57,26 +57,10 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier):
     l1_ratio : float or None, default=0.0
         Share of the L1 norm in the penalty, between 0 and 1. 0 is the L2 penalty, 1 the L1 penalty,
         which sets coefficients exactly to zero; values in between combine both (elastic net).
-    dual : bool, default=False
-        Has no effect on the result. Accepted for compatibility with scikit-learn.
     tol : float, default=1e-4
         Tolerance of the solver. It stops when the largest entry of the gradient of the mean
         objective (with an L1 penalty, the largest violation of the optimality conditions) is at
         most `tol`. Smaller values give a more exact solution and take longer.
-    intercept_scaling : float, default=1
-        Has no effect, because the intercept is never penalised. Accepted for compatibility with
-        scikit-learn.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed for shuffling the rows. Only used by ``solver="sgd"``. Pass an int for the same result
-        on every call.
-    solver : str or Method, default="lbfgs"
-        Solver to use. "auto" and scikit-learn's "lbfgs", "newton-cg", "liblinear", "sag" and "saga"
-        choose the fastest method for the penalty and the size of the data; all of them find the
-        same optimum. "newton" (also "irls" and "newton-cholesky"), "gradient_descent", "sgd" or a
-        value such as ``th.optimizers.LBFGS()`` run exactly that method.
-    max_iter : int, default=100
-        Maximum number of iterations of the solver. Raise it if the fit warns that it did not
-        converge.
     reference : label or None, default=None
         Reference class for three or more classes. Its coefficients are 0, and only the other
         classes have coefficients: P(y=c|x) = e^{z_c}/(1 + Σ e^z). Without a penalty the
@@ -107,17 +91,7 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier):
     _: KW_ONLY
     C: float = 1.0
     l1_ratio: float | None = 0.0
-    dual: bool = False
-    tol: float = 1e-4
-    fit_intercept: bool = True
-    intercept_scaling: float = 1
-    class_weight: Any = None
-    random_state: Any = None
-    solver: Any = "lbfgs"
-    max_iter: int = 100
-    verbose: int = 0
     warm_start: bool = False
-    n_jobs: int | None = None
     reference: Any = None
 
     _everyday = "logistic regression"

@@ -78,35 +78,19 @@ class LogisticRegressionCV(LogisticClassifier):
         Folds for the cross-validation. An int is the number of stratified folds; a splitter of
         scikit-learn or an iterable of (train, test) row numbers is used as given. None means 5
         stratified folds.
-    dual : bool, default=False
-        Has no effect on the result. Accepted for compatibility with scikit-learn.
     penalty : {"deprecated", "l2", "l1", "elasticnet"}, default="deprecated"
         Deprecated in scikit-learn; use `l1_ratios` instead. "l2" means ``l1_ratios=[0]``, "l1"
         means ``l1_ratios=[1]``, and "elasticnet" uses `l1_ratios` as given.
     scoring : str, callable or None, default="warn"
         Score on the held-out rows used to choose the parameters: a name known to scikit-learn or a
         scorer; greater is better. None and "warn" use the accuracy.
-    solver : str or Method, default="lbfgs"
-        Solver to use. "auto" and scikit-learn's "lbfgs", "newton-cg", "liblinear", "sag" and "saga"
-        choose the fastest method for the penalty and the size of the data; all of them find the
-        same optimum. "newton" (also "irls" and "newton-cholesky"), "gradient_descent", "sgd" or a
-        value such as ``th.optimizers.LBFGS()`` run exactly that method.
     tol : float or None, default=1e-4
         Tolerance of the solver. It stops when the largest entry of the gradient of the mean
         objective (with an L1 penalty, the largest violation of the optimality conditions) is at
         most `tol`. None runs `max_iter` iterations without a warning.
-    max_iter : int, default=100
-        Maximum number of iterations of the solver. Raise it if the fit warns that it did not
-        converge.
     refit : bool, default=True
         Whether to fit all rows with the best parameters. If False, the coefficients of the best
         parameters are averaged over the folds.
-    intercept_scaling : float, default=1.0
-        Has no effect, because the intercept is never penalised. Accepted for compatibility with
-        scikit-learn.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed for shuffling the rows. Only used by ``solver="sgd"``. Pass an int for the same result
-        on every call.
     use_legacy_attributes : bool, default="warn"
         Whether ``C_``, ``l1_ratio_``, ``scores_``, ``coefs_paths_`` and ``n_iter_`` have the shapes
         of older versions of scikit-learn. "warn" means True. False gives one array or number each.
@@ -145,20 +129,11 @@ class LogisticRegressionCV(LogisticClassifier):
     _: KW_ONLY
     Cs: Any = 10
     l1_ratios: Any = DEFAULT
-    fit_intercept: bool = True
     cv: Any = None
-    dual: bool = False
-    penalty: str = "deprecated"
     scoring: Any = DEFAULT
-    solver: Any = "lbfgs"
-    tol: float | None = 1e-4
-    max_iter: int = 100
-    class_weight: Any = None
-    n_jobs: int | None = None
-    verbose: int = 0
     refit: bool = True
+    penalty: str = "deprecated"
     intercept_scaling: float = 1.0
-    random_state: Any = None
     use_legacy_attributes: Any = DEFAULT
 
     _ranges = {  # noqa: RUF012

@@ -47,9 +47,6 @@ class PoissonRegressor(LikelihoodInference, OneTargetRegressor):
         size of the data, which is Newton's method for few columns. "newton" and "newton-cholesky"
         run Newton's method. To run L-BFGS in any case, use ``LinearModel(loss="poisson",
         solver="lbfgs")``.
-    max_iter : int, default=100
-        Maximum number of iterations of the solver. Raise it if the fit warns that it did not
-        converge.
     tol : float, default=1e-4
         Tolerance of the solver. It stops when the largest entry of the gradient is at most `tol`,
         multiplied by the mean of y if that is below 1, so that small rates are fitted as accurately

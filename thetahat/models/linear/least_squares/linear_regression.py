@@ -10,15 +10,16 @@ from sklearn.callback import with_callbacks
 
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
-from thetahat.estimator.parameters import at_least, boolean, none, one_of, whole
+from thetahat.estimator.parameters import one_of
 from thetahat.estimator.watching import WatchedSolver
 from thetahat.models.linear.inference.least_squares_evidence import Evidence
 from thetahat.models.linear.inference.least_squares_inference import Certain
+from thetahat.models.linear.least_squares.solver_parameters import SOLVER_RANGES, SolverParameters
 from thetahat.objective.least_squares.solve import SOLVERS, least_squares
 
 
 @with_parameters
-class LinearRegression(Certain, WatchedSolver, LinearRegressor):
+class LinearRegression(SolverParameters, Certain, WatchedSolver, LinearRegressor):
     """Ordinary least squares, with standard errors and intervals.
 
     Formula: β̂, b̂ = argmin Σ wᵢ(yᵢ − xᵢᵀβ − b)². If several β reach the minimum, the one with the
@@ -34,9 +35,6 @@ class LinearRegression(Certain, WatchedSolver, LinearRegressor):
 
     Parameters
     ----------
-    tol : float, default=1e-6
-        Tolerance of the iterative solvers. Smaller values give a more exact solution and take
-        longer. Direct solvers ignore it.
     solver : str, default="auto"
         Solver to use. "auto" estimates the condition number of X and takes the fastest solver that
         is accurate enough; ``solution_.reason`` says which one and why. Direct solvers:
@@ -49,12 +47,6 @@ class LinearRegression(Certain, WatchedSolver, LinearRegressor):
 
         Iterative solvers are "lsqr", which needs only products with X, "gradient_descent", "sgd"
         and "mini_batch".
-    max_iter : int or None, default=None
-        Maximum number of iterations of the iterative solvers ("lsqr", "gradient_descent", "sgd",
-        "mini_batch"). None uses the default of the solver. Direct solvers ignore it.
-    random_state : int, Generator or None, default=None
-        Seed for the random order of the rows in the solvers "sgd" and "mini_batch". Pass an int for
-        the same result on every call.
 
     Attributes
     ----------
@@ -62,8 +54,6 @@ class LinearRegression(Certain, WatchedSolver, LinearRegressor):
         Effective rank of X, after centring if an intercept is fitted.
     singular_ : array of shape (d,)
         Singular values of X, after centring if an intercept is fitted.
-    n_iter_ : int
-        Number of iterations that the solver ran; 1 for a direct solver.
 
     Examples
     --------
@@ -79,23 +69,10 @@ class LinearRegression(Certain, WatchedSolver, LinearRegressor):
     """
 
     _: KW_ONLY
-    fit_intercept: bool = True
-    copy_X: bool = True
     tol: float = 1e-6
     n_jobs: int | None = None
-    positive: bool = False
-    solver: str = "auto"
-    max_iter: int | None = None
-    random_state: Any = None
 
-    _ranges = {  # noqa: RUF012
-        "fit_intercept": boolean,
-        "positive": boolean,
-        "tol": at_least(0),
-        "solver": one_of("auto", *SOLVERS),
-        "max_iter": whole(1) | none,
-    }
-
+    _ranges = SOLVER_RANGES | {"solver": one_of("auto", *SOLVERS)}
     _accepts_devices = True
 
     @with_callbacks
@@ -103,16 +80,7 @@ class LinearRegression(Certain, WatchedSolver, LinearRegressor):
         """Fit the linear model."""
         source = self._open(X, y, sample_weight, check_finite=False)
         with self._watching(self.max_iter, partial(self._shaped, source=source), X, y) as watch:
-            found = least_squares(
-                source,
-                solver=self.solver,
-                intercept=self.fit_intercept,
-                positive=self.positive,
-                tolerance=self.tol,
-                max_steps=self.max_iter,
-                random_state=self.random_state,
-                watch=watch,
-            )
+            found = least_squares(source, **self._solver_options(watch))
         self._keep(found.solution.theta, source)
         self.solution_, self.rank_ = found.solution, found.fit.rank
         self.n_iter_ = max(1, found.solution.steps)

@@ -14,28 +14,20 @@ from thetahat.data.summaries.moments import moments
 from thetahat.data.views import one_target
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
-from thetahat.estimator.parameters import (
-    at_least,
-    boolean,
-    more_than,
-    non_negative_array,
-    none,
-    one_of,
-    whole,
-)
+from thetahat.estimator.parameters import boolean, more_than, none
 from thetahat.estimator.watching import WatchedSolver
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg.norm_bound import ridge_with_norm
-from thetahat.models.linear.solver_names import LEAST_SQUARES, least_squares_solver
+from thetahat.models.linear.least_squares.solver_parameters import RidgeParameters
 from thetahat.objective.conditioning import Conditioning
 from thetahat.objective.least_squares.direct import LeastSquares
-from thetahat.objective.least_squares.solve import SOLVERS, least_squares
+from thetahat.objective.least_squares.solve import least_squares
 from thetahat.objective.predictor import LinearPredictor
 
 
 @with_parameters
-class Ridge(WatchedSolver, LinearRegressor):
+class Ridge(RidgeParameters, WatchedSolver, LinearRegressor):
     """Linear least squares with an L2 penalty on the coefficients.
 
     Formula: β̂, b̂ = argmin Σ wᵢ(yᵢ − xᵢᵀβ − b)² + α‖β‖². On centred data β̂ = (XᵀX + αI)⁻¹Xᵀy.
@@ -52,21 +44,12 @@ class Ridge(WatchedSolver, LinearRegressor):
         Strength of the L2 penalty (α). Larger values shrink the coefficients more towards zero and
         make the fit less sensitive to noise and to correlated columns. Must be ≥ 0; 0 gives
         ordinary least squares. An array gives each target its own penalty.
-    max_iter : int or None, default=None
-        Maximum number of iterations of the iterative solvers ("lsqr", "gradient_descent", "sgd",
-        "mini_batch"). None uses the default of the solver. Direct solvers ignore it.
-    tol : float, default=1e-4
-        Tolerance of the iterative solvers. Smaller values give a more exact solution and take
-        longer. Direct solvers ignore it.
     solver : str, default="auto"
         Solver to use: any solver of `LinearRegression`, or "augmented", which computes a QR
         factorisation of the augmented rows. "auto" chooses by the size and the condition number of
         X; ``solution_.reason`` says why. scikit-learn's "sparse_cg", "sag", "saga" and "lbfgs" are
         accepted and run LSQR (with ``positive=True``, an active-set solver), which finds the same
         optimum.
-    random_state : int, Generator or None, default=None
-        Seed for the random order of the rows in the solvers "sgd" and "mini_batch". Pass an int for
-        the same result on every call.
     standardize : bool, default=False
         Whether to scale the columns to unit variance before the penalty is applied. The
         coefficients are transformed back to the original scale. Use it if the columns have
@@ -79,10 +62,6 @@ class Ridge(WatchedSolver, LinearRegressor):
     ----------
     alpha_ : float or array of shape (n_targets,)
         Strength of the penalty that was applied.
-    solver_ : str
-        Name of the solver that was used.
-    n_iter_ : int
-        Number of iterations that the solver ran; 1 for a direct solver.
 
     Examples
     --------
@@ -93,29 +72,14 @@ class Ridge(WatchedSolver, LinearRegressor):
     [0.75, 0.6667]
     """
 
-    alpha: Any = 1.0
     _: KW_ONLY
-    fit_intercept: bool = True
-    copy_X: bool = True
-    max_iter: int | None = None
-    tol: float = 1e-4
-    solver: str = "auto"
-    positive: bool = False
-    random_state: Any = None
     standardize: bool = False
     norm_bound: float | None = None
 
-    _ranges = {  # noqa: RUF012
-        "alpha": at_least(0) | non_negative_array,
-        "fit_intercept": boolean,
-        "max_iter": whole(1) | none,
-        "tol": at_least(0),
-        "solver": one_of("auto", *SOLVERS, *LEAST_SQUARES),
-        "positive": boolean,
+    _ranges = RidgeParameters._ranges | {
         "standardize": boolean,
         "norm_bound": more_than(0) | none,
     }
-
     _accepts_devices = True
     _flattens_one_column = True
 
@@ -146,21 +110,12 @@ class Ridge(WatchedSolver, LinearRegressor):
 
     def _solve(self, source: Source, watch: Watch | None) -> tuple[LeastSquares, Any]:
         """The fit and the penalty that was applied (one number, or one per target)."""
-        options = dict(
-            solver=least_squares_solver(self.solver, positive=self.positive),
-            intercept=self.fit_intercept,
-            positive=self.positive,
-            tolerance=self.tol,
-            max_steps=self.max_iter,
-            random_state=self.random_state,
-            watch=watch,
-        )
         alpha = self.alpha
         if self.norm_bound is not None:
             about = moments(source)
             about = about if self.fit_intercept else about.about_zero()
             alpha = ridge_with_norm(about, self.norm_bound, positive=self.positive)
-        return solve_ridge(source, alpha, who=type(self).__name__, **options)
+        return solve_ridge(source, alpha, who=type(self).__name__, **self._solver_options(watch))
 
 
 def solve_ridge(

@@ -12,23 +12,14 @@ from thetahat.data.source import Source
 from thetahat.data.views import sign_targets
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear_classifier import LinearClassifier
-from thetahat.estimator.parameters import (
-    at_least,
-    boolean,
-    non_negative_array,
-    none,
-    one_of,
-    whole,
-)
 from thetahat.estimator.watching import WatchedSolver
 from thetahat.foundation.types import Array
 from thetahat.models.linear.least_squares.ridge import solve_ridge
-from thetahat.models.linear.solver_names import LEAST_SQUARES, least_squares_solver
-from thetahat.objective.least_squares.solve import SOLVERS
+from thetahat.models.linear.least_squares.solver_parameters import RidgeParameters
 
 
 @with_parameters
-class RidgeClassifier(WatchedSolver, LinearClassifier):
+class RidgeClassifier(RidgeParameters, WatchedSolver, LinearClassifier):
     """Classifier based on ridge regression.
 
     Formula: B̂, b̂ = argmin Σ wᵢ‖tᵢ − Bᵀxᵢ − b‖² + α‖B‖², where tᵢ is +1 for the class of row i and
@@ -46,24 +37,13 @@ class RidgeClassifier(WatchedSolver, LinearClassifier):
         Strength of the L2 penalty (α). Larger values shrink the coefficients more towards zero and
         make the fit less sensitive to noise and to correlated columns. Must be ≥ 0; 0 gives
         ordinary least squares. An array gives each score its own penalty.
-    max_iter : int or None, default=None
-        Maximum number of iterations of the iterative solvers ("lsqr", "gradient_descent", "sgd",
-        "mini_batch"). None uses the default of the solver. Direct solvers ignore it.
-    tol : float, default=1e-4
-        Tolerance of the iterative solvers. Smaller values give a more exact solution and take
-        longer. Direct solvers ignore it.
     solver : str, default="auto"
         Solver to use, as in `Ridge`. "auto" chooses by the size and the condition number of X.
-    random_state : int, Generator or None, default=None
-        Seed for the random order of the rows in the solvers "sgd" and "mini_batch". Pass an int for
-        the same result on every call.
 
     Attributes
     ----------
     n_iter_ : array of shape (n_scores,)
         Number of iterations for each score; 1 for a direct solver.
-    solver_ : str
-        Name of the solver that was used.
 
     Examples
     --------
@@ -74,26 +54,10 @@ class RidgeClassifier(WatchedSolver, LinearClassifier):
     ['low', 'high']
     """
 
-    alpha: Any = 1.0
     _: KW_ONLY
-    fit_intercept: bool = True
-    copy_X: bool = True
-    max_iter: int | None = None
-    tol: float = 1e-4
     class_weight: Any = None
-    solver: str = "auto"
-    positive: bool = False
-    random_state: Any = None
 
     _multi_output = True
-    _ranges = {  # noqa: RUF012
-        "alpha": at_least(0) | non_negative_array,
-        "fit_intercept": boolean,
-        "max_iter": whole(1) | none,
-        "tol": at_least(0),
-        "solver": one_of("auto", *SOLVERS, *LEAST_SQUARES),
-        "positive": boolean,
-    }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -121,16 +85,7 @@ class RidgeClassifier(WatchedSolver, LinearClassifier):
             signs = sign_targets(codes, len(self.classes_))
         with self._watching(self.max_iter, lambda t: scores_of(t, signs), X, y) as watch:
             found, _ = solve_ridge(
-                signs,
-                self.alpha,
-                who=type(self).__name__,
-                solver=least_squares_solver(self.solver, positive=self.positive),
-                intercept=self.fit_intercept,
-                positive=self.positive,
-                tolerance=self.tol,
-                max_steps=self.max_iter,
-                random_state=self.random_state,
-                watch=watch,
+                signs, self.alpha, who=type(self).__name__, **self._solver_options(watch)
             )
         self.__dict__.update(scores_of(found.solution.theta, signs))
         self.solution_, self.solver_ = found.solution, found.solution.solver

@@ -15,17 +15,15 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.data.views import sign_targets
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.fold_routing import RoutesToFolds
 from thetahat.estimator.linear_classifier import LinearClassifier
-from thetahat.estimator.parameters import at_least, boolean, non_negative_array
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.models.linear.least_squares.ridge_classifier import RidgeClassifier, scores_of
-from thetahat.models.linear.least_squares.ridge_cv import RidgeCV
+from thetahat.models.linear.least_squares.ridge_cv import RidgeCV, RidgeSearch
 
 
 @with_parameters
-class RidgeClassifierCV(RoutesToFolds, LinearClassifier):
+class RidgeClassifierCV(RidgeSearch, LinearClassifier):
     """Ridge classifier that chooses its penalty by cross-validation.
 
     Formula: by default α̂ = argmin Σᵢ ‖tᵢ − t̂₋ᵢ(xᵢ; α)‖², where t̂₋ᵢ is fitted without row i. No
@@ -36,17 +34,10 @@ class RidgeClassifierCV(RoutesToFolds, LinearClassifier):
 
     Parameters
     ----------
-    alphas : array-like, default=(0.1, 1.0, 10.0)
-        Values of the penalty strength α to try. Larger values mean a stronger penalty. All must
-        be ≥ 0.
     scoring : str, callable or None, default=None
         Score of the predicted labels used to choose the penalty: a name known to scikit-learn or a
         scorer; greater is better. None uses the negative mean squared error of the scores, or the
         accuracy if `cv` is given.
-    cv : int, splitter, iterable or None, default=None
-        Folds for the cross-validation. None leaves out one row at a time, which needs no refitting.
-        An int is the number of folds; a splitter of scikit-learn or an iterable of (train, test)
-        row numbers is used as given.
     store_cv_results : bool, default=False
         Whether to keep the results for every row, score and penalty in ``cv_results_``. Only
         possible with ``cv=None``.
@@ -60,9 +51,6 @@ class RidgeClassifierCV(RoutesToFolds, LinearClassifier):
     cv_results_ : array of shape (n, n_scores, n_alphas)
         Squared errors of the left-out rows, or their scores if `scoring` is given. Only available
         with ``store_cv_results=True``.
-    solution_ : Solution
-        Report of the solver: its name and the reason for choosing it, how it stopped, the number of
-        iterations and the remaining optimality gap.
 
     Examples
     --------
@@ -72,19 +60,8 @@ class RidgeClassifierCV(RoutesToFolds, LinearClassifier):
     ['low']
     """
 
-    alphas: Any = (0.1, 1.0, 10.0)
     _: KW_ONLY
-    fit_intercept: bool = True
-    scoring: Any = None
-    cv: Any = None
     class_weight: Any = None
-    store_cv_results: bool = False
-
-    _ranges = {  # noqa: RUF012
-        "alphas": non_negative_array | at_least(0),
-        "fit_intercept": boolean,
-        "store_cv_results": boolean,
-    }
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any

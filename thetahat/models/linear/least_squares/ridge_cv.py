@@ -27,7 +27,42 @@ from thetahat.objective.least_squares.ridge_path import RidgePath
 
 
 @with_parameters
-class RidgeCV(RoutesToFolds, LinearRegressor):
+class RidgeSearch(RoutesToFolds):
+    """Parameters of the search for a ridge penalty by cross-validation.
+
+    Parameters
+    ----------
+    alphas : array-like, default=(0.1, 1.0, 10.0)
+        Values of the penalty strength α to try. Larger values mean a stronger penalty. All must
+        be ≥ 0.
+    cv : int, splitter, iterable or None, default=None
+        Folds for the cross-validation. None leaves out one row at a time, which needs no refitting.
+        An int is the number of folds; a splitter of scikit-learn or an iterable of (train, test)
+        row numbers is used as given.
+
+    Attributes
+    ----------
+    solution_ : Solution
+        Report of the solver: its name and the reason for choosing it, how it stopped, the number of
+        iterations and the remaining optimality gap.
+    """
+
+    alphas: Any = (0.1, 1.0, 10.0)
+    _: KW_ONLY
+    fit_intercept: bool = True
+    scoring: Any = None
+    cv: Any = None
+    store_cv_results: bool = False
+
+    _ranges = {  # noqa: RUF012
+        "alphas": non_negative_array | at_least(0),
+        "fit_intercept": boolean,
+        "store_cv_results": boolean,
+    }
+
+
+@with_parameters
+class RidgeCV(RidgeSearch, LinearRegressor):
     """Ridge regression that chooses its penalty by cross-validation.
 
     Formula: by default every row is left out once. Leaving out row i changes its residual from eᵢ
@@ -38,16 +73,9 @@ class RidgeCV(RoutesToFolds, LinearRegressor):
 
     Parameters
     ----------
-    alphas : array-like, default=(0.1, 1.0, 10.0)
-        Values of the penalty strength α to try. Larger values mean a stronger penalty. All must
-        be ≥ 0.
     scoring : str, callable or None, default=None
         Score used to choose the penalty: a name known to scikit-learn or a scorer; greater is
         better. None uses the negative mean squared error, or R² if `cv` is given.
-    cv : int, splitter, iterable or None, default=None
-        Folds for the cross-validation. None leaves out one row at a time, which needs no refitting.
-        An int is the number of folds; a splitter of scikit-learn or an iterable of (train, test)
-        row numbers is used as given.
     gcv_mode : {None, "auto", "svd", "eigen"}, default=None
         Has no effect. Accepted for compatibility with scikit-learn; the eigenvalues of the normal
         equations are always used.
@@ -68,9 +96,6 @@ class RidgeCV(RoutesToFolds, LinearRegressor):
     cv_results_ : array of shape (n, n_alphas) or (n, n_targets, n_alphas)
         Squared errors of the left-out rows, or their predictions if `scoring` is given. Only
         available with ``store_cv_results=True``.
-    solution_ : Solution
-        Report of the solver: its name and the reason for choosing it, how it stopped, the number of
-        iterations and the remaining optimality gap.
 
     Examples
     --------
@@ -82,22 +107,14 @@ class RidgeCV(RoutesToFolds, LinearRegressor):
     True
     """
 
-    alphas: Any = (0.1, 1.0, 10.0)
     _: KW_ONLY
-    fit_intercept: bool = True
-    scoring: Any = None
-    cv: Any = None
     gcv_mode: str | None = None
-    store_cv_results: bool = False
     alpha_per_target: bool = False
 
     _everyday = "ridge"
     _flattens_one_column = True
-    _ranges = {  # noqa: RUF012
-        "alphas": non_negative_array | at_least(0),
-        "fit_intercept": boolean,
+    _ranges = RidgeSearch._ranges | {
         "gcv_mode": none | one_of("auto", "svd", "eigen"),
-        "store_cv_results": boolean,
         "alpha_per_target": boolean,
     }
 

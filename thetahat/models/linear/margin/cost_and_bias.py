@@ -7,12 +7,15 @@ the objective is a mean loss with the L2 penalty λ = 1/(C·Σw).
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
+from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.parameters import boolean, more_than, one_of, whole
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
@@ -36,15 +39,53 @@ SWEEPS = 10
 """Passes over the rows in the first step of coordinate descent."""
 
 
+@with_parameters
 class CostAndBias:
-    """An estimator with parameters C, fit_intercept, intercept_scaling, dual and random_state."""
+    """An estimator with a cost C of the losses and a penalised intercept.
 
-    fit_intercept: bool
-    intercept_scaling: float
-    dual: Any
-    max_iter: int
-    random_state: Any
-    tol: float
+    Parameters
+    ----------
+    tol : float, default=1e-4
+        Tolerance of the solver. It stops when the largest entry of the gradient of the objective is
+        at most `tol`, or the duality gap is at most `tol`/100 (for coordinate descent, this
+        fraction of the objective at β = 0). Smaller values give a more exact solution and take
+        longer.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
+        be centred.
+    intercept_scaling : float, default=1
+        Value of the constant column whose coefficient gives the intercept. As this coefficient is
+        penalised too, larger values reduce the effect of the penalty on the intercept. Must be
+        positive.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed for the order of the rows in dual coordinate descent. None always uses the same order.
+    max_iter : int, default=1000
+        Maximum number of iterations: Newton steps, or passes over the rows in coordinate descent.
+
+    Attributes
+    ----------
+    support_vectors_ : array or sparse of shape (n_support, d)
+        The support vectors, if the rows are in memory.
+    """
+
+    _: KW_ONLY
+    C: float = 1.0
+    fit_intercept: bool = True
+    intercept_scaling: float = 1
+    dual: Any = "auto"
+    tol: float = 1e-4
+    max_iter: int = 1000
+    random_state: Any = None
+    verbose: int = 0
+
+    _ranges = {  # noqa: RUF012
+        "C": more_than(0),
+        "fit_intercept": boolean,
+        "intercept_scaling": more_than(0),
+        "dual": boolean | one_of("auto"),
+        "tol": more_than(0),
+        "max_iter": whole(1),
+    }
 
     def _risk(
         self, source: Source, loss: Loss, cost: float, *, sparse: bool = False, outputs: int = 0

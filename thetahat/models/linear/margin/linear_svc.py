@@ -20,7 +20,7 @@ from thetahat.data.source import Source
 from thetahat.data.views import one_against_rest
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear_classifier import LinearClassifier
-from thetahat.estimator.parameters import Range, boolean, more_than, one_of, whole
+from thetahat.estimator.parameters import Range, one_of
 from thetahat.estimator.sparsify import Sparsifies
 from thetahat.estimator.watching import WatchedSolver
 from thetahat.foundation.errors import CapabilityError, ParameterError
@@ -77,11 +77,6 @@ class LinearSVC(Sparsifies, CostAndBias, WatchedSolver, LinearClassifier):
     dual : bool or "auto", default="auto"
         Whether to solve the dual problem. "auto" chooses by the size of the data. ``loss="hinge"``
         is always solved through its dual, and ``penalty="l1"`` never is.
-    tol : float, default=1e-4
-        Tolerance of the solver. It stops when the largest entry of the gradient of the objective is
-        at most `tol`, or the duality gap is at most `tol`/100 (for coordinate descent, this
-        fraction of the objective at β = 0). Smaller values give a more exact solution and take
-        longer.
     C : float, default=1.0
         Inverse of the strength of the penalty. Larger values allow less slack and fit the training
         rows more closely; smaller values give smaller coefficients. Must be positive;
@@ -90,15 +85,6 @@ class LinearSVC(Sparsifies, CostAndBias, WatchedSolver, LinearClassifier):
         How to fit more than two classes. "ovr" fits one classifier per class against the rest;
         "crammer_singer" fits all classes jointly with the loss max_m (1[m ≠ y] + f_m − f_y), which
         is slower and rarely more accurate.
-    fit_intercept : bool, default=True
-        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
-        be centred.
-    intercept_scaling : float, default=1
-        Value of the constant column whose coefficient gives the intercept. As this coefficient is
-        penalised too, larger values reduce the effect of the penalty on the intercept. Must be
-        positive.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed for the order of the rows in dual coordinate descent. None always uses the same order.
     max_iter : int, default=1000
         Maximum number of iterations: Newton steps, or passes over the rows in coordinate descent
         (ten times as many for "crammer_singer"). If the hinge loss has not converged after 1000
@@ -114,8 +100,6 @@ class LinearSVC(Sparsifies, CostAndBias, WatchedSolver, LinearClassifier):
     dual_coef_ : array of shape (1, n_support) or (n_classes, n_support)
         Dual coefficients yᵢαᵢ of the support vectors: αᵢ = C·wᵢ inside the margin, and less on it.
         ``coef_`` equals ``dual_coef_ @ support_vectors_``.
-    support_vectors_ : array or sparse of shape (n_support, d)
-        The support vectors, if the rows are in memory.
     solution_ : Solution
         Report of the solver: how it stopped, the number of iterations and the remaining optimality
         gap, for the class with the worst result.
@@ -135,29 +119,15 @@ class LinearSVC(Sparsifies, CostAndBias, WatchedSolver, LinearClassifier):
     penalty: str = "l2"
     loss: Any = "squared_hinge"
     _: KW_ONLY
-    dual: Any = "auto"
-    tol: float = 1e-4
-    C: float = 1.0
     multi_class: str = "ovr"
-    fit_intercept: bool = True
-    intercept_scaling: float = 1
     class_weight: Any = None
-    verbose: int = 0
-    random_state: Any = None
-    max_iter: int = 1000
 
     _everyday = "linear support vectors"
-    _ranges = {  # noqa: RUF012
+    _ranges = CostAndBias._ranges | {
         "penalty": one_of("l1", "l2"),
         "loss": one_of("hinge", "squared_hinge")
         | Range(lambda value: isinstance(value, Loss), "a loss such as th.losses.SignLogistic()"),
-        "dual": boolean | one_of("auto"),
-        "tol": more_than(0),
-        "C": more_than(0),
         "multi_class": one_of("ovr", "crammer_singer"),
-        "fit_intercept": boolean,
-        "intercept_scaling": more_than(0),
-        "max_iter": whole(1),
     }
 
     @with_callbacks

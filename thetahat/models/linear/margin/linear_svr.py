@@ -12,7 +12,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor
-from thetahat.estimator.parameters import Range, at_least, boolean, more_than, one_of, whole
+from thetahat.estimator.parameters import Range, at_least, one_of
 from thetahat.estimator.watching import WatchedSolver
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
@@ -48,11 +48,6 @@ class LinearSVR(CostAndBias, WatchedSolver, OneTargetRegressor):
     epsilon : float, default=0.0
         Half the width of the tube (ε), in units of y: smaller residuals cost nothing. Larger values
         use fewer support vectors. Must be ≥ 0.
-    tol : float, default=1e-4
-        Tolerance of the solver. It stops when the largest entry of the gradient of the objective is
-        at most `tol`, or the duality gap is at most `tol`/100 (for coordinate descent, this
-        fraction of the objective at β = 0). Smaller values give a more exact solution and take
-        longer.
     C : float, default=1.0
         Inverse of the strength of the penalty. Larger values fit the training rows more closely;
         smaller values give smaller coefficients. Must be positive.
@@ -61,20 +56,9 @@ class LinearSVR(CostAndBias, WatchedSolver, OneTargetRegressor):
         "squared_epsilon_insensitive" (their squares). Any other loss for real targets works too,
         such as ``th.losses.Huber()``; the objective is then ½‖β‖² + C·Σ wᵢ ℓ(yᵢ, f(xᵢ)), and
         `epsilon` is not used.
-    fit_intercept : bool, default=True
-        Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
-        be centred.
-    intercept_scaling : float, default=1.0
-        Value of the constant column whose coefficient gives the intercept. As this coefficient is
-        penalised too, larger values reduce the effect of the penalty on the intercept. Must be
-        positive.
     dual : bool or "auto", default="auto"
         Whether to solve the dual problem. "auto" chooses by the size of the data.
         ``loss="epsilon_insensitive"`` is always solved through its dual.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed for the order of the rows in dual coordinate descent. None always uses the same order.
-    max_iter : int, default=1000
-        Maximum number of iterations: Newton steps, or passes over the rows in coordinate descent.
 
     Attributes
     ----------
@@ -86,8 +70,6 @@ class LinearSVR(CostAndBias, WatchedSolver, OneTargetRegressor):
     dual_coef_ : array of shape (1, n_support)
         Dual coefficients αᵢ of the support vectors: |αᵢ| = C·wᵢ outside the tube, and less on it.
         ``coef_`` equals ``dual_coef_[0] @ support_vectors_``.
-    support_vectors_ : array or sparse of shape (n_support, d)
-        The support vectors, if the rows are in memory.
 
     Examples
     --------
@@ -102,26 +84,13 @@ class LinearSVR(CostAndBias, WatchedSolver, OneTargetRegressor):
 
     _: KW_ONLY
     epsilon: float = 0.0
-    tol: float = 1e-4
-    C: float = 1.0
     loss: Any = "epsilon_insensitive"
-    fit_intercept: bool = True
     intercept_scaling: float = 1.0
-    dual: Any = "auto"
-    verbose: int = 0
-    random_state: Any = None
-    max_iter: int = 1000
 
-    _ranges = {  # noqa: RUF012
+    _ranges = CostAndBias._ranges | {
         "epsilon": at_least(0),
-        "tol": more_than(0),
-        "C": more_than(0),
         "loss": one_of("epsilon_insensitive", "squared_epsilon_insensitive")
         | Range(lambda value: isinstance(value, Loss), "a loss such as th.losses.Huber()"),
-        "fit_intercept": boolean,
-        "intercept_scaling": more_than(0),
-        "dual": boolean | one_of("auto"),
-        "max_iter": whole(1),
     }
 
     @with_callbacks

@@ -54,9 +54,6 @@ class HuberRegressor(WatchedSolver, OneTargetRegressor):
         Number of scales σ̂ beyond which a residual counts as an outlier (ε). Smaller values are
         more robust to outliers; larger values are closer to least squares. Must be ≥ 1. With ε = 1
         the scale goes to 0 and the fit is that of the absolute loss.
-    max_iter : int, default=100
-        Maximum number of iterations of the solver. Raise it if the fit warns that it did not
-        converge.
     alpha : float, default=0.0001
         Strength of the L2 penalty (α). Larger values shrink the coefficients more towards zero.
         Must be ≥ 0; 0 fits without a penalty.
