@@ -158,8 +158,6 @@ class DictionaryLearning(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransf
         ----------
         X : array-like or table of shape (n, d)
             Training rows with finite numbers.
-        y : None
-            Has no effect. Accepted for compatibility with scikit-learn.
 
         Returns
         -------

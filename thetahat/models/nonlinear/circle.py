@@ -101,10 +101,6 @@ class CircleFit(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransformer):
         ----------
         X : array-like or table of shape (n, d)
             The points, one per row.
-        y : None
-            Has no effect. Accepted for compatibility with scikit-learn.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
 
         Returns
         -------

@@ -72,13 +72,6 @@ class AnscombeTransform(RowwiseTransformer):
         ----------
         X : array-like, table or Source of shape (n, d)
             Counts, or amplified counts, that are at least 0 after removing gain and offset.
-        y : None
-            Has no effect. Accepted for compatibility with scikit-learn.
-
-        Returns
-        -------
-        self
-            The fitted transformer.
         """
         source = self._open(X, supervised=False)
         for block in source.blocks():

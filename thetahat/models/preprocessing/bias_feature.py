@@ -44,20 +44,7 @@ class BiasFeature(RowwiseTransformer):
     _ranges = {"position": one_of("last", "first")}  # noqa: RUF012
 
     def fit(self, X: Any, y: Any = None) -> BiasFeature:
-        """Store the columns; nothing is estimated. Cost: O(n d).
-
-        Parameters
-        ----------
-        X : array-like, table or Source of shape (n, d)
-            Training rows with finite numbers.
-        y : None
-            Has no effect. Accepted for compatibility with scikit-learn.
-
-        Returns
-        -------
-        self
-            The fitted transformer.
-        """
+        """Store the columns; nothing is estimated. Cost: O(n d)."""
         self._open(X, supervised=False)
         return self
 

@@ -63,19 +63,9 @@ class FeatureMap(RowwiseTransformer):
     _ranges = {"functions": _mapping | none, "keep_columns": boolean}  # noqa: RUF012
 
     def fit(self, X: Any, y: Any = None) -> FeatureMap:
-        """Check the functions on the first rows; nothing is estimated. Cost: that of the functions.
+        """Check the functions on the first rows; nothing is estimated.
 
-        Parameters
-        ----------
-        X : array-like, table or Source of shape (n, d)
-            Training rows with finite numbers.
-        y : None
-            Has no effect. Accepted for compatibility with scikit-learn.
-
-        Returns
-        -------
-        self
-            The fitted transformer.
+        Cost: that of the functions.
         """
         source = self._open(X, supervised=False)
         first = next(iter(source.blocks()))

@@ -80,20 +80,7 @@ class MonomialExpansion(RowwiseTransformer):
     )
 
     def fit(self, X: Any, y: Any = None) -> MonomialExpansion:
-        """Count the monomials; nothing is estimated from the values. Cost: a check of X.
-
-        Parameters
-        ----------
-        X : array-like, table or Source of shape (n, d)
-            Training rows with finite numbers.
-        y : None
-            Has no effect. Accepted for compatibility with scikit-learn.
-
-        Returns
-        -------
-        self
-            The fitted transformer.
-        """
+        """Count the monomials; nothing is estimated from the values. Cost: a check of X."""
         d = self._open(X, supervised=False).n_features
         self.n_output_features_ = (
             d**self.degree

@@ -32,6 +32,25 @@ class RowwiseTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator, ABC)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+    @abstractmethod
+    def fit(self, X: Any, *data: Any, **params: Any) -> Any:
+        """Fit the transformer.
+
+        Parameters
+        ----------
+        X : array-like, table or Source of shape (n, d)
+            Training rows with finite numbers.
+        y : None
+            Has no effect. Accepted for compatibility with scikit-learn.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+        """
+
     def transform(self, X: Any) -> Array:
         """Transform every row. Cost: one pass over X, and the memory of the result.
 

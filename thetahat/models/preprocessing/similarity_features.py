@@ -75,20 +75,7 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
     _too_large = "Use fewer landmarks, or transform fewer rows at a time."
 
     def fit(self, X: Any, y: Any = None) -> SimilarityFeatures:
-        """Choose the landmarks. Cost: one pass over X.
-
-        Parameters
-        ----------
-        X : array-like, table or Source of shape (n, d)
-            Training rows with finite numbers.
-        y : None
-            Has no effect. Accepted for compatibility with scikit-learn.
-
-        Returns
-        -------
-        self
-            The fitted transformer.
-        """
+        """Choose the landmarks. Cost: one pass over X."""
         source = self._open(X, supervised=False)
         if np.ndim(self.landmarks) == 2:
             given = as_source(self.landmarks, who="SimilarityFeatures", accept_sparse=False)

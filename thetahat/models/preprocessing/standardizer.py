@@ -78,22 +78,7 @@ class Standardizer(RowwiseTransformer):
     }
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Standardizer:
-        """Compute the centre and the scale of each column. Cost: O(n d).
-
-        Parameters
-        ----------
-        X : array-like, table or Source of shape (n, d)
-            Training rows with finite numbers.
-        y : None
-            Has no effect. Accepted for compatibility with scikit-learn.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self
-            The fitted transformer.
-        """
+        """Compute the centre and the scale of each column. Cost: O(n d)."""
         source = self._open(X, None, sample_weight, supervised=False)
         learns = isinstance(self.center, str) or isinstance(self.scale, str)
         spread = _spread(source) if learns else None

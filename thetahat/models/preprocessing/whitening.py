@@ -79,22 +79,7 @@ class Whitening(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
     }
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Whitening:
-        """Compute the mean, the covariance and the whitening matrix. Cost: O(n d²).
-
-        Parameters
-        ----------
-        X : array-like, table or Source of shape (n, d)
-            Training rows with finite numbers.
-        y : None
-            Has no effect. Accepted for compatibility with scikit-learn.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self
-            The fitted transformer.
-        """
+        """Compute the mean, the covariance and the whitening matrix. Cost: O(n d²)."""
         source = self._open(X, None, sample_weight, supervised=False, check_finite=False)
         about = moments(source)
         root, nullity = self._root(source, about)

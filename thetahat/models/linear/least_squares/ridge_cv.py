@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -17,7 +17,7 @@ from thetahat.data.summaries.moments import moments
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.fold_routing import RoutesToFolds
 from thetahat.estimator.linear import LinearRegressor
-from thetahat.estimator.parameters import at_least, boolean, non_negative_array, none, one_of
+from thetahat.estimator.parameters import Range, at_least, boolean, non_negative_array, none, one_of
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
@@ -54,7 +54,7 @@ class RidgeSearch(RoutesToFolds):
     cv: Any = None
     store_cv_results: bool = False
 
-    _ranges = {  # noqa: RUF012
+    _ranges: ClassVar[dict[str, Range]] = {
         "alphas": non_negative_array | at_least(0),
         "fit_intercept": boolean,
         "store_cv_results": boolean,

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Any
+from typing import Any, ClassVar
 
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import at_least, boolean, non_negative_array, none, one_of, whole
+from thetahat.estimator.parameters import (
+    Range,
+    at_least,
+    boolean,
+    non_negative_array,
+    none,
+    one_of,
+    whole,
+)
 from thetahat.foundation.watch import Watch
 from thetahat.models.linear.solver_names import LEAST_SQUARES, least_squares_solver
 from thetahat.objective.least_squares.solve import SOLVERS
 
-SOLVER_RANGES = {
+SOLVER_RANGES: dict[str, Range] = {
     "fit_intercept": boolean,
     "positive": boolean,
     "tol": at_least(0),
@@ -76,4 +84,6 @@ class RidgeParameters(SolverParameters):
 
     alpha: Any = 1.0
 
-    _ranges = SOLVER_RANGES | {"alpha": at_least(0) | non_negative_array}
+    _ranges: ClassVar[dict[str, Range]] = SOLVER_RANGES | {
+        "alpha": at_least(0) | non_negative_array
+    }

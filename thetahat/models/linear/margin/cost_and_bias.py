@@ -8,14 +8,14 @@ the objective is a mean loss with the L2 penalty λ = 1/(C·Σw).
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import boolean, more_than, one_of, whole
+from thetahat.estimator.parameters import Range, boolean, more_than, one_of, whole
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
@@ -78,7 +78,7 @@ class CostAndBias:
     random_state: Any = None
     verbose: int = 0
 
-    _ranges = {  # noqa: RUF012
+    _ranges: ClassVar[dict[str, Range]] = {
         "C": more_than(0),
         "fit_intercept": boolean,
         "intercept_scaling": more_than(0),
