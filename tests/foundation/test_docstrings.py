@@ -3,6 +3,7 @@
 from dataclasses import KW_ONLY
 
 from thetahat.estimator.declaration import with_parameters
+from thetahat.foundation.docstrings import described_like
 
 
 @with_parameters
@@ -224,3 +225,34 @@ def test_parameters_by_position_come_first():
         "first",
         "rate",
     ]
+
+
+def test_functions_describe_only_the_arguments_that_differ():
+    @described_like(Shared.fit)
+    def fit(X, y, weight):
+        """Fit a function.
+
+        Parameters
+        ----------
+        y : int
+            One number to predict.
+        """
+
+    assert (
+        fit.__doc__
+        == """Fit a function.
+
+Parameters
+----------
+X : array
+    The rows to learn from.
+y : int
+    One number to predict.
+weight : array or None, default=None
+    The weights of the rows.
+
+Returns
+-------
+self
+    The fitted model."""
+    )

@@ -151,7 +151,7 @@ class LinearRegressor(RegressorMixin, Linear):
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Rows to predict. A `Source` is read block by block.
+            Rows to predict, with the same columns as in `fit`. A `Source` is read block by block.
 
         Returns
         -------

@@ -10,11 +10,13 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 _SECTIONS = ("Parameters", "Attributes", "Returns", "Notes", "References", "Examples")
+Function = TypeVar("Function", bound=Callable[..., Any])
+
 _ENTRY = re.compile(r"^(?=\S)", re.MULTILINE)
 
 
@@ -40,29 +42,38 @@ def complete(cls: type, defaults: Mapping[str, Any]) -> None:
     ours = [base for base in cls.__mro__[1:] if not base.__module__.startswith("sklearn")]
     for name, method in vars(cls).items():
         if isinstance(method, FunctionType) and not name.startswith("_"):
-            _complete_method(method, [vars(base).get(name) for base in ours])
+            _complete_function(method, [vars(base).get(name) for base in ours])
 
 
-def _complete_method(method: FunctionType, overridden: Iterable[Any]) -> None:
-    """Fill "Parameters" and "Returns" from the overridden methods, the nearest one first."""
-    texts = [each.__doc__ for each in overridden if isinstance(each, FunctionType) and each.__doc__]
+def described_like(other: Callable[..., Any]) -> Callable[[Function], Function]:
+    """Complete the docstring of a function from one that shares arguments with it."""
+
+    def completed(function: Function) -> Function:
+        _complete_function(function, [other])
+        return function
+
+    return completed
+
+
+def _complete_function(function: Callable[..., Any], others: Iterable[Any]) -> None:
+    """Fill "Parameters" and "Returns" from other functions, the most similar one first."""
+    texts = [each.__doc__ for each in others if isinstance(each, FunctionType) and each.__doc__]
     bases = [inspect.cleandoc(text) for text in texts]
     if not bases:
         return
-    text = inspect.cleandoc(method.__doc__ or bases[0].partition("\n\nParameters\n---")[0])
-    text = _with_parameters(text, bases, _arguments(method))
+    text = inspect.cleandoc(function.__doc__ or bases[0].partition("\n\nParameters\n---")[0])
+    text = _with_parameters(text, bases, _arguments(function))
     if not _entries(text, "Returns"):
         found = next(filter(None, (_entries(base, "Returns") for base in bases)), {})
         text = _with_section(text, "Returns", found.values()) if found else text
-    method.__doc__ = text
+    function.__doc__ = text
 
 
-def _arguments(method: FunctionType) -> dict[str, Any]:
-    """The arguments of a method and their defaults, named as in docstrings: ``**options``."""
-    _, *arguments = inspect.signature(method).parameters.values()
+def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
+    """The arguments of a function and their defaults, named as in docstrings: ``**options``."""
     return {
         str(each.replace(annotation=each.empty, default=each.empty)): each.default
-        for each in arguments
+        for each in inspect.signature(function).parameters.values()
     }
 
 

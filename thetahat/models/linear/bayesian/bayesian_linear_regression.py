@@ -276,8 +276,6 @@ class BayesianLinearRegression(Credible, OneTargetRegressor):
 
         Parameters
         ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Rows to predict, with the same columns as in `fit`.
         return_std : bool, default=False
             Whether to return the standard deviation of a new y as well, √(σ² + xᵀVx).
         return_cov : bool, default=False

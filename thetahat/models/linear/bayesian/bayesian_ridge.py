@@ -202,8 +202,6 @@ class BayesianRidge(Credible, WatchedSolver, OneTargetRegressor):
 
         Parameters
         ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Rows to predict, with the same columns as in `fit`.
         return_std : bool, default=False
             Whether to return the standard deviation of a new y as well.
 

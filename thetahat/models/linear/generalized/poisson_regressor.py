@@ -130,11 +130,6 @@ class PoissonRegressor(LikelihoodInference, OneTargetRegressor):
     def predict(self, X: Any) -> Array:
         """Predict the mean of y: exp(xᵀβ + b). Cost: O(n d).
 
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Rows to predict, with the same columns as in `fit`.
-
         Returns
         -------
         y : array of shape (n,)

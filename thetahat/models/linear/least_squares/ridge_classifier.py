@@ -96,11 +96,6 @@ class RidgeClassifier(RidgeParameters, WatchedSolver, LinearClassifier):
     def predict(self, X: Any) -> Array:
         """Predict the class of each row. Cost: O(n d k) for k classes.
 
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Rows to predict, with the same columns as in `fit`.
-
         Returns
         -------
         labels : array of shape (n,), or (n, n_classes) of 0 and 1

@@ -143,11 +143,6 @@ class QuantileRegressor(WatchedSolver, OneTargetRegressor):
     def predict(self, X: Any) -> Array:
         """Predict the quantiles of y. Cost: O(n d).
 
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Rows to predict, with the same columns as in `fit`.
-
         Returns
         -------
         y : array of shape (n,) or (n, n_quantiles)

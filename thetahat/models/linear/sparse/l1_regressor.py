@@ -263,6 +263,7 @@ class L1Solver(GramParameters, SparseCoefficients):
         }
 
 
+@with_parameters
 class L1Regressor(L1Solver, PenaltyParameters):
     """The lasso and the elastic net with a given penalty.
 
@@ -287,13 +288,6 @@ class L1Regressor(L1Solver, PenaltyParameters):
         y : array-like of shape (n,) or (n, n_targets), optional
             Target values. Several targets are fitted independently. Leave it out if X is a
             `Source`.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         source = self._open(X, y, sample_weight, check_finite=False)
         rows = None

@@ -21,6 +21,7 @@ from thetahat.estimator.parameters import (
 )
 from thetahat.foundation.arguments import numbers
 from thetahat.foundation.caller_warning import warn
+from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.solution import Solution
@@ -135,6 +136,7 @@ def lasso_path(
     )
 
 
+@described_like(lasso_path)
 def enet_path(
     X: Any,
     y: Any,
@@ -162,56 +164,12 @@ def enet_path(
 
     Parameters
     ----------
-    X : array-like or sparse of shape (n, d)
-        Training data. They are used as given; centre the columns and y first for a model with an
-        intercept.
-    y : array-like of shape (n,) or (n, n_targets)
-        Target values, one column per target.
     l1_ratio : float, default=0.5
         Share of the L1 norm in the penalty, between 0 and 1. 1 is the lasso penalty, 0 the ridge
         penalty; values in between combine both. With 0, give the values of `alphas` yourself.
-    eps : float, default=1e-3
-        Ratio of the smallest to the largest penalty on the path. Smaller values make the path
-        longer. Only used if `alphas` is an int.
-    n_alphas : int or None, default=None
-        Number of penalties along the path. The same as an int for `alphas`.
-    alphas : int or array-like, default=100
-        Number of penalties along the path, or the values themselves. An int gives a geometric
-        sequence from the smallest penalty at which all coefficients are zero down to `eps` times
-        that value.
-    precompute : bool, "auto" or array of shape (d, d), default="auto"
-        Whether to form the Gram matrix XᵀX. True always forms it. An array is used as the Gram
-        matrix after it has been checked against X; with an intercept it must be that of the centred
-        columns. False and "auto" choose the faster way by the size of X.
-    Xy : array-like, optional
-        Has no effect, because Xᵀy is always computed. Accepted for compatibility with scikit-learn.
-    copy_X : bool, default=True
-        Has no effect, because X is never changed. Accepted for compatibility with scikit-learn.
-    coef_init : array of shape (d,) or (n_targets, d), optional
-        Initial coefficients for the largest penalty. None starts at zero.
-    verbose : bool or int, default=False
-        Has no effect. Accepted for compatibility with scikit-learn.
-    return_n_iter : bool, default=False
-        Whether to return the number of iterations for each penalty as well.
-    positive : bool, default=False
-        Whether to force all coefficients to be non-negative (β ≥ 0). Only possible with one target.
     check_input : bool, default=True
         Has no effect, because the input is always checked. Accepted for compatibility with
         scikit-learn.
-    **params : dict
-        Options of the solver: ``tol`` (default 1e-4) and ``max_iter`` (default 1000), as in
-        `Lasso`. ``selection`` and ``random_state`` are accepted and have no effect.
-
-    Returns
-    -------
-    alphas : array of shape (n_alphas,)
-        The penalties along the path, largest first.
-    coefs : array of shape (d, n_alphas) or (n_targets, d, n_alphas)
-        The coefficients for each penalty.
-    dual_gaps : array of shape (n_alphas,)
-        Duality gap for each penalty: the objective is at most this much above its minimum.
-    n_iters : list of int
-        Number of iterations for each penalty. Only returned if ``return_n_iter=True``.
 
     Examples
     --------

@@ -24,6 +24,7 @@ from thetahat.models.linear.sparse.l1_regressor import (
 from thetahat.objective.lasso.task_path import solve_tasks, task_problem
 
 
+@with_parameters
 class TaskRegressor(DescentParameters, SparseCoefficients, PenaltyParameters):
     """Least squares with penalty α·(l1_ratio·Σ_j ‖B_j‖₂ + (1 − l1_ratio)/2·‖B‖²).
 
@@ -66,13 +67,6 @@ class TaskRegressor(DescentParameters, SparseCoefficients, PenaltyParameters):
             Training data. The rows must be in memory.
         y : array-like of shape (n, n_targets)
             Target values, one column per target.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         source = self._open(X, y, sample_weight, check_finite=False)
         assert isinstance(source, InMemory)

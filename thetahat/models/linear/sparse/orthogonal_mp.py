@@ -8,6 +8,7 @@ import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import as_source
+from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.matching_pursuit import Pursuit, pursue
@@ -81,6 +82,7 @@ def orthogonal_mp(
     return _shaped(found, source.n_outputs == 0, return_path, return_n_iter)
 
 
+@described_like(orthogonal_mp)
 def orthogonal_mp_gram(
     Gram: Any,
     Xy: Any,
@@ -104,9 +106,6 @@ def orthogonal_mp_gram(
         The Gram matrix of the columns, XᵀX.
     Xy : array-like of shape (d,) or (d, n_targets)
         Product of the columns with the targets, Xᵀy.
-    n_nonzero_coefs : int or None, default=None
-        Number of columns to select. None selects a tenth of the columns, at least one. Ignored if
-        `tol` is given.
     tol : float or None, default=None
         Select columns until the squared norm of the residual, ‖r‖², is at most this value.
         Overrides `n_nonzero_coefs` and needs `norms_squared`.
@@ -115,17 +114,6 @@ def orthogonal_mp_gram(
     copy_Gram, copy_Xy : bool, default=True
         Have no effect, because neither array is changed. Accepted for compatibility with
         scikit-learn.
-    return_path : bool, default=False
-        Whether to return the coefficients after every iteration, along a last axis.
-    return_n_iter : bool, default=False
-        Whether to return the number of iterations as well.
-
-    Returns
-    -------
-    coef : array of shape (d,) or (d, n_targets)
-        The coefficients. With ``return_path=True`` there is one more axis, one entry per iteration.
-    n_iter : int or array of shape (n_targets,)
-        Number of iterations. Only returned if ``return_n_iter=True``.
 
     Examples
     --------

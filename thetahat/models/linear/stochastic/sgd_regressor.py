@@ -128,11 +128,6 @@ class SGDRegressor(ScheduleParameters, Stochastic, OneTargetRegressor):
 
         The prediction is Xβ + b, transformed by the link of the loss if it has one.
 
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            Rows to predict, with the same columns as in `fit`.
-
         Returns
         -------
         y : array of shape (n,)
