@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.types import Array
 from thetahat.models.online.boolean_learner import BooleanLearner
 
 
+@with_parameters
 class MonotoneDisjunction(BooleanLearner):
     """Online learner of monotone disjunctions, x_i ∨ x_j ∨ …, with a mistake bound.
 
@@ -29,15 +31,11 @@ class MonotoneDisjunction(BooleanLearner):
     ----------
     literals_ : array of bool, shape (n_variables,)
         Variables in the current hypothesis (L).
-    mistakes_, n_rounds_ : int
-        Number of wrong predictions before the update, and number of rows seen.
     mistake_bound_ : int
         Maximum number of mistakes, the number of variables (n).
     consistent_ : bool
         Whether some monotone disjunction (including the empty one) agrees with every row so far.
         This is exact, in any order of the rows.
-    classes_ : array of shape (2,)
-        The class labels, in sorted order; the second one means "true".
 
     Examples
     --------
@@ -48,15 +46,13 @@ class MonotoneDisjunction(BooleanLearner):
     ([1, 0, 0, 1, 1, 0, 1], 1)
     """
 
-    literals_: Array
-
     @property
     def mistake_bound_(self) -> int:
         """Maximum number of mistakes on any sequence that a monotone disjunction labels."""
         return int(self.n_features_in_)
 
     def _begin(self, width: int) -> None:
-        self.literals_ = np.ones(width, dtype=bool)
+        self.literals_: Array = np.ones(width, dtype=bool)
 
     def _score(self, truth: Array) -> Array:
         return np.any(truth & self.literals_, axis=1) - 0.5
@@ -66,6 +62,7 @@ class MonotoneDisjunction(BooleanLearner):
             self.literals_ = self.literals_ & ~truth
 
 
+@with_parameters
 class Disjunction(BooleanLearner):
     """Online learner of disjunctions of variables and negated variables, with a mistake bound.
 
@@ -78,15 +75,11 @@ class Disjunction(BooleanLearner):
     ----------
     literals_ : array of bool, shape (2, n_variables)
         Variables (first row) and negated variables (second row) in the current hypothesis.
-    mistakes_, n_rounds_ : int
-        Number of wrong predictions before the update, and number of rows seen.
     mistake_bound_ : int
         Maximum number of mistakes (n + 1).
     consistent_ : bool
         Whether some disjunction agrees with every row so far. This is exact, in any order of the
         rows.
-    classes_ : array of shape (2,)
-        The class labels, in sorted order; the second one means "true".
 
     Examples
     --------
@@ -96,15 +89,13 @@ class Disjunction(BooleanLearner):
     [[1, 0], [0, 1]]
     """
 
-    literals_: Array
-
     @property
     def mistake_bound_(self) -> int:
         """Maximum number of mistakes on any sequence that a disjunction labels."""
         return int(self.n_features_in_) + 1
 
     def _begin(self, width: int) -> None:
-        self.literals_ = np.ones((2, width), dtype=bool)
+        self.literals_: Array = np.ones((2, width), dtype=bool)
 
     def _score(self, truth: Array) -> Array:
         plain, negated = self.literals_

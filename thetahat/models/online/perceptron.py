@@ -12,19 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.source import Block
-from thetahat.data.summaries.moments import dense_rows
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import boolean, finite_vector, none, one_of, whole
-from thetahat.estimator.two_class_learner import TwoClassLearner
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
-from thetahat.models.online.single_row import single_row
+from thetahat.models.online.online_classifier import OnlineClassifier
 from thetahat.models.preprocessing.monomials import MonomialExpansion
 
 
 @with_parameters
-class OnlinePerceptron(TwoClassLearner):
+class OnlinePerceptron(OnlineClassifier):
     """Online perceptron: learns a halfspace, or a polynomial threshold function, from its mistakes.
 
     Formula: ŷ = sign⟨w, φ(x)⟩; after a mistake w ← w + y·φ(x). φ appends a constant, which allows
@@ -50,8 +47,6 @@ class OnlinePerceptron(TwoClassLearner):
     ----------
     weights_ : array of shape (size of φ,)
         Current weights, in the coordinates of φ (w).
-    mistakes_, n_rounds_ : int
-        Number of wrong predictions before the update, and number of rows seen.
     radius_ : float
         Largest norm of the rows so far (R).
     margin_ : float
@@ -60,8 +55,6 @@ class OnlinePerceptron(TwoClassLearner):
         The bound R²/ρ², with ``separator`` and ``start="zeros"``.
     progress_ : list of (float, float)
         Values of ⟨w, w*⟩ and ‖w‖² after each mistake, with ``separator``.
-    classes_ : array of shape (2,)
-        The class labels, in sorted order; the second one is the positive class.
 
     Examples
     --------
@@ -87,93 +80,7 @@ class OnlinePerceptron(TwoClassLearner):
         "bias": boolean,
         "separator": none | finite_vector,
     }
-    _visits_rows_in_order = True
-
-    def fit(self, X: Any, y: Any = None) -> OnlinePerceptron:
-        """Start from the beginning and learn the rows once, in order. Cost: O(n · size of φ).
-
-        Parameters
-        ----------
-        X : array-like or Source of shape (n, d)
-            Training rows with finite numbers.
-        y : array-like of shape (n,), optional
-            Labels of two classes. None if X is a `Source` with targets.
-
-        Returns
-        -------
-        self
-            The fitted learner.
-        """
-        source = self._open_classes(X, y, most=2)
-        self._begin(source.n_features)
-        for block in source.blocks():
-            assert block.y is not None
-            self._learn(self._features(dense_rows(block)), 2.0 * block.y - 1.0)
-        return self
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> OnlinePerceptron:
-        """Learn further rows, in order. Cost: O(n · size of φ).
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Training rows with finite numbers.
-        y : array-like of shape (n,)
-            Class label of each training row.
-        classes : array-like of shape (2,), optional
-            Both labels. Required in the first call.
-
-        Returns
-        -------
-        self
-            The fitted learner.
-        """
-        source, fresh = self._open_batch(X, y, classes, most=2)
-        if fresh:
-            self._begin(source.n_features)
-        for block in source.blocks():
-            assert block.y is not None
-            self._learn(self._features(dense_rows(block)), 2.0 * block.y - 1.0)
-        return self
-
-    def predict_one(self, x: Any) -> Any:
-        """Predict the label of one row. Cost: O(size of φ).
-
-        Parameters
-        ----------
-        x : array-like of shape (d,)
-            One row to predict.
-
-        Returns
-        -------
-        label
-            The predicted label: −1 or +1, unless `fit` has seen other labels.
-        """
-        row = self._one(x)
-        return self.classes_.tolist()[int(row @ self.weights_ > 0)]
-
-    def learn_one(self, x: Any, y: Any) -> OnlinePerceptron:
-        """Learn one row. Cost: O(size of φ).
-
-        Parameters
-        ----------
-        x : array-like of shape (d,)
-            One row to learn.
-        y : label
-            Its label: −1 or +1, unless `fit` has seen other labels.
-
-        Returns
-        -------
-        self
-            The updated learner.
-        """
-        row = self._one(x)
-        if y not in self.classes_.tolist():
-            raise DataError(
-                f"OnlinePerceptron: label {y!r} must be one of {self.classes_.tolist()}."
-            )
-        self._learn(row[None, :], np.array([1.0 if y == self.classes_[1] else -1.0]))
-        return self
+    _usual_labels = (-1, 1)
 
     @property
     def mistake_bound_(self) -> float | None:
@@ -183,30 +90,28 @@ class OnlinePerceptron(TwoClassLearner):
         ratio = self.radius_ / self.margin_
         return ratio * ratio  # a product gives ∞ where a power would raise OverflowError
 
-    def _score_block(self, block: Block) -> Array:
-        rows = dense_rows(block)
-        return (self._features(rows) @ self.weights_).astype(rows.dtype)
+    def _score(self, coded: Array) -> Array:
+        return coded @ self.weights_
 
-    def _one(self, x: Any) -> Array:
-        row = single_row(self, x)
-        if not hasattr(self, "classes_"):
-            self.classes_ = np.array([-1, 1])
-            self.n_features_in_ = row.size
-            self._begin(row.size)
-        return self._features(row[None, :])[0]
+    def _is_positive(self, y: Any) -> bool:
+        if y not in self.classes_.tolist():
+            raise DataError(
+                f"OnlinePerceptron: label {y!r} must be one of {self.classes_.tolist()}."
+            )
+        return bool(y == self.classes_[1])
 
-    def _features(self, rows: Array) -> Array:
+    def _coded(self, rows: Array) -> Array:
         """φ(x), with the constant last."""
         rows = np.asarray(rows, dtype=float)
         if self.degree > 1:
             rows = self._monomials.transform(rows)
         return np.column_stack([rows, np.ones(len(rows))]) if self.bias else rows
 
-    def _begin(self, width: int) -> None:
+    def _start(self, width: int) -> None:
         if self.degree > 1:
             expansion = MonomialExpansion(degree=self.degree, include_bias=False)
             self._monomials = expansion.fit(np.zeros((1, width)))
-        size = self._features(np.zeros((1, width))).shape[1]
+        size = self._coded(np.zeros((1, width))).shape[1]
         self.weights_: Array = np.zeros(size) if self.start == "zeros" else np.ones(size)
         self.n_rounds_, self.mistakes_ = 0, 0
         self.radius_, self.margin_ = 0.0, np.inf
@@ -222,8 +127,8 @@ class OnlinePerceptron(TwoClassLearner):
             direction = direction / np.abs(direction).max()  # avoids overflow of squares
             self._direction = direction / np.linalg.norm(direction)
 
-    def _learn(self, rows: Array, signs: Array) -> None:
-        for row, sign in zip(rows, signs, strict=True):
+    def _learn(self, coded: Array, positive: Array) -> None:
+        for row, sign in zip(coded, np.where(positive, 1.0, -1.0), strict=True):
             self.n_rounds_ += 1
             self.radius_ = max(self.radius_, float(np.linalg.norm(row)))
             if self._direction is not None:

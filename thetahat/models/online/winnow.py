@@ -38,8 +38,6 @@ class Winnow(BooleanLearner):
     ----------
     weights_ : array of shape (n_variables,)
         Current weights of the variables (w).
-    mistakes_, n_rounds_ : int
-        Number of wrong predictions before the update, and number of rows seen.
     mistake_bound_ : float or None
         The bound 2 + 3k(1 + log₂ n), if ``n_relevant`` is given and α = 2.
     consistent_ : bool
@@ -47,8 +45,6 @@ class Winnow(BooleanLearner):
         mistakes than any disjunction of ``n_relevant`` variables can cause. (Whether a disjunction
         of k variables agrees is a covering problem, which is too expensive to solve in every
         round.)
-    classes_ : array of shape (2,)
-        The class labels, in sorted order; the second one means "true".
 
     Examples
     --------
