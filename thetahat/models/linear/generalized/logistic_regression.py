@@ -31,7 +31,17 @@ from thetahat.objective.empirical_risk import EmpiricalRisk
 
 
 @with_parameters
-class LogisticRegression(LikelihoodInference, LogisticClassifier):
+class LogisticPenalty:
+    """A given penalty. Fields of the last base class are the first parameters."""
+
+    penalty: Any = "deprecated"
+    _: KW_ONLY
+    C: float = 1.0
+    l1_ratio: float | None = 0.0
+
+
+@with_parameters
+class LogisticRegression(LikelihoodInference, LogisticClassifier, LogisticPenalty):
     """Logistic regression classifier with an L2, L1 or elastic-net penalty.
 
     Formula: for two classes P(y=1|x) = σ(z) with z = xᵀβ + b; for more classes
@@ -87,10 +97,7 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier):
     0.5
     """
 
-    penalty: Any = "deprecated"
     _: KW_ONLY
-    C: float = 1.0
-    l1_ratio: float | None = 0.0
     warm_start: bool = False
     reference: Any = None
 

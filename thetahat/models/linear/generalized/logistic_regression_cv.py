@@ -56,7 +56,19 @@ array_of_shares = Range(
 
 
 @with_parameters
-class LogisticRegressionCV(LogisticClassifier):
+class LogisticSearch:
+    """Penalties to choose from. Fields of the last base class are the first parameters."""
+
+    _: KW_ONLY
+    Cs: Any = 10
+    l1_ratios: Any = DEFAULT
+    cv: Any = None
+    scoring: Any = DEFAULT
+    refit: bool = True
+
+
+@with_parameters
+class LogisticRegressionCV(LogisticClassifier, LogisticSearch):
     """Logistic regression that chooses C and l1_ratio by cross-validation.
 
     Formula: for each fold and l1_ratio, β̂(C) = argmin C Σ wᵢ ℓᵢ + R(β) is computed for all C, each
@@ -127,11 +139,6 @@ class LogisticRegressionCV(LogisticClassifier):
     """
 
     _: KW_ONLY
-    Cs: Any = 10
-    l1_ratios: Any = DEFAULT
-    cv: Any = None
-    scoring: Any = DEFAULT
-    refit: bool = True
     penalty: str = "deprecated"
     intercept_scaling: float = 1.0
     use_legacy_attributes: Any = DEFAULT
