@@ -1,8 +1,8 @@
 """Model files of the current format, kept for ever: ``python -m tests.persistence.golden_files``.
 
-Writes one file per estimator of the catalog, one of an ensemble of many trees and one per pipeline, under ``golden/<format>/``, with
-the rows and the answers they gave. Files that are there already are never touched: what was written
-once must load for ever.
+Writes one file per estimator of the catalog, one of an ensemble of many trees and one of a pipeline,
+with the rows and the answers they gave, under ``golden/<format>/``. Files that are there already
+are never touched: what was written once must load for ever.
 """
 
 import warnings

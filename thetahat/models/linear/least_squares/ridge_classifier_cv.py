@@ -93,6 +93,7 @@ class RidgeClassifierCV(RoutesToFolds, LinearClassifier):
     class_weight: Any = None
     store_cv_results: bool = False
 
+    _splits_rows = True
     _ranges = {  # noqa: RUF012
         "alphas": non_negative_array | at_least(0),
         "fit_intercept": boolean,
@@ -112,7 +113,8 @@ class RidgeClassifierCV(RoutesToFolds, LinearClassifier):
         y : array-like of shape (n,), optional
             Class labels: text, numbers or Booleans. Leave it out if X is a `Source`.
         sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+            Row weights. None gives every row weight 1. In each fit a row of weight 2 counts as two
+            equal rows; it is left out as one.
         **params : dict
             Metadata for the splitter `cv`, such as ``groups``. Needs scikit-learn's metadata
             routing: ``sklearn.set_config(enable_metadata_routing=True)``.

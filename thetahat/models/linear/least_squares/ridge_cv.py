@@ -31,8 +31,9 @@ class RidgeCV(RoutesToFolds, LinearRegressor):
     """Ridge regression that chooses its penalty by cross-validation.
 
     Formula: by default every row is left out once. Leaving out row i changes its residual from eᵢ
-    to eᵢ/(1 − hᵢ), with leverage hᵢ = 1/n + xᵢᵀ(XᵀX + αI)⁻¹xᵢ, so no model has to be refitted. The
-    α with the smallest mean squared error is kept. One eigendecomposition serves all values of α.
+    to eᵢ/(1 − hᵢ), with leverage hᵢ = 1/n + xᵢᵀ(XᵀX + αI)⁻¹xᵢ, so no model has to be refitted. A
+    row is left out with all its weight: with weights, hᵢ is wᵢ times this, for weighted sums. The α
+    with the smallest mean squared error is kept. One eigendecomposition serves all values of α.
 
     Cost: about two Gram matrices, O(n d²), for any number of penalties, in memory or out of core.
 
@@ -100,6 +101,7 @@ class RidgeCV(RoutesToFolds, LinearRegressor):
 
     _everyday = "ridge"
     _flattens_one_column = True
+    _splits_rows = True
     _ranges = {  # noqa: RUF012
         "alphas": non_negative_array | at_least(0),
         "fit_intercept": boolean,
@@ -119,7 +121,8 @@ class RidgeCV(RoutesToFolds, LinearRegressor):
         y : array-like of shape (n,) or (n, n_targets), optional
             Target values. Leave it out if X is a `Source`.
         sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+            Row weights. None gives every row weight 1. In each fit a row of weight 2 counts as two
+            equal rows; it is left out as one.
         **params : dict
             Metadata for the splitter `cv`, such as ``groups``. Needs scikit-learn's metadata
             routing: ``sklearn.set_config(enable_metadata_routing=True)``.
