@@ -1,6 +1,6 @@
 """Model files of the current format, kept for ever: ``python -m tests.persistence.golden_files``.
 
-Writes one file per estimator of the catalog, one of an ensemble of many trees and one of a pipeline,
+Writes one file per estimator of the catalog, one of an ensemble of many trees, one of a pipeline,
 with the rows and the answers they gave, under ``golden/<format>/``. Files that are there already
 are never touched: what was written once must load for ever.
 """
