@@ -1,11 +1,11 @@
 // Leave-one-out errors of ridge regression, summed over rows, for many penalties at once:
 //
-//     total[a] += Σ_i w_i · (e_ia / (1 − m_i · h_ia))²,
+//     total[a] += Σ_i w_i · (e_ia / (1 − w_i · h_ia))²,
 //     e_ia = y_i − Σ_r fitted[i, r] · fit_basis[r, a],
 //     h_ia = Σ_r leverage[i, r] · basis[r, a] + h_0
 //
-// with m_i = min(w_i, 1). Both families of functions of a are given by a few columns per row, so
-// that no array of size rows × penalties is stored. Rows are added in order by one thread.
+// Both families of functions of a are given by a few columns per row, so that no array of size
+// rows × penalties is stored. Rows are added in order by one thread.
 
 #include <algorithm>
 #include <vector>
@@ -42,16 +42,15 @@ void leave_one_out_sums(Vector<const double> y, Matrix<const T> fitted,
     double *__restrict running = sums.data();
     for (std::size_t i = 0; i < n; ++i) {
         const double mass = weighted ? w[i] : 1.0;
-        const double share = std::min(mass, 1.0);
         std::fill_n(error, columns, target[i]);
-        std::fill_n(kept, columns, 1.0 - share * base);
+        std::fill_n(kept, columns, 1.0 - mass * base);
         for (std::size_t r = 0; r < p; ++r) {
             const double value = static_cast<double>(f[i * p + r]);
             for (std::size_t a = 0; a < columns; ++a)
                 error[a] -= value * fits[r * columns + a];
         }
         for (std::size_t r = 0; r < q; ++r) {
-            const double value = share * static_cast<double>(h[i * q + r]);
+            const double value = mass * static_cast<double>(h[i * q + r]);
             for (std::size_t a = 0; a < columns; ++a)
                 kept[a] -= value * shares[r * columns + a];
         }

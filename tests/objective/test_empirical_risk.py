@@ -306,22 +306,22 @@ def refusal(risk, method):
 def test_a_refusal_names_the_part_at_fault_and_a_way_out():
     risk = risk_of(losses.Squared(), penalties.L1())
     assert refusal(risk, opt.LBFGS()) == (
-        "LBFGS needs a smooth penalty; L1 is not. Use CoordinateDescent, ProximalGradient, "
-        "ProximalNewton or WorkingSets."
+        'LBFGS needs a smooth penalty; L1 is not. Use solver="coordinate_descent", '
+        '"proximal_gradient", "proximal_newton" or "working_sets".'
     )
     risk = risk_of(losses.Absolute())
     assert refusal(risk, opt.Newton()) == (
-        "Newton needs a smooth loss; Absolute is not. Use IRLS or InteriorPoint."
+        'Newton needs a smooth loss; Absolute is not. Use solver="interior_point" or "irls".'
     )
     risk = risk_of(losses.Logistic(), penalties.L1())
     assert refusal(risk, opt.CoordinateDescent()) == (
         "CoordinateDescent needs the squared loss; Logistic is another. "
-        "Use ProximalGradient or ProximalNewton."
+        'Use solver="proximal_gradient" or "proximal_newton".'
     )
     risk = risk_of(losses.Hinge())
     assert refusal(risk, opt.IRLS()) == (
         "IRLS needs a loss that reweights residuals; Hinge does not. "
-        "Use AugmentedLagrangian or DualCoordinateDescent."
+        'Use solver="augmented_lagrangian" or "dual_coordinate_descent".'
     )
     data = draw(losses.Squared())
     risk = risk_of(losses.Squared(), source=Chunks.of(*data, [30, 30]))

@@ -1,8 +1,8 @@
 """Model files of the current format, kept for ever: ``python -m tests.persistence.golden_files``.
 
-Writes one file per estimator of the catalog, and one per pipeline, under ``golden/<format>/``, with
-the rows and the answers they gave. Files that are there already are never touched: what was written
-once must load for ever.
+Writes one file per estimator of the catalog, one of an ensemble of many trees, one of a pipeline,
+with the rows and the answers they gave, under ``golden/<format>/``. Files that are there already
+are never touched: what was written once must load for ever.
 """
 
 import warnings
@@ -36,7 +36,7 @@ def answer(model):
 
 
 def models():
-    """One small fitted model of every class, and a pipeline."""
+    """One small fitted model of every class, an ensemble of many trees, and a pipeline."""
     for name, kind in estimators().items():
         model = kind._example()
         known = model.get_params()
@@ -46,6 +46,8 @@ def models():
         if "random_state" in known:
             model.set_params(random_state=0)
         yield name, model.fit(X, targets(model))
+    many = th.AdaBoostClassifier(n_estimators=20, random_state=np.random.default_rng(0))
+    yield "many_trees", many.fit(X, np.where(Y > 5, "yes", "no"))
     pipeline = make_pipeline(StandardScaler(), th.LogisticRegression())
     yield "pipeline", pipeline.fit(X, np.where(Y > 5, "yes", "no"))
 

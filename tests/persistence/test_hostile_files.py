@@ -4,6 +4,7 @@ import json
 import struct
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -77,7 +78,8 @@ def test_every_damage_is_noticed(folder, tmp_path, kind):
 def forged(folder, tmp_path, change):
     """A file with a right frame and digest around a manifest that `change` made."""
     with container.read(folder / "line.theta") as file:
-        manifest, arrays = file.manifest, file.arrays()
+        manifest = file.manifest
+        arrays = [file.array(place) for place in range(file.n_arrays)]
     target = tmp_path / "forged.theta"
     target.write_bytes(container.framed({**manifest, "model": change}, arrays))
     return target
@@ -96,7 +98,7 @@ def forged(folder, tmp_path, change):
         "losses",
         "results.Solution.theta",
         "minimise",
-        "sklearn.linear_model:Ridge",
+        "sklearn.svm:SVC",
         "../model:Ridge",
         "",
         ":",
@@ -142,6 +144,15 @@ def test_methods_are_not_replaced(folder, tmp_path, field):
         {"enum": ["Ridge", "x"]},
         {"enum": ["results.Outcome", "NONE"]},
         {"random_state": {"tuple": ["MT19937", [1], 1, 1, 0.0]}},
+        {"random_state": {"tuple": ["MT19937", [1] * 624, 10**9, 0, 0.0]}},
+        {"random_state": {"tuple": ["MT19937", [1] * 624, -1, 0, 0.0]}},
+        {"generator": {"dict": [["bit_generator", "system"]]}},
+        {"repeat": [10**12, 1]},
+        {"objects": ["Ridge", 10**12], "columns": {}},
+        {"objects": ["Ridge", 2], "columns": {"alpha": [1.0]}},
+        {"codes": [[3], {"array": 0}]},
+        {"codes": [[0], {"array": 0}]},
+        {"pieces": [{"array": 0}, {"array": 0}]},
         {"object": "Ridge", "fields": [1]},
         {"sparse": ["csr", [10**30, 2], False, [{"array": 0}] * 3]},
     ],
@@ -149,12 +160,94 @@ def test_methods_are_not_replaced(folder, tmp_path, field):
 )
 def test_values_that_are_none(folder, tmp_path, plain):
     with pytest.raises(th.errors.DataError):
+        th.load(forged(folder, tmp_path, {"object": "Ridge", "fields": {"kept_": plain}}))
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [[], 1, "Ridge", {"dtype": ["<f8", True]}, {"tuple": []}, {"array": 0}, {"float": "nan"}],
+    ids=repr,
+)
+def test_what_is_loaded_is_a_model(folder, tmp_path, plain):
+    with pytest.raises(th.errors.DataError, match="in the place of a model"):
         th.load(forged(folder, tmp_path, plain))
+
+
+def test_an_estimator_without_parameters_gets_its_defaults(folder, tmp_path):
+    model = th.load(forged(folder, tmp_path, {"object": "Ridge", "fields": {}}))
+    assert model.get_params() == th.Ridge().get_params()
+
+
+def nested(depth):
+    plain = {"object": "Ridge", "fields": {}}
+    for _ in range(depth):
+        step = {"tuple": ["step", plain]}
+        plain = {"object": "sklearn.pipeline:Pipeline", "fields": {"steps": [step]}}
+    return plain
+
+
+@pytest.mark.parametrize("depth", [120, 160, 200, 240, 400])
+def test_nested_pipelines_are_described_or_refused(folder, tmp_path, depth):
+    usual = sys.getrecursionlimit()
+    sys.setrecursionlimit(10_000)
+    path = forged(folder, tmp_path, nested(depth))
+    sys.setrecursionlimit(usual)
+    with suppress(th.errors.DataError):  # and nothing else
+        assert th.describe_file(path).model.count("Pipeline") == depth
+    assert th.describe_file(forged(folder, tmp_path, nested(20))).model.count("Pipeline") == 20
+
+
+BOMBS = {
+    "padded text": {
+        "list": [{"text": [[8000], "U", ["a"] * 7999 + ["b" * 10_000]]} for _ in range(12)]
+    },
+    "aliases": {"list": [{"array": 0, "order": "F"} for _ in range(400)]},
+    "empty lists": {"list": [[] for _ in range(3_000_000)]},
+    "empty objects": {"list": [{"tuple": []} for _ in range(1_000_000)]},
+    "one wide letter": {"list": ["x" * 20_000_000 + "\U0001f600"]},
+    "repeated": {"list": [{"repeat": [10**7, 0]} for _ in range(20)]},
+    "sparse": {
+        "list": [
+            {"sparse": ["csr", [1, 10**6], False, [{"array": 1}, {"array": 2}, {"array": 3}]]}
+            for _ in range(200)
+        ]
+    },
+}
+
+MEASURE = """
+import resource, sys
+import numpy as np, sklearn.pipeline, safetensors, scipy.sparse
+import thetahat as th
+th.load(sys.argv[1])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    th.load(sys.argv[2])
+except th.errors.DataError as refusal:
+    print(refusal, file=sys.stderr)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
+"""
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_file_takes_no_more_memory_than_its_size_allows(folder, tmp_path, name):
+    """At most 3 times the size of the file and 64 MB, whatever the file says."""
+    ten = np.zeros((1250, 1000))
+    entries = [np.ones(500_000), np.arange(500_000), np.array([0, 500_000])]
+    plain = {"object": "Ridge", "fields": {"kept_": BOMBS[name]["list"]}}
+    target = tmp_path / "bomb.theta"
+    target.write_bytes(container.framed({"model": plain, "versions": {}}, [ten, *entries]))
+    run = subprocess.run(
+        [sys.executable, "-c", MEASURE, str(folder / "line.theta"), str(target)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(run.stdout) <= 3 * target.stat().st_size + 64 * 2**20, run.stderr
 
 
 def test_depth_without_end(folder, tmp_path):
     """Nested beyond Python's own limits, in the manifest and in the header around it."""
-    text = '{"model":' + '{"tuple":[' * 100_000 + "]}" * 100_000 + "}"
+    text = '{"model":' + '{"tuple":[' * 10_000 + "]}" * 10_000 + "}"
     header = json.dumps({"__metadata__": {"format": "thetahat", "version": "1", "manifest": text}})
     target = tmp_path / "deep.theta"
     target.write_bytes(struct.pack("<Q", len(header)) + header.encode())
@@ -181,8 +274,9 @@ def test_what_is_no_model(tmp_path):
 
 
 def test_a_newer_format_is_said_to_be_newer(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(container, "VERSION", 2)
+    newer = container.VERSION + 1
+    monkeypatch.setattr(container, "VERSION", newer)
     th.save(th.load(folder / "line.theta"), tmp_path / "newer.theta")
-    monkeypatch.setattr(container, "VERSION", 1)
-    with pytest.raises(th.errors.DataError, match=r"format version 2.*upgrade"):
+    monkeypatch.setattr(container, "VERSION", newer - 1)
+    with pytest.raises(th.errors.DataError, match=rf"format version {newer}.*upgrade"):
         th.load(tmp_path / "newer.theta")

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn import discriminant_analysis, dummy, linear_model, naive_bayes
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
@@ -30,6 +31,8 @@ from sklearn.preprocessing import (
 )
 
 import thetahat as th
+from thetahat.foundation.atomic_file import atomic_file
+from thetahat.persistence import container
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((80, 3))
@@ -190,6 +193,62 @@ def test_what_cannot_be_saved_is_refused_by_name(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    "kind",
+    ["PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"],
+)
+def test_a_generator_goes_on_where_it_was(kind, tmp_path):
+    model = th.RandomForestRegressor(
+        n_estimators=2, random_state=np.random.Generator(getattr(np.random, kind)(3))
+    )
+    model.random_state.standard_normal(5, dtype=np.float32)
+    loaded = again(model, tmp_path)
+    assert loaded.random_state.random(9).tolist() == model.random_state.random(9).tolist()
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        linear_model.LogisticRegression(),
+        linear_model.RidgeClassifier(),
+        naive_bayes.GaussianNB(),
+        discriminant_analysis.LinearDiscriminantAnalysis(),
+        discriminant_analysis.QuadraticDiscriminantAnalysis(),
+        dummy.DummyClassifier(),
+    ],
+    ids=lambda member: type(member).__name__,
+)
+def test_ensembles_of_scikit_learn_members(member, tmp_path):
+    model = th.VotingClassifier([("theirs", member), ("ours", th.LogisticRegression())])
+    model.fit(X, LABELS)
+    loaded = again(model, tmp_path)
+    assert loaded.predict(X).tolist() == model.predict(X).tolist()
+
+
+def test_many_small_arrays_are_joined(tmp_path):
+    """The trees of an ensemble, each with arrays of its own, become a few arrays in the file."""
+    model = th.AdaBoostClassifier(n_estimators=40, random_state=0).fit(X, LABELS)
+    loaded = again(model, tmp_path)
+    assert loaded.predict_proba(X).tolist() == model.predict_proba(X).tolist()
+    with container.read(tmp_path / "model.theta") as file:
+        assert file.n_arrays < 60
+    many = th.Ridge()
+    many.kept_ = [th.losses.Huber(delta=1.0 + i) for i in range(30_000)]
+    assert [each.delta for each in again(many, tmp_path).kept_[:3]] == [1.0, 2.0, 3.0]
+
+
+def test_text_with_one_long_entry_keeps_its_width(tmp_path):
+    model = th.Ridge()
+    model.kept_ = np.array(["a"] * 999 + ["b" * 10_000]).reshape(10, 100)
+    assert (again(model, tmp_path).kept_ == model.kept_).all()
+
+
+@pytest.mark.parametrize("thing", [[1], np.float64, "Ridge", th.Ridge, None], ids=repr)
+def test_only_models_are_saved(thing, tmp_path):
+    with pytest.raises(th.errors.ParameterError, match="writes an estimator, a loss or a penalty"):
+        th.save(thing, tmp_path / "model.theta")
+
+
 def test_notes_and_description(tmp_path):
     table = pd.DataFrame(X, columns=["a", "b", "c"])
     model = make_pipeline(StandardScaler(), th.LogisticRegression(C=3.0)).fit(table, LABELS)
@@ -211,6 +270,25 @@ class TestWholeOrNotAtAll:
             th.save(th.Ridge(), tmp_path)
         with pytest.raises(th.errors.DataError, match="is not a directory"):
             th.save(th.Ridge(), tmp_path / "absent" / "model.theta")
+
+    def test_parts_of_killed_processes_are_removed(self, tmp_path):
+        code = (
+            "import os, sys; from thetahat.foundation.atomic_file import atomic_file\n"
+            "with atomic_file(sys.argv[1]) as file:\n"
+            "    os.kill(os.getpid(), 9)"
+        )
+        path = tmp_path / "model.theta"
+        subprocess.run([sys.executable, "-c", code, str(path)], check=False)
+        (part,) = tmp_path.iterdir()
+        th.save(th.Ridge(), path)
+        assert part.exists()  # it could belong to a process that has just begun
+        os.utime(part, (0, 0))
+        with atomic_file(path) as file:
+            os.utime(file.name, (0, 0))
+            file.write(b"old")
+            th.save(th.Ridge(), path)
+            assert [each for each in tmp_path.iterdir() if each.suffix == ".part"]
+        assert [each.name for each in tmp_path.iterdir()] == ["model.theta"]
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
     def test_a_folder_that_may_not_be_written(self, tmp_path):

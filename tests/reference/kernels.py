@@ -61,10 +61,10 @@ def exact_gradient(x, y, weight, centre, scale, gamma):
 
 
 def leave_one_out_sums(y, fitted, fit_basis, leverage, basis, weight, base, smallest, total):
-    """total += Σ_i w_i (e_i/(1 − min(w_i, 1)·h_i))² for every penalty."""
+    """total += Σ_i w_i (e_i/(1 − w_i·h_i))² for every penalty."""
     mass = weight if len(weight) else np.ones(len(y))
     errors = y[:, None] - fitted @ fit_basis
-    kept = 1.0 - np.minimum(mass, 1.0)[:, None] * (leverage @ basis + base)
+    kept = 1.0 - mass[:, None] * (leverage @ basis + base)
     total += mass @ (errors / np.maximum(kept, smallest)) ** 2
 
 

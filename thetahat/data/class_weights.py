@@ -45,11 +45,15 @@ def weights_of_classes(source: Source, classes: Array, class_weight: Any, who: s
             "labels to weights ≥ 0."
         )
     known = classes.tolist()
+    # A label that y lacks is a typing error if a class of y lacks a weight; otherwise these may be
+    # the rows of a fold without that class.
+    complete = all(label in class_weight for label in known)
     for label, weight in class_weight.items():
-        if label not in known:
+        if label not in known and not complete:
             raise ParameterError(
                 f"{who}: class_weight contains {label!r}, which is not a class of y: "
-                f"{', '.join(map(repr, known[:10]))}. Remove it, or give rows of that class."
+                f"{', '.join(map(repr, known[:10]))}. Correct it, or give a weight for every class "
+                "of y."
             )
         if not weight >= 0:
             raise ParameterError(f"{who}: class_weight[{label!r}]={weight!r} must be ≥ 0.")

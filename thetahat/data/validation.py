@@ -217,9 +217,13 @@ def _parse_numbers(array: Array, role: str, who: str) -> Array:
                 float(entry)
             except (ValueError, TypeError):
                 where = f"row {row}" + (f", column {column}" if array.ndim > 1 else "")
-                kind = TypeError if not isinstance(entry, str) else DataError
-                raise kind(
-                    f"{who}: {role} holds {entry!r} at {where}: float() argument must be a string "
+                if isinstance(entry, str):
+                    raise DataError(
+                        f"{who}: {role} holds the text {entry[:40]!r} at {where}, which is not a "
+                        f"number. {_number_remedy(role)}"
+                    ) from None
+                raise TypeError(  # scikit-learn's words for the same error
+                    f"{who}: {role} holds {entry!r:.80} at {where}: the argument must be a string "
                     f"or a real number. {_number_remedy(role)}"
                 ) from failure
         raise

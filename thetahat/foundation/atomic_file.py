@@ -1,13 +1,16 @@
 """Files that are written completely or not at all.
 
 The bytes are written to a temporary file in the same directory, flushed to disk, and renamed in one
-step: a process killed at any moment leaves the old file or the new one, never a part.
+step: a process killed at any moment leaves the old file or the new one, never a part. The temporary
+file of a killed process is removed when the same file is written again.
 """
 
 from __future__ import annotations
 
+import glob
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,15 +18,21 @@ from typing import BinaryIO
 
 from thetahat.foundation.errors import DataError
 
+SUFFIX = ".part"
+YOUNG = 60.0
+"""Age in seconds below which a temporary file is never removed."""
+
 
 @contextmanager
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write bytes to, which becomes `path` if the block ends without an error."""
     target = require_place(path)
+    _remove_abandoned(target)
     try:
         handle, neighbour = tempfile.mkstemp(
-            dir=target.parent, prefix=f".{target.name}.", suffix=".part"
+            dir=target.parent, prefix=f".{target.name}.", suffix=SUFFIX
         )
+        _lock(handle)
     except OSError as failure:
         raise DataError(f"{target} cannot be written: {failure.strerror}.") from failure
     try:
@@ -56,6 +65,37 @@ def require_place(path: str | os.PathLike[str]) -> Path:
             "the directory first."
         )
     return target
+
+
+def _lock(handle: int) -> bool:
+    """Lock an open file until it is closed; False if another process holds it."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Remove temporary files of processes that were killed while they wrote to `target`.
+
+    A file that is being written is locked, except for the moment between its creation and its lock;
+    files younger than a minute are therefore kept.
+    """
+    for part in target.parent.glob(f".{glob.escape(target.name)}.*{SUFFIX}"):
+        with suppress(OSError):
+            if time.time() - part.stat().st_mtime < YOUNG:
+                continue
+            handle = os.open(part, os.O_RDONLY)
+            try:
+                if _lock(handle):
+                    part.unlink()
+            finally:
+                os.close(handle)
 
 
 def _umask() -> int:

@@ -97,11 +97,12 @@ def part_named(kind: str, given: str | P, base: type[P], parts: Mapping[str, typ
     if isinstance(given, base):
         return given
     if not isinstance(given, str):
-        made = f"{given.__name__}()" if isinstance(given, type) else None
-        raise ParameterError(
-            f"{kind}={given!r} is neither a {kind} nor the name of one. "
-            + (f"Pass a value: {made}." if made else f"The names are {_listed(parts)}.")
-        )
+        remedy = f"The names are {_listed(parts)}."
+        if isinstance(given, type):
+            remedy = f"Pass a value: {given.__name__}()."
+        elif callable(given) and kind == "loss":
+            remedy = "Make a loss of the function first: th.loss(function)."
+        raise ParameterError(f"{kind}={given!r} is neither a {kind} nor the name of one. {remedy}")
     known = {name: part for part in parts.values() for name in (part.name, *part.aliases)}
     if given not in known:
         from difflib import get_close_matches

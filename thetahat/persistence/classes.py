@@ -55,8 +55,26 @@ STEPS = {
         "TfidfVectorizer",
     ),
     "sklearn.feature_selection": ("SelectFromModel", "SelectKBest", "VarianceThreshold"),
+    "sklearn.decomposition": ("PCA", "TruncatedSVD"),
+    "sklearn.discriminant_analysis": (
+        "LinearDiscriminantAnalysis",
+        "QuadraticDiscriminantAnalysis",
+    ),
+    "sklearn.dummy": ("DummyClassifier", "DummyRegressor"),
+    "sklearn.linear_model": (
+        "BayesianRidge",
+        "ElasticNet",
+        "HuberRegressor",
+        "Lasso",
+        "LinearRegression",
+        "LogisticRegression",
+        "Ridge",
+        "RidgeClassifier",
+    ),
+    "sklearn.naive_bayes": ("BernoulliNB", "ComplementNB", "GaussianNB", "MultinomialNB"),
 }
-"""Steps of scikit-learn whose fitted state is numbers, text and other steps."""
+"""Steps and models of scikit-learn whose fitted state is numbers, text and other steps, and which
+compute with NumPy alone: no compiled code of theirs walks over arrays from a file."""
 
 FUNCTIONS = {
     "sklearn.feature_selection": ("chi2", "f_classif", "f_regression"),
@@ -79,8 +97,9 @@ def name_of(kind: type) -> str:
     if name is None or class_named(name, refuse=False) is not kind:
         raise CapabilityError(
             f"A model file cannot hold a {kind.__module__}.{own}. It can hold estimators, losses "
-            "and penalties of thetahat, and steps of scikit-learn that scale, encode or select. "
-            "Save these parts, and add the others after loading."
+            "and penalties of thetahat, and those steps and models of scikit-learn that are arrays "
+            "of numbers and text, such as scalers, encoders, linear models and naive Bayes. Use "
+            "one of these, or save the model with pickle."
         )
     return name
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+import struct
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,9 +23,10 @@ import numpy as np
 from thetahat.foundation.atomic_file import atomic_file
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
+from thetahat.persistence.memory import Budget, header_cost
 
 FORMAT = "thetahat"
-VERSION = 1
+VERSION = 2
 """Version of the manifest. Increased when older versions of the library could misread a file."""
 
 
@@ -57,6 +59,7 @@ class Reader(AbstractContextManager["Reader"]):
     path: Path
     manifest: dict[str, Any]
     n_arrays: int
+    budget: Budget
     _file: Any
     _digest: str
     _text: str
@@ -69,15 +72,22 @@ class Reader(AbstractContextManager["Reader"]):
     ) -> None:
         self._file.__exit__(kind, failure, trace)
 
-    def arrays(self) -> list[Array]:
-        """All arrays, after a check of their digest."""
-        found = [self._file.get_tensor(str(place)) for place in range(self.n_arrays)]
-        if digest(self._text, found) != self._digest:
+    def array(self, place: int) -> Array:
+        """One array of the file."""
+        if place >= self.n_arrays:
+            raise DataError(
+                f"{self.path} refers to array {place}, but it holds {self.n_arrays} arrays."
+            )
+        found: Array = self._file.get_tensor(str(place))
+        return found
+
+    def check_digest(self) -> None:
+        """Raise an error if the content does not match its digest; one array is read at a time."""
+        if digest(self._text, map(self.array, range(self.n_arrays))) != self._digest:
             raise DataError(
                 f"{self.path} is damaged: its content does not match its digest. Copy it again, or "
                 "save the model again."
             )
-        return found
 
     def shapes(self) -> list[tuple[tuple[int, ...], str]]:
         """Shape and dtype of each array, from the header alone."""
@@ -85,26 +95,35 @@ class Reader(AbstractContextManager["Reader"]):
         return [(tuple(part.get_shape()), part.get_dtype()) for part in slices]
 
 
-def read(path: str | os.PathLike[str]) -> Reader:
+def read(path: str | os.PathLike[str], max_memory: int | None = None) -> Reader:
     """Open a model file and check its header and manifest; arrays are read on demand."""
     from safetensors import SafetensorError, safe_open
 
     place = Path(path)
     if not place.is_file():
         raise DataError(f"There is no file {place}. Write one with th.save(model, path).")
+    budget = Budget(place.stat().st_size, max_memory)
+    budget.spend(header_cost(_header(place)))
     try:
         opened: Any = safe_open(os.fspath(place), framework="numpy")
         file = opened.__enter__()
     except (SafetensorError, OSError) as failure:
         raise DataError(f"{place} is not a model file: {failure}.") from failure
     try:
-        return _checked(place, file)
+        return _checked(place, file, budget)
     except BaseException:
         file.__exit__(None, None, None)
         raise
 
 
-def _checked(place: Path, file: Any) -> Reader:
+def _header(place: Path) -> bytes:
+    """The JSON text at the beginning of a safetensors file, after its length in 8 bytes."""
+    with place.open("rb") as file:
+        (length,) = struct.unpack("<Q", file.read(8).rjust(8, b"\0"))
+        return file.read(length) if length <= place.stat().st_size else b""
+
+
+def _checked(place: Path, file: Any, budget: Budget) -> Reader:
     metadata = file.metadata() or {}
     if metadata.get("format") != FORMAT or "manifest" not in metadata:
         raise DataError(f"{place} is a safetensors file, but it holds no model of thetahat.")
@@ -129,13 +148,14 @@ def _checked(place: Path, file: Any) -> Reader:
         path=place,
         manifest=manifest,
         n_arrays=len(names),
+        budget=budget,
         _file=file,
         _digest=metadata.get("digest", ""),
         _text=metadata["manifest"],
     )
 
 
-def digest(text: str, arrays: Sequence[Array]) -> str:
+def digest(text: str, arrays: Iterable[Array]) -> str:
     """BLAKE2b over the manifest and, in order, type, shape and bytes of every array."""
     total = hashlib.blake2b(text.encode(), digest_size=16)
     for array in arrays:

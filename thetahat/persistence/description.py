@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+from thetahat.foundation.errors import DataError
 from thetahat.persistence.container import read
 
 SHOWN = 60
@@ -115,6 +116,15 @@ def describe_file(path: str | os.PathLike[str]) -> FileDescription:
     """
     with read(path) as file:
         manifest, shapes = file.manifest, file.shapes()
+    try:
+        return _described(path, manifest, shapes)
+    except RecursionError as failure:
+        raise DataError(f"{path} is damaged: its model is nested too deeply.") from failure
+
+
+def _described(
+    path: str | os.PathLike[str], manifest: dict[str, Any], shapes: list[tuple[Any, str]]
+) -> FileDescription:
     model = manifest["model"]
     fields = _fields((_steps(model) or [model])[-1])
     return FileDescription(

@@ -8,10 +8,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from thetahat.foundation.errors import DataError, ParameterError, ThetahatError
+from thetahat.foundation.atomic_file import require_place
+from thetahat.foundation.errors import CapabilityError, DataError, ParameterError, ThetahatError
+from thetahat.mathematics.parts import Part
 from thetahat.persistence.container import VERSION, read, write
-from thetahat.persistence.encoding import Decoder, Encoder
+from thetahat.persistence.decoding import Decoder
+from thetahat.persistence.encoding import Encoder
 
 UNREADABLE = (
     ArithmeticError,
@@ -59,17 +63,27 @@ def save(
     ...     th.load(path).predict([[2.0]]).tolist()
     [5.0]
     """
+    if not _is_model(model):
+        raise ParameterError(
+            f"th.save writes an estimator, a loss or a penalty, but model is {model!r:.80}."
+        )
+    require_place(path)
     encoder = Encoder()
-    manifest = {
-        "model": encoder.encode(model, type(model).__name__),
-        "notes": _plain_notes(notes or {}),
-        "versions": versions(),
-    }
+    try:
+        plain = encoder.encode(model, type(model).__name__)
+    except RecursionError as failure:
+        raise CapabilityError(
+            f"{type(model).__name__} is nested too deeply for a model file, or contains itself."
+        ) from failure
+    manifest = {"model": plain, "notes": _plain_notes(notes or {}), "versions": versions()}
     write(path, manifest, encoder.arrays)
 
 
 def load(
-    path: str | os.PathLike[str], *, functions: Mapping[str, Callable[..., Any]] | None = None
+    path: str | os.PathLike[str],
+    *,
+    functions: Mapping[str, Callable[..., Any]] | None = None,
+    max_memory: int | None = None,
 ) -> Any:
     """Read a model that was written by `save`.
 
@@ -85,6 +99,9 @@ def load(
         The path of a file written by `th.save`.
     functions : dict, optional
         User functions of the model, by name. If one is missing, the error message gives its name.
+    max_memory : int, optional
+        Largest memory in bytes that reading may take. A file that needs more is refused. By default
+        3 times the size of the file and 64 MB. Increase it for a file from a trusted place.
 
     Returns
     -------
@@ -102,18 +119,20 @@ def load(
     >>> bool(again.coef_ == model.coef_)
     True
     """
-    with read(path) as file:
-        arrays, manifest = file.arrays(), file.manifest
-    decoder = Decoder(_array_of(arrays), functions or {})
-    try:
-        return decoder.decode(manifest["model"])
-    except ThetahatError:
-        raise
-    except UNREADABLE as failure:
-        raise DataError(
-            f"{path} is not a model that this version of thetahat can load: {failure}. It was "
-            "written by another version, or changed since."
-        ) from failure
+    with read(path, max_memory) as file:
+        file.check_digest()
+        try:
+            model = Decoder(file, functions or {}).decode(file.manifest["model"])
+        except ThetahatError:
+            raise
+        except UNREADABLE as failure:
+            raise DataError(
+                f"{path} is not a model that this version of thetahat can load: {failure}. It was "
+                "written by another version, or changed since."
+            ) from failure
+    if not _is_model(model):
+        raise DataError(f"{path} holds a {type(model).__name__} in the place of a model.")
+    return model
 
 
 def versions() -> dict[str, str]:
@@ -131,13 +150,9 @@ def versions() -> dict[str, str]:
     }
 
 
-def _array_of(arrays: list[Any]) -> Callable[[int], Any]:
-    def array(place: int) -> Any:
-        if place >= len(arrays):
-            raise DataError(f"The file refers to array {place}, but it holds {len(arrays)} arrays.")
-        return arrays[place]
-
-    return array
+def _is_model(thing: Any) -> bool:
+    """Whether something is an estimator, a loss or a penalty, and not a class or another value."""
+    return isinstance(thing, BaseEstimator | Part)
 
 
 def _plain_notes(notes: Mapping[str, Any]) -> dict[str, Any]:

@@ -294,3 +294,9 @@ def test_memory_does_not_grow_with_rows(tmp_path, suffix, write):
         assert rows == n_rows
         peaks.append(peak)
     assert peaks[1] - peaks[0] < 42, peaks
+
+
+def test_a_scan_prints_on_one_line(tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text(",".join(f"c{j}" for j in range(50)) + "\n" + ",".join(["1.0"] * 50) + "\n")
+    assert repr(scan(path, target="c49")) == f"<FileSource {path}, 49 columns>"

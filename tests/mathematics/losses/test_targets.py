@@ -50,7 +50,7 @@ def test_the_message_in_full():
         check_targets(th.losses.Poisson(), y, who="PoissonRegression")
     assert str(error.value) == (
         "PoissonRegression: 3 of 5,000 targets are negative (first at row 17: -2.0); Poisson loss "
-        'needs numbers ≥ 0. Use loss="squared" for signed targets.'
+        "needs numbers ≥ 0. Use LinearRegression or another loss for signed targets."
     )
 
 

@@ -411,3 +411,32 @@ def test_labels_agree_with_the_probabilities_of_a_loss_of_ones_own():
     model = th.LinearModel(ComplementaryLogLog(), th.penalties.L2(0.1)).fit(X, labels)
     likely = model.predict_proba(X).argmax(axis=1)
     np.testing.assert_array_equal(model.predict(X), model.classes_[likely])
+
+
+def test_the_docstring_names_every_loss():
+    names = {kind.name for kind in losses().values()}
+    described = th.LinearModel.__doc__
+    assert {name for name in names if f'"{name}"' not in described} <= {"zero_one"}
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (th.LinearModel(lambda residual: residual**2), r"th\.loss\(function\)"),
+        (th.LinearModel("quantile", solver="newton"), 'Use solver="interior_point"'),
+        (th.LinearRegression(solver="qr"), "drop columns, or use Ridge"),
+    ],
+    ids=["function", "solver", "dependent"],
+)
+def test_refusals_name_what_can_be_typed(model, message):
+    X = np.column_stack([np.arange(9.0), np.arange(9.0)])
+    with pytest.raises(th.errors.ThetahatError, match=message):
+        model.fit(X, np.arange(9.0))
+
+
+def test_text_is_refused_in_plain_words():
+    with pytest.raises(
+        th.errors.DataError, match=r"holds the text 'a' at row 1, column 0"
+    ) as found:
+        th.Ridge().fit([[1.0], ["a"]], [1.0, 2.0])
+    assert "float()" not in str(found.value)

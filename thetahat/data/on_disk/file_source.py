@@ -33,6 +33,9 @@ class FileSource(Source):
     target_beside: Beside | None = None
     weight_beside: Beside | None = None
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.reader.path}, {self.n_features} columns>"
+
     @cached_property
     def n_rows(self) -> int:
         return self.reader.count_rows()

@@ -28,7 +28,7 @@ FINITE = Rule(
 RULES = {
     Targets.REAL: FINITE,
     Targets.NONNEGATIVE: Rule(
-        lambda xp, y: y >= 0, "negative", 'Use loss="squared" for signed targets.'
+        lambda xp, y: y >= 0, "negative", "Use LinearRegression or another loss for signed targets."
     ),
     Targets.BINARY: Rule(
         lambda xp, y: (y == 0) | (y == 1),

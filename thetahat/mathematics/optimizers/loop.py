@@ -254,9 +254,9 @@ def _refusal(problem: Any, method: Method, need: str) -> str:
         lack = f"{NEED_IN_WORDS.get(need, need)}; {_describe(problem)} has no {need!r}"
     able = [other for other in methods() if all(hasattr(problem, each) for each in other.needs)]
     able = [other for other in able if other.reaches_optimum] or able
-    names = sorted(other.__name__ for other in able)
+    names = sorted(f'"{other.name}"' for other in able)
     return f"{type(method).__name__} needs {lack}. " + (
-        f"Use {_listed(names)}." if names else "No method of th.optimizers can minimise it."
+        f"Use solver={_listed(names)}." if names else "No method of th.optimizers can minimise it."
     )
 
 

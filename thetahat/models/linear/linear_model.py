@@ -70,19 +70,27 @@ class LinearModel(LikelihoodInference, LabelledEstimator, Linear):
     Parameters
     ----------
     loss : str or Loss, default="squared"
-        The loss of one row, as a function of its target and raw prediction (ℓ). A name such as
-        "huber", a value such as ``th.losses.Huber(delta=2.0)``, or a loss of your own,
-        ``th.loss(function)``.
+        The loss of one row, as a function of its target and raw prediction (ℓ). A name, a value
+        such as ``th.losses.Huber(delta=2.0)``, or a loss of your own, ``th.loss(function)``. For
+        numbers: "squared", "absolute", "quantile", "huber", "tukey", "cauchy", "forsyth",
+        "epsilon_insensitive", "squared_epsilon_insensitive"; for counts: "poisson"; for two
+        classes: "logistic", "sign_logistic", "hinge", "squared_hinge", "class_huber",
+        "exponential", "perceptron"; for any number of classes: "softmax_cross_entropy",
+        "multiclass_hinge", "crammer_singer".
     penalty : str or Penalty, default="l2"
-        The penalty on the coefficients (R), added to the mean loss. A name such as "l1" or "none",
-        or a value such as ``th.penalties.L2(alpha=0.1)``. A name stands for alpha = 1, which is
+        The penalty on the coefficients (R), added to the mean loss: "none", "l2", "l1", "l0",
+        "elastic_net", "l1_ball", "l2_ball", "non_negative", or a value such as
+        ``th.penalties.L2(alpha=0.1)``. A name stands for alpha = 1, which is
         strong for many rows: `Ridge` with penalty a has ``L2(alpha=a / n)``, and
         `LogisticRegression` with cost C has ``L2(alpha=1 / (C * n))``, with n the sum of the row
         weights.
     solver : str or Method, default="auto"
         The method that minimises the objective. "auto" chooses by the loss, the penalty and the
-        size of the data; ``solution_.reason`` says why. Name one, such as "newton" or "lbfgs", to
-        compare methods.
+        size of the data; ``solution_.reason`` says why. Others to compare: "newton", "lbfgs",
+        "irls", "gradient_descent", "momentum", "nesterov", "sgd", "coordinate_descent",
+        "working_sets", "proximal_gradient", "proximal_newton", "subgradient_descent",
+        "augmented_lagrangian", "dual_coordinate_descent", "interior_point". An error names the
+        methods that suit the loss and the penalty.
     fit_intercept : bool, default=True
         Whether to fit an intercept (b). It is never penalised. Set it to False if the columns are
         centred already.

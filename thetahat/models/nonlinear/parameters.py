@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,9 +11,32 @@ import numpy as np
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def named_arguments(model: Any) -> list[str]:
+    """The parameters of model(x, a, b, …) by name; none of model(X, theta).
+
+    Arguments with a default value keep it: they are constants, not parameters.
+    """
+    try:
+        arguments = list(inspect.signature(model).parameters.values())[1:]
+    except (TypeError, ValueError):  # a compiled function without a signature
+        return []
+    free = [each for each in arguments if each.default is each.empty and each.kind in POSITIONAL]
+    return [each.name for each in free] if len(free) > 1 else []
+
 
 def read_start(start: Any, model: Any, n_features: int, who: str) -> tuple[Array, list[str]]:
     """Initial θ and the names of its entries."""
+    arguments = named_arguments(model)
+    if arguments and isinstance(start, Mapping):
+        if set(start) != set(arguments):
+            raise ParameterError(
+                f"{who}: start has the names {', '.join(map(str, start))}, but the parameters of "
+                f"the model are {', '.join(arguments)}."
+            )
+        start = {name: start[name] for name in arguments}
     if start is None:
         if model is not None:
             raise ParameterError(
@@ -31,12 +55,17 @@ def read_start(start: Any, model: Any, n_features: int, who: str) -> tuple[Array
             f"{who}: start={start!r} must be a list of finite numbers, one per parameter, or a "
             "dict from names to numbers."
         )
+    if arguments and len(theta) != len(arguments):
+        raise ParameterError(
+            f"{who}: start has length {len(theta)}, but the model has {len(arguments)} "
+            f"parameters: {', '.join(arguments)}."
+        )
     if model is None and len(theta) != n_features + 1:
         raise ParameterError(
             f"{who}: start has {len(theta)} numbers, but the linear function of {n_features} "
             f"features has {n_features + 1} parameters: one slope per feature, then the intercept."
         )
-    return theta, names or [f"b{j}" for j in range(1, len(theta) + 1)]
+    return theta, names or arguments or [f"b{j}" for j in range(1, len(theta) + 1)]
 
 
 def read_bounds(bounds: Any, start: Array, names: list[str], who: str) -> tuple[Array, Array]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import KW_ONLY, replace
 from functools import partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ from thetahat.models.nonlinear.certainty import (
     summarise_curve,
 )
 from thetahat.models.nonlinear.fit_warnings import warn_of_poor_fit
-from thetahat.models.nonlinear.parameters import read_bounds, read_start
+from thetahat.models.nonlinear.parameters import named_arguments, read_bounds, read_start
 from thetahat.objective.curves.curve import MODES, Curve, linear_function
 from thetahat.objective.curves.curve_fit import CurveFit
 
@@ -61,9 +62,11 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
     ----------
     model : callable or None, default=None
         The function f as ``model(X, theta)``, which returns one number per row of X (n, d) for
-        theta of shape (p,). None is the linear function xᵀβ + b with θ = (β, b).
+        theta of shape (p,), or with its parameters by name, as ``model(X, a, b)``. If `fit` gets x
+        as a vector, the model gets the vector. None is the linear function xᵀβ + b with θ = (β, b).
     start : array-like of shape (p,), dict or None, default=None
-        Initial parameters. A dict {name: value} also names them. Required if ``model`` is given; a
+        Initial parameters. A dict {name: value} also names them; otherwise they have the names of
+        the arguments of the model, if it takes them one by one. Required if ``model`` is given; a
         better start gives faster and safer convergence.
     jacobian : {"auto", "finite-differences"} or callable, default="auto"
         How ∂f/∂θ is computed. "auto" uses automatic differentiation, and central differences if the
@@ -109,7 +112,8 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
     solution_ : Solution
         How the fit ended: outcome, iterations, gap and reason. ``value`` is Σ w r²/2.
     parameter_names_ : list of str
-        Names of the parameters: the keys of the dict ``start``, otherwise b1, b2, ….
+        Names of the parameters: the keys of the dict ``start`` or the arguments of the model,
+        otherwise b1, b2, ….
     n_iter_ : int
         Number of iterations of the best run.
 
@@ -119,16 +123,16 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
     >>> import thetahat as th
     >>> t = np.linspace(0.0, 4.0, 30)
     >>> y = 5.0 * np.exp(-0.7 * t) + 0.01 * np.cos(40 * t)
-    >>> decay = lambda X, theta: theta[0] * np.exp(-theta[1] * X[:, 0])
-    >>> curve = th.NonlinearRegression(decay, start={"height": 1.0, "rate": 1.0})
-    >>> curve.fit(t[:, np.newaxis], y).theta_.round(2)
-    array([5. , 0.7])
-    >>> low, high = curve.predict_interval(t[:, np.newaxis], kind="confidence")
+    >>> decay = lambda t, height, rate: height * np.exp(-rate * t)
+    >>> curve = th.NonlinearRegression(decay, start=[1.0, 1.0]).fit(t, y)
+    >>> dict(zip(curve.parameter_names_, curve.theta_.round(2).tolist()))
+    {'height': 5.0, 'rate': 0.7}
+    >>> low, high = curve.predict_interval(t, kind="confidence")
     >>> bool(np.all(low < high))
     True
     """
 
-    model: Callable[[Array, Array], Array] | None = None
+    model: Callable[..., Array] | None = None
     start: Any = None
     _: KW_ONLY
     jacobian: Any = "auto"
@@ -141,7 +145,7 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
     random_state: Any = None
 
     _ranges = {  # noqa: RUF012
-        "model": Range(callable, "a function model(X, theta)") | none,
+        "model": Range(callable, "a function model(X, theta) or model(X, a, b)") | none,
         "jacobian": one_of(*MODES) | Range(callable, "a function jacobian(X, theta)"),
         "restarts": whole(0),
         "tol": at_least(0),
@@ -155,8 +159,8 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
 
         Parameters
         ----------
-        X : array-like or table of shape (n, d)
-            Training rows with finite numbers.
+        X : array-like or table of shape (n, d), or (n,)
+            Training rows with finite numbers; a vector if ``model`` is a function of one variable.
         y : array-like of shape (n,)
             Target value of each training row.
         sample_weight : array-like of shape (n,), optional
@@ -167,7 +171,8 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         self
             The fitted estimator.
         """
-        source = self._open(X, y, sample_weight)
+        self._flat = self.model is not None and _is_vector(X)
+        source = self._open(_as_table(X) if self._flat else X, y, sample_weight)
         problem, start, reason = self._problem(source)
         method = self._chosen(problem)
         # Set before the run, so that `predict` works if it is interrupted.
@@ -201,15 +206,15 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
 
         Parameters
         ----------
-        X : array-like, table or Source of shape (n, d)
-            Rows to predict, with the same columns as in `fit`.
+        X : array-like, table or Source of shape (n, d), or (n,)
+            Rows to predict, with the same columns as in `fit`, or a vector as in `fit`.
 
         Returns
         -------
         array of shape (n,)
             The predicted targets.
         """
-        rows = self._open_again(X)
+        rows = self._open_rows(X)
         parts = [self._curve(_as_rows(block.X), self.theta_) for block in rows.blocks()]
         return np.concatenate(parts).astype(rows.dtype, copy=False)
 
@@ -222,8 +227,8 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
 
         Parameters
         ----------
-        X : array-like, table or Source of shape (n, d)
-            Rows to predict, with the same columns as in `fit`.
+        X : array-like, table or Source of shape (n, d), or (n,)
+            Rows to predict, with the same columns as in `fit`, or a vector as in `fit`.
         level : float, default=0.95
             Probability of the interval, between 0 and 1. Larger values give wider intervals.
         kind : {"prediction", "confidence"}, default="prediction"
@@ -241,7 +246,7 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
             raise ParameterError(
                 f"kind={kind!r} must be 'confidence' (of the mean) or 'prediction' (of a new y)."
             )
-        rows = self._open_again(X)
+        rows = self._open_rows(X)
         evidence = self._certain()
         quantile = evidence.quantile(level, weights)
         low, high = [], []
@@ -289,7 +294,13 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         """The problem to solve, the initial θ, and how derivatives are computed."""
         who = type(self).__name__
         start, names = read_start(self.start, self.model, source.n_features, who)
-        curve = Curve(self.model or linear_function, self.jacobian, names)
+        curve = Curve(
+            self.model or linear_function,
+            self.jacobian,
+            names,
+            spread=bool(named_arguments(self.model)),
+            flat=self._flat,
+        )
         parts = [(b.X, b.y, b.weight) for b in source.blocks()]
         X = np.concatenate([_as_rows(X) for X, _, _ in parts])
         y = np.concatenate([y for _, y, _ in parts]).astype(np.float64)
@@ -312,6 +323,10 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         problem = replace(problem, curve=curve)
         problem.require_finite_sum(start, who)
         return problem, start, reason
+
+    def _open_rows(self, X: Any) -> Source:
+        check_is_fitted(self)
+        return self._open_again(_as_table(X) if self._curve.flat and _is_vector(X) else X)
 
     def _chosen(self, problem: CurveFit) -> Method:
         method = TrustRegion() if self.method == "auto" else named_method(self.method)
@@ -363,6 +378,17 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
 def _needs_another_run(found: Solution) -> bool:
     """Whether a run was long or did not converge, so that another one may be better."""
     return found.steps > LONG or not found.outcome.success
+
+
+def _is_vector(X: Any) -> bool:
+    """Whether X is one column, given as a vector."""
+    if isinstance(X, list | tuple):
+        return bool(X) and all(isinstance(each, Real) for each in X)
+    return getattr(X, "ndim", 2) == 1
+
+
+def _as_table(x: Any) -> Array:
+    return np.asarray(x)[:, np.newaxis]
 
 
 def _as_rows(X: Array) -> Array:

@@ -1,8 +1,9 @@
 """A regression function of one's own, f(x; θ), with its derivative ∂f/∂θ by the best means.
 
-The function is called with all rows at once, ``model(X, theta)``, and must return one real number
-per row. Its derivative comes from automatic differentiation, from central differences where the
-function uses what autodiff cannot follow, or from the user, checked against differences first.
+The function is called with all rows at once, ``model(X, theta)`` or ``model(X, a, b)``, and must
+return one real number per row. Its derivative comes from automatic differentiation, from central
+differences where the function uses what autodiff cannot follow, or from the user, checked against
+differences first.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -44,16 +46,33 @@ class Curve:
     """"auto", "autodiff", "autodiff by rows", "finite-differences", or a function of (X, theta)."""
     names: Sequence[str] = ()
     """What messages call the parameters."""
+    spread: bool = False
+    """Whether the functions take the parameters one by one: model(X, a, b) for θ = (a, b)."""
+    flat: bool = False
+    """Whether the functions take the only column of X as a vector."""
+
+    def _evaluate(self, function: Callable[..., Array], X: Array, theta: Any) -> Any:
+        x = X[:, 0] if self.flat else X
+        return (
+            function(x, *(theta[j] for j in range(len(self.names))))
+            if self.spread
+            else function(x, theta)
+        )
+
+    @property
+    def _signature(self) -> str:
+        arguments = self.names if self.spread else ["theta"]
+        return f"({', '.join(['x' if self.flat else 'X', *arguments])})"
 
     def __call__(self, X: Array, theta: Array) -> Array:
         """f(x; θ) for every row, shape (n,); where it overflows or is undefined, not finite."""
         with np.errstate(all="ignore"), one_blas_thread():
             try:
-                values = np.asarray(self.model(X, theta.copy()))
+                values = np.asarray(self._evaluate(self.model, X, theta.copy()))
             except ArithmeticError:
                 return np.full(len(X), np.nan)
             except Exception as failure:
-                failure.add_note(f"Raised by model(X, theta) at {self.told(theta)}.")
+                failure.add_note(f"Raised by model{self._signature} at {self.shown(theta)}.")
                 raise
         return self._checked("model", values, (len(X),))
 
@@ -61,7 +80,7 @@ class Curve:
         """∂f(xᵢ; θ)/∂θⱼ, shape (n, p)."""
         with np.errstate(all="ignore"), one_blas_thread():
             if callable(self.derivative):
-                values = np.asarray(self.derivative(X, theta.copy()))
+                values = np.asarray(self._evaluate(self.derivative, X, theta.copy()))
                 return self._checked("jacobian", values, (len(X), len(theta)))
             if self.derivative == "finite-differences":
                 return self.differences(X, theta).value
@@ -74,7 +93,7 @@ class Curve:
 
     def _by_columns(self, X: Array, theta: Array) -> Array:
         """Forward mode, J·eⱼ: a pass for every parameter, whatever the model."""
-        along = partial(jvp, partial(self.model, X), theta)
+        along = partial(jvp, partial(self._evaluate, self.model, X), theta)
         whole = np.empty((len(X), len(theta)), order="F")
         for column, unit in enumerate(np.eye(len(theta))):
             whole[:, column] = along(unit)[1]
@@ -90,7 +109,9 @@ class Curve:
         for first in range(0, len(X), SLAB):
             rows = X[first : first + SLAB]
             ones = np.ones(len(rows))
-            value, pullback = vjp(partial(self.model, rows), tuple(t * ones for t in theta))
+            value, pullback = vjp(
+                partial(self._evaluate, self.model, rows), tuple(t * ones for t in theta)
+            )
             for column, slope in enumerate(pullback(np.ones(value.shape))):
                 whole[first : first + SLAB, column] = slope
         return whole
@@ -106,7 +127,14 @@ class Curve:
 
         Refuses a θ where f or its derivative is undefined: no step can be taken from there.
         """
-        values = self(X, theta)
+        try:
+            values = self(X, theta)
+        except IndexError as failure:
+            numbers = "1 number" if len(theta) == 1 else f"{len(theta)} numbers"
+            raise ParameterError(
+                f"start has {numbers}, but the model uses more parameters ({failure}). Pass one "
+                "number per parameter of the model."
+            ) from failure
         self._require_finite("model", values, X, theta)
         if callable(self.derivative):
             self._require_agreement(X, theta)
@@ -142,7 +170,7 @@ class Curve:
         same = np.abs(other - found) <= SAME * np.max(np.abs(found), axis=0)
         return replace(self, derivative="autodiff by rows") if same.all() else self
 
-    def told(self, theta: Array) -> str:
+    def shown(self, theta: Array) -> str:
         """θ in words."""
         values = ", ".join(
             f"{name} = {value:.6g}" for name, value in zip(self.names, theta, strict=False)
@@ -154,7 +182,7 @@ class Curve:
         if len(bad):
             row = int(bad[0][0])
             raise ParameterError(
-                f"The {what} is {values[tuple(bad[0])]} at the start {self.told(theta)}, first in "
+                f"The {what} is {values[tuple(bad[0])]} at the start {self.shown(theta)}, first in "
                 f"row {row} (x = {_row(X[row])}). Start where the model is finite, or keep the "
                 "parameters in its domain with bounds=(low, high)."
             )
@@ -164,14 +192,14 @@ class Curve:
         if values.dtype.kind not in "biuf":
             kind = "complex numbers" if values.dtype.kind == "c" else f"type {values.dtype}"
             raise ParameterError(
-                f"{what}(X, theta) returned {kind}; real numbers are needed, {expected}."
+                f"{what}{self._signature} returned {kind}; real numbers are needed, {expected}."
                 + (" Take their real part or their modulus." if kind[0] == "c" else "")
             )
         if values.shape == () and len(shape) == 1:
             return np.full(shape, float(values))
         if values.shape != shape:
             raise ParameterError(
-                f"{what}(X, theta) returned shape {values.shape} for {shape[0]} rows; shape "
+                f"{what}{self._signature} returned shape {values.shape} for {shape[0]} rows; shape "
                 f"{shape} is needed: {expected}."
                 + (" Use X[:, 0] for a single column." if values.shape == (*shape, 1) else "")
             )

@@ -82,7 +82,7 @@ class CurveFit:
         if not np.isfinite(total):
             row = int(np.argmax(np.abs(roots)))
             raise ParameterError(
-                f"{who}: the sum of losses is {total} at the start {self.curve.told(theta)}: the "
+                f"{who}: the sum of losses is {total} at the start {self.curve.shown(theta)}: the "
                 f"model is {self.curve(self.X, theta)[row]:.3g} in row {row}, and y is "
                 f"{self.y[row]:.3g}. Start nearer to the targets, or measure y in larger units."
             )

@@ -193,7 +193,7 @@ def _by_name(
     if fit is None:
         raise CapabilityError(
             f"{choice.solver} needs linearly independent columns, and these are not (to rounding). "
-            'Use solver="svd" for the least-norm solution, solver="auto", or a ridge penalty.'
+            'Use solver="svd" for the least-norm solution, drop columns, or use Ridge.'
         )
     return fit
 

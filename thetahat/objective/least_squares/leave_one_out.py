@@ -5,10 +5,9 @@ With XᵀX = V diag(λ) Vᵀ on centred rows and p = Vᵀx, a fit with penalty �
     residual  eᵢ(α) = yᵢ − ȳ − Σⱼ pᵢⱼ cⱼ/(λⱼ + α),   cⱼ = vⱼᵀXᵀy,
     leverage  hᵢ(α) = 1/W + Σⱼ pᵢⱼ²/(λⱼ + α),
 
-and leaving row i out changes its residual to eᵢ/(1 − hᵢ): no fit is repeated. A row of weight w
-stands for w equal rows of which one is left out (all of it when w < 1), so weights equal
-repetition. A row that alone determines a direction has e = 0 and h = 1 without a penalty, and both
-1 − h and e vanish with α; their ratio does not (see `saturated_rows`).
+and leaving row i out with all its weight wᵢ changes its residual to eᵢ/(1 − wᵢhᵢ): no fit is
+repeated. A row that alone determines a direction has e = 0 and wh = 1 without a penalty, and both
+1 − wh and e vanish with α; their ratio does not (see `saturated_rows`).
 
 Cost: one Gram matrix, then O(n d²) for the leverages of all penalties together: about as long as
 the Gram matrix itself, in single precision where that is safe. As functions of α both sums are of
@@ -157,7 +156,7 @@ class _Plan:
     def residuals(self, block: Block) -> Array:
         """The residuals of the rows of a block, left out one by one: (rows, outputs, penalties)."""
         y, fitted, leverage, level = self.parts(block)
-        share = 1.0 if block.weight is None else np.minimum(block.weight, 1.0)[:, None]
+        share = 1.0 if block.weight is None else np.asarray(block.weight)[:, None]
         kept = np.maximum(1.0 - share * (leverage @ self.leverage[1] + self.base), SMALLEST)
         left_out = np.stack(
             [

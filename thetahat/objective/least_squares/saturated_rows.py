@@ -39,7 +39,7 @@ class SaturatedRows:
         path = self.path
         share = np.ones(block.n_rows)
         if block.weight is not None:
-            share = np.minimum(np.asarray(block.weight, dtype=np.float64), 1.0)
+            share = np.asarray(block.weight, dtype=np.float64)
         rows = np.flatnonzero(1.0 - share * leverage < SUSPECT)
         empty = np.empty((0, path.projected.shape[1], len(path.penalties)))
         if not len(rows):

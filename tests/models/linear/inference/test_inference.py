@@ -216,3 +216,42 @@ def test_exact_and_constant_targets_have_a_summary():
 def test_levels_are_numbers():
     with pytest.raises(th.errors.ParameterError, match="level='a' must be between 0 and 1"):
         th.LinearRegression().fit(X, Y).summary(level="a")
+
+
+class TestCovariance:
+    random = np.random.default_rng(4)
+    X = random.standard_normal((40, 3)) + 5.0
+    Y = X @ [[1.0, 0.0], [2.0, -1.0], [0.0, 3.0]] + random.standard_normal((40, 2))
+
+    @pytest.mark.parametrize("intercept", [True, False])
+    def test_is_the_one_of_the_textbook(self, intercept):
+        model = th.LinearRegression(fit_intercept=intercept).fit(self.X, self.Y[:, 0])
+        full = np.column_stack([self.X, np.ones(40)]) if intercept else self.X
+        residual = self.Y[:, 0] - model.predict(self.X)
+        sigma2 = residual @ residual / (40 - full.shape[1])
+        expected = sigma2 * np.linalg.inv(full.T @ full)
+        np.testing.assert_allclose(model.covariance_, expected, rtol=1e-8)
+        summary = model.summary()
+        shifted = np.roll(expected, (1, 1), axis=(0, 1)) if intercept else expected
+        np.testing.assert_allclose(summary.covariance, shifted, rtol=1e-8)
+        assert summary.covariance_kind == "model"
+
+    def test_of_several_targets(self):
+        both = th.LinearRegression().fit(self.X, self.Y)
+        alone = [th.LinearRegression().fit(self.X, y).covariance_ for y in self.Y.T]
+        np.testing.assert_allclose(both.covariance_, alone, rtol=1e-9)
+        assert "target 1 of 2" in str(both.summary(output=1))
+        assert "target" not in str(th.LinearRegression().fit(self.X, self.Y[:, 0]).summary())
+
+    def test_of_a_likelihood(self):
+        model = th.PoissonRegressor(alpha=0.0, solver="newton").fit(self.X, np.arange(40) % 7)
+        summary = model.summary()
+        errors = [line.standard_error for line in summary.coefficients]
+        np.testing.assert_allclose(np.sqrt(np.diagonal(summary.covariance)), errors)
+
+    def test_small_weights_point_to_precisions(self):
+        model = th.LinearRegression().fit(self.X, self.Y[:, 0], np.full(40, 0.01))
+        with pytest.raises(th.errors.CapabilityError, match=r'40 rows, pass weights="precision"'):
+            model.predict_interval(self.X)
+        low, high = model.predict_interval(self.X, weights="precision")
+        assert (low < high).all()

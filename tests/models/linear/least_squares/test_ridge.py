@@ -200,13 +200,19 @@ def test_scores_in_single_precision_have_six_digits():
     np.testing.assert_allclose(exact.scores_, stored.scores_, rtol=1e-6)
 
 
-def test_ridge_cv_weights_are_repetition():
+@pytest.mark.parametrize("kind", [th.RidgeCV, th.RidgeClassifierCV])
+def test_ridge_cv_leaves_out_rows_with_all_their_weight(kind):
+    """Each row is left out as one, whatever its weight; the unit of the weights does not matter."""
     random = np.random.default_rng(5)
-    weight = random.integers(1, 4, 80)
-    rows = np.repeat(np.arange(80), weight)
-    weighted = th.RidgeCV(ALPHAS).fit(X, Y, weight)
-    repeated = th.RidgeCV(ALPHAS).fit(X[rows], Y[rows])
-    np.testing.assert_allclose(weighted.scores_, repeated.scores_, rtol=1e-6)
+    weight = random.uniform(0.1, 5.0, 80)
+    y = Y if kind is th.RidgeCV else np.where(Y > 0, 1.0, -1.0)
+    model = kind(ALPHAS).fit(X, y, weight)
+    expected = [leave_one_out_score(X, y, alpha, True, weight) for alpha in ALPHAS]
+    assert model.best_score_ == pytest.approx(max(expected), rel=1e-9)
+    assert model.alpha_ == ALPHAS[int(np.argmax(expected))]
+    scaled = kind(1000 * np.asarray(ALPHAS)).fit(X, y, 1000 * weight)
+    assert scaled.alpha_ == pytest.approx(1000 * model.alpha_)
+    assert scaled.best_score_ == pytest.approx(model.best_score_)
 
 
 def test_ridge_cv_sparse_and_refusals():

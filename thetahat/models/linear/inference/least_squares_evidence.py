@@ -10,7 +10,7 @@ freedom.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -100,14 +100,23 @@ class Evidence:
             return rows
         return np.column_stack([rows, np.full(len(rows), self.weight**-0.5)])
 
+    def covariance(self, sigma2: float) -> Array:
+        """The covariance of β (and b, last) for errors of one variance σ²."""
+        back = self._unwhitening()
+        return sigma2 * (back @ back.T)
+
     def unwhitened(self, middle: Array) -> Array:
         """The covariance of β (and b, last) from the covariance of whitened coefficients."""
+        back = self._unwhitening()
+        return back @ middle @ back.T
+
+    def _unwhitening(self) -> Array:
         d, root = len(self.factor), self.covariance_root()
         back = np.zeros((d + self.intercept, d + self.intercept))
         back[:d, :d] = root
         if self.intercept:
             back[d, :d], back[d, d] = -self.x_mean @ root, self.weight**-0.5
-        return back @ middle @ back.T
+        return back
 
 
 @dataclass(frozen=True, repr=False)
@@ -148,8 +157,12 @@ class LinearSummary(CoefficientTable):
         Name of the solver that was used.
     weights : str
         How row weights were interpreted: "none", "frequency" or "precision".
-    covariance : str
+    covariance : array of shape (p, p)
+        Covariance of the estimates, in the order of ``coefficients``.
+    covariance_kind : str
         Estimator of the covariance: "model", or the robust one that was used ("HC0" to "HC3").
+    output, n_outputs : int
+        Number of the target that is summarised, and how many targets the model has.
 
     Examples
     --------
@@ -177,7 +190,10 @@ class LinearSummary(CoefficientTable):
     condition: float
     solver: str
     weights: str
-    covariance: str = "model"
+    covariance: Array = field(compare=False)
+    covariance_kind: str = "model"
+    output: int = 0
+    n_outputs: int = 1
 
     def _footer(self) -> list[str]:
         first, second = self.f_degrees
@@ -193,8 +209,12 @@ class LinearSummary(CoefficientTable):
             lines.append(f"sample weights interpreted as {self.weights} weights")
         if self.sigma == 0:
             lines.append(CONSTANT if np.isnan(self.r2) else EXACT)
-        if self.covariance != "model":
-            lines.append(f"robust standard errors ({self.covariance}), also used for F (Wald test)")
+        if self.covariance_kind != "model":
+            kind = self.covariance_kind
+            lines.append(f"robust standard errors ({kind}), also used for F (Wald test)")
+        if self.n_outputs > 1:
+            place = f"target {self.output} of {self.n_outputs} (counted from 0)"
+            lines.append(f"{place}; output= selects another")
         return lines
 
 
@@ -220,10 +240,11 @@ def summarise_fit(
     total = np.float64(evidence.total[output])
     sigma2 = rss / df
     estimates = slope = np.asarray(coef, dtype=float)
-    errors = _errors(evidence, sigma2) if robust is None else np.sqrt(np.diagonal(robust))
+    matrix = evidence.covariance(sigma2) if robust is None else robust
     if evidence.intercept:
         names, estimates = ["(intercept)", *names], np.r_[float(intercept), estimates]
-        errors = np.roll(errors, 1)
+        matrix = np.roll(matrix, (1, 1), axis=(0, 1))
+    errors = np.sqrt(np.diagonal(matrix))
     half = stats.t.ppf(0.5 + level / 2, df) * errors
     with np.errstate(divide="ignore", invalid="ignore"):
         t = estimates / errors
@@ -266,17 +287,11 @@ def summarise_fit(
         condition=evidence.condition,
         solver=solver,
         weights=weights if evidence.weighted else "none",
-        covariance=covariance,
+        covariance=matrix,
+        covariance_kind=covariance,
+        output=output,
+        n_outputs=len(evidence.residual),
     )
-
-
-def _errors(evidence: Evidence, sigma2: float) -> Array:
-    """Standard errors of β, and of b last."""
-    variances = (evidence.covariance_root() ** 2).sum(axis=1)
-    if evidence.intercept:
-        at_mean = evidence.spread(evidence.x_mean[None, :])
-        variances = np.append(variances, 1.0 / evidence.weight + float((at_mean**2).sum()))
-    return np.sqrt(sigma2 * variances)
 
 
 def interval(
@@ -313,7 +328,14 @@ def check_inference(evidence: Evidence, level: float, weights: str) -> None:
             "linearly dependent columns and fit again."
         )
     if not evidence.degrees(weights) > 0:
+        rows = evidence.weight if weights == "frequency" else evidence.n_rows
+        remedy = "Add rows or drop columns."
+        if weights == "frequency" and evidence.n_rows > evidence.n_parameters:
+            remedy = (
+                "The weights are counted as numbers of rows; if they are precisions of the "
+                f'{evidence.n_rows} rows, pass weights="precision".'
+            )
         raise CapabilityError(
-            f"Standard errors need more rows than parameters: n = {evidence.weight:g}, "
-            f"p = {evidence.n_parameters}. Add rows or drop columns."
+            f"Standard errors need more rows than parameters: n = {rows:g}, "
+            f"p = {evidence.n_parameters}. {remedy}"
         )

@@ -48,6 +48,19 @@ class Certain:
         """Singular values of X, centred if an intercept is fitted. Cost: O(d³) at each access."""
         return np.linalg.svd(self._certain("Singular values").factor, compute_uv=False)
 
+    @property
+    def covariance_(self) -> Array:
+        """Covariance of the estimates, σ̂²(XᵀX)⁻¹: of the coefficients, and of the intercept last.
+
+        One matrix per target if there are several. Cost: O(d³) at each access.
+        """
+        evidence, weights = self._certain("The covariance"), self._weights_mean
+        check_inference(evidence, 0.95, weights)
+        of_targets = [
+            evidence.covariance(float(rss / evidence.degrees(weights))) for rss in evidence.residual
+        ]
+        return of_targets[0] if np.ndim(self.intercept_) == 0 else np.stack(of_targets)
+
     def summary(
         self,
         X: Any = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -105,7 +105,9 @@ class LikelihoodSummary(CoefficientTable):
         better.
     dispersion : float
         Dispersion of y (φ): 1 for Bernoulli and Poisson, the estimated noise variance for normal y.
-    covariance : str
+    covariance : array of shape (p, p)
+        Covariance of the estimates, in the order of ``coefficients``.
+    covariance_kind : str
         Estimator of the covariance: "model", or the robust one that was used ("HC0" to "HC3").
     statistic : str
         Distribution of the Wald statistic: "z" (normal), or "t" if the dispersion is estimated.
@@ -137,7 +139,8 @@ class LikelihoodSummary(CoefficientTable):
     aic: float
     bic: float
     dispersion: float
-    covariance: str
+    covariance: Array = field(compare=False)
+    covariance_kind: str
     statistic: str
     solver: str
 
@@ -157,8 +160,8 @@ class LikelihoodSummary(CoefficientTable):
         ]
         if not np.isfinite(self.null_log_likelihood):
             lines.append("y is constant, so χ² and R² are not defined")
-        if self.covariance != "model":
-            lines.append(f"robust standard errors ({self.covariance})")
+        if self.covariance_kind != "model":
+            lines.append(f"robust standard errors ({self.covariance_kind})")
         return lines
 
 
@@ -217,7 +220,8 @@ def summarise_likelihood(
         aic=2 * p - 2 * best,
         bic=float(p * np.log(evidence.n) - 2 * best),
         dispersion=evidence.dispersion,
-        covariance=kind,
+        covariance=covariance[np.ix_(order.ravel(), order.ravel())],
+        covariance_kind=kind,
         statistic="t" if dispersed else "z",
         solver=solver,
     )

@@ -66,7 +66,14 @@ class RidgeClassifierCV(RidgeSearch, LinearClassifier):
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any
     ) -> RidgeClassifierCV:
-        """Choose the penalty and fit the classifier to all rows."""
+        """Choose the penalty and fit the classifier to all rows.
+
+        Parameters
+        ----------
+        sample_weight : array-like of shape (n,), optional
+            Row weights. None gives every row weight 1. In each fit a row of weight 2 counts as two
+            equal rows; it is left out as one.
+        """
         for_folds = self._for_folds(params)
         codes = self._open_classes(X, y, sample_weight, class_weight=self.class_weight)
         signs = sign_targets(codes, len(self.classes_))

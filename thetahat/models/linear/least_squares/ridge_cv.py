@@ -54,6 +54,7 @@ class RidgeSearch(RoutesToFolds):
     cv: Any = None
     store_cv_results: bool = False
 
+    _splits_rows = True
     _ranges: ClassVar[dict[str, Range]] = {
         "alphas": non_negative_array | at_least(0),
         "fit_intercept": boolean,
@@ -66,8 +67,9 @@ class RidgeCV(RidgeSearch, LinearRegressor):
     """Ridge regression that chooses its penalty by cross-validation.
 
     Formula: by default every row is left out once. Leaving out row i changes its residual from eᵢ
-    to eᵢ/(1 − hᵢ), with leverage hᵢ = 1/n + xᵢᵀ(XᵀX + αI)⁻¹xᵢ, so no model has to be refitted. The
-    α with the smallest mean squared error is kept. One eigendecomposition serves all values of α.
+    to eᵢ/(1 − hᵢ), with leverage hᵢ = 1/n + xᵢᵀ(XᵀX + αI)⁻¹xᵢ, so no model has to be refitted. A
+    row is left out with all its weight: with weights, hᵢ is wᵢ times this, for weighted sums. The α
+    with the smallest mean squared error is kept. One eigendecomposition serves all values of α.
 
     Cost: about two Gram matrices, O(n d²), for any number of penalties, in memory or out of core.
 
@@ -119,7 +121,14 @@ class RidgeCV(RidgeSearch, LinearRegressor):
     }
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> RidgeCV:
-        """Choose the penalty and fit the model to all rows."""
+        """Choose the penalty and fit the model to all rows.
+
+        Parameters
+        ----------
+        sample_weight : array-like of shape (n,), optional
+            Row weights. None gives every row weight 1. In each fit a row of weight 2 counts as two
+            equal rows; it is left out as one.
+        """
         for_folds = self._for_folds(params)
         source = self._open(X, y, sample_weight, check_finite=False)
         alphas = np.atleast_1d(np.asarray(self.alphas, dtype=float))

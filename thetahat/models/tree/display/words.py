@@ -108,9 +108,16 @@ def tree_of(model: Any) -> Tree:
     tree = getattr(model, "tree_", None)
     if isinstance(tree, Tree):
         return tree
+    kind = type(model)
+    if kind.__module__.startswith("sklearn.") and tree is not None:
+        raise CapabilityError(
+            f"This {kind.__name__} is a tree of scikit-learn. Draw it with sklearn.tree.plot_tree, "
+            f"or fit th.{kind.__name__}."
+        )
+    has_members = hasattr(model, "estimators_")
+    remedy = "model.estimators_[0]" if has_members else "a DecisionTreeClassifier or -Regressor"
     raise CapabilityError(
-        f"{type(model).__name__} is not a single tree. Use one of its trees, for example "
-        "model.estimators_[0], or a DecisionTreeClassifier."
+        f"A {kind.__name__} is not a single tree, so that it cannot be shown as one. Use {remedy}."
     )
 
 
