@@ -23,5 +23,6 @@ def with_parameters(cls: Class) -> Class:
     its default there. Parameters that the docstring leaves out are described as in the base class.
     """
     dataclass(eq=False, repr=False, match_args=False)(cls)
-    complete(cls, {field.name: field.default for field in fields(cls)})
+    ordered = sorted(fields(cls), key=lambda field: bool(field.kw_only))  # as in the constructor
+    complete(cls, {field.name: field.default for field in ordered})
     return cls
