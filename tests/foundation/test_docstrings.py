@@ -1,6 +1,7 @@
 """Docstrings completed from the classes they extend."""
 
 from dataclasses import KW_ONLY
+from inspect import signature
 
 from thetahat.estimator.declaration import with_parameters
 
@@ -115,3 +116,21 @@ def test_fields_are_inherited_and_change_their_default():
     model = Classifier(4, criterion="entropy")
     assert (model.depth, model.rate, model.criterion) == (4, 0.3, "entropy")
     assert Shared().rate == 0.1
+
+
+@with_parameters
+class Forest(Shared):
+    """A forest.
+
+    Parameters
+    ----------
+    size : int, default=10
+        Number of trees in the forest.
+    """
+
+    size: int = 10
+
+
+def test_parameters_are_described_in_the_order_of_the_constructor():
+    heads = [line.split(" :")[0] for line in Forest.__doc__.splitlines() if " : " in line]
+    assert heads[:3] == list(signature(Forest).parameters) == ["depth", "size", "rate"]

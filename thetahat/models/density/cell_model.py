@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar, cast
@@ -103,6 +104,29 @@ class CellModel(DensityModel):
     margin: float = 0.0
     bounds: Any = None
     random_state: RandomState = None
+
+    @abstractmethod
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Grow the tree, or the trees of a forest.
+
+        Cost: for each tree O(n·d·log n) for sorting and O(n·d) per level; with random candidates
+        only O(n·candidates) per level.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Training rows with finite numbers. Every column needs two different values unless
+            ``bounds`` are given.
+        y : None
+            Has no effect. Accepted for compatibility with scikit-learn.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
 
     def _plan(self, total: float) -> Plan:
         """Settings to grow a tree on rows of this total weight, validated."""

@@ -88,23 +88,6 @@ class DensityForest(Watched, CellModel):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DensityForest:
-        """Grow the trees. Cost: M times that of a tree.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Training rows with finite numbers. Every column needs two different values unless
-            ``bounds`` are given.
-        y : None
-            Has no effect. Accepted for compatibility with scikit-learn.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
         source, weight = self._counted(X, sample_weight)
         box = box_around(source, self.bounds, self.margin, type(self).__name__)
         plan = self._plan(weight.sum() * (self.max_samples or 1.0))

@@ -89,23 +89,6 @@ class DensityTree(CellModel):
     }
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DensityTree:
-        """Grow the tree. Cost: O(n·d·log n) for sorting, then O(n·d) per level.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Training rows with finite numbers. Every column needs two different values unless
-            ``bounds`` are given.
-        y : None
-            Has no effect. Accepted for compatibility with scikit-learn.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
         source, weight = self._counted(X, sample_weight)
         plan = self._plan(weight.sum())
         box = box_around(source, self.bounds, self.margin, type(self).__name__)

@@ -80,6 +80,21 @@ class Voting(TransformerMixin, NamedMembers):
         self._same_columns(X)
         return [np.asarray(getattr(member, method)(X)) for member in self.estimators_]
 
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Return the names of the columns of `transform`. Cost: O(columns).
+
+        Parameters
+        ----------
+        input_features : None
+            Has no effect. Accepted for compatibility with scikit-learn.
+
+        Returns
+        -------
+        array of str
+            Names made of the class name and the names of the members.
+        """
+        return np.asarray(self._names_out(), dtype=object)
+
     def _names_out(self) -> list[str]:
         fitted = self._fitted_names
         return [f"{type(self).__name__.lower()}_{name}" for name in fitted]

@@ -143,18 +143,6 @@ class VotingClassifier(Voting, EnsembleClassifier):
         return np.hstack(found) if self.flatten_transform else np.asarray(found)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return the names of the columns of `transform`. Cost: O(n_members·C).
-
-        Parameters
-        ----------
-        input_features : None
-            Has no effect. Accepted for compatibility with scikit-learn.
-
-        Returns
-        -------
-        array of str
-            Names made of the class name and the names of the members.
-        """
         names = self._names_out()
         if self.voting == "hard":
             return np.asarray(names, dtype=object)

@@ -76,18 +76,3 @@ class VotingRegressor(Voting, EnsembleRegressor):
             One column per member.
         """
         return np.column_stack(self._each(X, "predict"))
-
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return the names of the columns of `transform`. Cost: O(n_members).
-
-        Parameters
-        ----------
-        input_features : None
-            Has no effect. Accepted for compatibility with scikit-learn.
-
-        Returns
-        -------
-        array of str
-            Names made of the class name and the names of the members.
-        """
-        return np.asarray(self._names_out(), dtype=object)
