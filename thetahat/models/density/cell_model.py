@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.density import DensityModel
 from thetahat.estimator.parameters import Range, at_least, more_than, none, one_of, whole
 from thetahat.foundation.errors import ParameterError
@@ -17,8 +20,59 @@ from thetahat.foundation.types import Array
 from thetahat.models.density.growing import CRITERIA, UNBOUNDED, Plan, default_leaves
 
 
+@with_parameters
 class CellModel(DensityModel):
-    """A density that consists of cells; subclasses grow the trees."""
+    """A density that consists of cells; subclasses grow the trees.
+
+    Parameters
+    ----------
+    criterion : {"ise", "uniformity", "entropy"}, default="ise"
+        Gain that splits maximise: "ise" is the decrease of the integrated squared error,
+        "uniformity" the distance from a uniform distribution of the rows in the cell, "entropy" the
+        information gain of Gaussians.
+    leaf : {"uniform", "gaussian"}, default="uniform"
+        Density inside a leaf: constant ("uniform"), or a Gaussian fitted to its rows and truncated
+        to the cell ("gaussian").
+    splitter : {"best", "random", "oblique"}, default="best"
+        How splits are searched. "best" tries all thresholds of all columns. "random" tries
+        ``n_candidates`` random thresholds of random columns. "oblique" tries random directions; it
+        requires ``criterion="entropy"`` and ``leaf="gaussian"``, and the masses of the Gaussians in
+        the cells are then simulated.
+    tau : float, default=2.0
+        Factor of the default number of leaves of a tree, τ·N^⅓ with N the total weight of the rows
+        it is grown on. Used only if ``max_leaf_nodes`` is None. Must be positive.
+    max_leaf_nodes : int or None, default=None
+        Maximum number of leaves. More leaves give a more detailed density and a higher variance.
+        None uses ``tau``.
+    max_depth : int or None, default=None
+        Maximum number of splits between the whole box and a leaf. None means no limit.
+    min_samples_leaf : float, default=5
+        Minimum total weight of the rows in a leaf. 0 allows empty cells, in which the density is 0.
+    min_gain : float, default=0.0
+        Minimum gain of a split. With ``criterion="ise"`` the gain is multiplied by the volume of
+        the box, so that it has no units. Must be at least 0.
+    covariance_type : {"full", "diag"}, default="full"
+        Covariance of Gaussian leaves and of the entropy gain: full matrices, or diagonal ones,
+        which are faster.
+    n_candidates : int, default=20
+        Number of random candidates per split, with ``splitter`` "random" or "oblique". More
+        candidates give better splits and take longer.
+    prior_weight : float, default=1.0
+        Weight, in rows, of the covariance of the whole data (diagonal) that is mixed into every
+        covariance. Larger values give smoother densities. Must be positive.
+    margin : float, default=0.0
+        Margin of the box around the rows, as a multiple of the range of each column. With ``inf``
+        the outer cells are unbounded, so that the density is positive everywhere; this requires
+        ``criterion="entropy"`` and ``leaf="gaussian"``.
+    bounds : array-like of shape (d, 2) or None, default=None
+        Lower and upper bound of each column, if the range is known. They replace the box around the
+        rows.
+
+    Attributes
+    ----------
+    box_ : ndarray of shape (2, d)
+        Lower and upper bounds of the box outside of which the density is 0.
+    """
 
     _ranges: ClassVar[dict[str, Range]] = {
         "criterion": one_of(*CRITERIA),
@@ -35,18 +89,44 @@ class CellModel(DensityModel):
         "margin": at_least(0),
     }
 
-    criterion: str
-    leaf: str
-    splitter: str
-    covariance_type: str
-    tau: float
-    max_leaf_nodes: int | None
-    max_depth: int | None
-    min_samples_leaf: float
-    min_gain: float
-    n_candidates: int
-    prior_weight: float
-    margin: float
+    _: KW_ONLY
+    criterion: str = "ise"
+    leaf: str = "uniform"
+    splitter: str = "best"
+    tau: float = 2.0
+    max_leaf_nodes: int | None = None
+    max_depth: int | None = None
+    min_samples_leaf: float = 5
+    min_gain: float = 0.0
+    covariance_type: str = "full"
+    n_candidates: int = 20
+    prior_weight: float = 1.0
+    margin: float = 0.0
+    bounds: Any = None
+    random_state: RandomState = None
+
+    @abstractmethod
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Grow the tree, or the trees of a forest.
+
+        Cost: for each tree O(n·d·log n) for sorting and O(n·d) per level; with random candidates
+        only O(n·candidates) per level.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Training rows with finite numbers. Every column needs two different values unless
+            ``bounds`` are given.
+        y : None
+            Has no effect. Accepted for compatibility with scikit-learn.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
 
     def _plan(self, total: float) -> Plan:
         """Settings to grow a tree on rows of this total weight, validated."""

@@ -14,7 +14,7 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, boolean, more_than, none, whole
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
-from thetahat.foundation.randomness import RandomState, generator
+from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import ordered_map
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict
@@ -44,52 +44,11 @@ class DensityForest(Watched, CellModel):
     n_estimators : int, default=100
         Number of trees in the forest (M). More trees give a smoother density and take
         proportionally longer. Must be at least 1.
-    criterion : {"ise", "uniformity", "entropy"}, default="entropy"
-        Gain that splits maximise: "ise" is the decrease of the integrated squared error,
-        "uniformity" the distance from a uniform distribution of the rows in the cell, "entropy" the
-        information gain of Gaussians.
-    leaf : {"uniform", "gaussian"}, default="gaussian"
-        Density inside a leaf: constant ("uniform"), or a Gaussian fitted to its rows and truncated
-        to the cell ("gaussian").
-    splitter : {"best", "random", "oblique"}, default="random"
-        How splits are searched. "best" tries all thresholds of all columns. "random" tries
-        ``n_candidates`` random thresholds of random columns. "oblique" tries random directions; it
-        requires ``criterion="entropy"`` and ``leaf="gaussian"``, and the masses of the Gaussians in
-        the cells are then simulated.
     bootstrap : bool, default=True
         If True, each tree is grown on rows drawn with replacement, in proportion to their weights.
         If False, rows are drawn without replacement.
     max_samples : float or None, default=None
         Fraction of the rows drawn for each tree. None draws as many as there are rows.
-    tau : float, default=2.0
-        Factor of the default number of leaves of a tree, τ·N^⅓ with N the total weight of the rows
-        that it draws. Used only if ``max_leaf_nodes`` is None. Must be positive.
-    max_leaf_nodes : int or None, default=None
-        Maximum number of leaves. More leaves give a more detailed density and a higher variance.
-        None uses ``tau``.
-    max_depth : int or None, default=None
-        Maximum number of splits between the whole box and a leaf. None means no limit.
-    min_samples_leaf : float, default=5
-        Minimum total weight of the rows in a leaf. 0 allows empty cells, in which the density is 0.
-    min_gain : float, default=0.0
-        Minimum gain of a split. With ``criterion="ise"`` the gain is multiplied by the volume of
-        the box, so that it has no units. Must be at least 0.
-    covariance_type : {"full", "diag"}, default="full"
-        Covariance of Gaussian leaves and of the entropy gain: full matrices, or diagonal ones,
-        which are faster.
-    n_candidates : int, default=20
-        Number of random candidates per split, with ``splitter`` "random" or "oblique". More
-        candidates give better splits and take longer.
-    prior_weight : float, default=1.0
-        Weight, in rows, of the covariance of the whole data (diagonal) that is mixed into every
-        covariance. Larger values give smoother densities. Must be positive.
-    margin : float, default=inf
-        Margin of the box around the rows, as a multiple of the range of each column. With ``inf``
-        the outer cells are unbounded, so that the density is positive everywhere; this requires
-        ``criterion="entropy"`` and ``leaf="gaussian"``.
-    bounds : array-like of shape (d, 2) or None, default=None
-        Lower and upper bound of each column, if the range is known. They replace the box around the
-        rows.
     random_state : int, Generator or None, default=None
         Seed for drawing rows and candidates. Pass an int for the same result on every call.
 
@@ -97,8 +56,6 @@ class DensityForest(Watched, CellModel):
     ----------
     trees_ : list of Tree
         The nodes of each tree.
-    box_ : ndarray of shape (2, d)
-        Lower and upper bounds of the box outside of which the density is 0.
 
     Examples
     --------
@@ -120,17 +77,7 @@ class DensityForest(Watched, CellModel):
     splitter: str = "random"
     bootstrap: bool = True
     max_samples: float | None = None
-    tau: float = 2.0
-    max_leaf_nodes: int | None = None
-    max_depth: int | None = None
-    min_samples_leaf: float = 5
-    min_gain: float = 0.0
-    covariance_type: str = "full"
-    n_candidates: int = 20
-    prior_weight: float = 1.0
     margin: float = np.inf
-    bounds: Any = None
-    random_state: RandomState = None
 
     _draws_rows = True
     _ranges: ClassVar[dict[str, Range]] = CellModel._ranges | {
@@ -141,23 +88,6 @@ class DensityForest(Watched, CellModel):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DensityForest:
-        """Grow the trees. Cost: M times that of a tree.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Training rows with finite numbers. Every column needs two different values unless
-            ``bounds`` are given.
-        y : None
-            Has no effect. Accepted for compatibility with scikit-learn.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
         source, weight = self._counted(X, sample_weight)
         box = box_around(source, self.bounds, self.margin, type(self).__name__)
         plan = self._plan(weight.sum() * (self.max_samples or 1.0))

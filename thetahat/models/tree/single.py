@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -13,15 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from thetahat import _native
 from thetahat.data.in_memory import InMemory
-from thetahat.estimator.parameters import (
-    Range,
-    at_least,
-    from_to,
-    none,
-    one_of,
-    share_of_all,
-    whole,
-)
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
@@ -30,32 +21,34 @@ from thetahat.models.tree.growth.directions import Directions
 from thetahat.models.tree.growth.growing import grow_tree, sorted_columns
 from thetahat.models.tree.growth.limits import columns_to_draw, rows_meant
 from thetahat.models.tree.learner import TreeLearner
+from thetahat.models.tree.parameters import SingleTreeParameters
 from thetahat.models.tree.pruning import parents, weakest_links
 from thetahat.models.tree.structure import Tree
 
 
-class SingleTree(TreeLearner, ABC):
-    """A tree, grown greedily with exact or random splits and pruned at ``ccp_alpha``."""
+class SingleTree(SingleTreeParameters, TreeLearner, ABC):
+    """A tree, grown greedily with exact or random splits and pruned at ``ccp_alpha``.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The nodes of the tree as arrays, with the same names as in scikit-learn.
+    feature_importances_ : array of shape (d,)
+        Relative importance of each column: its share of the total decrease of impurity. The shares
+        sum to 1.
+    max_features_ : int
+        Number of columns considered for each split.
+    n_outputs_ : int
+        Number of outputs, that is, of columns of y.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : array of shape (d,)
+        Names of the columns seen in `fit`. Defined only when X has column names that are all
+        strings.
+    """
 
     _multi_output = True
-    _ranges: ClassVar[dict[str, Range]] = {
-        "splitter": one_of("best", "random"),
-        "max_depth": whole(1) | none,
-        "min_samples_split": whole(2) | share_of_all,
-        "min_samples_leaf": whole(1) | share_of_all,
-        "min_weight_fraction_leaf": from_to(0, 0.5),
-        "max_features": whole(1) | share_of_all | one_of("sqrt", "log2") | none,
-        "max_leaf_nodes": whole(1) | none,
-        "min_impurity_decrease": at_least(0),
-        "ccp_alpha": at_least(0),
-        "categorical_split": one_of("subset", "equal"),
-        "candidates": one_of("midpoints", "values"),
-        "leaf_rate": at_least(0) | none,
-        "min_gain": at_least(0),
-        "oblique": whole(0),
-        "ties": one_of("first", "random"),
-    }
-
+    criterion: str
     tree_: Tree
     max_features_: int
     n_outputs_: int
@@ -66,6 +59,27 @@ class SingleTree(TreeLearner, ABC):
         self, X: Any, y: Any, sample_weight: Any = None
     ) -> tuple[InMemory, tuple[int, ...]]:
         """Rows of `fit`, and the number of classes per output (empty for regression)."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Grow the tree from the training rows. Cost: O(n·d) per level.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            Training rows with numbers, categories and missing values: an array, a sparse array or a
+            data frame.
+        y : array-like of shape (n,) or (n, n_outputs)
+            Target of each training row: class labels or numbers.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        self._grow(*self._opened(X, y, sample_weight))
+        return self
 
     def _grow(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -13,16 +14,30 @@ from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.classifier import Classifier
 from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
 from thetahat.models.tree.learner import TreeLearner
 
 
 class TreeClassifierLearner(TreeLearner, Classifier):
-    """Sets ``classes_``, ``n_classes_`` and ``n_outputs_``; lists for several outputs."""
+    """Sets ``classes_``, ``n_classes_`` and ``n_outputs_``; lists for several outputs.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,), or list of such arrays
+        The class labels, in sorted order; a list of arrays for several outputs.
+    n_classes_ : int or list of int
+        Number of classes; a list of numbers for several outputs.
+    """
 
     _multi_output = True
     classes_: Any
     n_classes_: Any
     n_outputs_: int
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
 
     def _open_labels(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, class_weight: Any = None
@@ -47,6 +62,49 @@ class TreeClassifierLearner(TreeLearner, Classifier):
         self.classes_ = [encoding.classes for encoding in encodings]
         self.n_classes_ = [encoding.n_classes for encoding in encodings]
         return self._weighted(source, class_weight)
+
+    @abstractmethod
+    def _shares(self, X: Any) -> Array:
+        """Class proportions of each row, (n, outputs, classes)."""
+
+    def predict_proba(self, X: Any) -> Any:
+        """Predict class probabilities: the class proportions in the leaf of each row.
+
+        Forests average them over the trees. Cost: O(n · depth) per tree.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            Rows to predict, with the same columns as in `fit`.
+
+        Returns
+        -------
+        array of shape (n, n_classes), or a list of such arrays for several outputs
+            Probabilities in the order of ``classes_``.
+        """
+        shares = self._shares(X)
+        if self.n_outputs_ == 1:
+            return shares[:, 0]
+        return [shares[:, k, :n_classes] for k, n_classes in enumerate(self.n_classes_)]
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Predict the logarithms of the class probabilities; −∞ where a probability is 0.
+
+        Cost: as `predict_proba`.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            Rows to predict, with the same columns as in `fit`.
+
+        Returns
+        -------
+        array of shape (n, n_classes), or a list of such arrays for several outputs
+            Log-probabilities in the order of ``classes_``.
+        """
+        shares = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            return np.log(shares) if self.n_outputs_ == 1 else [np.log(share) for share in shares]
 
     def _weighted(self, source: InMemory, class_weight: Any) -> InMemory:
         """The rows with their weights multiplied by the weights of their classes."""

@@ -9,14 +9,13 @@ from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import between, one_of
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
-from thetahat.models.ensemble.adaboost.base import RANGES, Record, counted_rows
+from thetahat.models.ensemble.adaboost.base import AdaBoostParameters, Record, counted_rows
 from thetahat.models.ensemble.adaboost.classifier import WeightBoostedClassifier
 from thetahat.models.ensemble.adaboost.rounds import Round
 from thetahat.models.ensemble.adaboost.votes import (
@@ -63,15 +62,9 @@ class AdaBoostClassifier(WeightBoostedClassifier):
         The weak learner to boost. None uses a decision stump, a tree with one split. A learner
         whose ``fit`` has no parameter ``sample_weight`` is fitted to rows drawn in proportion to
         the weights.
-    n_estimators : int, default=50
-        Maximum number of boosting iterations. Fewer are made if a learner is perfect or no better
-        than guessing. Must be at least 1.
     learning_rate : float, default=1.0
         Shrinks the contribution of each learner by this factor (ν). Smaller values need more
         iterations. Must be positive. With ``algorithm="fixed_beta"`` it must be 1.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed for drawing rows, and for learners that make random choices. Pass an int for the same
-        result on every call.
     algorithm : {"discrete", "real", "adaptive_beta", "fixed_beta"}, default="discrete"
         Variant of AdaBoost; see the formulas above. "real" needs a learner with ``predict_proba``.
     gamma : float, default=0.1
@@ -89,13 +82,6 @@ class AdaBoostClassifier(WeightBoostedClassifier):
         The class labels, in sorted order.
     n_classes_ : int
         Number of classes in the training data (K).
-    estimator_ : classifier
-        The unfitted learner that was boosted.
-    estimators_ : list of classifiers
-        The fitted learners, in the order of the iterations.
-    estimator_weights_, estimator_errors_ : arrays of shape (n_estimators,)
-        Weight and weighted error of each learner (α and ε). For iterations that were not made they
-        are 0 and 1.
     training_errors_ : array of shape (n_iterations,)
         Training error of the model after each iteration.
     training_error_bound_ : array of shape (n_iterations,)
@@ -104,16 +90,6 @@ class AdaBoostClassifier(WeightBoostedClassifier):
         classes.
     exponential_loss_ : array of shape (n_iterations,)
         Mean exponential loss Σ w e^{−m}/Σw after each iteration.
-    stopped_ : str
-        Reason why boosting ended, as text.
-    feature_importances_ : array of shape (d,)
-        Relative importance of each column: the mean of the importances of the learners, weighted by
-        ``estimator_weights_``.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : array of shape (d,)
-        Names of the columns seen in `fit`. Defined only when X has column names that are all
-        strings.
 
     Examples
     --------
@@ -130,40 +106,18 @@ class AdaBoostClassifier(WeightBoostedClassifier):
     True
     """
 
-    estimator: Any = None
     _: KW_ONLY
-    n_estimators: int = 50
-    learning_rate: float = 1.0
-    random_state: Any = None
     algorithm: str = "discrete"
     gamma: float = 0.1
     resample: bool | str = "auto"
 
     _ranges = {  # noqa: RUF012
-        **RANGES,
+        **AdaBoostParameters._ranges,
         "algorithm": one_of("discrete", "real", "adaptive_beta", "fixed_beta"),
         "gamma": between(0, 0.5),
     }
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> AdaBoostClassifier:
-        """Fit the learners one after another. Cost: one fit of the learner per iteration.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Training rows, of any kind that the learner accepts.
-        y : array-like of shape (n,)
-            Class label of each training row.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        self._choose_learner()
+    def _fit_learners(self, X: Any, y: Any, sample_weight: Any) -> None:
         source = self._open_classes(X, y, sample_weight, check_finite=False, least=1)
         assert isinstance(source, InMemory)
         source, weight = counted_rows(source)
@@ -173,7 +127,6 @@ class AdaBoostClassifier(WeightBoostedClassifier):
         learners = self._learners(source, self.classes_, self._answer, self._answer_of_values)
         record = Record(count_mistakes=_Mistakes(codes, weight, self._scores))
         self._boost(learners, self._judge(codes), weight, record, X, y)
-        return self
 
     # The variant of AdaBoost.
 

@@ -8,14 +8,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.callback import with_callbacks
 
 from thetahat import _native
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import one_of
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array
-from thetahat.models.ensemble.adaboost.base import RANGES, Record, WeightBoosting, counted_rows
+from thetahat.models.ensemble.adaboost.base import (
+    AdaBoostParameters,
+    Record,
+    WeightBoosting,
+    counted_rows,
+)
 from thetahat.models.ensemble.adaboost.ranked_trees import RankedTrees
 from thetahat.models.ensemble.adaboost.votes import Votes
 from thetahat.models.tree.regression import DecisionTreeRegressor
@@ -43,43 +47,14 @@ class AdaBoostRegressor(RegressorMixin, WeightBoosting):
     ----------
     estimator : regressor or None, default=None
         The learner to boost. None uses a regression tree of depth 3.
-    n_estimators : int, default=50
-        Maximum number of boosting iterations. Fewer are made if a learner is perfect or no better
-        than guessing. Must be at least 1.
-    learning_rate : float, default=1.0
-        Shrinks the contribution of each learner by this factor (ν). Smaller values need more
-        iterations. Must be positive.
     loss : {"linear", "square", "exponential"}, default="linear"
         Loss of the relative errors that determines the new weights of the rows (L).
-    random_state : int, Generator, RandomState or None, default=None
-        Seed for drawing rows, and for learners that make random choices. Pass an int for the same
-        result on every call.
     resample : bool or "auto", default=True
         If True, rows are drawn in proportion to the weights, as in the original method; the
         learners then differ more, which improves their median. A learner that supports weights
         receives weights multiplied by exponential random numbers instead (the Bayesian bootstrap).
         If False, the learner receives the weights. "auto" draws rows only for learners that do not
         support weights.
-
-    Attributes
-    ----------
-    estimator_ : regressor
-        The unfitted learner that was boosted.
-    estimators_ : list of regressors
-        The fitted learners, in the order of the iterations.
-    estimator_weights_, estimator_errors_ : arrays of shape (n_estimators,)
-        Weight and weighted error of each learner (α and ε). For iterations that were not made they
-        are 0 and 1.
-    stopped_ : str
-        Reason why boosting ended, as text.
-    feature_importances_ : array of shape (d,)
-        Relative importance of each column: the mean of the importances of the learners, weighted by
-        ``estimator_weights_``.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : array of shape (d,)
-        Names of the columns seen in `fit`. Defined only when X has column names that are all
-        strings.
 
     Examples
     --------
@@ -91,46 +66,26 @@ class AdaBoostRegressor(RegressorMixin, WeightBoosting):
     True
     """
 
-    estimator: Any = None
     _: KW_ONLY
-    n_estimators: int = 50
-    learning_rate: float = 1.0
     loss: str = "linear"
-    random_state: Any = None
     resample: bool | str = True
 
     _draws_rows = True
-    _ranges = {**RANGES, "loss": one_of("linear", "square", "exponential")}  # noqa: RUF012
+    _ranges = {  # noqa: RUF012
+        **AdaBoostParameters._ranges,
+        "loss": one_of("linear", "square", "exponential"),
+    }
     _ranked: ClassVar[RankedTrees | None] = None
     """The learners as trees with ranks for values, if they are small trees; models saved by earlier
     versions do not have it."""
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> AdaBoostRegressor:
-        """Fit the learners one after another. Cost: one fit of the learner per iteration.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Training rows, of any kind that the learner accepts.
-        y : array-like of shape (n,)
-            Target value of each training row.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        self._choose_learner()
+    def _fit_learners(self, X: Any, y: Any, sample_weight: Any) -> None:
         source, weight = counted_rows(self._open(X, y, sample_weight, check_finite=False))
         target = np.asarray(source.y, dtype=np.float64)
         source = replace(source, y=target)
         learners = self._learners(source, None, self._answer, lambda values: values[:, 0])
         judge = Votes(lambda answer: 1.0 - self._losses(answer, target), 0.5, self.learning_rate)
         self._boost(learners, judge, weight, Record(), X, y)
-        return self
 
     def predict(self, X: Any) -> Array:
         """Predict the weighted median of the learners. Cost: their predictions, and O(T) per row.
@@ -167,27 +122,10 @@ class AdaBoostRegressor(RegressorMixin, WeightBoosting):
             median = self._median(answers, self._votes[:made])
             yield median.astype(rows.dtype, copy=False)
 
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """Compute R² after each iteration. Cost: as `staged_predict`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Rows to predict, with the same columns as in `fit`.
-        y : array-like of shape (n,)
-            True target of each row.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Yields
-        ------
-        float
-            R² of the model with one more learner.
-        """
+    def _score_of(self, y: Any, predicted: Array, sample_weight: Any) -> float:
         from sklearn.metrics import r2_score
 
-        for prediction in self.staged_predict(X):
-            yield float(r2_score(y, prediction, sample_weight=sample_weight))
+        return float(r2_score(y, predicted, sample_weight=sample_weight))
 
     def _default_learner(self) -> Any:
         return DecisionTreeRegressor(max_depth=3)

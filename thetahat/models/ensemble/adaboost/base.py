@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import as_features
 from thetahat.estimator.base import is_frame
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, boolean, check_ranges, more_than, one_of, whole
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
@@ -34,11 +36,35 @@ from thetahat.models.tree.structure import Tree
 Learners = Callable[[Array], tuple[Any, Array]]
 """Maps row weights to a fitted learner and its predictions for the training rows."""
 
-RANGES: dict[str, Range] = {
-    "n_estimators": whole(1),
-    "learning_rate": more_than(0),
-    "resample": boolean | one_of("auto"),
-}
+
+@with_parameters
+class AdaBoostParameters:
+    """Parameters of the classifier and the regressor.
+
+    Parameters
+    ----------
+    n_estimators : int, default=50
+        Maximum number of boosting iterations. Fewer are made if a learner is perfect or no better
+        than guessing. Must be at least 1.
+    learning_rate : float, default=1.0
+        Shrinks the contribution of each learner by this factor (ν). Smaller values need more
+        iterations. Must be positive.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed for drawing rows, and for learners that make random choices. Pass an int for the same
+        result on every call.
+    """
+
+    _ranges: ClassVar[dict[str, Range]] = {
+        "n_estimators": whole(1),
+        "learning_rate": more_than(0),
+        "resample": boolean | one_of("auto"),
+    }
+
+    estimator: Any = None
+    _: KW_ONLY
+    n_estimators: int = 50
+    learning_rate: float = 1.0
+    random_state: Any = None
 
 
 @dataclass
@@ -78,19 +104,33 @@ def counted_rows(source: InMemory) -> tuple[InMemory, Array]:
     return source, source.weight
 
 
-class WeightBoosting(Watched, TreeLearner, ABC):
+class WeightBoosting(AdaBoostParameters, Watched, TreeLearner, ABC):
     """Learners fitted one after another, each to rows reweighted by the errors of the earlier ones.
 
     Trees accept tables with categories and missing values; for other learners, rows are read as
     numbers, and the learner validates the rest.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The unfitted learner that was boosted.
+    estimators_ : list of estimators
+        The fitted learners, in the order of the iterations.
+    estimator_weights_, estimator_errors_ : arrays of shape (n_estimators,)
+        Weight and weighted error of each learner (α and ε). For iterations that were not made they
+        are 0 and 1.
+    stopped_ : str
+        Reason why boosting ended, as text.
+    feature_importances_ : array of shape (d,)
+        Relative importance of each column: the mean of the importances of the learners, weighted by
+        ``estimator_weights_``.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : array of shape (d,)
+        Names of the columns seen in `fit`. Defined only when X has column names that are all
+        strings.
     """
 
-    _ranges: ClassVar[dict[str, Range]] = RANGES
-
-    estimator: Any
-    n_estimators: int
-    learning_rate: float
-    random_state: Any
     resample: bool | str
 
     estimator_: Any
@@ -108,6 +148,60 @@ class WeightBoosting(Watched, TreeLearner, ABC):
         if hasattr(self.estimator, "__sklearn_tags__"):
             tags.input_tags.allow_nan = get_tags(self.estimator).input_tags.allow_nan
         return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit the learners one after another. Cost: one fit of the learner per iteration.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Training rows, of any kind that the learner accepts.
+        y : array-like of shape (n,)
+            Class label or target value of each training row.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        self._choose_learner()
+        self._fit_learners(X, y, sample_weight)
+        return self
+
+    @abstractmethod
+    def _fit_learners(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Read the rows and boost ``estimator_``."""
+
+    @abstractmethod
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """Predictions after each iteration."""
+
+    @abstractmethod
+    def _score_of(self, y: Any, predicted: Array, sample_weight: Any) -> float:
+        """Accuracy of predicted labels, or R² of predicted targets."""
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """Compute the accuracy or R² after each iteration. Cost: as `staged_predict`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows to predict, with the same columns as in `fit`.
+        y : array-like of shape (n,)
+            True label or target of each row.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Yields
+        ------
+        float
+            Score of the model with one more learner.
+        """
+        for predicted in self.staged_predict(X):
+            yield self._score_of(y, predicted, sample_weight)
 
     @abstractmethod
     def _default_learner(self) -> Any:

@@ -156,25 +156,8 @@ class WeightBoostedClassifier(WeightBoosting, Classifier):
         """
         return map(self._probability, self.staged_decision_function(X))
 
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """Compute the accuracy after each iteration. Cost: as `predict`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Rows to predict, with the same columns as in `fit`.
-        y : array-like of shape (n,)
-            True label of each row.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Yields
-        ------
-        float
-            Accuracy of the model with one more learner.
-        """
-        for labels in self.staged_predict(X):
-            yield float(np.average(labels == np.asarray(y), weights=sample_weight))
+    def _score_of(self, y: Any, predicted: Array, sample_weight: Any) -> float:
+        return float(np.average(predicted == np.asarray(y), weights=sample_weight))
 
     def margins(self, X: Any, y: Any) -> Array:
         """Compute the margin of each row: positive if it is classified correctly.

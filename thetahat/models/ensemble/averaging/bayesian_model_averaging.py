@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.estimator.declaration import with_parameters
@@ -40,36 +38,8 @@ class BayesianModelAveraging(ModelAveraging, EnsembleRegressor):
 
     Cost: one fit of each model, and ``cv`` more for cross-validation, run in parallel.
 
-    Parameters
-    ----------
-    estimators : list of (str, estimator)
-        The models as (name, estimator) pairs. They can be estimators of thetahat or others,
-        including pipelines. Replace an estimator by "drop" to leave it out.
-    evidence : {"auto", "exact", "bic", "cv"}, default="auto"
-        How the evidence P(D|fₘ) is computed. "exact" integrates over the parameters, "bic" uses the
-        BIC, "cv" uses cross-validation. "auto" takes the first of these that is available for all
-        models.
-    prior : array-like of shape (n_models,) or None, default=None
-        Prior probabilities of the models, up to a factor (P(fₘ)). Must be positive. None gives all
-        models the same probability.
-    cv : int, splitter, iterable or None, default=None
-        Folds for cross-validation: a number of folds, a splitter, or an iterable of (train, test)
-        rows. None uses 5 folds. Used only with cross-validated evidence.
-
     Attributes
     ----------
-    estimators_ : list of estimators
-        The models, fitted to all rows.
-    named_estimators_ : Bunch
-        The fitted models by name; access them as attributes or keys.
-    posterior_ : array of shape (n_models,)
-        Posterior probability of each model (P(fₘ|D)).
-    log_evidences_ : array of shape (n_models,)
-        Logarithm of the evidence of each model (log P(D|fₘ)).
-    log_evidence_ : float
-        Logarithm of the total evidence, log P(D) = log Σ P(D|fₘ) P(fₘ).
-    approximation_ : str
-        Kind of evidence that was used: "exact", "exact at fitted hyperparameters", "bic" or "cv".
     noise_ : list of float or None
         Standard deviation of y for models that do not provide it; None for the others.
 
@@ -94,12 +64,6 @@ class BayesianModelAveraging(ModelAveraging, EnsembleRegressor):
     >>> mean, std = average.predict([[1.0]], return_std=True)
     """
 
-    estimators: list[tuple[str, Any]]
-    _: KW_ONLY
-    evidence: str = "auto"
-    prior: Any = None
-    cv: Any = None
-
     @classmethod
     def _example(cls) -> BayesianModelAveraging:
         from thetahat.models.linear.bayesian.bayesian_linear_regression import (
@@ -108,34 +72,6 @@ class BayesianModelAveraging(ModelAveraging, EnsembleRegressor):
 
         narrow, wide = (BayesianLinearRegression(prior_covariance=each) for each in (1.0, 100.0))
         return cls([("narrow", narrow), ("wide", wide)])
-
-    @with_callbacks
-    def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any
-    ) -> BayesianModelAveraging:
-        """Fit every model to all rows, and compute their posterior probabilities.
-
-        Cost: one fit of each model, and ``cv`` more for cross-validation.
-
-        Parameters
-        ----------
-        X : anything the models take, of n rows
-            Training rows, of any kind that the models accept; they receive X unchanged.
-        y : array-like of shape (n,)
-            Target value of each training row.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. All models must support
-            weights. None gives every row weight 1.
-        **fit_params
-            Passed to the ``fit`` method of the models through scikit-learn's metadata routing.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        self._fit_models(X, y, sample_weight, fit_params)
-        return self
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict the posterior mean of y. Cost: one prediction of each model.

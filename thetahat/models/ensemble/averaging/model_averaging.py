@@ -6,6 +6,7 @@ P(y|x, D) = Σ P(y|x, fₘ, D) P(fₘ|D),      P(fₘ|D) ∝ P(D|fₘ) P(fₘ)
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy.special import logsumexp
 
 from thetahat.data.resampling import take_rows
 from thetahat.data.source import row_weights
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import check_ranges, one_of
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
@@ -29,15 +31,47 @@ from thetahat.models.ensemble.combination.named_members import NamedMembers, fit
 from thetahat.models.ensemble.combination.out_of_fold import Fold, folds_of
 
 
+@with_parameters
 class ModelAveraging(NamedMembers):
-    """Models fitted to all rows, and their posterior probabilities."""
+    """Models fitted to all rows, and their posterior probabilities.
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator)
+        The models as (name, estimator) pairs. They can be estimators of thetahat or others,
+        including pipelines; classifiers need ``predict_proba``. Replace an estimator by "drop" to
+        leave it out.
+    evidence : {"auto", "exact", "bic", "cv"}, default="auto"
+        How the evidence P(D|fₘ) is computed. "exact" integrates over the parameters, "bic" uses the
+        BIC, "cv" uses cross-validation. "auto" takes the first of these that is available for all
+        models.
+    prior : array-like of shape (n_models,) or None, default=None
+        Prior probabilities of the models, up to a factor (P(fₘ)). Must be positive. None gives all
+        models the same probability.
+    cv : int, splitter, iterable or None, default=None
+        Folds for cross-validation: a number of folds, a splitter, or an iterable of (train, test)
+        rows. None uses 5 folds. Used only with cross-validated evidence.
+
+    Attributes
+    ----------
+    posterior_ : array of shape (n_models,)
+        Posterior probability of each model (P(fₘ|D)).
+    log_evidences_ : array of shape (n_models,)
+        Logarithm of the evidence of each model (log P(D|fₘ)).
+    log_evidence_ : float
+        Logarithm of the total evidence, log P(D) = log Σ P(D|fₘ) P(fₘ).
+    approximation_ : str
+        Kind of evidence that was used: "exact", "exact at fitted hyperparameters", "bic" or "cv".
+    """
 
     _ranges = {"evidence": one_of("auto", EXACT, BIC, CROSS_VALIDATED)}  # noqa: RUF012
     _splits_rows = True
 
-    evidence: str
-    prior: Any
-    cv: Any
+    estimators: list[tuple[str, Any]]
+    _: KW_ONLY
+    evidence: str = "auto"
+    prior: Any = None
+    cv: Any = None
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "posterior_")
@@ -50,7 +84,7 @@ class ModelAveraging(NamedMembers):
     def _log_density(self, place: int, scores: Array, y: Array, weight: Array) -> float:
         """Σ w log p(yᵢ | …) from the stored quantities, for the member at this position."""
 
-    def _fit_models(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> None:
+    def _fit_members(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> None:
         check_ranges(self)
         active = self._active()
         prior = self._prior()

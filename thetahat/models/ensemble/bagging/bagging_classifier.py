@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 
@@ -14,11 +12,7 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.bagging.base import Bagging
-from thetahat.models.ensemble.bagging.out_of_bag import (
-    OutOfBagError,
-    OutOfBagErrors,
-    OutOfBagPredictions,
-)
+from thetahat.models.ensemble.bagging.out_of_bag import OutOfBagErrors, OutOfBagPredictions
 from thetahat.models.ensemble.combination.base import EnsembleClassifier, average
 from thetahat.models.ensemble.combination.metadata_routing import routed
 
@@ -43,55 +37,12 @@ class BaggingClassifier(Bagging, EnsembleClassifier):
     threads. Rows are not copied if the base estimator supports weights: a row drawn twice has
     weight 2.
 
-    Parameters
-    ----------
-    estimator : classifier or None, default=None
-        The base estimator. None uses a `DecisionTreeClassifier`. Trees of thetahat choose at random
-        between columns of equal gain (``ties="random"``).
-    n_estimators : int, default=10
-        Number of members, that is, of bootstrap samples (M). More members reduce the variance and
-        take proportionally longer. Must be at least 1.
-    max_samples : int, float or None, default=None
-        Number of rows drawn for each member. A float is a fraction of the rows (by weight); None
-        draws as many as there are rows.
-    max_features : int or float, default=1.0
-        Number of columns drawn for each member. A float is a fraction of the columns. Fewer columns
-        make the members more diverse.
-    bootstrap : bool, default=True
-        If True, rows are drawn with replacement, otherwise without.
-    bootstrap_features : bool, default=False
-        If True, columns are drawn with replacement, otherwise without.
-    oob_score : bool, default=False
-        If True, estimate the performance from the out-of-bag rows, the rows that a member did not
-        draw. Requires ``bootstrap=True`` and ``warm_start=False``.
-    warm_start : bool, default=False
-        If True, the next call to `fit` keeps the existing members and adds new ones until there are
-        ``n_estimators``. If False, every fit starts from the beginning.
-    n_jobs : int or None, default=None
-        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
-        ``th.config(threads=...)``.
-    random_state : int, Generator or None, default=None
-        Seed for drawing rows and columns, and for members that make random choices. Pass an int for
-        the same result on every call.
-    verbose : int, default=0
-        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
-        the progress of a fit.
-
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
         The class labels, in sorted order. The members are fitted to their codes 0, 1, ….
     n_classes_ : int
         Number of classes in the training data.
-    estimator_ : estimator
-        The unfitted base estimator that was copied.
-    estimators_ : list of estimators
-        The fitted members. There are fewer than ``n_estimators`` if the time limit was reached or
-        the fit was interrupted.
-    estimators_samples_ : list of arrays
-        Numbers of the rows drawn for each member.
-    estimators_features_ : list of arrays
-        Numbers of the columns drawn for each member.
     oob_score_ : float
         Accuracy of the out-of-bag predictions. Defined with ``oob_score=True``.
     oob_decision_function_ : array of shape (n, n_classes)
@@ -112,45 +63,6 @@ class BaggingClassifier(Bagging, EnsembleClassifier):
     >>> 0 < low < error < high < 0.3
     True
     """
-
-    estimator: Any = None
-    n_estimators: int = 10
-    _: KW_ONLY
-    max_samples: int | float | None = None
-    max_features: int | float = 1.0
-    bootstrap: bool = True
-    bootstrap_features: bool = False
-    oob_score: bool = False
-    warm_start: bool = False
-    n_jobs: int | None = None
-    random_state: Any = None
-    verbose: int = 0
-
-    @with_callbacks
-    def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any
-    ) -> BaggingClassifier:
-        """Fit every member to its own sample of rows and columns. Cost: M fits.
-
-        Parameters
-        ----------
-        X : array-like, sparse or table of shape (n, d)
-            Training rows, of any kind that the base estimator accepts.
-        y : array-like of shape (n,)
-            Class label of each training row.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. Rows are drawn with probabilities proportional to their weights. None gives
-            every row weight 1.
-        **fit_params
-            Passed to the ``fit`` method of the members through scikit-learn's metadata routing.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        self._fit_bag(X, y, sample_weight, fit_params)
-        return self
 
     def predict(self, X: Any, **params: Any) -> Array:
         """Predict the class with the largest probability. Cost: M predictions.
@@ -194,11 +106,7 @@ class BaggingClassifier(Bagging, EnsembleClassifier):
         """
         method = "predict_proba" if hasattr(self._base(), "predict_proba") else "predict"
         given = routed(self, "predict_proba", params)["estimator"][method]
-        if not return_std:
-            return self._mean(X, given)
-        outputs = self._outputs(X, given)
-        mean = average(outputs)
-        return mean, np.std(outputs, axis=0, ddof=min(1, len(outputs) - 1)).astype(mean.dtype)
+        return self._mean_and_deviation(X, given) if return_std else self._mean(X, given)
 
     def predict_log_proba(self, X: Any, **params: Any) -> Array:
         """Predict the logarithms of the class probabilities. Cost: M predictions.
@@ -239,23 +147,6 @@ class BaggingClassifier(Bagging, EnsembleClassifier):
         """
         given = routed(self, "decision_function", params)["estimator"]["decision_function"]
         return average(self._outputs(X, given, method="decision_function"))
-
-    def oob_error(self, level: float = 0.95) -> OutOfBagError:
-        """Estimate the error rate from the out-of-bag rows, with a confidence interval.
-
-        Requires ``oob_score=True``. Cost: O(n).
-
-        Parameters
-        ----------
-        level : float, default=0.95
-            Confidence level of the interval, between 0 and 1. The interval is a Wilson interval.
-
-        Returns
-        -------
-        error, low, high : float
-            The estimate, and the lower and upper bound of its confidence interval.
-        """
-        return self._require_left_out().error(level)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return scikit-learn's description of how metadata are routed to the members."""

@@ -14,19 +14,25 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.callback import with_callbacks
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.resampling import take_columns, take_rows
-from thetahat.estimator.parameters import Range, boolean, check_ranges, none, share_of_all, whole
+from thetahat.estimator.parameters import check_ranges
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.many_fits import Failure, parallel_map
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.bagging.bootstrap_draws import Draws, plan_draws
-from thetahat.models.ensemble.bagging.out_of_bag import OutOfBagErrors, OutOfBagPredictions
+from thetahat.models.ensemble.bagging.out_of_bag import (
+    OutOfBagError,
+    OutOfBagErrors,
+    OutOfBagPredictions,
+)
+from thetahat.models.ensemble.bagging.parameters import BaggingParameters
 from thetahat.models.ensemble.combination.base import Ensemble, average, precision_of
 from thetahat.models.ensemble.combination.metadata_routing import (
     routed,
@@ -50,33 +56,29 @@ OF_THE_LAST_FIT = (
 )
 """Attributes to delete before a new fit."""
 
-learner = Range(
-    lambda value: hasattr(value, "fit") and hasattr(value, "predict"),
-    "an estimator with fit and predict",
-)
 
+class Bagging(BaggingParameters, Ensemble):
+    """M copies of an estimator, each fitted to its own sample of rows and columns.
 
-class Bagging(Ensemble):
-    """M copies of an estimator, each fitted to its own sample of rows and columns."""
+    Attributes
+    ----------
+    estimator_ : estimator
+        The unfitted base estimator that was copied.
+    estimators_ : list of estimators
+        The fitted members. There are fewer than ``n_estimators`` if the time limit was reached or
+        the fit was interrupted.
+    estimators_samples_ : list of arrays
+        Numbers of the rows drawn for each member.
+    estimators_features_ : list of arrays
+        Numbers of the columns drawn for each member.
+    """
 
-    _ranges = {  # noqa: RUF012
-        "estimator": learner | none,
-        "n_estimators": whole(1),
-        "max_samples": whole(1) | share_of_all | none,
-        "max_features": whole(1) | share_of_all,
-        "bootstrap": boolean,
-        "bootstrap_features": boolean,
-        "oob_score": boolean,
-        "warm_start": boolean,
-    }
     _draws_rows = True
 
-    estimator: Any
     _draws: Draws
     _left_out: OutOfBagErrors
     _packed: PackedTrees | None
     _seeds: list[int]
-    n_estimators: int
     estimators_features_: list[Array]
 
     def __sklearn_tags__(self) -> Any:
@@ -112,6 +114,55 @@ class Bagging(Ensemble):
         self, y: Array, answers: OutOfBagPredictions, weight: Array | None
     ) -> None:
         """Store the out-of-bag predictions and their score."""
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Any:
+        """Fit every member to its own sample of rows and columns. Cost: M fits.
+
+        Parameters
+        ----------
+        X : array-like, sparse or table of shape (n, d)
+            Training rows, of any kind that the base estimator accepts.
+        y : array-like of shape (n,), or (n, k) for regressors of several outputs
+            Class label or target value of each training row.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. Rows are drawn with probabilities proportional to their weights. None gives
+            every row weight 1.
+        **fit_params
+            Passed to the ``fit`` method of the members through scikit-learn's metadata routing.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        self._fit_bag(X, y, sample_weight, fit_params)
+        return self
+
+    def oob_error(self, level: float = 0.95) -> OutOfBagError:
+        """Estimate the error from the out-of-bag rows, with a confidence interval.
+
+        The error is the error rate of a classifier, with a Wilson interval, or the mean squared
+        error of a regressor, with an interval of Student's t distribution. Requires
+        ``oob_score=True``. Cost: O(n).
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Confidence level of the interval, between 0 and 1.
+
+        Returns
+        -------
+        error, low, high : float
+            The estimate, and the lower and upper bound of its confidence interval.
+        """
+        return self._require_left_out().error(level)
+
+    def _mean_and_deviation(self, X: Any, params: dict[str, Any]) -> tuple[Array, Array]:
+        """Mean and standard deviation over the members."""
+        outputs = self._outputs(X, params)
+        mean = average(outputs)
+        return mean, np.std(outputs, axis=0, ddof=min(1, len(outputs) - 1)).astype(mean.dtype)
 
     def _fit_bag(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> None:
         self._check_parameters()

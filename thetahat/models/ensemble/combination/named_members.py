@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, ClassVar
 
 from sklearn.base import clone
+from sklearn.callback import with_callbacks
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
@@ -18,7 +20,29 @@ DROP = "drop"
 
 
 class NamedMembers(Ensemble):
-    """An ensemble of different models, each with a name; they receive X unchanged."""
+    """An ensemble of different models, each with a name; they receive X unchanged.
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator)
+        The members as (name, estimator) pairs. They can be estimators of thetahat or others,
+        including pipelines and searches. They receive X unchanged. Replace an estimator by "drop"
+        to leave it out.
+    n_jobs : int or None, default=None
+        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
+        ``th.config(threads=...)``.
+    verbose : int, default=0
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
+
+    Attributes
+    ----------
+    estimators_ : list of estimators
+        The members that were not dropped, fitted to all rows; in classification, to the class codes
+        0, 1, ….
+    named_estimators_ : Bunch
+        The fitted members by name; access them as attributes or keys.
+    """
 
     _mixes_kinds: ClassVar[bool] = False
     """Whether classifiers and regressors may be mixed."""
@@ -91,6 +115,37 @@ class NamedMembers(Ensemble):
             ]
         super().set_params(**params)
         return self
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Any:
+        """Fit every member to all rows, and compute what is needed to combine them.
+
+        Cost: one fit of each member; stacking and cross-validated model averaging need one more per
+        fold.
+
+        Parameters
+        ----------
+        X : anything the members take, of n rows
+            Training rows, of any kind that the members accept; they receive X unchanged.
+        y : array-like of shape (n,)
+            Class label or target value of each training row.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. All members must support
+            weights. None gives every row weight 1.
+        **fit_params
+            Passed to the ``fit`` method of the members through scikit-learn's metadata routing.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        self._fit_members(X, y, sample_weight, fit_params)
+        return self
+
+    @abstractmethod
+    def _fit_members(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> None:
+        """Validate the parameters, and do what `fit` describes."""
 
     @property
     def named_estimators(self) -> Bunch:

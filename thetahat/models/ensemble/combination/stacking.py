@@ -47,7 +47,27 @@ class Part(NamedTuple):
 
 
 class Stacking(TransformerMixin, NamedMembers):
-    """Members, and a ``final_estimator_`` fitted to their outputs."""
+    """Members, and a ``final_estimator_`` fitted to their outputs.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable, "prefit" or None, default=None
+        Folds for the out-of-fold predictions; every row must be held out exactly once. An int is a
+        number of folds, a splitter or an iterable gives the folds. None uses 5 folds in the order
+        of the rows; a classifier preserves the class frequencies in them. "prefit" uses members
+        that are already fitted, without refitting them.
+    passthrough : bool, default=False
+        If True, the final estimator is fitted to the outputs of the members and the columns of X.
+        If False, only to the outputs.
+
+    Attributes
+    ----------
+    final_estimator_ : estimator
+        The fitted final estimator (g). For a linear one, ``coef_`` holds the weights of the
+        members.
+    stack_method_ : list of str
+        Method used for each member.
+    """
 
     _ranges = {  # noqa: RUF012
         "final_estimator": Range(lambda value: hasattr(value, "fit"), "an estimator") | none,
@@ -65,7 +85,7 @@ class Stacking(TransformerMixin, NamedMembers):
     def _default_final(self) -> Any:
         """The final estimator used when none is given."""
 
-    def _fit_stack(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> None:
+    def _fit_members(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> None:
         check_ranges(self)
         active = self._active()
         X, n_rows = self._require_rows(X, y)

@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.utils.metaestimators import available_if
 
 from thetahat.estimator.declaration import with_parameters
@@ -37,36 +36,14 @@ class StackingClassifier(Stacking, EnsembleClassifier):
         an estimator by "drop" to leave it out.
     final_estimator : classifier or None, default=None
         The classifier that combines the outputs of the members (g). None uses `LogisticRegression`.
-    cv : int, splitter, iterable, "prefit" or None, default=None
-        Folds for the out-of-fold predictions; every row must be held out exactly once. An int is a
-        number of folds, a splitter or an iterable gives the folds. None uses 5 folds that preserve
-        the class frequencies, in the order of the rows. "prefit" uses members that are already
-        fitted, without refitting them.
     stack_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
         Method of the members whose output is used. "auto" takes, for each member, the first of the
         three methods that it has.
-    n_jobs : int or None, default=None
-        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
-        ``th.config(threads=...)``.
-    passthrough : bool, default=False
-        If True, the final estimator is fitted to the outputs of the members and the columns of X.
-        If False, only to the outputs.
-    verbose : int, default=0
-        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
-        the progress of a fit.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
         The class labels, in sorted order. The members are fitted to their codes 0, 1, ….
-    estimators_ : list of estimators
-        The members, fitted to all rows.
-    named_estimators_ : Bunch
-        The fitted members by name; access them as attributes or keys.
-    final_estimator_ : classifier
-        The fitted final estimator (g).
-    stack_method_ : list of str
-        Method used for each member.
 
     Examples
     --------
@@ -103,34 +80,6 @@ class StackingClassifier(Stacking, EnsembleClassifier):
         from thetahat.models.linear.generalized.logistic_regression import LogisticRegression
 
         return LogisticRegression()
-
-    @with_callbacks
-    def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any
-    ) -> StackingClassifier:
-        """Fit the members, and the final estimator to their out-of-fold predictions.
-
-        Cost: M·(folds + 1) fits, and one fit of the final estimator.
-
-        Parameters
-        ----------
-        X : anything the members take, of n rows
-            Training rows, of any kind that the members accept; they receive X unchanged.
-        y : array-like of shape (n,)
-            Class label of each training row.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. All members must support
-            weights. None gives every row weight 1.
-        **fit_params
-            Passed to the ``fit`` method of the members through scikit-learn's metadata routing.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        self._fit_stack(X, y, sample_weight, fit_params)
-        return self
 
     @available_if(final_has("predict"))
     def predict(self, X: Any, **predict_params: Any) -> Array:

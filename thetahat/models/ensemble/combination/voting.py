@@ -15,11 +15,20 @@ from thetahat.models.ensemble.combination.named_members import NamedMembers
 
 
 class Voting(TransformerMixin, NamedMembers):
-    """Members with weights α: f = Σ αₘfₘ / Σ αₘ."""
+    """Members with weights α: f = Σ αₘfₘ / Σ αₘ.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_members,) or None, default=None
+        Non-negative weights of the members (α). None weights all members equally.
+    verbose : bool, default=False
+        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
+        the progress of a fit.
+    """
 
     weights: Any
 
-    def _fit_voters(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> None:
+    def _fit_members(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> None:
         check_ranges(self)
         active = self._active()
         share = self._shares()
@@ -70,6 +79,21 @@ class Voting(TransformerMixin, NamedMembers):
         check_is_fitted(self)
         self._same_columns(X)
         return [np.asarray(getattr(member, method)(X)) for member in self.estimators_]
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Return the names of the columns of `transform`. Cost: O(columns).
+
+        Parameters
+        ----------
+        input_features : None
+            Has no effect. Accepted for compatibility with scikit-learn.
+
+        Returns
+        -------
+        array of str
+            Names made of the class name and the names of the members.
+        """
+        return np.asarray(self._names_out(), dtype=object)
 
     def _names_out(self) -> list[str]:
         fitted = self._fitted_names

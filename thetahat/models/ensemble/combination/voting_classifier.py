@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.preprocessing import LabelEncoder
 from sklearn.utils.metaestimators import available_if
 
@@ -38,31 +37,15 @@ class VotingClassifier(Voting, EnsembleClassifier):
 
     Parameters
     ----------
-    estimators : list of (str, classifier)
-        The members as (name, estimator) pairs. They can be estimators of thetahat or others,
-        including pipelines and searches. They receive X unchanged. Replace an estimator by "drop"
-        to leave it out.
     voting : {"hard", "soft"}, default="hard"
         Whether to count the predicted labels ("hard") or to average the predicted probabilities
         ("soft"). "soft" needs members with ``predict_proba`` and works best if they are calibrated.
-    weights : array-like of shape (n_members,) or None, default=None
-        Non-negative weights of the members (α). None weights all members equally.
-    n_jobs : int or None, default=None
-        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
-        ``th.config(threads=...)``.
     flatten_transform : bool, default=True
         Shape of the output of `transform` with ``voting="soft"``: (n, n_members·n_classes) if True,
         (n_members, n, n_classes) if False.
-    verbose : bool, default=False
-        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
-        the progress of a fit.
 
     Attributes
     ----------
-    estimators_ : list of classifiers
-        The fitted members that were not dropped. They are fitted to the class codes 0, 1, ….
-    named_estimators_ : Bunch
-        The fitted members by name; access them as attributes or keys.
     classes_ : array of shape (n_classes,)
         The class labels, in sorted order.
     le_ : LabelEncoder
@@ -101,32 +84,6 @@ class VotingClassifier(Voting, EnsembleClassifier):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []  # hard voting returns codes
         return tags
-
-    @with_callbacks
-    def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any
-    ) -> VotingClassifier:
-        """Fit every member to all rows. Cost: one fit of each member.
-
-        Parameters
-        ----------
-        X : anything the members take, of n rows
-            Training rows, of any kind that the members accept; they receive X unchanged.
-        y : array-like of shape (n,)
-            Class label of each training row.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. All members must support
-            weights. None gives every row weight 1.
-        **fit_params
-            Passed to the ``fit`` method of the members through scikit-learn's metadata routing.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        self._fit_voters(X, y, sample_weight, fit_params)
-        return self
 
     def predict(self, X: Any) -> Array:
         """Predict the class with the most votes, or with the largest mean probability.
@@ -186,18 +143,6 @@ class VotingClassifier(Voting, EnsembleClassifier):
         return np.hstack(found) if self.flatten_transform else np.asarray(found)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return the names of the columns of `transform`. Cost: O(n_members·C).
-
-        Parameters
-        ----------
-        input_features : None
-            Has no effect. Accepted for compatibility with scikit-learn.
-
-        Returns
-        -------
-        array of str
-            Names made of the class name and the names of the members.
-        """
         names = self._names_out()
         if self.voting == "hard":
             return np.asarray(names, dtype=object)

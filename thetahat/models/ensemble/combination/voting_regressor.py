@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
 from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.types import Array
@@ -24,28 +23,6 @@ class VotingRegressor(Voting, EnsembleRegressor):
     Formula: f(x) = Σ αₘfₘ(x) / Σ αₘ.
 
     Cost: one fit and one prediction of each member, run in parallel.
-
-    Parameters
-    ----------
-    estimators : list of (str, estimator)
-        The members as (name, estimator) pairs. They can be estimators of thetahat or others,
-        including pipelines and searches. They receive X unchanged. Replace an estimator by "drop"
-        to leave it out.
-    weights : array-like of shape (n_members,) or None, default=None
-        Non-negative weights of the members (α). None weights all members equally.
-    n_jobs : int or None, default=None
-        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
-        ``th.config(threads=...)``.
-    verbose : bool, default=False
-        Has no effect. Accepted for compatibility with scikit-learn; use ``set_callbacks`` to follow
-        the progress of a fit.
-
-    Attributes
-    ----------
-    estimators_ : list of estimators
-        The fitted members that were not dropped.
-    named_estimators_ : Bunch
-        The fitted members by name; access them as attributes or keys.
 
     Examples
     --------
@@ -69,32 +46,6 @@ class VotingRegressor(Voting, EnsembleRegressor):
         from thetahat.models.linear.least_squares.ridge import Ridge
 
         return cls([("plain", LinearRegression()), ("shrunk", Ridge(alpha=10.0))])
-
-    @with_callbacks
-    def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any
-    ) -> VotingRegressor:
-        """Fit every member to all rows. Cost: one fit of each member.
-
-        Parameters
-        ----------
-        X : anything the members take, of n rows
-            Training rows, of any kind that the members accept; they receive X unchanged.
-        y : array-like of shape (n,)
-            Target value of each training row.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. All members must support
-            weights. None gives every row weight 1.
-        **fit_params
-            Passed to the ``fit`` method of the members through scikit-learn's metadata routing.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        self._fit_voters(X, y, sample_weight, fit_params)
-        return self
 
     def predict(self, X: Any) -> Array:
         """Predict the weighted mean of the members. Cost: one prediction of each member.
@@ -125,18 +76,3 @@ class VotingRegressor(Voting, EnsembleRegressor):
             One column per member.
         """
         return np.column_stack(self._each(X, "predict"))
-
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return the names of the columns of `transform`. Cost: O(n_members).
-
-        Parameters
-        ----------
-        input_features : None
-            Has no effect. Accepted for compatibility with scikit-learn.
-
-        Returns
-        -------
-        array of str
-            Names made of the class name and the names of the members.
-        """
-        return np.asarray(self._names_out(), dtype=object)

@@ -15,17 +15,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.in_memory import InMemory
-from thetahat.estimator.parameters import (
-    Range,
-    at_least,
-    boolean,
-    from_to,
-    more_than,
-    none,
-    one_of,
-    share_of_all,
-    whole,
-)
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import ParameterError
@@ -36,6 +25,7 @@ from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.models.ensemble.forest.growing import ForestPlan, RowDraws, grow_forest
 from thetahat.models.ensemble.forest.grown_forest import GrownForest
 from thetahat.models.ensemble.forest.members import ForestMembers
+from thetahat.models.ensemble.forest.parameters import ForestParameters
 from thetahat.models.tree.growth.codes import EXACT_ROWS, column_codes, plain_values
 from thetahat.models.tree.growth.constraints import directions, require_one_number
 from thetahat.models.tree.growth.directions import Directions
@@ -48,35 +38,28 @@ NO_DIRECTIONS = Directions(np.empty((0, 2), dtype=np.int64), np.empty((0, 2)))
 WORTH_A_THREAD = 1 << 14
 """Minimum number of rows times trees for which several threads are used."""
 
-some_columns = whole(1) | share_of_all | one_of("sqrt", "log2") | none
 
-
-class Forest(Watched, TreeLearner):
+class Forest(ForestParameters, Watched, TreeLearner):
     """A forest whose trees are stored in one block; ``estimators_`` creates single trees on access.
 
     The same ``random_state`` gives the same bits for any number of threads.
+
+    Attributes
+    ----------
+    feature_importances_ : array of shape (d,)
+        Relative importance of each column: its share of the total decrease of impurity, averaged
+        over the trees. The shares sum to 1.
+    n_outputs_ : int
+        Number of outputs, that is, of columns of y.
+    estimators_samples_ : list of arrays
+        Numbers of the rows drawn for each tree, repeated as often as they were drawn.
+    oob_score_ : float
+        Score of the out-of-bag predictions. Its 95 % interval is in ``oob_score_interval_``.
+        Defined with ``oob_score``.
+    solution_ : Solution
+        How the fit ended, and the number of trees that were grown.
     """
 
-    _ranges: ClassVar[dict[str, Range]] = {
-        "n_estimators": whole(1),
-        "max_depth": whole(1) | none,
-        "min_samples_split": whole(2) | share_of_all,
-        "min_samples_leaf": whole(1) | share_of_all,
-        "min_weight_fraction_leaf": from_to(0, 0.5),
-        "max_features": some_columns,
-        "max_leaf_nodes": whole(1) | none,
-        "min_impurity_decrease": at_least(0),
-        "bootstrap": boolean,
-        "oob_score": boolean | Range(callable, "a function of (y, prediction)"),
-        "n_jobs": whole(-64) | none,
-        "verbose": at_least(0) | boolean,
-        "warm_start": boolean,
-        "ccp_alpha": at_least(0),
-        "max_samples": more_than(0) | none,
-        "max_features_per_tree": some_columns,
-        "max_candidates": whole(1) | none,
-        "splits": one_of("auto", "histogram", "exact"),
-    }
     _multi_output = True
     _random_thresholds: ClassVar[bool] = False
     _kind_of_tree: ClassVar[type[Any]]
@@ -84,8 +67,10 @@ class Forest(Watched, TreeLearner):
 
     _forest: GrownForest
     _row_draws: RowDraws
+    criterion: str
     n_outputs_: int
-    n_estimators: int
+    oob_score_: float
+    oob_score_interval_: tuple[float, float]
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
@@ -205,7 +190,8 @@ class Forest(Watched, TreeLearner):
         """Number of threads; one for small forests, where starting threads takes longer."""
         if n_rows * self.n_estimators < WORTH_A_THREAD:
             return 1
-        return min(n_threads(), self.n_jobs) if (self.n_jobs or 0) > 0 else n_threads()
+        wanted = self.n_jobs or 0
+        return min(n_threads(), wanted) if wanted > 0 else n_threads()
 
     def _monotone(self, n_classes: tuple[int, ...]) -> Array | None:
         """Direction of each column, −1, 0 or 1; None without constraints."""

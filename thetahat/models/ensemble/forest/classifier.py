@@ -2,35 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, one_of
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.forest.base import Forest
 from thetahat.models.ensemble.forest.growing import ForestPlan
 from thetahat.models.ensemble.forest.out_of_bag import out_of_bag_predictions, share_interval
+from thetahat.models.tree.parameters import ClassificationParameters
 from thetahat.models.tree.tree_classifier import TreeClassifierLearner
 
 
-class ForestClassifier(Forest, TreeClassifierLearner):
-    """Forest classifier with ``classes_`` and, with ``oob_score``, out-of-bag probabilities."""
+@with_parameters
+class ForestClassifier(Forest, TreeClassifierLearner, ClassificationParameters):
+    """Forest classifier with ``classes_`` and, with ``oob_score``, out-of-bag probabilities.
+
+    Parameters
+    ----------
+    class_weight : dict, list of dict, "balanced", "balanced_subsample" or None, default=None
+        Weight of each class, as ``{label: weight}``, or a list of such dicts for several outputs;
+        multiplies `sample_weight`. "balanced" sets the weights inversely proportional to the class
+        frequencies, so that all classes have the same total weight; "balanced_subsample" does the
+        same for the rows drawn for each tree; None gives every class weight 1.
+
+    Attributes
+    ----------
+    oob_decision_function_ : array of shape (n, n_classes)
+        Class probabilities of each row, averaged over the trees that did not draw it; NaN where
+        every tree drew the row. Defined with ``oob_score``.
+    """
 
     _ranges: ClassVar[dict[str, Range]] = {
         **Forest._ranges,
         "criterion": one_of("gini", "entropy", "log_loss", "error"),
     }
-    oob_decision_function_: Array
-    oob_score_: float
-    oob_score_interval_: tuple[float, float]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        return tags
+    _: KW_ONLY
+    max_features: Any = "sqrt"
 
     def _open_targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[InMemory, tuple[int, ...]]:
         class_weight = self.class_weight
@@ -61,43 +73,8 @@ class ForestClassifier(Forest, TreeClassifierLearner):
         self.oob_score_ = float(right.mean())
         self.oob_score_interval_ = share_interval(right, None)
 
-    def predict_proba(self, X: Any) -> Any:
-        """Predict class probabilities: class proportions in the leaves, averaged over the trees.
-
-        Cost: O(n · trees · depth).
-
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            Rows to predict, with the same columns as in `fit`.
-
-        Returns
-        -------
-        array of shape (n, n_classes), or a list of such arrays for several outputs
-            Probabilities in the order of ``classes_``.
-        """
-        shares = self._mean_answers(X)
-        if self.n_outputs_ == 1:
-            return shares[:, 0]
-        return [shares[:, k, :n_classes] for k, n_classes in enumerate(self.n_classes_)]
-
-    def predict_log_proba(self, X: Any) -> Any:
-        """Predict the logarithms of the class probabilities; −∞ where a probability is 0.
-
-        Cost: as `predict_proba`.
-
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            Rows to predict, with the same columns as in `fit`.
-
-        Returns
-        -------
-        array of shape (n, n_classes), or a list of such arrays for several outputs
-        """
-        shares = self.predict_proba(X)
-        with np.errstate(divide="ignore"):
-            return np.log(shares) if self.n_outputs_ == 1 else [np.log(share) for share in shares]
+    def _shares(self, X: Any) -> Array:
+        return self._mean_answers(X)
 
     def predict(self, X: Any) -> Array:
         """Predict the class with the largest mean probability; the first one in case of ties.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from thetahat.data.in_memory import InMemory
+from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, one_of
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
@@ -16,22 +18,29 @@ from thetahat.mathematics.losses.targets import check_targets
 from thetahat.models.ensemble.forest.base import Forest
 from thetahat.models.ensemble.forest.growing import ForestPlan
 from thetahat.models.ensemble.forest.out_of_bag import out_of_bag_predictions, r2_interval
+from thetahat.models.tree.parameters import RegressionParameters
 
 ANSWERS_AT_ONCE = 1 << 22
 """Predictions of single trees (trees × rows × outputs) kept in memory at once."""
 
 
-class ForestRegressor(RegressorMixin, Forest):
-    """Forest regressor with the spread of the trees and prediction intervals."""
+@with_parameters
+class ForestRegressor(RegressorMixin, Forest, RegressionParameters):
+    """Forest regressor with the spread of the trees and prediction intervals.
+
+    Attributes
+    ----------
+    oob_prediction_ : array of shape (n,) or (n, n_outputs)
+        Prediction for each row, averaged over the trees that did not draw it; NaN where every tree
+        drew the row. Defined with ``oob_score``.
+    """
 
     _ranges: ClassVar[dict[str, Range]] = {
         **Forest._ranges,
         "criterion": one_of("squared_error", "friedman_mse", "absolute_error", "poisson"),
     }
-    oob_prediction_: Array
-    oob_score_: float
-    oob_score_interval_: tuple[float, float]
-    _residuals_left_out: Array
+    _: KW_ONLY
+    max_features: Any = 1.0
 
     def _open_targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[InMemory, tuple[int, ...]]:
         source = self._open(X, y, sample_weight)

@@ -6,7 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 from sklearn.callback import with_callbacks
@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.bins import Bins
 from thetahat.data.in_memory import InMemory
-from thetahat.estimator.parameters import Range, at_least, boolean, more_than, none, one_of
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import ParameterError
@@ -43,8 +42,6 @@ from thetahat.models.tree.learner import TreeLearner
 from thetahat.models.tree.packed import PackedTrees
 from thetahat.models.tree.structure import Tree
 
-a_path = Range(lambda value: isinstance(value, str) or hasattr(value, "__fspath__"), "a path")
-
 
 @dataclass(frozen=True)
 class Stopping:
@@ -60,15 +57,6 @@ class BaseBoosting(Watched, TreeLearner, ABC):
     """Keeps the fitted members in order: one per column of raw predictions in every iteration."""
 
     _grows_by_steps = True
-    _ranges: ClassVar[dict[str, Range]] = {
-        "learning_rate": more_than(0),
-        "warm_start": boolean,
-        "tol": at_least(0),
-        "verbose": at_least(0) | boolean,
-        "leaf_update": one_of("auto", "newton", "line_search"),
-        "reoptimise": one_of("last", "all"),
-        "checkpoint": none | a_path,
-    }
     _trees: tuple[Member, ...]
     """Trees, or base estimators with their coefficients."""
     _packed: PackedTrees | None
@@ -353,6 +341,27 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         raw = np.empty((rows.shape[0], len(self._start)))
         raw[:] = self._start
         return raw
+
+    @abstractmethod
+    def _predicted(self, raw: Array, X: Any) -> Array:
+        """Labels or targets from raw predictions, in the precision of `X`."""
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """Predict class labels or targets after each iteration. Cost: as `predict`.
+
+        Useful to choose the number of iterations on held-out rows.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            Rows to predict, with the same columns as in `fit`.
+
+        Yields
+        ------
+        array of shape (n,)
+        """
+        for raw in self._staged_raw(X):
+            yield np.array(self._predicted(raw, X))
 
     def _staged_raw(self, X: Any) -> Iterator[Array]:
         """Raw predictions after each iteration; the same array is updated and yielded each time."""

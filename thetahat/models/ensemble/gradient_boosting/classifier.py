@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from thetahat.estimator.classifier import Classifier
+from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named
@@ -43,10 +45,29 @@ def _has_probabilities(self: Any) -> bool:
     return loss.half_logit or loss.link in (Link.LOGIT, Link.SOFTMAX)
 
 
+@with_parameters
 class BaseBoostingClassifier(BaseBoosting, Classifier):
-    """Classifier by boosting; the loss decides whether probabilities are available."""
+    """Classifier by boosting; the loss decides whether probabilities are available.
 
-    loss: Any
+    Parameters
+    ----------
+    loss : str or Loss, default="log_loss"
+        Loss to minimise. "log_loss" also handles more than two classes; "exponential" and "hinge"
+        need two classes, "multiclass_hinge" takes any number. ``th.loss(...)`` makes a loss from a
+        function of your own.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, as ``{label: weight}``; multiplies `sample_weight`. "balanced" sets
+        the weights inversely proportional to the class frequencies, so that all classes have the
+        same total weight. None gives every class weight 1.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The class labels, in sorted order.
+    """
+
+    _: KW_ONLY
+    loss: Any = "log_loss"
     class_weight: Any = None
 
     def _open_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
@@ -88,7 +109,7 @@ class BaseBoostingClassifier(BaseBoosting, Classifier):
         array of shape (n,)
             Labels, of the type of the labels passed to `fit`.
         """
-        return self._labelled(self._raw(X))
+        return self._predicted(self._raw(X), X)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:
@@ -139,23 +160,6 @@ class BaseBoostingClassifier(BaseBoosting, Classifier):
         for raw in self._staged_raw(X):
             yield np.array(self._shaped(raw, X))
 
-    def staged_predict(self, X: Any) -> Iterator[Array]:
-        """Predict class labels after each iteration. Cost: as `predict`.
-
-        Useful to choose the number of iterations on held-out rows.
-
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            Rows to predict, with the same columns as in `fit`.
-
-        Yields
-        ------
-        array of shape (n,)
-        """
-        for raw in self._staged_raw(X):
-            yield self._labelled(raw)
-
     @available_if(_has_probabilities)
     def staged_predict_proba(self, X: Any) -> Iterator[Array]:
         """Predict class probabilities after each iteration. Cost: as `predict_proba`.
@@ -177,7 +181,7 @@ class BaseBoostingClassifier(BaseBoosting, Classifier):
         scores = scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
         return scores.astype(self._dtype(X), copy=False)
 
-    def _labelled(self, raw: Array) -> Array:
+    def _predicted(self, raw: Array, X: Any) -> Array:
         if raw.shape[1] == 1:
             return self.classes_[(raw[:, 0] > 0).astype(np.intp)]
         return self.classes_[raw.argmax(axis=1)]

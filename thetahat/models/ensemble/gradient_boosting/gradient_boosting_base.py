@@ -4,25 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from thetahat.data.in_memory import InMemory
-from thetahat.estimator.parameters import (
-    Range,
-    at_least,
-    from_to,
-    inner_fraction,
-    none,
-    one_of,
-    positive_fraction,
-    share_of_all,
-    whole,
-)
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.links import Link, link
@@ -31,6 +20,7 @@ from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import NO_LIMIT, TreeRules
 from thetahat.models.ensemble.gradient_boosting.learner_rounds import LearnerRounds
 from thetahat.models.ensemble.gradient_boosting.members import Member
+from thetahat.models.ensemble.gradient_boosting.parameters import GradientBoostingParameters
 from thetahat.models.ensemble.gradient_boosting.rounds import Boosting, Learn, Plan, Rows
 from thetahat.models.tree.growth.directions import Directions
 from thetahat.models.tree.regression import DecisionTreeRegressor
@@ -38,39 +28,32 @@ from thetahat.models.tree.structure import Tree
 
 NO_DIRECTIONS = Directions(np.empty((0, 2), dtype=np.int64), np.empty((0, 2)))
 
-RANGES: dict[str, Range] = {
-    "n_estimators": whole(1),
-    "subsample": positive_fraction,
-    "min_samples_split": whole(2) | share_of_all,
-    "min_samples_leaf": whole(1) | share_of_all,
-    "min_weight_fraction_leaf": from_to(0, 0.5),
-    "max_depth": whole(1) | none,
-    "min_impurity_decrease": at_least(0),
-    "init": one_of("zero") | none | Range(lambda value: hasattr(value, "fit"), "an estimator"),
-    "estimator": none
-    | Range(
-        lambda value: (
-            hasattr(value, "fit") and hasattr(value, "predict") and not is_classifier(value)
-        ),
-        "a regressor with fit and predict",
-    ),
-    "max_features": whole(1) | share_of_all | one_of("sqrt", "log2") | none,
-    "max_leaf_nodes": whole(2) | none,
-    "validation_fraction": inner_fraction,
-    "n_iter_no_change": whole(1) | none,
-    "max_bins": whole(2, 255),
-}
 
-
-class BaseGradientBoosting(BaseBoosting):
+class BaseGradientBoosting(GradientBoostingParameters, BaseBoosting):
     """Boosting of regression trees, or of any regressor.
 
     Trees accept tables with categories and missing values; what another base estimator accepts
     depends on that estimator.
+
+    Attributes
+    ----------
+    estimators_ : array of shape (n_iterations, n_trees_per_iteration)
+        The fitted trees or base estimators, one row per iteration.
+    estimator_weights_ : array of shape (n_iterations, n_trees_per_iteration)
+        Factor of each base estimator in the prediction (η·α). It is 1 for trees, whose leaf values
+        include it.
+    n_estimators_ : int
+        Number of boosting iterations of the fitted model.
+    init_ : array or estimator
+        The initial raw predictions, or the fitted model that makes them.
+    train_score_ : array of shape (n_iterations,)
+        Mean loss on the training rows after each iteration: for likelihoods the deviance, for the
+        squared error the mean squared error.
+    feature_importances_ : array of shape (d,)
+        Relative importance of each column: its share of the total gain of all splits. With a base
+        estimator, the weighted mean of the importances that it provides.
     """
 
-    _ranges: ClassVar[dict[str, Range]] = {**BaseBoosting._ranges, **RANGES}
-    estimator: Any = None  # a default for models saved before this parameter existed
     init_: Any
 
     def __sklearn_tags__(self) -> Any:

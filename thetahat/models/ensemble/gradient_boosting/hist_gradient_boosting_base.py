@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
-from thetahat.estimator.parameters import (
-    Range,
-    at_least,
-    inner_fraction,
-    none,
-    one_of,
-    positive_fraction,
-    whole,
-)
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import NO_LIMIT, TreeRules
+from thetahat.models.ensemble.gradient_boosting.parameters import (
+    HistGradientBoostingParameters,
+)
 from thetahat.models.ensemble.gradient_boosting.raw_scores import scorer_of_raw
 from thetahat.models.ensemble.gradient_boosting.rounds import Plan, Rows, Scorer
 from thetahat.models.tree.growth.constraints import directions, meeting_groups
@@ -28,25 +20,23 @@ MANY_ROWS = 10_000
 LEAST_CURVATURE = 1e-3
 """Minimum sum of the curvature (Hessian) over the rows of a leaf."""
 
-RANGES: dict[str, Range] = {
-    "max_iter": whole(1),
-    "max_leaf_nodes": whole(2) | none,
-    "max_depth": whole(1) | none,
-    "min_samples_leaf": whole(1),
-    "l2_regularization": at_least(0),
-    "max_features": positive_fraction,
-    "max_bins": whole(2, 255),
-    "early_stopping": one_of("auto")
-    | Range(lambda value: isinstance(value, bool | np.bool_), "True or False"),
-    "validation_fraction": inner_fraction | whole(1) | none,
-    "n_iter_no_change": whole(1),
-}
 
+class BaseHistGradientBoosting(HistGradientBoostingParameters, BaseBoosting):
+    """Parts shared by the classifier and the regressor.
 
-class BaseHistGradientBoosting(BaseBoosting):
-    """Parts shared by the classifier and the regressor."""
+    Attributes
+    ----------
+    n_iter_ : int
+        Number of boosting iterations of the fitted model.
+    train_score_, validation_score_ : array of shape (n_iterations + 1,)
+        Scores before the first and after every iteration, on the training rows and on the held-out
+        rows. Empty without early stopping, and ``validation_score_`` also without held-out rows.
+    feature_importances_ : array of shape (d,)
+        Relative importance of each column: its share of the total gain of all splits. The shares
+        sum to 1.
+    """
 
-    _ranges: ClassVar[dict[str, Range]] = {**BaseBoosting._ranges, **RANGES}
+    _everyday = "boosted trees"
 
     @property
     def _n_rounds(self) -> int:

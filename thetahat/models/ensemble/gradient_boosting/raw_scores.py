@@ -33,7 +33,7 @@ class _ClassAnswers(ClassifierMixin, _Answers):
         return self.model.classes_
 
     def predict(self, raw: Array) -> Array:
-        return self.model._labelled(raw)
+        return self.model._predicted(raw, raw)
 
     def predict_proba(self, raw: Array) -> Array:
         return self.model._probable(raw)
@@ -44,7 +44,7 @@ class _ClassAnswers(ClassifierMixin, _Answers):
 
 class _NumberAnswers(RegressorMixin, _Answers):
     def predict(self, raw: Array) -> Array:
-        return self.model._mean(raw, raw)
+        return self.model._predicted(raw, raw)
 
 
 def scorer_of_raw(model: Any, scoring: Any, rows: Rows) -> Scorer:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named
@@ -34,10 +35,21 @@ def loss_of_numbers(given: Any, who: str) -> Subdifferentiable:
     return loss
 
 
+@with_parameters
 class BaseBoostingRegressor(RegressorMixin, BaseBoosting):
-    """Regressor by boosting; predicts the mean under the link of the loss."""
+    """Regressor by boosting; predicts the mean under the link of the loss.
 
-    loss: Any
+    Parameters
+    ----------
+    loss : str or Loss, default="squared_error"
+        Loss to minimise, given by name, as an object such as ``th.losses.Tukey()``, or as a
+        function of your own through ``th.loss(...)``. Frequent names are "squared_error",
+        "absolute_error", "huber", "poisson" and "quantile".
+    """
+
+    _: KW_ONLY
+    loss: Any = "squared_error"
+
     n_trees_per_iteration_ = 1
 
     @abstractmethod
@@ -65,24 +77,7 @@ class BaseBoostingRegressor(RegressorMixin, BaseBoosting):
         array of shape (n,)
             The raw prediction, or its exponential for losses with a log link such as Poisson.
         """
-        return self._mean(self._raw(X), X)
+        return self._predicted(self._raw(X), X)
 
-    def staged_predict(self, X: Any) -> Iterator[Array]:
-        """Predict targets after each iteration. Cost: as `predict`.
-
-        Useful to choose the number of iterations on held-out rows.
-
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            Rows to predict, with the same columns as in `fit`.
-
-        Yields
-        ------
-        array of shape (n,)
-        """
-        for raw in self._staged_raw(X):
-            yield np.array(self._mean(raw, X))
-
-    def _mean(self, raw: Array, X: Any) -> Array:
+    def _predicted(self, raw: Array, X: Any) -> Array:
         return np.asarray(self.loss_.mean(raw[:, 0])).astype(self._dtype(X), copy=False)
