@@ -11,6 +11,7 @@ import ast
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -18,6 +19,8 @@ _SECTIONS = ("Parameters", "Attributes", "Returns", "Notes", "References", "Exam
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _ENTRY = re.compile(r"^(?=\S)", re.MULTILINE)
+FOREIGN = ("builtins", "abc", "sklearn.base")
+"""Modules of base classes that describe no parameters."""
 
 
 def complete(cls: type, defaults: Mapping[str, Any]) -> None:
@@ -30,16 +33,16 @@ def complete(cls: type, defaults: Mapping[str, Any]) -> None:
     if not cls.__doc__:  # python -OO
         return
     text = inspect.cleandoc(cls.__doc__)
-    bases = [inspect.cleandoc(base.__doc__) for base in cls.__mro__[1:] if base.__doc__]
+    ours = [base for base in cls.__mro__[1:] if base.__module__ not in FOREIGN]
+    bases = [_clean(base.__doc__) for base in ours if base.__doc__]
     text = _with_parameters(text, bases, defaults)
-    own = _entries(text, "Attributes")
+    own = dict(_entries(text, "Attributes"))
     attributes = own | {
         name: entry for name, entry in _inherited(bases, "Attributes").items() if name not in own
     }
     if len(attributes) > len(own):
         text = _with_section(text, "Attributes", attributes.values())
     cls.__doc__ = text
-    ours = [base for base in cls.__mro__[1:] if not base.__module__.startswith("sklearn")]
     for name, method in vars(cls).items():
         if isinstance(method, FunctionType) and not name.startswith("_"):
             _complete_function(method, [vars(base).get(name) for base in ours])
@@ -58,7 +61,7 @@ def described_like(other: Callable[..., Any]) -> Callable[[Function], Function]:
 def _complete_function(function: Callable[..., Any], others: Iterable[Any]) -> None:
     """Fill "Parameters" and "Returns" from other functions, the most similar one first."""
     texts = [each.__doc__ for each in others if isinstance(each, FunctionType) and each.__doc__]
-    bases = [inspect.cleandoc(text) for text in texts]
+    bases = [_clean(text) for text in texts]
     if not bases:
         return
     text = inspect.cleandoc(function.__doc__ or bases[0].partition("\n\nParameters\n---")[0])
@@ -79,7 +82,7 @@ def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
 
 def _with_parameters(text: str, bases: Sequence[str], defaults: Mapping[str, Any]) -> str:
     """The text with entries for all parameters that it or a base class describes."""
-    own = _entries(text, "Parameters")
+    own = dict(_entries(text, "Parameters"))
     inherited = _inherited(bases, "Parameters")
     missing = [name for name in defaults if name not in own and name in inherited]
     if not missing:
@@ -93,11 +96,17 @@ def _inherited(bases: Sequence[str], title: str) -> dict[str, str]:
     """Entries of a section of the base classes, the farthest first; the nearest class wins."""
     found: dict[str, str] = {}
     for text in reversed(bases):
-        found |= _entries(text, title)
+        found.update(_entries(text, title))
     return found
 
 
-def _entries(text: str, title: str) -> dict[str, str]:
+@cache
+def _clean(text: str) -> str:
+    return inspect.cleandoc(text)
+
+
+@cache
+def _entries(text: str, title: str) -> Mapping[str, str]:
     """Entries of a section by name; an entry of several names ("a, b : int") stands under each."""
     begin, end = _bounds(text, title)
     parts = [part.rstrip() for part in _ENTRY.split(text[begin:end]) if part.strip()]
@@ -106,12 +115,13 @@ def _entries(text: str, title: str) -> dict[str, str]:
 
 def _bounds(text: str, title: str) -> tuple[int, int]:
     """Where the entries of a section begin and end, or twice where a missing one belongs."""
-    head = re.search(rf"^{title}\n-+\n", text, re.MULTILINE)
-    later = "|".join(_SECTIONS[_SECTIONS.index(title) + 1 :])
-    begin = head.end() if head else 0
-    end = re.compile(rf"^(?:{later})\n-+\n", re.MULTILINE).search(text, begin)
-    stop = end.start() if end else len(text)
-    return (begin, stop) if head else (stop, stop)
+    head = f"\n{title}\n{'-' * len(title)}\n"
+    place = text.find(head)
+    begin = place + len(head) if place >= 0 else 0
+    later = _SECTIONS[_SECTIONS.index(title) + 1 :]
+    ends = [text.find(f"\n{each}\n{'-' * len(each)}\n", begin) for each in later]
+    stop = min((end + 1 for end in ends if end >= 0), default=len(text))
+    return (begin, stop) if begin else (stop, stop)
 
 
 def _with_section(text: str, title: str, entries: Iterable[str]) -> str:
@@ -126,10 +136,11 @@ def _with_default(entry: str, value: Any) -> str:
     """The entry with the default value of this class in its first line."""
     head, _, body = entry.partition("\n")
     kind, given, default = head.partition("default=")
+    shown = f'"{value}"' if isinstance(value, str) else repr(value)
+    if not given or value is inspect.Parameter.empty or default == shown:
+        return entry
     try:
-        if not given or value is inspect.Parameter.empty or ast.literal_eval(default) == value:
-            return entry
+        same = ast.literal_eval(default) == value and not isinstance(value, bool)
     except (ValueError, SyntaxError):
         return entry
-    shown = f'"{value}"' if isinstance(value, str) else repr(value)
-    return f"{kind}default={shown}\n{body}"
+    return entry if same else f"{kind}default={shown}\n{body}"
