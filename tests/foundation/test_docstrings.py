@@ -1,8 +1,9 @@
-"""Docstrings completed from the classes they extend."""
+"""Docstrings completed from the classes they extend, or from other functions."""
 
 from dataclasses import KW_ONLY
 
 from thetahat.estimator.declaration import with_parameters
+from thetahat.foundation.docstrings import described_like
 
 
 @with_parameters
@@ -115,3 +116,54 @@ def test_fields_are_inherited_and_change_their_default():
     model = Classifier(4, criterion="entropy")
     assert (model.depth, model.rate, model.criterion) == (4, 0.3, "entropy")
     assert Shared().rate == 0.1
+
+
+def score(X, *, folds=5, seed=0):
+    """Score a model.
+
+    Parameters
+    ----------
+    X : array
+        The rows.
+    folds : int, default=5
+        Number of folds.
+    seed : int, default=0
+        Seed of the random order.
+    """
+
+
+@described_like(score)
+def search(X, grid, *, folds=10, seed=0):
+    """Search a grid.
+
+    Parameters
+    ----------
+    grid : dict
+        The values to try.
+
+    Returns
+    -------
+    dict
+    """
+
+
+def test_parameters_of_functions_come_from_other_functions():
+    assert (
+        search.__doc__
+        == """Search a grid.
+
+Parameters
+----------
+X : array
+    The rows.
+grid : dict
+    The values to try.
+folds : int, default=10
+    Number of folds.
+seed : int, default=0
+    Seed of the random order.
+
+Returns
+-------
+dict"""
+    )

@@ -17,8 +17,8 @@ from thetahat.evaluation.evaluate import Evaluation, evaluate_all
 from thetahat.evaluation.pairs import TESTS, Pair, judged_pairs
 from thetahat.evaluation.statistics.outcome import HypothesisTest, require_level
 from thetahat.evaluation.statistics.ranks import friedman, nemenyi
+from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import ParameterError
-from thetahat.foundation.optional import optional_import
 
 
 @dataclass(frozen=True)
@@ -102,20 +102,9 @@ class Comparison:
 
     __repr__ = __str__
 
-    def plot(self, axes: Any = None) -> Any:
-        """Plot the mean score and interval of every model, best first. Cost: O(models).
-
-        Parameters
-        ----------
-        axes : matplotlib Axes, optional
-            The axes to draw on. By default a new figure is created.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        plt = optional_import("matplotlib.pyplot", extra="plot", purpose="Comparison.plot")
-        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
+    @draws
+    def plot(self, axes: Any = None) -> None:
+        """Plot the mean score and interval of every model, best first. Cost: O(models)."""
         names = list(self.evaluations)
         for place, name in enumerate(reversed(names)):
             evaluation = self.evaluations[name]
@@ -124,7 +113,6 @@ class Comparison:
             axes.plot(scores, np.full(scores.size, place), "|", color="0.5", ms=9)
             axes.plot(interval.estimate, place, "o", color="C0")
         axes.set(yticks=range(len(names)), yticklabels=names[::-1], xlabel=self.metric)
-        return axes
 
 
 def compare(

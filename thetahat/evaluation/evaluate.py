@@ -26,8 +26,8 @@ from thetahat.evaluation.folds import Fold, are_a_partition, folds_of, rows_in
 from thetahat.evaluation.metrics import known_as, own_score
 from thetahat.evaluation.score_intervals import score_interval
 from thetahat.evaluation.statistics.outcome import Interval, require_level
+from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import DataError, ParameterError
-from thetahat.foundation.optional import optional_import
 from thetahat.foundation.types import Array
 
 
@@ -101,23 +101,16 @@ class Evaluation:
 
     __repr__ = __str__
 
-    def plot(self, metric: str | None = None, axes: Any = None) -> Any:
+    @draws
+    def plot(self, metric: str | None = None, axes: Any = None) -> None:
         """Plot the score of each fold, the mean score and its interval. Cost: O(folds).
 
         Parameters
         ----------
         metric : str, optional
             The metric to plot. By default the first one.
-        axes : matplotlib Axes, optional
-            The axes to draw on. By default a new figure is created.
-
-        Returns
-        -------
-        matplotlib Axes
         """
-        plt = optional_import("matplotlib.pyplot", extra="plot", purpose="Evaluation.plot")
         metric = metric or next(iter(self.scores))
-        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
         interval = self.intervals[metric]
         folds = np.arange(1, len(self.fits) + 1)
         if np.isfinite([interval.low, interval.high]).all():
@@ -125,7 +118,6 @@ class Evaluation:
         axes.axhline(interval.estimate, color="C0")
         axes.plot(folds, self.scores[metric], "o", color="black")
         axes.set(xlabel="fold", ylabel=metric, xticks=folds, title=f"{self.name}: {interval}")
-        return axes
 
 
 def evaluate(

@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from thetahat.data.columns.replaced_column import column_labels, exchanged
 from thetahat.data.resampling import take_rows
 from thetahat.evaluation.statistics.outcome import Interval, require_level
+from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.many_fits import Failure, parallel_map
-from thetahat.foundation.optional import optional_import
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 
@@ -58,22 +58,15 @@ class Importances:
 
     __repr__ = __str__
 
-    def plot(self, axes: Any = None, most: int = 20) -> Any:
+    @draws
+    def plot(self, axes: Any = None, most: int = 20) -> None:
         """Plot the largest importances with their intervals. Cost: O(columns).
 
         Parameters
         ----------
-        axes : matplotlib Axes, optional
-            The axes to draw on. By default a new figure is created.
         most : int, default=20
             The largest number of columns to show.
-
-        Returns
-        -------
-        matplotlib Axes
         """
-        plt = optional_import("matplotlib.pyplot", extra="plot", purpose="Importances.plot")
-        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
         shown = list(self.intervals.items())[:most][::-1]
         for place, (_, each) in enumerate(shown):
             axes.plot([each.low, each.high], [place, place], color="C0", lw=3, alpha=0.4)
@@ -81,7 +74,6 @@ class Importances:
         axes.axvline(0.0, color="0.7", lw=1)
         axes.set(yticks=range(len(shown)), yticklabels=[str(name) for name, _ in shown])
         axes.set_xlabel(f"{self.metric} lost when shuffled")
-        return axes
 
 
 def importances(

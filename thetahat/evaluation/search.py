@@ -14,8 +14,8 @@ from thetahat.data.column_targets import one_column
 from thetahat.evaluation.cross_fitting import Progress, where_they_ran
 from thetahat.evaluation.evaluate import Evaluation, evaluate_all
 from thetahat.evaluation.pairs import Pair, judged_pairs
+from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import ParameterError
-from thetahat.foundation.optional import optional_import
 from thetahat.foundation.types import Array
 
 Setting = dict[str, Any]
@@ -116,20 +116,9 @@ class Search:
 
     __repr__ = __str__
 
-    def plot(self, axes: Any = None) -> Any:
-        """Plot the mean score and interval of every setting. Cost: O(settings).
-
-        Parameters
-        ----------
-        axes : matplotlib Axes, optional
-            The axes to draw on. By default a new figure is created.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        plt = optional_import("matplotlib.pyplot", extra="plot", purpose="Search.plot")
-        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
+    @draws
+    def plot(self, axes: Any = None) -> None:
+        """Plot the mean score and interval of every setting. Cost: O(settings)."""
         for place, (setting, each) in enumerate(zip(self.settings, self.evaluations, strict=True)):
             interval = each.intervals[self.metric]
             colour = "C1" if setting == self.chosen else "C0"
@@ -141,7 +130,6 @@ class Search:
         names = [each.name for each in self.evaluations]
         axes.set(xticks=range(len(names)), ylabel=self.metric)
         axes.set_xticklabels(names, rotation=30, ha="right")
-        return axes
 
 
 def search(

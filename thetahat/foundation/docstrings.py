@@ -1,7 +1,8 @@
-"""Docstrings that name only what is new: the other entries come from the classes they extend.
+"""Docstrings that name only what is new: the other entries come from related classes or functions.
 
 A classifier and its regressor share most of their parameters. The class they both extend describes
-these once, and `complete` copies the descriptions into the docstring of each.
+these once, and `complete` copies the descriptions into the docstring of each. `described_like` does
+the same for functions.
 """
 
 from __future__ import annotations
@@ -9,11 +10,31 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
-_SECTIONS = ("Parameters", "Attributes", "Notes", "References", "Examples")
+_SECTIONS = ("Parameters", "Returns", "Attributes", "Notes", "References", "Examples")
 _ENTRY = re.compile(r"^(?=\S)", re.MULTILINE)
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def described_like(*others: Callable[..., Any]) -> Callable[[F], F]:
+    """A decorator: parameters that a docstring leaves out are described as in other functions."""
+
+    def described(function: F) -> F:
+        if function.__doc__:
+            defaults = {
+                name: parameter.default
+                for name, parameter in inspect.signature(function).parameters.items()
+            }
+            sources = [inspect.getdoc(other) or "" for other in others]
+            function.__doc__ = _with_parameters(
+                inspect.cleandoc(function.__doc__), sources, defaults
+            )
+        return function
+
+    return described
 
 
 def complete(cls: type, defaults: Mapping[str, Any]) -> None:
@@ -27,17 +48,7 @@ def complete(cls: type, defaults: Mapping[str, Any]) -> None:
         return
     text = inspect.cleandoc(cls.__doc__)
     bases = [inspect.cleandoc(base.__doc__) for base in cls.__mro__[1:] if base.__doc__]
-    own = _entries(text, "Parameters")
-    missing = [name for name in defaults if name not in own]
-    if missing:
-        inherited = _inherited(bases, "Parameters")
-        described = own | {
-            name: _with_default(inherited[name], defaults[name])
-            for name in missing
-            if name in inherited
-        }
-        ordered = [described[name] for name in defaults if name in described]
-        text = _with_section(text, "Parameters", ordered)
+    text = _with_parameters(text, bases, defaults)
     own = _entries(text, "Attributes")
     attributes = own | {
         name: entry for name, entry in _inherited(bases, "Attributes").items() if name not in own
@@ -45,6 +56,23 @@ def complete(cls: type, defaults: Mapping[str, Any]) -> None:
     if len(attributes) > len(own):
         text = _with_section(text, "Attributes", attributes.values())
     cls.__doc__ = text
+
+
+def _with_parameters(text: str, sources: Sequence[str], defaults: Mapping[str, Any]) -> str:
+    """The docstring with a description of each parameter, in the order of `defaults`."""
+    own = _entries(text, "Parameters")
+    missing = [name for name in defaults if name not in own]
+    if not missing:
+        return text
+    inherited = _inherited(sources, "Parameters")
+    described = own | {
+        name: _with_default(inherited[name], defaults[name])
+        for name in missing
+        if name in inherited
+    }
+    return _with_section(
+        text, "Parameters", [described[name] for name in defaults if name in described]
+    )
 
 
 def _inherited(bases: Iterable[str], title: str) -> dict[str, str]:

@@ -16,8 +16,8 @@ from sklearn.base import clone
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.means import mean_interval
 from thetahat.evaluation.statistics.outcome import Interval
+from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import DataError, ParameterError
-from thetahat.foundation.optional import optional_import
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 from thetahat.theory.requirements import probability, whole
@@ -102,20 +102,9 @@ class ErrorBySize:
     training_errors: Array
     bayes_error: float | None = None
 
-    def plot(self, axes: Any = None) -> Any:
-        """Plot true error, training error and Bayes error over the size. Cost: O(sizes).
-
-        Parameters
-        ----------
-        axes : matplotlib Axes, optional
-            The axes to draw on. By default a new figure is created.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        plt = optional_import("matplotlib.pyplot", extra="plot", purpose="ErrorBySize.plot")
-        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
+    @draws
+    def plot(self, axes: Any = None) -> None:
+        """Plot true error, training error and Bayes error over the size. Cost: O(sizes)."""
         low, mid, high = np.array([[e.low, e.estimate, e.high] for e in self.errors]).T
         axes.fill_between(self.sizes, low, high, alpha=0.2, lw=0)
         axes.semilogx(self.sizes, mid, "o-", label="true error")
@@ -124,7 +113,6 @@ class ErrorBySize:
             axes.axhline(self.bayes_error, color="black", lw=0.8, label="Bayes error")
         axes.set(xlabel="training rows", ylabel="error")
         axes.legend(frameon=False)
-        return axes
 
 
 def consistency(

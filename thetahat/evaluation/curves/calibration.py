@@ -10,8 +10,8 @@ import numpy as np
 from thetahat.evaluation.curves.scores import two_classes
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval, require_level
+from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import DataError, ParameterError
-from thetahat.foundation.optional import optional_import
 from thetahat.foundation.types import Array
 
 
@@ -58,22 +58,9 @@ class CalibrationCurve:
 
     __repr__ = __str__
 
-    def plot(self, axes: Any = None, label: str | None = None) -> Any:
-        """Plot the observed shares with their intervals against the predictions. Cost: O(bins).
-
-        Parameters
-        ----------
-        axes : matplotlib Axes, optional
-            The axes to draw on. By default a new figure is created.
-        label : str, optional
-            The name of the curve in the legend.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        plt = optional_import("matplotlib.pyplot", extra="plot", purpose="CalibrationCurve.plot")
-        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
+    @draws
+    def plot(self, axes: Any = None, label: str | None = None) -> None:
+        """Plot the observed shares with their intervals against the predictions. Cost: O(bins)."""
         share = np.array([interval.estimate for interval in self.observed])
         ends = np.array([[interval.low, interval.high] for interval in self.observed]).T
         axes.errorbar(self.predicted, share, yerr=np.abs(ends - share), fmt="o-", label=label)
@@ -81,7 +68,6 @@ class CalibrationCurve:
         axes.set(xlabel="predicted probability", ylabel="observed share", aspect="equal")
         if label:
             axes.legend(frameon=False)
-        return axes
 
 
 def calibration_curve(

@@ -21,8 +21,8 @@ from thetahat.evaluation.folds import Fold, folds_of, rows_in
 from thetahat.evaluation.metrics import known_as, own_score, range_of
 from thetahat.evaluation.score_intervals import fold_interval, overlap_of, within_range
 from thetahat.evaluation.statistics.outcome import Interval, require_level
+from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import DataError, ParameterError
-from thetahat.foundation.optional import optional_import
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 
@@ -79,22 +79,12 @@ class ScoreCurve:
 
     __repr__ = __str__
 
-    def plot(self, axes: Any = None) -> Any:
+    @draws
+    def plot(self, axes: Any = None) -> None:
         """Plot the scores on held-out rows with their band, and on training rows. Cost: O(points).
 
         Values that are not numbers are placed at equal distances.
-
-        Parameters
-        ----------
-        axes : matplotlib Axes, optional
-            The axes to draw on. By default a new figure is created.
-
-        Returns
-        -------
-        matplotlib Axes
         """
-        plt = optional_import("matplotlib.pyplot", extra="plot", purpose="ScoreCurve.plot")
-        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
         low, mid, high = np.array([[s.low, s.estimate, s.high] for s in self.scores]).T
         places = self.values if _are_numbers(self.values) else np.arange(len(self.values))
         if places is not self.values:
@@ -106,7 +96,6 @@ class ScoreCurve:
         axes.plot(places, self.training_scores, "s--", label="training rows")
         axes.set(xlabel=self.name, ylabel=self.metric)
         axes.legend(frameon=False)
-        return axes
 
 
 def learning_curve(

@@ -11,7 +11,7 @@ from thetahat.evaluation.curves.bands import pointwise_bounds
 from thetahat.evaluation.curves.scores import Ranked, rank, two_classes
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval, require_level
-from thetahat.foundation.optional import optional_import
+from thetahat.foundation.drawing import draws
 from thetahat.foundation.types import Array
 
 GRID = np.linspace(0.01, 1.0, 100)
@@ -57,24 +57,9 @@ class PrecisionRecallCurve:
 
     __repr__ = __str__
 
-    def plot(self, axes: Any = None, label: str | None = None) -> Any:
-        """Plot the curve, its band, and the share of positives. Cost: O(n).
-
-        Parameters
-        ----------
-        axes : matplotlib Axes, optional
-            The axes to draw on. By default a new figure is created.
-        label : str, optional
-            The name of the curve in the legend.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        plt = optional_import(
-            "matplotlib.pyplot", extra="plot", purpose="PrecisionRecallCurve.plot"
-        )
-        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
+    @draws
+    def plot(self, axes: Any = None, label: str | None = None) -> None:
+        """Plot the curve, its band, and the share of positives. Cost: O(n)."""
         average = self.average_precision
         words = f"average {average.estimate:.3f} ({average.low:.3f} to {average.high:.3f})"
         (line,) = axes.step(
@@ -84,7 +69,6 @@ class PrecisionRecallCurve:
         axes.axhline(self.share, color="0.6", lw=0.8, ls="--")
         axes.set(xlabel="recall", ylabel="precision")
         axes.legend(frameon=False)
-        return axes
 
 
 def precision_recall_curve(
