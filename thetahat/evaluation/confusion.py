@@ -9,6 +9,7 @@ import numpy as np
 
 from thetahat.data.column_targets import one_column
 from thetahat.data.columns.labels import LabelEncoding
+from thetahat.data.validation import as_weight
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.foundation.errors import DataError, ParameterError
@@ -173,25 +174,8 @@ def confusion(
     encoding = LabelEncoding.of(np.concatenate([truth, called]))
     a, b = encoding.encode(truth), encoding.encode(called)
     size = encoding.n_classes
-    weight = None if sample_weight is None else _weights(sample_weight, truth.size)
+    weight = None
+    if sample_weight is not None:
+        weight = as_weight(one_column(sample_weight), truth.size, "confusion")
     counts = np.bincount(a * size + b, weights=weight, minlength=size * size)
     return Confusion(encoding.classes, counts.reshape(size, size), level)
-
-
-def _weights(values: Any, n: int) -> Array:
-    weight = np.asarray(one_column(values), dtype=float)
-    if weight.shape != (n,):
-        raise DataError(
-            f"confusion: sample_weight has shape {weight.shape} for {n} rows. Give one weight per "
-            "row."
-        )
-    wrong = ~(np.isfinite(weight) & (weight >= 0))
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise DataError(
-            f"confusion: {int(wrong.sum())} of {n} weights are negative or not finite (first at "
-            f"row {row}: {weight[row]:g}). Give finite weights ≥ 0."
-        )
-    if not weight.any():
-        raise DataError(f"confusion: all {n} weights are 0. Give at least one positive weight.")
-    return weight

@@ -42,7 +42,8 @@ def folds_of(
                 f"cv={cv} folds of {n} rows: there must be at least 2 folds, with at least one row "
                 f"each. Use cv={min(max(2, n), 5)}."
             )
-        kind = StratifiedKFold if classifier and _smallest_class(labels) >= cv else KFold
+        stratified = classifier and np.unique(labels, return_counts=True)[1].min() >= cv
+        kind = StratifiedKFold if stratified else KFold
         cv = kind(int(cv), shuffle=True, random_state=random_state)
     try:
         splitter = check_cv(cv, labels, classifier=classifier)
@@ -95,6 +96,18 @@ def rows_in(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
+def targets_of(X: Any, y: Any, who: str, *, several: bool = True) -> tuple[Any, Array]:
+    """The targets, a single column as (n,), as they are and as an array; one for each row of X."""
+    given = one_column(y)
+    targets = np.asarray(given)
+    if targets.shape[:1] != (rows_in(X),) or (targets.ndim > 1 and not several):
+        raise DataError(
+            f"{who}: X has {rows_in(X)} rows, but y has shape {targets.shape}. Give one target per "
+            "row."
+        )
+    return given, targets
+
+
 def are_a_partition(folds: list[Fold], n: int) -> bool:
     """Whether every row is held out exactly once."""
     return sum(len(test) for _, test in folds) == n and none_twice([test for _, test in folds])
@@ -104,10 +117,6 @@ def none_twice(held: list[Array]) -> bool:
     """Whether no row is held out twice."""
     rows = np.sort(np.concatenate(held))  # much faster than np.unique
     return not (rows[1:] == rows[:-1]).any()
-
-
-def _smallest_class(y: Any) -> int:
-    return int(np.unique(np.asarray(y), return_counts=True)[1].min())
 
 
 def _require_two_classes(folds: list[Fold], y: Array) -> None:

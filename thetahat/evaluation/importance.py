@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.columns.replaced_column import column_labels, exchanged
 from thetahat.data.resampling import take_rows
+from thetahat.estimator.parameters import check_value, whole
+from thetahat.evaluation.evaluate import scorers_for
 from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.foundation.drawing import draws
-from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.many_fits import Failure, parallel_map
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
@@ -128,15 +129,12 @@ def importances(
     """
     require_level(level)
     check_is_fitted(model)
-    if n_repeats < 2:
-        raise ParameterError(
-            f"importances: n_repeats={n_repeats} must be ≥ 2, as one repeat has no spread."
-        )
+    check_value(n_repeats, whole(2), "n_repeats", "importances")
     scorer = check_scoring(model, scoring)
     labels, n = column_labels(X), len(np.asarray(y))
     random = generator(random_state)
     draws = [(random.integers(n, size=n), random.permutation(n)) for _ in range(n_repeats)]
-    whole = float(scorer(model, X, y))
+    intact = float(scorer(model, X, y))
     samples = [(take_rows(X, rows), take_rows(y, rows), order) for rows, order in draws]
     kept = [float(scorer(model, rows, targets)) for rows, targets, _ in samples]
 
@@ -153,7 +151,8 @@ def importances(
             raise lost.error
         found[label] = _interval(lost, level)
     ranked = sorted(found.items(), key=lambda item: -item[1].estimate)
-    return Importances(_metric(scoring, model), whole, dict(ranked))
+    (metric,) = scorers_for(model, scoring)
+    return Importances(metric, intact, dict(ranked))
 
 
 def _interval(losses: Array, level: float) -> Interval:
@@ -161,11 +160,3 @@ def _interval(losses: Array, level: float) -> Interval:
 
     mean, half = float(losses.mean()), float(losses.std(ddof=1)) * stats.norm.isf((1 - level) / 2)
     return Interval(mean, mean - half, mean + half, level, "bootstrap and shuffles")
-
-
-def _metric(scoring: Any, model: Any) -> str:
-    from sklearn.base import is_classifier
-
-    if scoring is None:
-        return "accuracy" if is_classifier(model) else "r2"
-    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")

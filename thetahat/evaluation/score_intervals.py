@@ -28,13 +28,14 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.cross_fitting import FoldFit
 from thetahat.evaluation.folds import none_twice
 from thetahat.evaluation.metrics import range_of
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval, are_alike
 from thetahat.evaluation.statistics.ranking_quality import interval_of_areas, placements
-from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 
@@ -56,8 +57,7 @@ def score_interval(
 
     `known` is the name of the metric in scikit-learn, which may differ from its label.
     """
-    if kind not in KINDS:
-        raise ParameterError(f"interval={kind!r} must be one of {', '.join(map(repr, KINDS))}.")
+    check_value(kind, one_of(*KINDS), "interval", "evaluate")
     scores = np.array([fit.scores[metric] for fit in fits])
     kind = _best_kind(fits, known, y) if kind == "auto" else kind
     if kind in ("wilson", "clopper_pearson"):

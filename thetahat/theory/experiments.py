@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from thetahat.evaluation.cross_fitting import rows_wrong
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.means import mean_interval
 from thetahat.evaluation.statistics.outcome import Interval
@@ -64,7 +65,7 @@ def true_error(
     """
     whole(n, "n", "true_error", low=1)
     X, y = _drawn(draw, n, generator(random_state), "true_error")
-    return proportion_interval(float(np.sum(_wrong(model, X, y, "true_error"))), n, level=level)
+    return proportion_interval(float(rows_wrong(model, X, y, "true_error").sum()), n, level=level)
 
 
 @dataclass(frozen=True)
@@ -187,11 +188,12 @@ def consistency(
 def _errors_of(
     learner: Any, draw: Draw, n: int, test_rows: int, random: np.random.Generator
 ) -> tuple[float, float]:
+    who = "consistency"
     X, y = _two_classes(draw, n, random)
     fitted = clone(learner).fit(X, y)
-    fresh, truth = _drawn(draw, test_rows, random, "consistency")
-    own = _wrong(fitted, X, y, "consistency")
-    return float(np.mean(_wrong(fitted, fresh, truth, "consistency"))), float(np.mean(own))
+    fresh, truth = _drawn(draw, test_rows, random, who)
+    wrong, own = rows_wrong(fitted, fresh, truth, who), rows_wrong(fitted, X, y, who)
+    return float(wrong.mean()), float(own.mean())
 
 
 def _two_classes(draw: Draw, n: int, random: np.random.Generator) -> tuple[Array, Array]:
@@ -215,13 +217,3 @@ def _drawn(draw: Draw, n: int, random: np.random.Generator, who: str) -> tuple[A
             f"{n} rows and labels of shape ({n},)."
         )
     return X, labels
-
-
-def _wrong(model: Any, X: Array, y: Array, who: str) -> Array:
-    predicted = np.asarray(model.predict(X))
-    if predicted.shape != y.shape:
-        raise DataError(
-            f"{who}: {type(model).__name__} predicts an array of shape {predicted.shape} for "
-            f"{y.size} rows. Give a classifier with one label per row."
-        )
-    return predicted != y

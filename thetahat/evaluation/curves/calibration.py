@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.estimator.parameters import check_value, one_of, whole
 from thetahat.evaluation.curves.scores import two_classes
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.foundation.drawing import draws
-from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 
 
@@ -121,8 +122,8 @@ def calibration_curve(
             f"calibration_curve: the prediction of row {row} is {p[row]:g}; probabilities must lie "
             "in [0, 1]. Use predict_proba rather than decision_function."
         )
-    if not (isinstance(bins, int | np.integer) and bins >= 1):
-        raise ParameterError(f"calibration_curve: bins={bins!r} must be a whole number ≥ 1.")
+    check_value(bins, whole(1), "bins", "calibration_curve")
+    check_value(strategy, one_of("quantile", "uniform"), "strategy", "calibration_curve")
     places = _places(p, int(bins), strategy)
     kept = np.unique(places)
     counts = np.array([int(np.sum(places == place)) for place in kept])
@@ -138,9 +139,5 @@ def calibration_curve(
 def _places(p: Array, bins: int, strategy: str) -> Array:
     if strategy == "uniform":
         return np.minimum((p * bins).astype(int), bins - 1)
-    if strategy == "quantile":
-        edges = np.quantile(p, np.linspace(0, 1, bins + 1)[1:-1])
-        return np.searchsorted(np.unique(edges), p, side="right")
-    raise ParameterError(
-        f"calibration_curve: strategy={strategy!r} must be 'quantile' or 'uniform'."
-    )
+    edges = np.quantile(p, np.linspace(0, 1, bins + 1)[1:-1])
+    return np.searchsorted(np.unique(edges), p, side="right")

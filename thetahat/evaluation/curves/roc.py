@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.curves.bands import pointwise_bounds
 from thetahat.evaluation.curves.scores import Ranked, rank, two_classes
 from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.evaluation.statistics.ranking_quality import auc_interval
 from thetahat.foundation.drawing import draws
-from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 
 GRID = np.linspace(0.0, 1.0, 101)
@@ -128,14 +128,13 @@ def roc_curve(
     True
     """
     require_level(level)
+    check_value(band, one_of("pointwise", "simultaneous"), "band", "roc_curve")
     is_positive, values, positive = two_classes(y, scores, positive)
     ranked = rank(is_positive, values)
-    if band == "pointwise":
-        low, high = pointwise_bounds(GRID, ranked.false_positives, ranked.true_positives, level)
-    elif band == "simultaneous":
+    if band == "simultaneous":
         low, high = _simultaneous(ranked, level)
     else:
-        raise ParameterError(f"roc_curve: band={band!r} must be 'pointwise' or 'simultaneous'.")
+        low, high = pointwise_bounds(GRID, ranked.false_positives, ranked.true_positives, level)
     area = auc_interval(is_positive, values, level=level)
     return RocCurve(
         ranked.thresholds, ranked.fpr, ranked.tpr, area, GRID, low, high, band, positive

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.column_targets import one_column
-from thetahat.evaluation.folds import rows_in
+from thetahat.evaluation.folds import targets_of
 from thetahat.evaluation.metrics import range_of_function
 from thetahat.evaluation.score_intervals import within_range
 from thetahat.evaluation.statistics.counts import proportion_interval
@@ -138,12 +137,7 @@ def staged_curve(model: Any, X: Any, y: Any, *, score: Score, level: float = 0.9
             f"{type(model).__name__} has no method staged_predict. Use validation_curve over its "
             "size instead."
         )
-    targets = np.asarray(one_column(y))
-    if targets.shape[:1] != (rows_in(X),) or not targets.size:
-        raise DataError(
-            f"staged_curve: X has {rows_in(X)} rows, but y has shape {targets.shape}. Give one "
-            "target per row."
-        )
+    _, targets = targets_of(X, y, "staged_curve")
     found, right, wrong = [], [], []
     for stage in model.staged_predict(X):
         predicted = np.asarray(stage)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.statistics.outcome import (
     HypothesisTest,
     Interval,
@@ -162,6 +163,7 @@ def proportion_interval(
     from scipy.special import betainccinv, betaincinv, ndtri
 
     require_level(level)
+    check_value(method, one_of("wilson", "clopper_pearson"), "method", "proportion_interval")
     if not (trials > 0 and 0 <= successes <= trials):
         raise DataError(
             f"{successes:g} successes in {trials:g} trials: trials must be positive, and successes "
@@ -176,14 +178,10 @@ def proportion_interval(
         low = 0.0 if successes == 0 else max(0.0, float(centre - half))
         high = 1.0 if successes == trials else min(1.0, float(centre + half))
         return Interval(share, low, high, level, "Wilson")
-    if method == "clopper_pearson":
-        failures = trials - successes
-        low = float(betaincinv(successes, failures + 1, tail)) if successes else 0.0
-        high = float(betainccinv(successes + 1, failures, tail)) if failures else 1.0
-        return Interval(share, low, high, level, "Clopper-Pearson")
-    raise ParameterError(
-        f"proportion_interval: method={method!r} must be 'wilson' or 'clopper_pearson'."
-    )
+    failures = trials - successes
+    low = float(betaincinv(successes, failures + 1, tail)) if successes else 0.0
+    high = float(betainccinv(successes + 1, failures, tail)) if failures else 1.0
+    return Interval(share, low, high, level, "Clopper-Pearson")
 
 
 def _chi_square(

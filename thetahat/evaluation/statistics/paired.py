@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.statistics.outcome import (
     HypothesisTest,
     Interval,
@@ -24,7 +25,7 @@ from thetahat.evaluation.statistics.outcome import (
     pair_of_samples,
     require_level,
 )
-from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 
 NO_DIFFERENCE = "both are equally good"
@@ -169,8 +170,7 @@ def five_by_two_cv(
             f"five_by_two_cv: differences has shape {d.shape}. Give finite numbers of shape "
             "(5, 2), one row per repetition and one column per half."
         )
-    if kind not in ("F", "t"):
-        raise ParameterError(f"five_by_two_cv: kind={kind!r} must be 'F' or 't'.")
+    check_value(kind, one_of("F", "t"), "kind", "five_by_two_cv")
     assumptions: tuple[str, ...] = (
         "differences that are near normal; two halves of one repetition independent",
     )

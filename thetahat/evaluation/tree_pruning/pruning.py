@@ -79,11 +79,9 @@ class Pruning:
         step: int,
         *,
         steps: Array | None = None,
-        errors: tuple[Interval, ...] = (),
-        standard_errors: Array | tuple[()] = (),
-        training_errors: Array | tuple[()] = (),
+        **found: Any,
     ) -> Pruning:
-        """The model cut at one step of its sequence; `steps` are those that were compared."""
+        """The model cut at one step of its sequence; `steps` were compared, with errors `found`."""
         shown = np.arange(sequence.n_steps) if steps is None else steps
         return cls(
             model=cut(model, sequence, step, method),
@@ -92,9 +90,7 @@ class Pruning:
             n_nodes=sequence.n_nodes[shown],
             risks=sequence.risks[shown],
             best=int(np.searchsorted(shown, step)),
-            errors=errors,
-            standard_errors=standard_errors,
-            training_errors=training_errors,
+            **found,
         )
 
     @property
