@@ -42,8 +42,7 @@ def folds_of(
                 f"cv={cv} folds of {n} rows: there must be at least 2 folds, with at least one row "
                 f"each. Use cv={min(max(2, n), 5)}."
             )
-        stratified = classifier and np.unique(labels, return_counts=True)[1].min() >= cv
-        kind = StratifiedKFold if stratified else KFold
+        kind = StratifiedKFold if classifier and _smallest_class(labels) >= cv else KFold
         cv = kind(int(cv), shuffle=True, random_state=random_state)
     try:
         splitter = check_cv(cv, labels, classifier=classifier)
@@ -117,6 +116,10 @@ def none_twice(held: list[Array]) -> bool:
     """Whether no row is held out twice."""
     rows = np.sort(np.concatenate(held))  # much faster than np.unique
     return not (rows[1:] == rows[:-1]).any()
+
+
+def _smallest_class(y: Any) -> int:
+    return int(np.unique(np.asarray(y), return_counts=True)[1].min())
 
 
 def _require_two_classes(folds: list[Fold], y: Array) -> None:

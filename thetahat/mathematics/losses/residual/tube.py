@@ -14,7 +14,7 @@ from thetahat.mathematics.losses.constants import (
     weighted_quantile,
     weights_or_ones,
 )
-from thetahat.mathematics.parts import require_number
+from thetahat.mathematics.parts import number
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,10 @@ class EpsilonInsensitive(BoxDual, PiecewiseLinear):
     array([0. , 1.5])
     """
 
-    epsilon: float = 0.1
+    epsilon: float = number(0.1, at_least=0)
 
     name = "epsilon_insensitive"
     compiled_as = Compiled(7, "epsilon")
-
-    def __post_init__(self) -> None:
-        require_number(self, "epsilon", at_least=0)
 
     def value(self, y: Array, z: Array) -> Array:
         xp, r = residuals(y, z)
@@ -93,13 +90,10 @@ class SquaredEpsilonInsensitive(Curved, BoxDual):
     array([0., 2.])
     """
 
-    epsilon: float = 0.1
+    epsilon: float = number(0.1, at_least=0)
 
     name = "squared_epsilon_insensitive"
     compiled_as = Compiled(8, "epsilon")
-
-    def __post_init__(self) -> None:
-        require_number(self, "epsilon", at_least=0)
 
     def value(self, y: Array, z: Array) -> Array:
         xp, r = residuals(y, z)

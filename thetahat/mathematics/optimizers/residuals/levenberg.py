@@ -14,7 +14,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.optimizers.residuals.damped_least_squares import advance_damped
 from thetahat.mathematics.optimizers.residuals.gauss_newton import least_squares_state
-from thetahat.mathematics.parts import require_number
+from thetahat.mathematics.parts import number
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,10 @@ class Levenberg(Method):
     array([ 1., -3.,  2.])
     """
 
-    tau0: float = 0.1
+    tau0: float = number(0.1, above=0)
 
     name = "levenberg"
     needs = ("residuals", "jacobian")
-
-    def __post_init__(self) -> None:
-        require_number(self, "tau0", above=0)
 
     def start(self, problem: Any, theta: Array) -> State:
         return least_squares_state(problem, theta, tau=self.tau0)
