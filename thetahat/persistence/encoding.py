@@ -85,9 +85,14 @@ class Encoder:
             inside = [self.encode(each, where) for each in sorted(value, key=repr)]
             return {"set": inside}
         if isinstance(value, dict):
-            return self._dictionary(value, where)
+            items = [
+                [self.encode(key, where), self.encode(each, f"{where}[{key!r}]")]
+                for key, each in value.items()
+            ]
+            return {"dict": items}
         if kind is slice:
-            return {"slice": [self.encode(each, where) for each in _ends(value)]}
+            ends = (value.start, value.stop, value.step)
+            return {"slice": [self.encode(each, where) for each in ends]}
         if kind is bytes:
             return {"bytes": value.hex()}
         if isinstance(value, np.random.RandomState):
@@ -118,13 +123,6 @@ class Encoder:
             layout = [[name, array.dtype[name].str] for name in array.dtype.names]
             return {"array": place, "record": layout}
         return {"array": place, "order": "F"} if _is_fortran(array) else {"array": place}
-
-    def _dictionary(self, value: Mapping[Any, Any], where: str) -> Plain:
-        items = [
-            [self.encode(key, where), self.encode(each, f"{where}[{key!r}]")]
-            for key, each in value.items()
-        ]
-        return {"dict": items}
 
     def _sparse(self, value: Any, where: str) -> Plain:
         if value.format not in COMPRESSED:
@@ -295,10 +293,6 @@ def _is_number_type(kind: type) -> bool:
 
 def _is_fortran(array: Array) -> bool:
     return bool(array.flags.f_contiguous and not array.flags.c_contiguous)
-
-
-def _ends(value: slice) -> tuple[Any, Any, Any]:
-    return value.start, value.stop, value.step
 
 
 def _whole(number: Any) -> int:

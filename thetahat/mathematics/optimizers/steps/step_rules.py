@@ -122,7 +122,18 @@ class InverseTime(StepRule):
 
 
 @dataclass(frozen=True)
-class HeavyBall(StepRule):
+class MomentumRule(StepRule):
+    """Base class of rules that remember a velocity."""
+
+    alpha: float = number(0.9, at_least=0, below=1)
+    eta: float = number(0.1, above=0)
+
+    def start(self, theta: Array) -> Memory:
+        return 0.0 * theta
+
+
+@dataclass(frozen=True)
+class HeavyBall(MomentumRule):
     """Momentum: V_i = αV_{i−1} − ηg_i with V₀ = 0; move = V_i.
 
     Cost: O(d) per step and O(d) memory.
@@ -146,13 +157,7 @@ class HeavyBall(StepRule):
     array([-1.75])
     """
 
-    alpha: float = number(0.9, at_least=0, below=1)
-    eta: float = number(0.1, above=0)
-
     name = "heavy_ball"
-
-    def start(self, theta: Array) -> Memory:
-        return 0.0 * theta
 
     def move(self, t: int, gradient: Array, memory: Memory) -> tuple[Array, Memory]:
         velocity = self.alpha * memory - self.eta * gradient
@@ -160,7 +165,7 @@ class HeavyBall(StepRule):
 
 
 @dataclass(frozen=True)
-class LookAhead(StepRule):
+class LookAhead(MomentumRule):
     """Nesterov's momentum, V_i = αV_{i−1} − ηg_i, with g_i the gradient at w + αV_{i−1}.
 
     The rule keeps θ = w + αV, the point at which the gradient is needed, so that one gradient per
@@ -183,13 +188,7 @@ class LookAhead(StepRule):
     array([-1.5])
     """
 
-    alpha: float = number(0.9, at_least=0, below=1)
-    eta: float = number(0.1, above=0)
-
     name = "look_ahead"
-
-    def start(self, theta: Array) -> Memory:
-        return 0.0 * theta
 
     def move(self, t: int, gradient: Array, memory: Memory) -> tuple[Array, Memory]:
         velocity = self.alpha * memory - self.eta * gradient
