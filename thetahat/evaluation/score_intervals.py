@@ -107,12 +107,7 @@ def _best_kind(fits: Sequence[FoldFit], known: str | None, y: Array) -> str:
 
 
 def _of_accuracy(
-    fits: Sequence[FoldFit],
-    scores: Array,
-    metric: str,
-    known: str | None,
-    kind: str,
-    level: float,
+    fits: Sequence[FoldFit], scores: Array, metric: str, known: str | None, kind: str, level: float
 ) -> Interval:
     if known != "accuracy" or not _rows_held_once(fits):
         raise CapabilityError(
@@ -131,12 +126,7 @@ def _of_share(scores: Array, rows: float, kind: str, level: float) -> Interval:
 
 
 def _of_area(
-    fits: Sequence[FoldFit],
-    scores: Array,
-    metric: str,
-    known: str | None,
-    y: Array,
-    level: float,
+    fits: Sequence[FoldFit], scores: Array, metric: str, known: str | None, y: Array, level: float
 ) -> Interval:
     if known != "roc_auc" or not (_rows_held_once(fits) and _ranks_two_classes(fits, y)):
         raise CapabilityError(

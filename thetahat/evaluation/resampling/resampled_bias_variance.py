@@ -78,12 +78,7 @@ class ResampledBiasVariance:
 
 
 def resampled_bias_variance(
-    learner: Any,
-    X: Any,
-    y: Any,
-    *,
-    n_resamples: int = 100,
-    random_state: RandomState = None,
+    learner: Any, X: Any, y: Any, *, n_resamples: int = 100, random_state: RandomState = None
 ) -> ResampledBiasVariance:
     """Decompose a learner's error into a systematic part and variance, by the bootstrap.
 

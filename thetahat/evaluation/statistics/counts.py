@@ -11,12 +11,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.estimator.parameters import check_value, one_of
-from thetahat.evaluation.statistics.outcome import (
-    HypothesisTest,
-    Interval,
-    require_level,
-    sample,
-)
+from thetahat.evaluation.statistics.outcome import HypothesisTest, Interval, require_level, sample
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 
@@ -25,11 +20,7 @@ SMALLEST_EXPECTED = 5.0
 
 
 def chi_square_fit(
-    observed: Any,
-    expected: Any = None,
-    *,
-    estimated: int = 0,
-    significance: float = 0.05,
+    observed: Any, expected: Any = None, *, estimated: int = 0, significance: float = 0.05
 ) -> HypothesisTest:
     """Test whether counts come from given shares (chi-square goodness-of-fit test).
 
@@ -210,10 +201,7 @@ def _chi_square(
         p=float(stats.chi2.sf(statistic, degrees)),
         significance=significance,
         assumptions=("independent observations", about_size),
-        details={
-            "expected": expected,
-            "critical": float(stats.chi2.isf(significance, degrees)),
-        },
+        details={"expected": expected, "critical": float(stats.chi2.isf(significance, degrees))},
     )
 
 

@@ -75,12 +75,7 @@ def paired_t(
 
 
 def corrected_resampled_t(
-    a: Any,
-    b: Any,
-    *,
-    test_share: float,
-    significance: float = 0.05,
-    least_spread: float = 0.0,
+    a: Any, b: Any, *, test_share: float, significance: float = 0.05, least_spread: float = 0.0
 ) -> HypothesisTest:
     """Paired t-test for scores whose training sets overlap, such as those of cross-validation.
 

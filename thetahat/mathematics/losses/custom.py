@@ -22,12 +22,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.autodiff import jvp, vjp
 from thetahat.mathematics.autodiff.trace import constant
 from thetahat.mathematics.losses.alignment import aligned
-from thetahat.mathematics.losses.base import (
-    Curved,
-    Loss,
-    Subdifferentiable,
-    Targets,
-)
+from thetahat.mathematics.losses.base import Curved, Loss, Subdifferentiable, Targets
 from thetahat.mathematics.losses.constant_search import best_number, best_scores
 from thetahat.mathematics.losses.examination import (
     examine_derivative,

@@ -16,12 +16,7 @@ from thetahat import _native
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import aligned, floating, in_floats, is_compiled
-from thetahat.mathematics.losses.base import (
-    Curved,
-    Subdifferentiable,
-    Targets,
-    UnboundedLikelihood,
-)
+from thetahat.mathematics.losses.base import Curved, Subdifferentiable, Targets, UnboundedLikelihood
 from thetahat.mathematics.losses.constants import class_shares
 from thetahat.mathematics.losses.families import CLASS_SCORES
 from thetahat.mathematics.losses.links import Link, link, log_sum_exp, row_sums, softmax

@@ -72,10 +72,7 @@ def least_squares_state(
         with one_blas_thread():
             gap = largest_entry(jacobian.T @ residuals)
     return State(
-        theta,
-        half_square(residuals),
-        gap,
-        {"residuals": residuals, "jacobian": jacobian, **memory},
+        theta, half_square(residuals), gap, {"residuals": residuals, "jacobian": jacobian, **memory}
     )
 
 
