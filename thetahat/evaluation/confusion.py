@@ -12,6 +12,7 @@ from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.validation import as_weight
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval, require_level
+from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 
@@ -75,13 +76,9 @@ class Confusion:
         place = self._place(label)
         return self._share(self.counts[place, place], self.counts[:, place].sum(), "precision")
 
+    @described_like(precision)
     def recall(self, label: Any = None) -> Interval:
         """The share of rows with the true label `label` that are predicted so. Cost: O(C).
-
-        Parameters
-        ----------
-        label : label, optional
-            The class to consider. By default the positive class, if there are two.
 
         Returns
         -------
@@ -90,13 +87,9 @@ class Confusion:
         place = self._place(label)
         return self._share(self.counts[place, place], self.counts[place].sum(), "recall")
 
+    @described_like(precision)
     def false_positive_rate(self, label: Any = None) -> Interval:
         """The share of rows of other labels that are predicted as `label`. Cost: O(C²).
-
-        Parameters
-        ----------
-        label : label, optional
-            The class to consider. By default the positive class, if there are two.
 
         Returns
         -------

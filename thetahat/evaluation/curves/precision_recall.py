@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from thetahat.evaluation.curves.bands import pointwise_bounds
+from thetahat.evaluation.curves.roc import roc_curve
 from thetahat.evaluation.curves.scores import Ranked, rank, two_classes
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval, require_level
+from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.types import Array
 
@@ -71,6 +73,7 @@ class PrecisionRecallCurve:
         axes.legend(frameon=False)
 
 
+@described_like(roc_curve)
 def precision_recall_curve(
     y: Any, scores: Any, *, positive: Any = None, level: float = 0.95, random_state: Any = 0
 ) -> PrecisionRecallCurve:
@@ -88,17 +91,8 @@ def precision_recall_curve(
 
     Parameters
     ----------
-    y : array-like of shape (n,)
-        The labels, of two classes.
-    scores : array-like of shape (n,)
-        One score per row, such as a probability or a decision value. Greater means more likely
-        positive.
-    positive : label, optional
-        The label of the positive class. By default the second label in sorted order.
     level : float, default=0.95
         Confidence level of the average precision and the band, between 0 and 1.
-    random_state : int, Generator or None, default=0
-        Has no effect, as no random numbers are used.
 
     Returns
     -------

@@ -25,6 +25,7 @@ from thetahat.evaluation.statistics.outcome import (
     pair_of_samples,
     require_level,
 )
+from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 
@@ -74,6 +75,7 @@ def paired_t(
     )
 
 
+@described_like(paired_t)
 def corrected_resampled_t(
     a: Any, b: Any, *, test_share: float, significance: float = 0.05, least_spread: float = 0.0
 ) -> HypothesisTest:
@@ -91,11 +93,6 @@ def corrected_resampled_t(
         Scores of the two models on the same k splits.
     test_share : float
         The share of rows in each test set, n_test/(n_test + n_train): 0.2 for five folds.
-    significance : float, default=0.05
-        Significance level. The hypothesis is rejected if p is below it.
-    least_spread : float, default=0.0
-        Standard deviation of the differences to assume if all differences are equal. With 0 it is
-        taken as unknown, and the hypothesis is not rejected.
 
     Returns
     -------
