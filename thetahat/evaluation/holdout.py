@@ -190,7 +190,9 @@ class HoldOut:
                 "wider. Hold out fresh rows for the final result.",
                 ReuseWarning,
             )
-        surprise = log(self._shares(self.uses + 1) / (1 - self.level)) + sum(self._revealed)
+        uses = self.uses + 1
+        shares = self.planned or uses * (uses + 1)
+        surprise = log(shares / (1 - self.level)) + sum(self._revealed)
         step = self.step or 1 / self.n_held
         answers = np.rint(np.arange(self.n_held + 1) / (self.n_held * step)).astype(int)
         answer = int(answers[errors])
@@ -243,9 +245,6 @@ class HoldOut:
         times = uses if self.chosen == "beforehand" else uses * (uses + 1)
         lost = log(2 * times) + sum(self._revealed[:-1]) - 2 * self.n_held * slack**2
         return 1 - exp(min(0.0, lost))
-
-    def _shares(self, use: int) -> int:
-        return self.planned or use * (use + 1)
 
     def _nats(self, answer: int) -> float:
         """−log w of an answer given the earlier ones: how much it may reveal."""
