@@ -79,12 +79,18 @@ def test_intervals_of_the_mean_square_cover():
     ("call", "message"),
     [
         (lambda: th.confusion([1, 0], [1]), "one true and one predicted label"),
-        (lambda: th.confusion([0, 1], [0, 1], sample_weight=[1]), r"shape \(1,\) for 2 rows"),
+        (
+            lambda: th.confusion([0, 1], [0, 1], sample_weight=[1]),
+            r"sample_weight has shape \(1,\)",
+        ),
         (lambda: th.confusion([0, 1], [0, 1], sample_weight=[1, -1]), "first at row 1: -1"),
-        (lambda: th.confusion([0, 1], [0, 1], sample_weight=[np.nan, 1]), "first at row 0: nan"),
+        (
+            lambda: th.confusion([0, 1], [0, 1], sample_weight=[np.nan, 1]),
+            "sample_weight contains NaN",
+        ),
         (
             lambda: th.confusion([0, 1], [0, 1], sample_weight=[0, 0]),
-            "at least one positive weight",
+            "Give at least one row a positive weight",
         ),
         (lambda: th.confusion(TRUTH, CALLED).precision(), "There are 3 classes"),
         (lambda: th.confusion(TRUTH, CALLED).recall("z"), "belong to no class"),

@@ -277,7 +277,7 @@ def test_type_one_error_of_comparisons():
     ("call", "message"),
     [
         (lambda: th.evaluate(th.Ridge(), X[:3], Y[:3], cv=5), "cv=5 folds of 3 rows"),
-        (lambda: th.evaluate(th.Ridge(), X, Y[:-1]), "X has 240 rows, but y has 239"),
+        (lambda: th.evaluate(th.Ridge(), X, Y[:-1]), "X has 240 rows, but y has shape .239,."),
         (lambda: th.evaluate(th.Ridge(), X, Y, level=0.0), "level=0.0"),
         (lambda: th.evaluate(th.Ridge(), X, Y, interval="wald"), "interval='wald' must be one of"),
         (lambda: th.evaluate(th.Ridge(), X, Y, interval="wilson"), "needs accuracy"),

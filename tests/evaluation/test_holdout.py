@@ -208,7 +208,7 @@ X_FEW, Y_FEW = np.arange(40.0)[:, None], np.arange(40) % 2
         (lambda: th.HoldOut([[1.0]], [1], share=0.25), "no training rows or no held-out rows"),
         (lambda: th.HoldOut([[1.0]], [1], share=0.0), "share=0.0"),
         (lambda: hold_out().confidence_left(0.0), "accuracy=0.0"),
-        (lambda: hold_out(planned=2.5), "planned=2.5 must be None or a whole number"),
+        (lambda: hold_out(planned=2.5), "planned=2.5 must be None, or a whole number"),
         (lambda: hold_out(planned="a"), "planned='a'"),
         (lambda: hold_out(planned=0), "planned=0"),
         (lambda: hold_out(chosen="never"), "chosen='never'"),

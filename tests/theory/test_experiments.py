@@ -266,7 +266,7 @@ def test_a_column_of_labels_is_the_labels():
 @pytest.mark.parametrize(
     ("rows", "options", "message"),
     [
-        (100, {}, r"X has shape \(200, 2\) and y \(100,\)"),
+        (100, {}, r"X has 200 rows, but y has shape \(100,\)"),
         (200, {"failure": 1.5}, "failure=1.5 must be a number strictly"),
         (200, {"failure": 0.0}, "failure=0.0"),
         (200, {"holdout_share": 1.0}, "holdout_share=1.0"),

@@ -83,11 +83,7 @@ class Bins:
 
     @classmethod
     def from_summary(
-        cls,
-        summary: QuantileSummary,
-        *,
-        max_bins: int = MAX_BINS,
-        categorical: Sequence[int] = (),
+        cls, summary: QuantileSummary, *, max_bins: int = MAX_BINS, categorical: Sequence[int] = ()
     ) -> Bins:
         """Bins from one pass over the rows of any source."""
         kinds = set(categorical)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
@@ -13,16 +15,9 @@ from thetahat.foundation.types import Array
 def chosen_rows(source: Source, numbers: Array) -> Block:
     """The rows of these numbers, in that order. Cost: one pass, where they are not in memory."""
     if isinstance(source, InMemory):
-        return Block(
-            X=source.X[numbers],
-            y=None if source.y is None else source.y[numbers],
-            weight=None if source.weight is None else source.weight[numbers],
-        )
+        return Block(X=source.X, y=source.y, weight=source.weight).take(numbers)
     ordered, place = np.unique(numbers, return_inverse=True)
-    found = [
-        _of_block(block, ordered[_first(ordered, block) : _last(ordered, block)] - block.start)
-        for block in source.blocks()
-    ]
+    found = [_those_in(block, ordered) for block in source.blocks()]
 
     def joined(parts: list[Array]) -> Array | None:
         return None if parts[0] is None else np.concatenate(parts)[place]
@@ -32,17 +27,8 @@ def chosen_rows(source: Source, numbers: Array) -> Block:
     return Block(X=X, y=y, weight=weight)
 
 
-def _first(ordered: Array, block: Block) -> int:
-    return int(np.searchsorted(ordered, block.start))
-
-
-def _last(ordered: Array, block: Block) -> int:
-    return int(np.searchsorted(ordered, block.start + block.n_rows))
-
-
-def _of_block(block: Block, rows: Array) -> Block:
-    return Block(
-        X=dense_rows(Block(X=block.X[rows])),
-        y=None if block.y is None else block.y[rows],
-        weight=None if block.weight is None else block.weight[rows],
-    )
+def _those_in(block: Block, ordered: Array) -> Block:
+    """The rows of a block whose numbers are among `ordered`, dense."""
+    first, last = np.searchsorted(ordered, [block.start, block.start + block.n_rows])
+    part = block.take(ordered[first:last] - block.start)
+    return replace(part, X=dense_rows(part))

@@ -69,13 +69,7 @@ class InMemory(Source):
         for start in range(0, n, step):
             if start >= behind:
                 release_rows(self.X, start - behind, start - behind + step)
-            rows = slice(start, min(n, start + step))
-            yield Block(
-                X=self.X[rows] if self.is_sparse else np.asarray(self.X[rows]),
-                y=None if self.y is None else self.y[rows],
-                weight=None if self.weight is None else self.weight[rows],
-                start=start,
-            )
+            yield self.whole.take(slice(start, min(n, start + step)))
 
     @property
     def block_rows(self) -> int:

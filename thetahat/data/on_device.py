@@ -30,14 +30,9 @@ class OnDevice(Source):
 
     def blocks(self) -> Iterator[Block]:
         step = max(1, BLOCK_BYTES // (8 * max(1, self.n_features)))
+        whole = Block(X=self.X, y=self.y, weight=self.weight)
         for start in range(0, self.n_rows, step):
-            rows = slice(start, min(self.n_rows, start + step))
-            yield Block(
-                X=self.X[rows, :],
-                y=None if self.y is None else self.y[rows],
-                weight=None if self.weight is None else self.weight[rows],
-                start=start,
-            )
+            yield whole.take(slice(start, min(self.n_rows, start + step)))
 
     def map_rows(self, function: Callable[[Block], Array]) -> Array:
         """Stack ``function(block)`` over all blocks, on the device."""

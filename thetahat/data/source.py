@@ -66,6 +66,15 @@ class Block:
     def n_rows(self) -> int:
         return int(self.X.shape[0])
 
+    def take(self, rows: Any) -> Block:
+        """Some of the rows, given by number or as a slice."""
+        return Block(
+            X=self.X[rows],
+            y=None if self.y is None else self.y[rows],
+            weight=None if self.weight is None else self.weight[rows],
+            start=self.start + (rows.start or 0) if isinstance(rows, slice) else 0,
+        )
+
     @property
     def targets(self) -> Array:
         """``y``, for methods that need it."""

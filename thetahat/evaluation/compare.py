@@ -12,13 +12,15 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
+from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.cross_fitting import Progress, where_they_ran
-from thetahat.evaluation.evaluate import Evaluation, evaluate_all
+from thetahat.evaluation.evaluate import Evaluation, evaluate, evaluate_all
 from thetahat.evaluation.pairs import TESTS, Pair, judged_pairs
 from thetahat.evaluation.statistics.outcome import HypothesisTest, require_level
 from thetahat.evaluation.statistics.ranks import friedman, nemenyi
+from thetahat.foundation.docstrings import described_like
+from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import ParameterError
-from thetahat.foundation.optional import optional_import
 
 
 @dataclass(frozen=True)
@@ -102,20 +104,9 @@ class Comparison:
 
     __repr__ = __str__
 
-    def plot(self, axes: Any = None) -> Any:
-        """Plot the mean score and interval of every model, best first. Cost: O(models).
-
-        Parameters
-        ----------
-        axes : matplotlib Axes, optional
-            The axes to draw on. By default a new figure is created.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        plt = optional_import("matplotlib.pyplot", extra="plot", purpose="Comparison.plot")
-        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
+    @draws
+    def plot(self, axes: Any = None) -> None:
+        """Plot the mean score and interval of every model, best first. Cost: O(models)."""
         names = list(self.evaluations)
         for place, name in enumerate(reversed(names)):
             evaluation = self.evaluations[name]
@@ -124,9 +115,9 @@ class Comparison:
             axes.plot(scores, np.full(scores.size, place), "|", color="0.5", ms=9)
             axes.plot(interval.estimate, place, "o", color="C0")
         axes.set(yticks=range(len(names)), yticklabels=names[::-1], xlabel=self.metric)
-        return axes
 
 
+@described_like(evaluate)
 def compare(
     models: Mapping[str, Any],
     X: Any,
@@ -153,8 +144,6 @@ def compare(
     models : dict of str to estimator
         At least two estimators with scikit-learn's interface, by name. Each is cloned before each
         fit, so the objects themselves stay unfitted.
-    X, y : array-like, sparse, table
-        The rows and their targets, held in memory. A table of one column is accepted for y.
     cv : int, "bootstrap", splitter or iterable, default=5
         How the rows are split into training rows and held-out rows, the same for all models; see
         `evaluate`. Ignored by test="5x2cv", which has its own folds.
@@ -179,16 +168,6 @@ def compare(
         Confidence level of the intervals, between 0 and 1. Tests reject at 1 − level.
     interval : str, default="auto"
         How confidence intervals of the scores are computed; see `evaluate`.
-    groups : array-like, optional
-        The group of each row, for splitters that keep the rows of a group together, such as
-        ``GroupKFold``.
-    sample_weight : array-like, optional
-        Row weights for the fits. The scores are not weighted.
-    random_state : int, default=0
-        Seed for shuffling or drawing the rows. The same seed gives the same folds.
-    progress : bool or callable, default=False
-        Whether to report each finished fit. True prints to standard error. A callable is called
-        as ``progress(done, total, name)``.
 
     Returns
     -------
@@ -208,10 +187,7 @@ def compare(
             f"compare: models is a {type(models).__name__}. Give a dict of models by name, such as "
             '{"plain": LinearRegression(), "shrunk": Ridge()}.'
         )
-    if test not in TESTS:
-        raise ParameterError(
-            f"compare: test={test!r} must be one of {', '.join(map(repr, TESTS))}."
-        )
+    check_value(test, one_of(*TESTS), "test", "compare")
     if len(models) < 2:
         raise ParameterError(
             f"compare: {len(models)} model{'s' * (len(models) != 1)} given. Give at least two."

@@ -9,8 +9,10 @@ import numpy as np
 
 from thetahat.data.column_targets import one_column
 from thetahat.data.columns.labels import LabelEncoding
+from thetahat.data.validation import as_weight
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval, require_level
+from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 
@@ -74,13 +76,9 @@ class Confusion:
         place = self._place(label)
         return self._share(self.counts[place, place], self.counts[:, place].sum(), "precision")
 
+    @described_like(precision)
     def recall(self, label: Any = None) -> Interval:
         """The share of rows with the true label `label` that are predicted so. Cost: O(C).
-
-        Parameters
-        ----------
-        label : label, optional
-            The class to consider. By default the positive class, if there are two.
 
         Returns
         -------
@@ -89,13 +87,9 @@ class Confusion:
         place = self._place(label)
         return self._share(self.counts[place, place], self.counts[place].sum(), "recall")
 
+    @described_like(precision)
     def false_positive_rate(self, label: Any = None) -> Interval:
         """The share of rows of other labels that are predicted as `label`. Cost: O(C²).
-
-        Parameters
-        ----------
-        label : label, optional
-            The class to consider. By default the positive class, if there are two.
 
         Returns
         -------
@@ -173,25 +167,8 @@ def confusion(
     encoding = LabelEncoding.of(np.concatenate([truth, called]))
     a, b = encoding.encode(truth), encoding.encode(called)
     size = encoding.n_classes
-    weight = None if sample_weight is None else _weights(sample_weight, truth.size)
+    weight = None
+    if sample_weight is not None:
+        weight = as_weight(one_column(sample_weight), truth.size, "confusion")
     counts = np.bincount(a * size + b, weights=weight, minlength=size * size)
     return Confusion(encoding.classes, counts.reshape(size, size), level)
-
-
-def _weights(values: Any, n: int) -> Array:
-    weight = np.asarray(one_column(values), dtype=float)
-    if weight.shape != (n,):
-        raise DataError(
-            f"confusion: sample_weight has shape {weight.shape} for {n} rows. Give one weight per "
-            "row."
-        )
-    wrong = ~(np.isfinite(weight) & (weight >= 0))
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise DataError(
-            f"confusion: {int(wrong.sum())} of {n} weights are negative or not finite (first at "
-            f"row {row}: {weight[row]:g}). Give finite weights ≥ 0."
-        )
-    if not weight.any():
-        raise DataError(f"confusion: all {n} weights are 0. Give at least one positive weight.")
-    return weight

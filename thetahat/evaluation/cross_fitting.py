@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from thetahat.data.column_targets import one_column
 from thetahat.data.resampling import take_rows
 from thetahat.evaluation.folds import Fold
 from thetahat.evaluation.parallel.scheduling import run_as_available
@@ -122,61 +123,43 @@ class _FoldWork:
 
     def __call__(self, task: tuple[str, int]) -> FoldFit:
         name, number = task
-        return _fit_one(
+        (train, test), weight = self.folds[number], self.sample_weight
+        learner = clone(self.models[name])
+        weights = {} if weight is None else {"sample_weight": weight[train]}
+        seen, targets = take_rows(self.X, train), take_rows(self.y, train)
+        begun = time.perf_counter()
+        try:
+            learner.fit(seen, targets, **weights)
+        except Exception as failure:
+            failure.add_note(f"(while fitting {name!r} on fold {number})")
+            raise
+        fitted = time.perf_counter()
+        held, truth = take_rows(self.X, test), take_rows(self.y, test)
+        predictions = np.asarray(learner.predict(held))
+        certainty = _certainty(learner, held)
+        predicted = time.perf_counter()
+        scores = {}
+        for metric, scorer in self.scorers[name].items():
+            known = {"predictions": predictions} if scorer is accuracy_scorer else {}
+            scores[metric] = float(scorer(learner, held, truth, **known))
+            if not np.isfinite(scores[metric]):
+                raise DataError(
+                    f"The {metric} of {name!r} on fold {number} is {scores[metric]}: it is not "
+                    "defined on this fold, or the predictions are not finite. Use other folds "
+                    "(fewer, or stratified), another metric, or scale the columns."
+                )
+        return FoldFit(
             name,
-            self.models[name],
-            self.X,
-            self.y,
             number,
-            self.folds[number],
-            self.scorers[name],
-            self.sample_weight,
-            self.keep,
+            np.asarray(test),
+            predictions,
+            certainty,
+            scores,
+            fitted - begun,
+            predicted - fitted,
+            learner if self.keep else None,
+            trained_rows=int(np.count_nonzero(np.bincount(train))),
         )
-
-
-def _fit_one(
-    name: str,
-    model: Any,
-    X: Any,
-    y: Any,
-    number: int,
-    fold: Fold,
-    scorers: Mapping[str, Scorer],
-    sample_weight: Array | None,
-    keep: bool,
-) -> FoldFit:
-    train, test = fold
-    learner = clone(model)
-    weights = {} if sample_weight is None else {"sample_weight": sample_weight[train]}
-    seen, targets = take_rows(X, train), take_rows(y, train)
-    begun = time.perf_counter()
-    try:
-        learner.fit(seen, targets, **weights)
-    except Exception as failure:
-        failure.add_note(f"(while fitting {name!r} on fold {number})")
-        raise
-    fitted = time.perf_counter()
-    held, truth = take_rows(X, test), take_rows(y, test)
-    predictions = np.asarray(learner.predict(held))
-    certainty = _certainty(learner, held)
-    predicted = time.perf_counter()
-    scores = {
-        metric: _score(scorer, learner, held, truth, predictions, metric, name, number)
-        for metric, scorer in scorers.items()
-    }
-    return FoldFit(
-        name,
-        number,
-        np.asarray(test),
-        predictions,
-        certainty,
-        scores,
-        fitted - begun,
-        predicted - fitted,
-        learner if keep else None,
-        trained_rows=int(np.count_nonzero(np.bincount(train))),
-    )
 
 
 def _certainty(learner: Any, X: Any) -> Array | None:
@@ -207,22 +190,12 @@ def rows_right(predicted: Array, truth: Array) -> Array | None:
     return same if same.ndim == 1 else same.all(axis=1)
 
 
-def _score(
-    scorer: Scorer,
-    learner: Any,
-    X: Any,
-    y: Any,
-    predictions: Array,
-    metric: str,
-    name: str,
-    number: int,
-) -> float:
-    known = {"predictions": predictions} if scorer is accuracy_scorer else {}
-    score = float(scorer(learner, X, y, **known))
-    if not np.isfinite(score):
+def rows_wrong(model: Any, X: Any, y: Array, who: str) -> Array:
+    """Whether a fitted classifier predicts each row wrongly."""
+    called = np.asarray(one_column(model.predict(X)))
+    if called.shape != y.shape:
         raise DataError(
-            f"The {metric} of {name!r} on fold {number} is {score}: it is not defined on this "
-            "fold, or the predictions are not finite. Use other folds (fewer, or stratified), "
-            "another metric, or scale the columns."
+            f"{who}: {type(model).__name__}.predict gave shape {called.shape} for {y.size} rows. "
+            "Give a classifier that predicts one label per row."
         )
-    return score
+    return called != y

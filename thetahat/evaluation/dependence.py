@@ -13,8 +13,8 @@ from thetahat.data.columns.replaced_column import column_labels, column_of, exch
 from thetahat.data.columns.variables import ArrayVariable, Variable, variables
 from thetahat.data.resampling import subset_rows, take_rows
 from thetahat.evaluation.statistics.outcome import require_level
+from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import ParameterError
-from thetahat.foundation.optional import optional_import
 from thetahat.foundation.types import Array
 
 
@@ -58,20 +58,9 @@ class PartialDependence:
         """Whether the values of the column are numbers."""
         return all(isinstance(value, int | float) for value in self.values)
 
-    def plot(self, axes: Any = None) -> Any:
-        """Plot the curve with its band, or points for categories. Cost: O(values).
-
-        Parameters
-        ----------
-        axes : matplotlib Axes, optional
-            The axes to draw on. By default a new figure is created.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        plt = optional_import("matplotlib.pyplot", extra="plot", purpose="PartialDependence.plot")
-        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
+    @draws
+    def plot(self, axes: Any = None) -> None:
+        """Plot the curve with its band, or points for categories. Cost: O(values)."""
         if self.is_numeric:
             axes.fill_between(self.values, self.low, self.high, color="C0", alpha=0.2, lw=0)
             axes.plot(self.values, self.mean, color="C0")
@@ -79,7 +68,6 @@ class PartialDependence:
             half = np.array([self.mean - self.low, self.high - self.mean])
             axes.errorbar([str(v) for v in self.values], self.mean, half, fmt="o", color="C0")
         axes.set(xlabel=str(self.column), ylabel=self.response)
-        return axes
 
 
 def partial_dependence(

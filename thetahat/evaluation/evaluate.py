@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring, get_scorer
 
-from thetahat.data.column_targets import one_column
 from thetahat.data.validation import as_weight
 from thetahat.evaluation.cross_fitting import (
     FoldFit,
@@ -22,12 +21,12 @@ from thetahat.evaluation.cross_fitting import (
     rows_right,
     where_they_ran,
 )
-from thetahat.evaluation.folds import Fold, are_a_partition, folds_of, rows_in
+from thetahat.evaluation.folds import Fold, are_a_partition, folds_of, targets_of
 from thetahat.evaluation.metrics import known_as, own_score
 from thetahat.evaluation.score_intervals import score_interval
 from thetahat.evaluation.statistics.outcome import Interval, require_level
-from thetahat.foundation.errors import DataError, ParameterError
-from thetahat.foundation.optional import optional_import
+from thetahat.foundation.drawing import draws
+from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 
 
@@ -101,23 +100,16 @@ class Evaluation:
 
     __repr__ = __str__
 
-    def plot(self, metric: str | None = None, axes: Any = None) -> Any:
+    @draws
+    def plot(self, metric: str | None = None, axes: Any = None) -> None:
         """Plot the score of each fold, the mean score and its interval. Cost: O(folds).
 
         Parameters
         ----------
         metric : str, optional
             The metric to plot. By default the first one.
-        axes : matplotlib Axes, optional
-            The axes to draw on. By default a new figure is created.
-
-        Returns
-        -------
-        matplotlib Axes
         """
-        plt = optional_import("matplotlib.pyplot", extra="plot", purpose="Evaluation.plot")
         metric = metric or next(iter(self.scores))
-        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
         interval = self.intervals[metric]
         folds = np.arange(1, len(self.fits) + 1)
         if np.isfinite([interval.low, interval.high]).all():
@@ -125,7 +117,6 @@ class Evaluation:
         axes.axhline(interval.estimate, color="C0")
         axes.plot(folds, self.scores[metric], "o", color="black")
         axes.set(xlabel="fold", ylabel=metric, xticks=folds, title=f"{self.name}: {interval}")
-        return axes
 
 
 def evaluate(
@@ -246,13 +237,7 @@ def evaluate_all(
 ) -> dict[str, Evaluation]:
     """Evaluate every model on the same folds."""
     require_level(level)
-    y = one_column(y)
-    targets = np.asarray(y)
-    found = len(targets) if targets.ndim else 0
-    if found != rows_in(X):
-        raise DataError(
-            f"X has {rows_in(X)} rows, but y has {found} targets. Give one target per row."
-        )
+    y, targets = targets_of(X, y, "evaluate")
     classify = [is_classifier(model) for model in models.values()]
     if any(classify) and not all(classify):
         raise ParameterError(

@@ -95,6 +95,18 @@ def rows_in(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
+def targets_of(X: Any, y: Any, who: str, *, several: bool = True) -> tuple[Any, Array]:
+    """The targets, a single column as (n,), as they are and as an array; one for each row of X."""
+    given = one_column(y)
+    targets = np.asarray(given)
+    if targets.shape[:1] != (rows_in(X),) or (targets.ndim > 1 and not several):
+        raise DataError(
+            f"{who}: X has {rows_in(X)} rows, but y has shape {targets.shape}. Give one target per "
+            "row."
+        )
+    return given, targets
+
+
 def are_a_partition(folds: list[Fold], n: int) -> bool:
     """Whether every row is held out exactly once."""
     return sum(len(test) for _, test in folds) == n and none_twice([test for _, test in folds])

@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.column_targets import one_column
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.resampling import take_rows
-from thetahat.estimator.parameters import none, whole
-from thetahat.evaluation.folds import rows_in
+from thetahat.estimator.parameters import check_value, inner_fraction, none, one_of, whole
+from thetahat.evaluation.cross_fitting import rows_wrong
+from thetahat.evaluation.folds import targets_of
 from thetahat.evaluation.proportion_tails import bounds_of_share
 from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.foundation.caller_warning import warn
@@ -137,21 +137,9 @@ class HoldOut:
         require_level(share, "share")
         if step is not None:
             require_level(step, "step")
-        if not (none | whole(1)).holds(planned):
-            raise ParameterError(
-                f"HoldOut: planned={planned!r} must be None or a whole number ≥ 1."
-            )
-        if chosen not in ("by_answers", "beforehand"):
-            raise ParameterError(
-                f"HoldOut: chosen={chosen!r} must be 'by_answers' or 'beforehand'."
-            )
-        given = one_column(y)
-        labels = np.asarray(given)
-        if labels.shape != (rows_in(X),):
-            raise DataError(
-                f"HoldOut: X has {rows_in(X)} rows, but y has shape {labels.shape}. Give one label "
-                "per row."
-            )
+        check_value(planned, none | whole(1), "planned", "HoldOut")
+        check_value(chosen, one_of("by_answers", "beforehand"), "chosen", "HoldOut")
+        given, labels = targets_of(X, y, "HoldOut", several=False)
         _require_labels(labels)
         held = _held_back(labels, share, stratify, generator(random_state))
         if not held.any() or held.all():
@@ -194,7 +182,7 @@ class HoldOut:
                 f"HoldOut: all {self.planned} planned uses are spent, so no confidence is left. "
                 "Hold out fresh rows, or use a larger planned."
             )
-        errors = int(np.sum(_labels_by(model, self._X, self._y) != self._y))
+        errors = int(_wrong(model, self._X, self._y).sum())
         if self.uses == 1:
             warn(
                 f"HoldOut: the same {self.n_held} rows are used a second time. The best of several "
@@ -202,7 +190,9 @@ class HoldOut:
                 "wider. Hold out fresh rows for the final result.",
                 ReuseWarning,
             )
-        surprise = log(self._shares(self.uses + 1) / (1 - self.level)) + sum(self._revealed)
+        uses = self.uses + 1
+        shares = self.planned or uses * (uses + 1)
+        surprise = log(shares / (1 - self.level)) + sum(self._revealed)
         step = self.step or 1 / self.n_held
         answers = np.rint(np.arange(self.n_held + 1) / (self.n_held * step)).astype(int)
         answer = int(answers[errors])
@@ -230,8 +220,7 @@ class HoldOut:
         float
         """
         labels = np.asarray(self.y_train)
-        own = float(np.mean(_labels_by(model, self.X_train, labels) != labels))
-        return self.error(model).estimate - own
+        return self.error(model).estimate - float(_wrong(model, self.X_train, labels).mean())
 
     def confidence_left(self, accuracy: float) -> float:
         """The confidence that all answers so far are within `accuracy` of the true errors.
@@ -249,17 +238,13 @@ class HoldOut:
         -------
         float
         """
-        if not 0 < accuracy < 1:
-            raise ParameterError(f"confidence_left: accuracy={accuracy!r} must lie in (0, 1).")
+        check_value(accuracy, inner_fraction, "accuracy", "confidence_left")
         uses, slack = max(1, self.uses), accuracy - (self.step or 0.0) / 2
         if slack <= 0:
             return 0.0
         times = uses if self.chosen == "beforehand" else uses * (uses + 1)
         lost = log(2 * times) + sum(self._revealed[:-1]) - 2 * self.n_held * slack**2
         return 1 - exp(min(0.0, lost))
-
-    def _shares(self, use: int) -> int:
-        return self.planned or use * (use + 1)
 
     def _nats(self, answer: int) -> float:
         """−log w of an answer given the earlier ones: how much it may reveal."""
@@ -289,7 +274,7 @@ def _require_labels(y: Array) -> None:
         )
 
 
-def _labels_by(model: Any, X: Any, y: Array) -> Array:
+def _wrong(model: Any, X: Any, y: Array) -> Array:
     from sklearn.base import is_regressor
 
     if hasattr(model, "__sklearn_tags__") and is_regressor(model):
@@ -297,13 +282,7 @@ def _labels_by(model: Any, X: Any, y: Array) -> Array:
             f"HoldOut: {type(model).__name__} is a regressor, but HoldOut counts errors of "
             "classifiers. Use evaluate or regression_errors for a regressor."
         )
-    called = np.asarray(one_column(model.predict(X)))
-    if called.shape != y.shape:
-        raise DataError(
-            f"HoldOut: {type(model).__name__}.predict gave shape {called.shape} for {y.size} rows. "
-            "Give a model that predicts one label per row."
-        )
-    return called
+    return rows_wrong(model, X, y, "HoldOut")
 
 
 def _held_back(y: Array, share: float, stratify: bool, random: np.random.Generator) -> Array:

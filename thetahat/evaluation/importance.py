@@ -11,10 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.columns.replaced_column import column_labels, exchanged
 from thetahat.data.resampling import take_rows
+from thetahat.estimator.parameters import check_value, whole
+from thetahat.evaluation.evaluate import scorers_for
 from thetahat.evaluation.statistics.outcome import Interval, require_level
-from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.drawing import draws
 from thetahat.foundation.many_fits import Failure, parallel_map
-from thetahat.foundation.optional import optional_import
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 
@@ -58,22 +59,15 @@ class Importances:
 
     __repr__ = __str__
 
-    def plot(self, axes: Any = None, most: int = 20) -> Any:
+    @draws
+    def plot(self, axes: Any = None, most: int = 20) -> None:
         """Plot the largest importances with their intervals. Cost: O(columns).
 
         Parameters
         ----------
-        axes : matplotlib Axes, optional
-            The axes to draw on. By default a new figure is created.
         most : int, default=20
             The largest number of columns to show.
-
-        Returns
-        -------
-        matplotlib Axes
         """
-        plt = optional_import("matplotlib.pyplot", extra="plot", purpose="Importances.plot")
-        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
         shown = list(self.intervals.items())[:most][::-1]
         for place, (_, each) in enumerate(shown):
             axes.plot([each.low, each.high], [place, place], color="C0", lw=3, alpha=0.4)
@@ -81,7 +75,6 @@ class Importances:
         axes.axvline(0.0, color="0.7", lw=1)
         axes.set(yticks=range(len(shown)), yticklabels=[str(name) for name, _ in shown])
         axes.set_xlabel(f"{self.metric} lost when shuffled")
-        return axes
 
 
 def importances(
@@ -136,15 +129,12 @@ def importances(
     """
     require_level(level)
     check_is_fitted(model)
-    if n_repeats < 2:
-        raise ParameterError(
-            f"importances: n_repeats={n_repeats} must be ≥ 2, as one repeat has no spread."
-        )
+    check_value(n_repeats, whole(2), "n_repeats", "importances")
     scorer = check_scoring(model, scoring)
     labels, n = column_labels(X), len(np.asarray(y))
     random = generator(random_state)
     draws = [(random.integers(n, size=n), random.permutation(n)) for _ in range(n_repeats)]
-    whole = float(scorer(model, X, y))
+    intact = float(scorer(model, X, y))
     samples = [(take_rows(X, rows), take_rows(y, rows), order) for rows, order in draws]
     kept = [float(scorer(model, rows, targets)) for rows, targets, _ in samples]
 
@@ -161,7 +151,8 @@ def importances(
             raise lost.error
         found[label] = _interval(lost, level)
     ranked = sorted(found.items(), key=lambda item: -item[1].estimate)
-    return Importances(_metric(scoring, model), whole, dict(ranked))
+    (metric,) = scorers_for(model, scoring)
+    return Importances(metric, intact, dict(ranked))
 
 
 def _interval(losses: Array, level: float) -> Interval:
@@ -169,11 +160,3 @@ def _interval(losses: Array, level: float) -> Interval:
 
     mean, half = float(losses.mean()), float(losses.std(ddof=1)) * stats.norm.isf((1 - level) / 2)
     return Interval(mean, mean - half, mean + half, level, "bootstrap and shuffles")
-
-
-def _metric(scoring: Any, model: Any) -> str:
-    from sklearn.base import is_classifier
-
-    if scoring is None:
-        return "accuracy" if is_classifier(model) else "r2"
-    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")

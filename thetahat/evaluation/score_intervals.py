@@ -28,13 +28,14 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.cross_fitting import FoldFit
 from thetahat.evaluation.folds import none_twice
 from thetahat.evaluation.metrics import range_of
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval, are_alike
 from thetahat.evaluation.statistics.ranking_quality import interval_of_areas, placements
-from thetahat.foundation.errors import CapabilityError, ParameterError
+from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 
@@ -56,8 +57,7 @@ def score_interval(
 
     `known` is the name of the metric in scikit-learn, which may differ from its label.
     """
-    if kind not in KINDS:
-        raise ParameterError(f"interval={kind!r} must be one of {', '.join(map(repr, KINDS))}.")
+    check_value(kind, one_of(*KINDS), "interval", "evaluate")
     scores = np.array([fit.scores[metric] for fit in fits])
     kind = _best_kind(fits, known, y) if kind == "auto" else kind
     if kind in ("wilson", "clopper_pearson"):
@@ -107,12 +107,7 @@ def _best_kind(fits: Sequence[FoldFit], known: str | None, y: Array) -> str:
 
 
 def _of_accuracy(
-    fits: Sequence[FoldFit],
-    scores: Array,
-    metric: str,
-    known: str | None,
-    kind: str,
-    level: float,
+    fits: Sequence[FoldFit], scores: Array, metric: str, known: str | None, kind: str, level: float
 ) -> Interval:
     if known != "accuracy" or not _rows_held_once(fits):
         raise CapabilityError(
@@ -131,12 +126,7 @@ def _of_share(scores: Array, rows: float, kind: str, level: float) -> Interval:
 
 
 def _of_area(
-    fits: Sequence[FoldFit],
-    scores: Array,
-    metric: str,
-    known: str | None,
-    y: Array,
-    level: float,
+    fits: Sequence[FoldFit], scores: Array, metric: str, known: str | None, y: Array, level: float
 ) -> Interval:
     if known != "roc_auc" or not (_rows_held_once(fits) and _ranks_two_classes(fits, y)):
         raise CapabilityError(

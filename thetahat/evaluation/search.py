@@ -11,15 +11,17 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from thetahat.data.column_targets import one_column
+from thetahat.estimator.parameters import check_value, one_of
+from thetahat.evaluation.compare import compare
 from thetahat.evaluation.cross_fitting import Progress, where_they_ran
-from thetahat.evaluation.evaluate import Evaluation, evaluate_all
+from thetahat.evaluation.evaluate import Evaluation, evaluate, evaluate_all
 from thetahat.evaluation.pairs import Pair, judged_pairs
+from thetahat.foundation.docstrings import described_like
+from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import ParameterError
-from thetahat.foundation.optional import optional_import
 from thetahat.foundation.types import Array
 
 Setting = dict[str, Any]
-CHOICES = ("best", "one_standard_error")
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,6 @@ class Search:
         name = self.evaluations[_best(self.evaluations, self.metric)].name
         if not self.pairs:
             return f"{name} is the only setting."
-        alike = len(self.not_worse)
         alike, others = len(self.not_worse), len(self.pairs)
         return (
             f"{self.pairs[0].sentence} Of {others} other setting{'s' * (others != 1)}, {alike} "
@@ -116,20 +117,9 @@ class Search:
 
     __repr__ = __str__
 
-    def plot(self, axes: Any = None) -> Any:
-        """Plot the mean score and interval of every setting. Cost: O(settings).
-
-        Parameters
-        ----------
-        axes : matplotlib Axes, optional
-            The axes to draw on. By default a new figure is created.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        plt = optional_import("matplotlib.pyplot", extra="plot", purpose="Search.plot")
-        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
+    @draws
+    def plot(self, axes: Any = None) -> None:
+        """Plot the mean score and interval of every setting. Cost: O(settings)."""
         for place, (setting, each) in enumerate(zip(self.settings, self.evaluations, strict=True)):
             interval = each.intervals[self.metric]
             colour = "C1" if setting == self.chosen else "C0"
@@ -141,9 +131,9 @@ class Search:
         names = [each.name for each in self.evaluations]
         axes.set(xticks=range(len(names)), ylabel=self.metric)
         axes.set_xticklabels(names, rotation=30, ha="right")
-        return axes
 
 
+@described_like(compare, evaluate)
 def search(
     model: Any,
     grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
@@ -170,14 +160,9 @@ def search(
 
     Parameters
     ----------
-    model : estimator
-        An estimator with scikit-learn's interface. It is cloned before each fit, so the object
-        itself stays unfitted.
     grid : dict of str to sequence, or list of such dicts
         Names of parameters, as in ``set_params``, and the values to try. For
         ``choose="one_standard_error"``, list the values of simpler models first.
-    X, y : array-like, sparse, table
-        The rows and their targets, held in memory. A table of one column is accepted for y.
     cv : int, "bootstrap", splitter or iterable, default=5
         How the rows are split into training rows and held-out rows, the same for all settings; see
         `evaluate`.
@@ -190,20 +175,6 @@ def search(
         whose mean score is within one standard error of it.
     refit : bool, default=True
         Whether to fit the model with the chosen setting on all rows.
-    level : float, default=0.95
-        Confidence level of the intervals, between 0 and 1. Tests reject at 1 − level.
-    interval : str, default="auto"
-        How confidence intervals of the scores are computed; see `evaluate`.
-    groups : array-like, optional
-        The group of each row, for splitters that keep the rows of a group together, such as
-        ``GroupKFold``.
-    sample_weight : array-like, optional
-        Row weights for the fits. The scores are not weighted.
-    random_state : int, default=0
-        Seed for shuffling or drawing the rows. The same seed gives the same folds.
-    progress : bool or callable, default=False
-        Whether to report each finished fit. True prints to standard error. A callable is called
-        as ``progress(done, total, name)``.
 
     Returns
     -------
@@ -217,10 +188,7 @@ def search(
     >>> found.best
     {'alpha': 0.01}
     """
-    if choose not in CHOICES:
-        raise ParameterError(
-            f"search: choose={choose!r} must be one of {', '.join(map(repr, CHOICES))}."
-        )
+    check_value(choose, one_of("best", "one_standard_error"), "choose", "search")
     settings = tuple(_settings(grid))
     names = _distinct([_name(setting) for setting in settings])
     found = evaluate_all(

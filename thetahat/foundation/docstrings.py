@@ -1,8 +1,9 @@
-"""Docstrings that name only what is new: the other entries come from the classes they extend.
+"""Docstrings that name only what is new: the other entries come from related classes or functions.
 
 A classifier and its regressor share most of their parameters. The class they both extend describes
 these once, and `complete` copies the descriptions into the docstring of each. Methods that override
-one of a base class need to describe only the arguments that differ.
+one of a base class need to describe only the arguments that differ; `described_like` does the same
+for functions.
 """
 
 from __future__ import annotations
@@ -48,11 +49,11 @@ def complete(cls: type, defaults: Mapping[str, Any]) -> None:
             _complete_function(method, [vars(base).get(name) for base in ours])
 
 
-def described_like(other: Callable[..., Any]) -> Callable[[Function], Function]:
-    """Complete the docstring of a function from one that shares arguments with it."""
+def described_like(*others: Callable[..., Any]) -> Callable[[Function], Function]:
+    """Complete the docstring of a function from others that share arguments with it."""
 
     def completed(function: Function) -> Function:
-        _complete_function(function, [other])
+        _complete_function(function, others)
         return function
 
     return completed

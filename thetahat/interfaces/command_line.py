@@ -82,8 +82,7 @@ def _let_go_of_output() -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="thetahat",
-        description="Train, compare and explain machine learning models on tables.",
+        prog="thetahat", description="Train, compare and explain machine learning models on tables."
     )
     parser.add_argument("--version", action="version", version=f"thetahat {thetahat.__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)

@@ -95,15 +95,8 @@ def _rich_table(headers: Sequence[str], rows: Sequence[Sequence[str]], best: int
 @contextmanager
 def _rich_progress(what: str) -> Iterator[Progress]:
     from rich.console import Console as Terminal
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-    from rich.progress import (
-        Progress as Bar,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
 
     columns: list[Any] = [
         TextColumn("{task.description}"),

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import MISSING, fields, replace
+from dataclasses import MISSING, field, fields, replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -24,9 +25,15 @@ class Part:
     aliases: ClassVar[tuple[str, ...]] = ()
     """Names that other libraries use for the same formula."""
 
+    def __post_init__(self) -> None:
+        """Check the parameters that are declared with `number` or `whole`."""
+        for declared in fields(self):  # type: ignore[arg-type]
+            if "check" in declared.metadata:
+                declared.metadata["check"](self, declared.name)
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name, so that ``loss__delta`` can be searched."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
 
     def set_params(self, **params: Any) -> Self:
         """Return a copy of this part with some parameters replaced; the part itself is frozen."""
@@ -45,6 +52,20 @@ class Part:
 
 
 P = TypeVar("P", bound=Part)
+
+
+def number(default: float, **limits: float) -> Any:
+    """A parameter that is a finite number, with limits as in `require_number`."""
+
+    def check(part: Part, name: str) -> None:
+        require_number(part, name, **limits)
+
+    return field(default=default, metadata={"check": check})
+
+
+def whole(default: int, *, at_least: int) -> Any:
+    """A parameter that is a whole number of at least this size."""
+    return field(default=default, metadata={"check": partial(require_whole, at_least=at_least)})
 
 
 def require_number(
@@ -114,7 +135,7 @@ def part_named(kind: str, given: str | P, base: type[P], parts: Mapping[str, typ
             + f" The names are {_listed(parts)}."
         )
     part = known[given]
-    needed = [field.name for field in fields(part) if field.default is MISSING]  # type: ignore[arg-type]
+    needed = [each.name for each in fields(part) if each.default is MISSING]  # type: ignore[arg-type]
     if needed:
         raise ParameterError(
             f"{kind}={given!r} needs a value for {', '.join(needed)}: "

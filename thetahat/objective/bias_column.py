@@ -19,16 +19,9 @@ from thetahat.objective.predictor import LinearPredictor, in_double
 
 @dataclass(frozen=True)
 class BiasColumn(LinearPredictor):
-    """z = Xβ + s·c with θ = (β, c); ``n_features`` counts the constant column.
+    """z = Xβ + s·c with θ = (β, c); ``n_features`` counts the constant column, ``scaling`` is s.
 
     Cost: as `LinearPredictor`.
-
-    Parameters
-    ----------
-    n_features : int
-        Columns of X, and one more.
-    scaling : float
-        s, the entry of the constant column.
 
     Examples
     --------

@@ -95,24 +95,9 @@ def choose_solver(
 ) -> tuple[Method, str]:
     """The method for this loss, penalty and size, and a one-line reason.
 
-    Parameters
-    ----------
-    loss, penalty : Loss, Penalty
-        The parts; their types say what they can do.
-    n_rows : int or None
-        Rows, where they are known before they are read.
-    n_parameters : int
-        The size of θ.
-    source_kind : {"memory", "stream"}
-        Whether a pass over the rows is cheap or reads a file again.
-    n_outputs : int
-        Columns of the raw prediction; 0 when it is 1-D.
-    predictor : type
-        The kind of predictor; it says which forms the risk has beside its gradient.
-
-    Returns
-    -------
-    Method, str
+    The types of the parts say what they can do. `n_rows` is None if it is not known before the rows
+    are read, `source_kind` is "memory" or, if each pass reads a file again, "stream", and
+    `n_outputs` is the number of columns of the raw prediction, 0 if it is 1-D.
 
     Examples
     --------

@@ -69,16 +69,8 @@ class EmpiricalRisk:
 
     Cost: one pass over the rows per call: O(n d) for values and gradients, O(n d²) for a Hessian.
 
-    Parameters
-    ----------
-    predictor : Predictor
-        f: how raw predictions come from θ.
-    loss : Loss
-        ℓ.
-    penalty : Penalty
-        R, of the parameters β that the predictor shows it: all but the intercept.
-    source : Source
-        The rows (x, y, w).
+    The predictor is f, the loss ℓ, and the penalty R, of the parameters β that the predictor shows
+    it: all but the intercept. The source holds the rows (x, y, w).
 
     Examples
     --------

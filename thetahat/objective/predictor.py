@@ -122,22 +122,13 @@ class Restrictable(LinearInParameters):
 
 @dataclass(frozen=True)
 class LinearPredictor(Restrictable):
-    """z = Xβ + b, for one output (``n_outputs=0``: z is 1-D) or several columns of them.
+    """z = Xβ + b, for one output (``n_outputs=0``: z is 1-D) or k columns of them.
 
     θ is the (d, k) coefficients row by row, then the k intercepts; that is, the (d + 1, k) matrix
     of an X with a last column of ones, which is never formed. The penalty does not see the
     intercepts.
 
     Cost: O(n d) to predict and to pull back (O(nnz) for sparse rows), O(n d²) for a Gram matrix.
-
-    Parameters
-    ----------
-    n_features : int
-        d, the columns of X.
-    n_outputs : int
-        k, the columns of z; 0 when z is 1-D.
-    fit_intercept : bool
-        Whether there is a b.
 
     Examples
     --------

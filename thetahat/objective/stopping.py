@@ -21,7 +21,6 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block
 from thetahat.foundation.precision import SUM_ROUNDING
-from thetahat.foundation.types import Matrix
 from thetahat.mathematics.losses.base import Subdifferentiable, Targets
 from thetahat.mathematics.optimizers.coordinate.coordinate_descent import CoordinateDescent
 from thetahat.mathematics.optimizers.coordinate.working_sets import WorkingSets
@@ -68,7 +67,8 @@ def _sizes(risk: Any) -> tuple[float, float, float]:
     if not total > 0:
         return 0.0, 0.0, 0.0
     with quiet():
-        squares = block.X.multiply(block.X) if _is_sparse(block.X) else np.square(block.X)
+        dense = isinstance(block.X, np.ndarray)
+        squares = np.square(block.X) if dense else block.X.multiply(block.X)
         column = math.sqrt(float(np.max(weight @ squares, initial=0.0)) / total)
         if risk.loss.targets not in (Targets.REAL, Targets.NONNEGATIVE):
             return column, 1.0, 1.0  # probabilities, margins: slopes of 1 at most
@@ -88,13 +88,4 @@ def _sizes(risk: Any) -> tuple[float, float, float]:
 def _some_rows(source: Any) -> Block:
     """Rows of all in memory, or of the first block of a file."""
     block = source.whole if isinstance(source, InMemory) else next(iter(source.blocks()))
-    rows = np.linspace(0, block.n_rows - 1, min(ROWS, block.n_rows)).astype(np.int64)
-    return Block(
-        X=block.X[rows],
-        y=None if block.y is None else block.y[rows],
-        weight=None if block.weight is None else block.weight[rows],
-    )
-
-
-def _is_sparse(X: Matrix) -> bool:
-    return not isinstance(X, np.ndarray)
+    return block.take(np.linspace(0, block.n_rows - 1, min(ROWS, block.n_rows)).astype(np.int64))

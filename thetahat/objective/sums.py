@@ -57,7 +57,8 @@ def value_sums(block: Block, predictor: Predictor, loss: Loss, theta: Array) -> 
         return Sums(_total_weight(block), found[:1])
     with quiet():
         z = predictor.raw(block.X, theta)
-        return Sums(_total_weight(block), (_weighted_value(block, loss, z),))
+        value = float(_weighted(block, loss.value(block.targets, z)).sum())
+        return Sums(_total_weight(block), (value,))
 
 
 def gradient_sums(block: Block, predictor: Predictor, loss: Any, theta: Array) -> Sums:
@@ -167,10 +168,6 @@ def majoriser_sums(
         weight = _weighted(block, loss.irls_weight(block.targets, z))
         gradient = predictor.pullback(block.X, weight * (z - block.y))
         return Sums(_total_weight(block), (gradient, predictor.gram(block.X, weight)))
-
-
-def _weighted_value(block: Block, loss: Loss, z: Array) -> float:
-    return float(_weighted(block, loss.value(block.targets, z)).sum())
 
 
 def _weighted(block: Block, values: Array) -> Array:

@@ -18,11 +18,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from thetahat.foundation.errors import CapabilityError, DataError
-from thetahat.persistence.identities import (
-    identified_class,
-    identified_function,
-    identity_of,
-)
+from thetahat.persistence.identities import identified_class, identified_function, identity_of
 
 STEPS = {
     "sklearn.pipeline": ("Pipeline", "FeatureUnion"),

@@ -126,7 +126,9 @@ def _described(
     path: str | os.PathLike[str], manifest: dict[str, Any], shapes: list[tuple[Any, str]]
 ) -> FileDescription:
     model = manifest["model"]
-    fields = _fields((_steps(model) or [model])[-1])
+    steps = _steps(model)
+    fields = _fields([model, *steps][-1])
+    n_features = _found([model, *steps], "n_features_in_")
     return FileDescription(
         path=os.fspath(path),
         model=_title(model),
@@ -135,9 +137,9 @@ def _described(
             for name, value in fields.items()
             if not name.endswith("_") and not name.startswith("_")
         },
-        columns=[str(name) for name in _entries(_first(model, "feature_names_in_"))],
-        n_features=_number(_first(model, "n_features_in_")),
-        classes=_entries(_last(model, "classes_")) or None,
+        columns=[str(name) for name in _entries(_found([model, *steps], "feature_names_in_"))],
+        n_features=n_features if isinstance(n_features, int) else None,
+        classes=_entries(_found([model, *reversed(steps)], "classes_")) or None,
         n_numbers=sum(math.prod(shape) for shape, _ in shapes),
         n_bytes=os.path.getsize(path),
         versions={str(k): str(v) for k, v in _dictionary(manifest.get("versions")).items()},
@@ -179,19 +181,9 @@ def _items(plain: Any) -> list[Any]:
     return inside if isinstance(inside, list) else []
 
 
-def _first(plain: Any, name: str) -> Any:
-    """An attribute of the model, or of the first step that has it."""
-    for holder in (plain, *_steps(plain)):
-        if name in _fields(holder):
-            return _fields(holder)[name]
-    return None
-
-
-def _last(plain: Any, name: str) -> Any:
-    for holder in (plain, *reversed(_steps(plain))):
-        if name in _fields(holder):
-            return _fields(holder)[name]
-    return None
+def _found(holders: list[Any], name: str) -> Any:
+    """An attribute of the first of these that has it."""
+    return next((_fields(each)[name] for each in holders if name in _fields(each)), None)
 
 
 def _entries(plain: Any) -> list[Any]:
@@ -199,10 +191,6 @@ def _entries(plain: Any) -> list[Any]:
     text = plain.get("text") if isinstance(plain, dict) else None
     entries = text[2] if isinstance(text, list) and len(text) == 3 else None
     return entries if isinstance(entries, list) else []
-
-
-def _number(plain: Any) -> int | None:
-    return plain if isinstance(plain, int) else None
 
 
 def _short(plain: Any) -> str:

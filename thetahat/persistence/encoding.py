@@ -22,7 +22,6 @@ one key that gives its type:
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cached_property
@@ -92,9 +91,14 @@ class Encoder:
             inside = [self.encode(each, where) for each in sorted(value, key=repr)]
             return {"set": inside}
         if isinstance(value, dict):
-            return self._dictionary(value, where)
+            items = [
+                [self.encode(key, where), self.encode(each, f"{where}[{key!r}]")]
+                for key, each in value.items()
+            ]
+            return {"dict": items}
         if kind is slice:
-            return {"slice": [self.encode(each, where) for each in _ends(value)]}
+            ends = (value.start, value.stop, value.step)
+            return {"slice": [self.encode(each, where) for each in ends]}
         if kind is bytes:
             return {"bytes": value.hex()}
         if isinstance(value, np.random.RandomState):
@@ -156,13 +160,6 @@ class Encoder:
             return {"pieces": [self._array(joined, where), self._array(lengths, where)]}
         return self._list(values, where)
 
-    def _dictionary(self, value: Mapping[Any, Any], where: str) -> Plain:
-        items = [
-            [self.encode(key, where), self.encode(each, f"{where}[{key!r}]")]
-            for key, each in value.items()
-        ]
-        return {"dict": items}
-
     def _sparse(self, value: Any, where: str) -> Plain:
         if value.format not in COMPRESSED:
             value = value.tocsr()
@@ -194,10 +191,6 @@ def _is_number_type(kind: type) -> bool:
 
 def _is_fortran(array: Array) -> bool:
     return bool(array.flags.f_contiguous and not array.flags.c_contiguous)
-
-
-def _ends(value: slice) -> tuple[Any, Any, Any]:
-    return value.start, value.stop, value.step
 
 
 def _join(arrays: list[Array]) -> bool:

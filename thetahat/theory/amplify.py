@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.column_targets import one_column
+from thetahat.evaluation.cross_fitting import rows_wrong
+from thetahat.evaluation.folds import targets_of
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval
 from thetahat.foundation.errors import DataError
@@ -117,11 +118,8 @@ def amplify(
     probability(failure, "failure", "amplify")
     rounds = amplification_rounds(success, failure / 2)
     random = generator(random_state)
-    rows, labels = np.asarray(X), np.asarray(one_column(y))
-    if labels.shape != rows.shape[:1]:
-        raise DataError(
-            f"amplify: X has shape {rows.shape} and y {labels.shape}. Give one label per row."
-        )
+    rows = np.asarray(X)
+    _, labels = targets_of(rows, y, "amplify", several=False)
     order = random.permutation(len(labels))
     held = order[: max(1, round(holdout_share * len(labels)))]
     kept = order[len(held) :]
@@ -130,7 +128,7 @@ def amplify(
             f"amplify: {len(labels)} row{'s' * (len(labels) != 1)} cannot be split. Give more rows."
         )
     models = [learn(rows[kept], labels[kept], random) for _ in range(rounds)]
-    wrong = [_mistakes(model, rows[held], labels[held]) for model in models]
+    wrong = [int(rows_wrong(model, rows[held], labels[held], "amplify").sum()) for model in models]
     best = int(np.argmin(wrong))
     # Wilson's interval is correct on average, but misses too often at such a high level.
     measured = proportion_interval(
@@ -138,16 +136,6 @@ def amplify(
     )
     errors = np.array(wrong) / len(held)
     return Amplified(models[best], rounds, errors, measured, _accuracy(len(held), failure, rounds))
-
-
-def _mistakes(model: Any, X: Array, y: Array) -> int:
-    called = np.asarray(one_column(model.predict(X)))
-    if called.shape != y.shape:
-        raise DataError(
-            f"amplify: {type(model).__name__}.predict gave shape {called.shape} for {y.size} rows. "
-            "Let learn return a classifier with one label per row."
-        )
-    return int(np.sum(called != y))
 
 
 def _accuracy(n: int, failure: float, models: int) -> float:

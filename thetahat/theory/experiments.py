@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from thetahat.evaluation.cross_fitting import rows_wrong
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.means import mean_interval
 from thetahat.evaluation.statistics.outcome import Interval
+from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import DataError, ParameterError
-from thetahat.foundation.optional import optional_import
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 from thetahat.theory.requirements import probability, whole
@@ -64,7 +65,7 @@ def true_error(
     """
     whole(n, "n", "true_error", low=1)
     X, y = _drawn(draw, n, generator(random_state), "true_error")
-    return proportion_interval(float(np.sum(_wrong(model, X, y, "true_error"))), n, level=level)
+    return proportion_interval(float(rows_wrong(model, X, y, "true_error").sum()), n, level=level)
 
 
 @dataclass(frozen=True)
@@ -102,20 +103,9 @@ class ErrorBySize:
     training_errors: Array
     bayes_error: float | None = None
 
-    def plot(self, axes: Any = None) -> Any:
-        """Plot true error, training error and Bayes error over the size. Cost: O(sizes).
-
-        Parameters
-        ----------
-        axes : matplotlib Axes, optional
-            The axes to draw on. By default a new figure is created.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        plt = optional_import("matplotlib.pyplot", extra="plot", purpose="ErrorBySize.plot")
-        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
+    @draws
+    def plot(self, axes: Any = None) -> None:
+        """Plot true error, training error and Bayes error over the size. Cost: O(sizes)."""
         low, mid, high = np.array([[e.low, e.estimate, e.high] for e in self.errors]).T
         axes.fill_between(self.sizes, low, high, alpha=0.2, lw=0)
         axes.semilogx(self.sizes, mid, "o-", label="true error")
@@ -124,7 +114,6 @@ class ErrorBySize:
             axes.axhline(self.bayes_error, color="black", lw=0.8, label="Bayes error")
         axes.set(xlabel="training rows", ylabel="error")
         axes.legend(frameon=False)
-        return axes
 
 
 def consistency(
@@ -199,11 +188,12 @@ def consistency(
 def _errors_of(
     learner: Any, draw: Draw, n: int, test_rows: int, random: np.random.Generator
 ) -> tuple[float, float]:
+    who = "consistency"
     X, y = _two_classes(draw, n, random)
     fitted = clone(learner).fit(X, y)
-    fresh, truth = _drawn(draw, test_rows, random, "consistency")
-    own = _wrong(fitted, X, y, "consistency")
-    return float(np.mean(_wrong(fitted, fresh, truth, "consistency"))), float(np.mean(own))
+    fresh, truth = _drawn(draw, test_rows, random, who)
+    wrong, own = rows_wrong(fitted, fresh, truth, who), rows_wrong(fitted, X, y, who)
+    return float(wrong.mean()), float(own.mean())
 
 
 def _two_classes(draw: Draw, n: int, random: np.random.Generator) -> tuple[Array, Array]:
@@ -227,13 +217,3 @@ def _drawn(draw: Draw, n: int, random: np.random.Generator, who: str) -> tuple[A
             f"{n} rows and labels of shape ({n},)."
         )
     return X, labels
-
-
-def _wrong(model: Any, X: Array, y: Array, who: str) -> Array:
-    predicted = np.asarray(model.predict(X))
-    if predicted.shape != y.shape:
-        raise DataError(
-            f"{who}: {type(model).__name__} predicts an array of shape {predicted.shape} for "
-            f"{y.size} rows. Give a classifier with one label per row."
-        )
-    return predicted != y

@@ -6,13 +6,7 @@ from math import inf
 from sys import float_info
 from typing import Any
 
-from thetahat.estimator.parameters import (
-    at_least,
-    check_value,
-    fraction,
-    inner_fraction,
-    more_than,
-)
+from thetahat.estimator.parameters import at_least, check_value, fraction, inner_fraction, more_than
 from thetahat.estimator.parameters import whole as at_least_whole
 from thetahat.foundation.errors import ParameterError
 

@@ -20,8 +20,8 @@ import numpy as np
 from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval
+from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import ParameterError
-from thetahat.foundation.optional import optional_import
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 from thetahat.theory.inequalities import chebyshev, hoeffding, markov, union_bound
@@ -89,21 +89,9 @@ class BoundSimulation:
             lines.append(f"{at:>12.4g} {bound:>11.4g} {found.estimate:>11.4g}  {ends}")
         return "\n".join([*lines, "the bound holds" if self.holds else "the bound is exceeded"])
 
-    def plot(self, axes: Any = None) -> Any:
-        """Plot the bound, and the simulated frequency with its band. Cost: O(points).
-
-        Parameters
-        ----------
-        axes : matplotlib Axes, optional
-            The axes to draw on. By default a new figure is created. Pass the same axes twice to
-            compare two bounds.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        plt = optional_import("matplotlib.pyplot", extra="plot", purpose="BoundSimulation.plot")
-        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
+    @draws
+    def plot(self, axes: Any = None) -> None:
+        """Plot the bound, and the simulated frequency with its band. Cost: O(points)."""
         low, mid, high = np.array([[f.low, f.estimate, f.high] for f in self.frequencies]).T
         axes.set_yscale("log")
         (line,) = axes.plot(self.at, self.bounds, label=f"{self.bound}: bound")
@@ -118,7 +106,6 @@ class BoundSimulation:
         )  # fmt: skip
         axes.set(xlabel=_WHERE[self.bound], ylabel="probability", ylim=(5 * never, 1.5))
         axes.legend(frameon=False)
-        return axes
 
 
 def simulate(

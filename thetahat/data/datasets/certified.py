@@ -190,11 +190,7 @@ def filip() -> Dataset:
 
 
 def _polynomial(
-    x: NDArray[Any],
-    y: NDArray[Any],
-    theta: NDArray[Any],
-    errors: NDArray[Any],
-    **about: Any,
+    x: NDArray[Any], y: NDArray[Any], theta: NDArray[Any], errors: NDArray[Any], **about: Any
 ) -> Dataset:
     exponents = np.arange(1, theta.size)
     return Dataset(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thetahat.data.datasets.dataset import Dataset
+from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import RandomState, generator
 
@@ -74,6 +75,7 @@ def make_linear(
     return _dataset(X, y, coef, intercept, f"y = Xθ + b + N(0, {noise}²)")
 
 
+@described_like(make_linear)
 def make_classification_linear(
     n_rows: int = 100,
     n_features: int = 2,
@@ -90,8 +92,6 @@ def make_classification_linear(
 
     Parameters
     ----------
-    n_rows : int, default=100
-        The number of rows to generate.
     n_features : int, default=2
         The number of columns of X.
     margin : float, optional
@@ -100,8 +100,6 @@ def make_classification_linear(
     scale : float, default=3.0
         The norm of the coefficients (‖θ‖). Larger values give fewer labels on the wrong side of
         the boundary.
-    random_state : int, Generator or None
-        Seed or generator for the rows. The same seed gives the same rows.
 
     Returns
     -------
@@ -187,6 +185,7 @@ def make_circle(
     return _dataset(X, y, 2 * c, float(radius**2 - c @ c), "‖x‖² = 2cᵀx + r² − ‖c‖²")
 
 
+@described_like(make_circle)
 def make_polynomial(
     n_rows: int = 100,
     coefficients: tuple[float, ...] = (1.0, -2.0, 0.0, 1.0),
@@ -202,16 +201,12 @@ def make_polynomial(
 
     Parameters
     ----------
-    n_rows : int, default=100
-        The number of points to generate.
     coefficients : tuple of float, default=(1.0, -2.0, 0.0, 1.0)
         The coefficients θ₀, θ₁, ... of the polynomial, the constant first. At least two.
     interval : (float, float), default=(-2.0, 2.0)
         The smallest and the largest value of x.
     noise : float, default=0.1
         Standard deviation of the noise. Must be ≥ 0.
-    random_state : int, Generator or None
-        Seed or generator for the points. The same seed gives the same points.
 
     Returns
     -------

@@ -31,10 +31,7 @@ class Choice:
 
 
 def choose_columns(
-    reader: Reader,
-    features: Iterable[Key] | None,
-    targets: Sequence[Key],
-    weights: Sequence[Key],
+    reader: Reader, features: Iterable[Key] | None, targets: Sequence[Key], weights: Sequence[Key]
 ) -> Choice:
     """Find the columns, and check that they are distinct and hold numbers."""
     index = _index(reader)

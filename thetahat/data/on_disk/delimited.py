@@ -19,13 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thetahat.data.columns.schema import Kind
-from thetahat.data.on_disk.reader import (
-    Field,
-    Reader,
-    arrow_fields,
-    arrow_piece,
-    require_rows,
-)
+from thetahat.data.on_disk.reader import Field, Reader, arrow_fields, arrow_piece, require_rows
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.optional import optional_import
 
@@ -102,10 +96,7 @@ def open_delimited(
 
 @contextmanager
 def _open(
-    path: Path,
-    dialect: Dialect,
-    labels: Sequence[str] = (),
-    types: Mapping[str, Any] | None = None,
+    path: Path, dialect: Dialect, labels: Sequence[str] = (), types: Mapping[str, Any] | None = None
 ) -> Iterator[Any]:
     """Record batches of the columns with given types; by default all, with inferred types."""
     csv = optional_import("pyarrow.csv", extra="table", purpose="Reading a text file")

@@ -54,10 +54,7 @@ class Frame:
             size = np.where(extent > 0, extent, np.abs(middle))
         usable = np.isfinite(size) & (size > 0)
         exponent = np.frexp(np.where(usable, size, 1.0))[1]
-        return cls(
-            centre=np.where(np.isfinite(middle), middle, 0.0),
-            unit=np.ldexp(1.0, exponent),
-        )
+        return cls(centre=np.where(np.isfinite(middle), middle, 0.0), unit=np.ldexp(1.0, exponent))
 
 
 @dataclass(frozen=True)

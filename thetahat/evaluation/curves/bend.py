@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from thetahat.evaluation.statistics.outcome import require_level, sample
+from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import DataError
-from thetahat.foundation.optional import optional_import
 from thetahat.foundation.types import Array
 
 
@@ -80,20 +80,9 @@ class Elbow:
 
     __repr__ = __str__
 
-    def plot(self, axes: Any = None) -> Any:
-        """Plot the curve, its band, the straight line, and the elbow. Cost: O(points).
-
-        Parameters
-        ----------
-        axes : matplotlib Axes, optional
-            The axes to draw on. By default a new figure is created.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        plt = optional_import("matplotlib.pyplot", extra="plot", purpose="Elbow.plot")
-        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
+    @draws
+    def plot(self, axes: Any = None) -> None:
+        """Plot the curve, its band, the straight line, and the elbow. Cost: O(points)."""
         if self.low is not None:
             axes.fill_between(self.values, self.low, self.high, alpha=0.2, lw=0)
         axes.plot(self.values, self.losses, "o-")
@@ -101,7 +90,6 @@ class Elbow:
         axes.axvline(self.value, color="C3", lw=1, label=f"elbow at {self.value:g}")
         axes.set(xlabel="k", ylabel="L(k)")
         axes.legend(frameon=False)
-        return axes
 
 
 def elbow(values: Any, losses: Any, *, level: float = 0.95) -> Elbow:

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.estimator.parameters import check_value, one_of, whole
 from thetahat.evaluation.curves.scores import two_classes
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval, require_level
-from thetahat.foundation.errors import DataError, ParameterError
-from thetahat.foundation.optional import optional_import
+from thetahat.foundation.drawing import draws
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 
 
@@ -58,22 +59,9 @@ class CalibrationCurve:
 
     __repr__ = __str__
 
-    def plot(self, axes: Any = None, label: str | None = None) -> Any:
-        """Plot the observed shares with their intervals against the predictions. Cost: O(bins).
-
-        Parameters
-        ----------
-        axes : matplotlib Axes, optional
-            The axes to draw on. By default a new figure is created.
-        label : str, optional
-            The name of the curve in the legend.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        plt = optional_import("matplotlib.pyplot", extra="plot", purpose="CalibrationCurve.plot")
-        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
+    @draws
+    def plot(self, axes: Any = None, label: str | None = None) -> None:
+        """Plot the observed shares with their intervals against the predictions. Cost: O(bins)."""
         share = np.array([interval.estimate for interval in self.observed])
         ends = np.array([[interval.low, interval.high] for interval in self.observed]).T
         axes.errorbar(self.predicted, share, yerr=np.abs(ends - share), fmt="o-", label=label)
@@ -81,7 +69,6 @@ class CalibrationCurve:
         axes.set(xlabel="predicted probability", ylabel="observed share", aspect="equal")
         if label:
             axes.legend(frameon=False)
-        return axes
 
 
 def calibration_curve(
@@ -135,8 +122,8 @@ def calibration_curve(
             f"calibration_curve: the prediction of row {row} is {p[row]:g}; probabilities must lie "
             "in [0, 1]. Use predict_proba rather than decision_function."
         )
-    if not (isinstance(bins, int | np.integer) and bins >= 1):
-        raise ParameterError(f"calibration_curve: bins={bins!r} must be a whole number ≥ 1.")
+    check_value(bins, whole(1), "bins", "calibration_curve")
+    check_value(strategy, one_of("quantile", "uniform"), "strategy", "calibration_curve")
     places = _places(p, int(bins), strategy)
     kept = np.unique(places)
     counts = np.array([int(np.sum(places == place)) for place in kept])
@@ -152,9 +139,5 @@ def calibration_curve(
 def _places(p: Array, bins: int, strategy: str) -> Array:
     if strategy == "uniform":
         return np.minimum((p * bins).astype(int), bins - 1)
-    if strategy == "quantile":
-        edges = np.quantile(p, np.linspace(0, 1, bins + 1)[1:-1])
-        return np.searchsorted(np.unique(edges), p, side="right")
-    raise ParameterError(
-        f"calibration_curve: strategy={strategy!r} must be 'quantile' or 'uniform'."
-    )
+    edges = np.quantile(p, np.linspace(0, 1, bins + 1)[1:-1])
+    return np.searchsorted(np.unique(edges), p, side="right")

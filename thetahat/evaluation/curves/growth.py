@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from thetahat.data.column_targets import one_column
 from thetahat.data.resampling import take_rows
 from thetahat.evaluation.cross_fitting import cross_fit
-from thetahat.evaluation.evaluate import scorers_for
-from thetahat.evaluation.folds import Fold, folds_of, rows_in
+from thetahat.evaluation.evaluate import evaluate, scorers_for
+from thetahat.evaluation.folds import Fold, folds_of, targets_of
 from thetahat.evaluation.metrics import known_as, own_score, range_of
 from thetahat.evaluation.score_intervals import fold_interval, overlap_of, within_range
 from thetahat.evaluation.statistics.outcome import Interval, require_level
-from thetahat.foundation.errors import DataError, ParameterError
-from thetahat.foundation.optional import optional_import
+from thetahat.foundation.docstrings import described_like
+from thetahat.foundation.drawing import draws
+from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 
@@ -79,25 +79,16 @@ class ScoreCurve:
 
     __repr__ = __str__
 
-    def plot(self, axes: Any = None) -> Any:
+    @draws
+    def plot(self, axes: Any = None) -> None:
         """Plot the scores on held-out rows with their band, and on training rows. Cost: O(points).
 
         Values that are not numbers are placed at equal distances.
-
-        Parameters
-        ----------
-        axes : matplotlib Axes, optional
-            The axes to draw on. By default a new figure is created.
-
-        Returns
-        -------
-        matplotlib Axes
         """
-        plt = optional_import("matplotlib.pyplot", extra="plot", purpose="ScoreCurve.plot")
-        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
         low, mid, high = np.array([[s.low, s.estimate, s.high] for s in self.scores]).T
-        places = self.values if _are_numbers(self.values) else np.arange(len(self.values))
-        if places is not self.values:
+        places = self.values
+        if self.values.dtype.kind not in "iuf":
+            places = np.arange(len(self.values))
             axes.set_xticks(places, [str(value) for value in self.values])
         axes.fill_between(
             places, low, high, where=np.isfinite(low) & np.isfinite(high), alpha=0.2, lw=0
@@ -106,9 +97,9 @@ class ScoreCurve:
         axes.plot(places, self.training_scores, "s--", label="training rows")
         axes.set(xlabel=self.name, ylabel=self.metric)
         axes.legend(frameon=False)
-        return axes
 
 
+@described_like(evaluate)
 def learning_curve(
     model: Any,
     X: Any,
@@ -129,24 +120,13 @@ def learning_curve(
 
     Parameters
     ----------
-    model : estimator
-        An estimator with scikit-learn's interface. It is cloned before each fit, so the object
-        itself stays unfitted.
-    X, y : array-like, sparse, table
-        The rows and their targets, held in memory. A table of one column is accepted for y.
     sizes : sequence of int or float, default=(0.1, 0.25, 0.5, 0.75, 1.0)
         Sizes of the training sets. An integer is a number of rows. A float in (0, 1] is a share of
         the training rows of a fold.
-    cv : int, "bootstrap", splitter or iterable, default=5
-        How the rows are split into training rows and held-out rows; see `evaluate`.
     scoring : str or callable, optional
         One metric as in scikit-learn: a name such as "accuracy", or a callable
         ``scorer(model, X, y)``. Greater values must be better. By default the model's own
         ``score`` method is used.
-    level : float, default=0.95
-        Confidence level of the intervals, between 0 and 1. A larger value gives wider intervals.
-    random_state : int, default=0
-        Seed for shuffling or drawing the rows. The same seed gives the same folds.
 
     Returns
     -------
@@ -161,7 +141,7 @@ def learning_curve(
     """
     if not len(sizes):
         raise ParameterError("learning_curve: sizes is empty. Give at least one size.")
-    y = _one_target(X, y)
+    y, _ = targets_of(X, y, "learning_curve")
     folds = _folds(model, X, y, cv, random_state)
     random = generator(random_state)
     shuffled = [(random.permutation(np.asarray(train)), test) for train, test in folds]
@@ -171,6 +151,7 @@ def learning_curve(
     return _curve("training rows", counts, [model] * len(counts), X, y, parts, scoring, level)
 
 
+@described_like(learning_curve)
 def validation_curve(
     model: Any,
     X: Any,
@@ -189,25 +170,10 @@ def validation_curve(
 
     Parameters
     ----------
-    model : estimator
-        An estimator with scikit-learn's interface. It is cloned before each fit, so the object
-        itself stays unfitted.
-    X, y : array-like, sparse, table
-        The rows and their targets, held in memory. A table of one column is accepted for y.
     parameter : str
         The name of the parameter, as in ``set_params``.
     values : sequence
         The values to try. They need not be numbers.
-    cv : int, "bootstrap", splitter or iterable, default=5
-        How the rows are split into training rows and held-out rows; see `evaluate`.
-    scoring : str or callable, optional
-        One metric as in scikit-learn: a name such as "accuracy", or a callable
-        ``scorer(model, X, y)``. Greater values must be better. By default the model's own
-        ``score`` method is used.
-    level : float, default=0.95
-        Confidence level of the intervals, between 0 and 1. A larger value gives wider intervals.
-    random_state : int, default=0
-        Seed for shuffling or drawing the rows. The same seed gives the same folds.
 
     Returns
     -------
@@ -224,7 +190,7 @@ def validation_curve(
     """
     if not len(values):
         raise ParameterError("validation_curve: values is empty. Give at least one value.")
-    y = _one_target(X, y)
+    y, _ = targets_of(X, y, "validation_curve")
     folds = _folds(model, X, y, cv, random_state)
     models = [clone(model).set_params(**{parameter: value}) for value in values]
     parts = [folds] * len(models)
@@ -233,19 +199,6 @@ def validation_curve(
 
 def _folds(model: Any, X: Any, y: Any, cv: Any, random_state: Any) -> list[Fold]:
     return folds_of(cv, X, y, classifier=is_classifier(model), random_state=random_state)
-
-
-def _one_target(X: Any, y: Any) -> Any:
-    targets = one_column(y)
-    if np.shape(targets)[:1] != (rows_in(X),):
-        raise DataError(
-            f"X has {rows_in(X)} rows, but y has shape {np.shape(y)}. Give one target per row."
-        )
-    return targets
-
-
-def _are_numbers(values: Array) -> bool:
-    return values.dtype.kind in "iuf"
 
 
 def _as_array(values: Sequence[Any]) -> Array:

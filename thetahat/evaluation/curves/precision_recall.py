@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from thetahat.evaluation.curves.bands import pointwise_bounds
+from thetahat.evaluation.curves.roc import roc_curve
 from thetahat.evaluation.curves.scores import Ranked, rank, two_classes
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval, require_level
-from thetahat.foundation.optional import optional_import
+from thetahat.foundation.docstrings import described_like
+from thetahat.foundation.drawing import draws
 from thetahat.foundation.types import Array
 
 GRID = np.linspace(0.01, 1.0, 100)
@@ -57,24 +59,9 @@ class PrecisionRecallCurve:
 
     __repr__ = __str__
 
-    def plot(self, axes: Any = None, label: str | None = None) -> Any:
-        """Plot the curve, its band, and the share of positives. Cost: O(n).
-
-        Parameters
-        ----------
-        axes : matplotlib Axes, optional
-            The axes to draw on. By default a new figure is created.
-        label : str, optional
-            The name of the curve in the legend.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        plt = optional_import(
-            "matplotlib.pyplot", extra="plot", purpose="PrecisionRecallCurve.plot"
-        )
-        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
+    @draws
+    def plot(self, axes: Any = None, label: str | None = None) -> None:
+        """Plot the curve, its band, and the share of positives. Cost: O(n)."""
         average = self.average_precision
         words = f"average {average.estimate:.3f} ({average.low:.3f} to {average.high:.3f})"
         (line,) = axes.step(
@@ -84,9 +71,9 @@ class PrecisionRecallCurve:
         axes.axhline(self.share, color="0.6", lw=0.8, ls="--")
         axes.set(xlabel="recall", ylabel="precision")
         axes.legend(frameon=False)
-        return axes
 
 
+@described_like(roc_curve)
 def precision_recall_curve(
     y: Any, scores: Any, *, positive: Any = None, level: float = 0.95, random_state: Any = 0
 ) -> PrecisionRecallCurve:
@@ -104,17 +91,8 @@ def precision_recall_curve(
 
     Parameters
     ----------
-    y : array-like of shape (n,)
-        The labels, of two classes.
-    scores : array-like of shape (n,)
-        One score per row, such as a probability or a decision value. Greater means more likely
-        positive.
-    positive : label, optional
-        The label of the positive class. By default the second label in sorted order.
     level : float, default=0.95
         Confidence level of the average precision and the band, between 0 and 1.
-    random_state : int, Generator or None, default=0
-        Has no effect, as no random numbers are used.
 
     Returns
     -------

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.curves.bands import pointwise_bounds
 from thetahat.evaluation.curves.scores import Ranked, rank, two_classes
 from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.evaluation.statistics.ranking_quality import auc_interval
-from thetahat.foundation.errors import ParameterError
-from thetahat.foundation.optional import optional_import
+from thetahat.foundation.drawing import draws
 from thetahat.foundation.types import Array
 
 GRID = np.linspace(0.0, 1.0, 101)
@@ -64,30 +64,15 @@ class RocCurve:
 
     __repr__ = __str__
 
-    def plot(self, axes: Any = None, label: str | None = None) -> Any:
-        """Plot the curve, its band, and the diagonal of random scores. Cost: O(n).
-
-        Parameters
-        ----------
-        axes : matplotlib Axes, optional
-            The axes to draw on. By default a new figure is created. Pass the same axes twice to
-            compare two curves.
-        label : str, optional
-            The name of the curve in the legend.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        plt = optional_import("matplotlib.pyplot", extra="plot", purpose="RocCurve.plot")
-        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
+    @draws
+    def plot(self, axes: Any = None, label: str | None = None) -> None:
+        """Plot the curve, its band, and the diagonal of random scores. Cost: O(n)."""
         words = f"area {self.area.estimate:.3f} ({self.area.low:.3f} to {self.area.high:.3f})"
         (line,) = axes.plot(self.fpr, self.tpr, label=f"{label}: {words}" if label else words)
         axes.fill_between(self.grid, self.low, self.high, color=line.get_color(), alpha=0.2, lw=0)
         axes.plot([0, 1], [0, 1], color="0.6", lw=0.8, ls="--")
         axes.set(xlabel="false positive rate", ylabel="true positive rate", aspect="equal")
         axes.legend(frameon=False, loc="lower right")
-        return axes
 
 
 def roc_curve(
@@ -143,14 +128,13 @@ def roc_curve(
     True
     """
     require_level(level)
+    check_value(band, one_of("pointwise", "simultaneous"), "band", "roc_curve")
     is_positive, values, positive = two_classes(y, scores, positive)
     ranked = rank(is_positive, values)
-    if band == "pointwise":
-        low, high = pointwise_bounds(GRID, ranked.false_positives, ranked.true_positives, level)
-    elif band == "simultaneous":
+    if band == "simultaneous":
         low, high = _simultaneous(ranked, level)
     else:
-        raise ParameterError(f"roc_curve: band={band!r} must be 'pointwise' or 'simultaneous'.")
+        low, high = pointwise_bounds(GRID, ranked.false_positives, ranked.true_positives, level)
     area = auc_interval(is_positive, values, level=level)
     return RocCurve(
         ranked.thresholds, ranked.fpr, ranked.tpr, area, GRID, low, high, band, positive

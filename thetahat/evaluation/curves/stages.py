@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.column_targets import one_column
-from thetahat.evaluation.folds import rows_in
+from thetahat.evaluation.folds import targets_of
 from thetahat.evaluation.metrics import range_of_function
 from thetahat.evaluation.score_intervals import within_range
 from thetahat.evaluation.statistics.counts import proportion_interval
 from thetahat.evaluation.statistics.outcome import Interval, require_level
+from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import CapabilityError, DataError
-from thetahat.foundation.optional import optional_import
 from thetahat.foundation.types import Array
 
 Score = Callable[[Array, Array], float]
@@ -82,22 +81,9 @@ class StagedCurve:
 
     __repr__ = __str__
 
-    def plot(self, axes: Any = None, label: str | None = None) -> Any:
-        """Plot the scores over the stages, with their band. Cost: O(stages).
-
-        Parameters
-        ----------
-        axes : matplotlib Axes, optional
-            The axes to draw on. By default a new figure is created.
-        label : str, optional
-            The name of the curve in the legend.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        plt = optional_import("matplotlib.pyplot", extra="plot", purpose="StagedCurve.plot")
-        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
+    @draws
+    def plot(self, axes: Any = None, label: str | None = None) -> None:
+        """Plot the scores over the stages, with their band. Cost: O(stages)."""
         low, high = np.array([[interval.low, interval.high] for interval in self.scores]).T
         known = np.isfinite(low) & np.isfinite(high)
         (line,) = axes.plot(self.stages, np.asarray(self), label=label)
@@ -107,7 +93,6 @@ class StagedCurve:
         axes.set(xlabel="stages", ylabel=self.metric)
         if label:
             axes.legend(frameon=False)
-        return axes
 
 
 def staged_curve(model: Any, X: Any, y: Any, *, score: Score, level: float = 0.95) -> StagedCurve:
@@ -152,12 +137,7 @@ def staged_curve(model: Any, X: Any, y: Any, *, score: Score, level: float = 0.9
             f"{type(model).__name__} has no method staged_predict. Use validation_curve over its "
             "size instead."
         )
-    targets = np.asarray(one_column(y))
-    if targets.shape[:1] != (rows_in(X),) or not targets.size:
-        raise DataError(
-            f"staged_curve: X has {rows_in(X)} rows, but y has shape {targets.shape}. Give one "
-            "target per row."
-        )
+    _, targets = targets_of(X, y, "staged_curve")
     found, right, wrong = [], [], []
     for stage in model.staged_predict(X):
         predicted = np.asarray(stage)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from thetahat.data.column_targets import one_column
-from thetahat.estimator.parameters import whole
+from thetahat.estimator.parameters import check_value, whole
 from thetahat.evaluation.statistics_of_models import statistic_of
 from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import DataError, ParameterError
@@ -140,11 +140,7 @@ def bias_variance(
     True
     """
     named = _named(learners)
-    if not whole(2).holds(n_datasets):
-        raise ParameterError(
-            f"bias_variance: n_datasets={n_datasets!r} must be a whole number ≥ 2, as a variance "
-            "needs at least two values."
-        )
+    check_value(n_datasets, whole(2), "n_datasets", "bias_variance")
     measure, target = statistic_of(statistic), np.asarray(truth, dtype=np.float64)
     seeds = generator(random_state).integers(2**63, size=n_datasets)
 

@@ -16,15 +16,14 @@ from thetahat.data.resampling import bootstrap_indices, take_rows, weighted_indi
 from thetahat.data.source import Block, Source
 from thetahat.data.validation import as_weight
 from thetahat.data.views import reweighted
+from thetahat.estimator.parameters import check_value, inner_fraction, one_of, whole
 from thetahat.evaluation.resampling.bootstrap_result import BootstrapResult
 from thetahat.evaluation.statistics_of_models import statistic_of
-from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
+from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.many_fits import Failure, parallel_map
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.types import Array
 
-KINDS = ("percentile", "basic", "normal", "bca")
-RESAMPLES = ("rows", "residuals")
 JACKKNIFE_GROUPS = 200
 """Number of groups left out in turn for the acceleration of "bca" (single rows if fewer)."""
 
@@ -101,13 +100,16 @@ def bootstrap(
     >>> bool((result.low < [0.0, 1.0, 2.0]).all() and (result.high > [0.0, 1.0, 2.0]).all())
     True
     """
-    _check(n_resamples, level, kind, resample)
+    check_value(n_resamples, whole(2), "n_resamples", "bootstrap")
+    check_value(level, inner_fraction, "level", "bootstrap")
+    check_value(kind, one_of("percentile", "basic", "normal", "bca"), "kind", "bootstrap")
+    check_value(resample, one_of("rows", "residuals"), "resample", "bootstrap")
     data = _Data.of(model, X, y, sample_weight, residuals=resample == "residuals")
     measure = statistic_of(statistic)
-    whole = data.fitted(model, None)
-    estimate, names = measure(whole)
+    original = data.fitted(model, None)
+    estimate, names = measure(original)
     if data.by_residuals:
-        data = data.with_residuals_of(whole)
+        data = data.with_residuals_of(original)
     seeds = generator(random_state).integers(2**63, size=n_resamples)
 
     def replicate(seed: int) -> Array:
@@ -119,8 +121,8 @@ def bootstrap(
     if len(kept) < 2:
         raise DataError(
             f"bootstrap: {len(found) - len(kept)} of {n_resamples} fits failed "
-            f"({_first(failures)}), and at least two must succeed. Give more rows, or a model that "
-            "can be fitted to resamples."
+            f"({failures.most_common(1)[0][0]}), and at least two must succeed. Give more rows, or "
+            "a model that can be fitted to resamples."
         )
     replicates = np.stack(kept)
     acceleration = _acceleration(model, data, measure, estimate) if kind == "bca" else None
@@ -139,18 +141,6 @@ def bootstrap(
         failures=dict(failures),
         replicates=replicates,
     )
-
-
-def _check(n_resamples: int, level: float, kind: str, resample: str) -> None:
-    if isinstance(n_resamples, bool) or int(n_resamples) != n_resamples or n_resamples < 2:
-        raise ParameterError(
-            f"bootstrap: n_resamples={n_resamples!r} must be a whole number ≥ 2; 1000 is usual."
-        )
-    if not 0 < level < 1:
-        raise ParameterError(f"bootstrap: level={level!r} must lie between 0 and 1, such as 0.95.")
-    for name, value, known in (("kind", kind, KINDS), ("resample", resample, RESAMPLES)):
-        if value not in known:
-            raise ParameterError(f"bootstrap: {name}={value!r} must be one of {', '.join(known)}.")
 
 
 @dataclass(frozen=True)
@@ -336,7 +326,3 @@ def _accelerated(
         columns = zip(flat.T, levels.ravel(), strict=True)
         bounds.append(np.array([np.quantile(column, one) for column, one in columns]))
     return bounds[0].reshape(estimate.shape), bounds[1].reshape(estimate.shape)
-
-
-def _first(failures: Counter[str]) -> str:
-    return failures.most_common(1)[0][0] if failures else "no reason"

@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from thetahat.data.column_targets import one_column
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.resampling import bootstrap_indices, take_rows
-from thetahat.estimator.parameters import whole
-from thetahat.evaluation.folds import rows_in
-from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.estimator.parameters import check_value, whole
+from thetahat.evaluation.folds import targets_of
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.many_fits import Failure, parallel_map
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.types import Array
@@ -79,12 +78,7 @@ class ResampledBiasVariance:
 
 
 def resampled_bias_variance(
-    learner: Any,
-    X: Any,
-    y: Any,
-    *,
-    n_resamples: int = 100,
-    random_state: RandomState = None,
+    learner: Any, X: Any, y: Any, *, n_resamples: int = 100, random_state: RandomState = None
 ) -> ResampledBiasVariance:
     """Decompose a learner's error into a systematic part and variance, by the bootstrap.
 
@@ -119,21 +113,12 @@ def resampled_bias_variance(
     >>> plain.variance > shrunk.variance
     True
     """
-    if not whole(2).holds(n_resamples):
-        raise ParameterError(
-            f"resampled_bias_variance: n_resamples={n_resamples!r} must be a whole number ≥ 2."
-        )
-    y = one_column(y)
-    n, targets = rows_in(X), np.asarray(y)
-    if targets.shape != (n,):
-        raise DataError(
-            f"resampled_bias_variance: X has {n} rows, but y has shape {targets.shape}. Give one "
-            "target per row."
-        )
+    check_value(n_resamples, whole(2), "n_resamples", "resampled_bias_variance")
+    y, targets = targets_of(X, y, "resampled_bias_variance", several=False)
     seeds = generator(random_state).integers(2**63, size=n_resamples)
 
     def left_out(seed: int) -> tuple[Array, Array]:
-        drawn, rest = bootstrap_indices(n, random_state=int(seed))
+        drawn, rest = bootstrap_indices(targets.size, random_state=int(seed))
         fitted = clone(learner).fit(take_rows(X, drawn), take_rows(y, drawn))
         return rest, np.asarray(fitted.predict(take_rows(X, rest)))
 

@@ -10,12 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.evaluation.statistics.outcome import (
-    HypothesisTest,
-    Interval,
-    require_level,
-    sample,
-)
+from thetahat.estimator.parameters import check_value, one_of
+from thetahat.evaluation.statistics.outcome import HypothesisTest, Interval, require_level, sample
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 
@@ -24,11 +20,7 @@ SMALLEST_EXPECTED = 5.0
 
 
 def chi_square_fit(
-    observed: Any,
-    expected: Any = None,
-    *,
-    estimated: int = 0,
-    significance: float = 0.05,
+    observed: Any, expected: Any = None, *, estimated: int = 0, significance: float = 0.05
 ) -> HypothesisTest:
     """Test whether counts come from given shares (chi-square goodness-of-fit test).
 
@@ -162,6 +154,7 @@ def proportion_interval(
     from scipy.special import betainccinv, betaincinv, ndtri
 
     require_level(level)
+    check_value(method, one_of("wilson", "clopper_pearson"), "method", "proportion_interval")
     if not (trials > 0 and 0 <= successes <= trials):
         raise DataError(
             f"{successes:g} successes in {trials:g} trials: trials must be positive, and successes "
@@ -176,14 +169,10 @@ def proportion_interval(
         low = 0.0 if successes == 0 else max(0.0, float(centre - half))
         high = 1.0 if successes == trials else min(1.0, float(centre + half))
         return Interval(share, low, high, level, "Wilson")
-    if method == "clopper_pearson":
-        failures = trials - successes
-        low = float(betaincinv(successes, failures + 1, tail)) if successes else 0.0
-        high = float(betainccinv(successes + 1, failures, tail)) if failures else 1.0
-        return Interval(share, low, high, level, "Clopper-Pearson")
-    raise ParameterError(
-        f"proportion_interval: method={method!r} must be 'wilson' or 'clopper_pearson'."
-    )
+    failures = trials - successes
+    low = float(betaincinv(successes, failures + 1, tail)) if successes else 0.0
+    high = float(betainccinv(successes + 1, failures, tail)) if failures else 1.0
+    return Interval(share, low, high, level, "Clopper-Pearson")
 
 
 def _chi_square(
@@ -212,10 +201,7 @@ def _chi_square(
         p=float(stats.chi2.sf(statistic, degrees)),
         significance=significance,
         assumptions=("independent observations", about_size),
-        details={
-            "expected": expected,
-            "critical": float(stats.chi2.isf(significance, degrees)),
-        },
+        details={"expected": expected, "critical": float(stats.chi2.isf(significance, degrees))},
     )
 
 

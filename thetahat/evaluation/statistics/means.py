@@ -11,13 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.evaluation.statistics.outcome import (
-    HypothesisTest,
-    Interval,
-    require_level,
-    sample,
-)
-from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.estimator.parameters import check_value, more_than, none
+from thetahat.evaluation.statistics.outcome import HypothesisTest, Interval, require_level, sample
+from thetahat.foundation.errors import DataError
 
 NORMAL_OR_MANY = "independent values, normal or so many that their mean is"
 
@@ -49,8 +45,7 @@ def mean_interval(values: Any, *, sigma: float | None = None, level: float = 0.9
     from scipy import stats
 
     require_level(level)
-    if sigma is not None and not sigma > 0:
-        raise ParameterError(f"mean_interval: sigma={sigma!r} must be > 0.")
+    check_value(sigma, none | more_than(0), "sigma", "mean_interval")
     x = sample(values, "values", at_least=1 if sigma is not None else 2)
     centre, upper = float(x.mean()), 0.5 + level / 2
     if sigma is not None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.statistics.outcome import (
     HypothesisTest,
     Interval,
@@ -24,7 +25,8 @@ from thetahat.evaluation.statistics.outcome import (
     pair_of_samples,
     require_level,
 )
-from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.docstrings import described_like
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 
 NO_DIFFERENCE = "both are equally good"
@@ -73,13 +75,9 @@ def paired_t(
     )
 
 
+@described_like(paired_t)
 def corrected_resampled_t(
-    a: Any,
-    b: Any,
-    *,
-    test_share: float,
-    significance: float = 0.05,
-    least_spread: float = 0.0,
+    a: Any, b: Any, *, test_share: float, significance: float = 0.05, least_spread: float = 0.0
 ) -> HypothesisTest:
     """Paired t-test for scores whose training sets overlap, such as those of cross-validation.
 
@@ -95,11 +93,6 @@ def corrected_resampled_t(
         Scores of the two models on the same k splits.
     test_share : float
         The share of rows in each test set, n_test/(n_test + n_train): 0.2 for five folds.
-    significance : float, default=0.05
-        Significance level. The hypothesis is rejected if p is below it.
-    least_spread : float, default=0.0
-        Standard deviation of the differences to assume if all differences are equal. With 0 it is
-        taken as unknown, and the hypothesis is not rejected.
 
     Returns
     -------
@@ -169,8 +162,7 @@ def five_by_two_cv(
             f"five_by_two_cv: differences has shape {d.shape}. Give finite numbers of shape "
             "(5, 2), one row per repetition and one column per half."
         )
-    if kind not in ("F", "t"):
-        raise ParameterError(f"five_by_two_cv: kind={kind!r} must be 'F' or 't'.")
+    check_value(kind, one_of("F", "t"), "kind", "five_by_two_cv")
     assumptions: tuple[str, ...] = (
         "differences that are near normal; two halves of one repetition independent",
     )

@@ -10,9 +10,10 @@ from sklearn.base import clone, is_classifier, is_regressor
 
 from thetahat.data.resampling import take_rows
 from thetahat.data.validation import as_weight
+from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.folds import Fold, folds_of, rows_in
 from thetahat.evaluation.statistics.outcome import Interval, require_level
-from thetahat.evaluation.tree_pruning.pruning import Pruning
+from thetahat.evaluation.tree_pruning.pruning import LEVEL_NAMES, Pruning
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.models.tree.description import node_bits
@@ -27,7 +28,6 @@ from thetahat.models.tree.pruning import (
 
 LEAST_LOG = float(np.log(np.finfo(np.float64).tiny))
 """Smallest log density used, so that the error of rows in empty cells stays finite."""
-METHODS = ("weakest_link", "impact", "complexity", "mdl")
 
 
 def prune(
@@ -111,7 +111,8 @@ def prune(
     fitted = _grown(model, X, y, sample_weight)
     sequence = sequence_of(fitted, X, y, sample_weight, method)
     if alpha is not None or max_nodes is not None or (method == "mdl" and cv is None):
-        step = 0 if alpha is None and max_nodes is not None else sequence.step_at(_level(alpha))
+        level_of_tree = 1.0 if alpha is None else alpha
+        step = 0 if alpha is None and max_nodes is not None else sequence.step_at(level_of_tree)
         if max_nodes is not None:
             step = max(step, sequence.step_of_size(max_nodes))
         return Pruning.of(fitted, sequence, method, step)
@@ -158,8 +159,7 @@ def sequence_of(model: Any, X: Any, y: Any, sample_weight: Any, method: str) -> 
 
 def _require_sensible(method: str, alpha: Any, max_nodes: Any, cv: Any, level: float) -> None:
     require_level(level)
-    if method not in METHODS:
-        raise ParameterError(f"method={method!r} must be one of {', '.join(map(repr, METHODS))}.")
+    check_value(method, one_of(*LEVEL_NAMES), "method", "prune")
     if alpha is not None and not alpha >= 0:
         raise ParameterError(f"alpha={alpha!r} must be ≥ 0. Larger values give smaller trees.")
     if alpha is not None and method == "impact":
@@ -171,10 +171,6 @@ def _require_sensible(method: str, alpha: Any, max_nodes: Any, cv: Any, level: f
             "Both cv and one of alpha and max_nodes are given, but each of them sets the size of "
             "the tree. Give only one."
         )
-
-
-def _level(alpha: float | None) -> float:
-    return 1.0 if alpha is None else alpha
 
 
 def _grown(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.evaluation.statistics.outcome import Interval
-from thetahat.foundation.optional import optional_import
+from thetahat.foundation.drawing import draws
 from thetahat.foundation.types import Array
 from thetahat.models.tree.pruning import PruningSequence
 
@@ -79,11 +79,9 @@ class Pruning:
         step: int,
         *,
         steps: Array | None = None,
-        errors: tuple[Interval, ...] = (),
-        standard_errors: Array | tuple[()] = (),
-        training_errors: Array | tuple[()] = (),
+        **found: Any,
     ) -> Pruning:
-        """The model cut at one step of its sequence; `steps` are those that were compared."""
+        """The model cut at one step of its sequence; `steps` were compared, with errors `found`."""
         shown = np.arange(sequence.n_steps) if steps is None else steps
         return cls(
             model=cut(model, sequence, step, method),
@@ -92,9 +90,7 @@ class Pruning:
             n_nodes=sequence.n_nodes[shown],
             risks=sequence.risks[shown],
             best=int(np.searchsorted(shown, step)),
-            errors=errors,
-            standard_errors=standard_errors,
-            training_errors=training_errors,
+            **found,
         )
 
     @property
@@ -127,20 +123,9 @@ class Pruning:
             return np.arange(last + 1)
         return np.unique(np.append(np.linspace(0, last, MOST_LINES).astype(int), self.best))
 
-    def plot(self, axes: Any = None) -> Any:
-        """Plot the errors on held-out rows, with their band, and on training rows.
-
-        Parameters
-        ----------
-        axes : matplotlib Axes, optional
-            The axes to draw on. By default a new figure is created.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        plt = optional_import("matplotlib.pyplot", extra="plot", purpose="Pruning.plot")
-        axes = axes if axes is not None else plt.subplots(layout="constrained")[1]
+    @draws
+    def plot(self, axes: Any = None) -> None:
+        """Plot the errors on held-out rows, with their band, and on training rows."""
         if self.errors:
             low, mid, high = np.array([[e.low, e.estimate, e.high] for e in self.errors]).T
             axes.fill_between(self.n_leaves, low, high, alpha=0.2, lw=0)
@@ -151,7 +136,6 @@ class Pruning:
         axes.axvline(self._chosen, color="black", lw=0.8, ls=":", label=f"{self._chosen} leaves")
         axes.set(xlabel="leaves", ylabel="error" if self.errors else "risk", xscale="log")
         axes.legend(frameon=False)
-        return axes
 
 
 def cut(model: Any, sequence: PruningSequence, step: int, method: str) -> Any:

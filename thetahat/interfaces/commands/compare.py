@@ -26,17 +26,13 @@ def add(commands: Any) -> None:
     parser.add_argument("--cv", type=int, default=5, help="number of folds (default 5)")
     parser.add_argument("--scoring", help="name of a scikit-learn metric (accuracy, r2, ...)")
     parser.add_argument("--report", metavar="FILE", help="write an HTML report to this file")
-    parser.add_argument(
-        "--seed", type=int, default=0, help="random seed for folds and models (default 0)"
-    )
+    options.add_seed(parser)
     options.add_output(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Read the table, compare the models, print the result, and write the report."""
-    from thetahat.interfaces.problem import pose
-    from thetahat.interfaces.tables.reading import read_table
     from thetahat.interfaces.trial import try_models
 
     console = Console(quiet=arguments.quiet)
@@ -44,15 +40,7 @@ def run(arguments: argparse.Namespace) -> None:
         from thetahat.foundation.atomic_file import require_place
 
         require_place(arguments.report)
-    table = read_table(arguments.data, delimiter=arguments.delimiter, encoding=arguments.encoding)
-    problem = pose(
-        table,
-        arguments.target,
-        task=arguments.task,
-        kinds=options.kinds_asked_for(arguments),
-        keep=tuple(arguments.keep),
-    )
-    describe(problem, arguments.data, console)
+    problem = read_problem(arguments, console)
     trial = try_models(
         problem,
         console,
@@ -79,9 +67,19 @@ def run(arguments: argparse.Namespace) -> None:
         console.result(f"report: {arguments.report}")
 
 
-def describe(problem: Any, path: str, console: Console) -> None:
-    """Print how the table was read and its columns were interpreted."""
-    name = "standard input" if path == "-" else path
+def read_problem(arguments: argparse.Namespace, console: Console) -> Any:
+    """The problem in a table, after printing how its columns were interpreted."""
+    from thetahat.interfaces.problem import pose
+    from thetahat.interfaces.tables.reading import read_table
+
+    problem = pose(
+        read_table(arguments.data, delimiter=arguments.delimiter, encoding=arguments.encoding),
+        arguments.target,
+        task=arguments.task,
+        kinds=options.kinds_asked_for(arguments),
+        keep=tuple(arguments.keep),
+    )
+    name = "standard input" if arguments.data == "-" else arguments.data
     console.say(
         f"{name}: {problem.n_rows:,} rows; {problem.task} of {problem.target} ({problem.reason})"
     )
@@ -98,6 +96,7 @@ def describe(problem: Any, path: str, console: Console) -> None:
         console.say(f"  left out: {len(dropped) - 10} more")
     for note in problem.notes:
         console.say(f"note: {note}")
+    return problem
 
 
 def as_data(trial: Any, arguments: argparse.Namespace) -> dict[str, Any]:

@@ -27,9 +27,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--cv", type=int, default=5, help="number of folds of the comparison (default 5)"
     )
-    parser.add_argument(
-        "--seed", type=int, default=0, help="random seed for folds and models (default 0)"
-    )
+    options.add_seed(parser)
     options.add_output(parser)
     parser.set_defaults(run=run)
 
@@ -37,23 +35,13 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read the table, choose a model, fit and save it."""
     from thetahat.foundation.atomic_file import require_place
-    from thetahat.interfaces.commands.compare import describe
-    from thetahat.interfaces.problem import pose
-    from thetahat.interfaces.tables.reading import read_table
+    from thetahat.interfaces.commands.compare import read_problem
     from thetahat.interfaces.trial import try_models
     from thetahat.persistence.model_file import save
 
     console = Console(quiet=arguments.quiet)
     require_place(arguments.output)
-    table = read_table(arguments.data, delimiter=arguments.delimiter, encoding=arguments.encoding)
-    problem = pose(
-        table,
-        arguments.target,
-        task=arguments.task,
-        kinds=options.kinds_asked_for(arguments),
-        keep=tuple(arguments.keep),
-    )
-    describe(problem, arguments.data, console)
+    problem = read_problem(arguments, console)
     asked = [arguments.model] if arguments.model else None
     trial = try_models(problem, console, asked=asked, cv=arguments.cv, seed=arguments.seed)
     chosen = trial.best

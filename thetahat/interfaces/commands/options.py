@@ -52,6 +52,13 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", "-q", action="store_true", help="print only the result")
 
 
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the random seed."""
+    parser.add_argument(
+        "--seed", type=int, default=0, help="random seed for folds and models (default 0)"
+    )
+
+
 def kinds_asked_for(arguments: argparse.Namespace) -> dict[str, str]:
     """The kinds given as COLUMN=KIND."""
     kinds = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import warnings
 from html import escape
@@ -137,7 +138,8 @@ def _goodness(trial: Trial, held: Evaluation) -> str:
     if len(classes) == 2:
         scores = held.certainties if shares is None else shares[:, 1]
         if scores is not None:
-            curve = roc_curve(problem.y, _of_last(scores), positive=classes[1])
+            of_last = scores[:, -1] if np.ndim(scores) == 2 else scores
+            curve = roc_curve(problem.y, of_last, positive=classes[1])
             area = curve.area
             caption = (
                 f"Share of {classes[1]} found (true positive rate) against the false positive "
@@ -188,10 +190,6 @@ def _from_log_odds(held: Evaluation, n: int) -> Array:
         odds[fit.rows] = fit.certainty
     positive = 1.0 / (1.0 + np.exp(-odds))
     return np.column_stack([1.0 - positive, positive])
-
-
-def _of_last(scores: Array) -> Array:
-    return scores[:, -1] if np.ndim(scores) == 2 else scores
 
 
 def _confusion(y: Array, predicted: Array) -> str:
@@ -284,7 +282,7 @@ def _again(trial: Trial) -> str:
         float(each.fit_seconds.sum() + each.predict_seconds.sum())
         for each in trial.comparison.evaluations.values()
     )
-    command = " ".join(_quoted(each) for each in ["thetahat", *sys.argv[1:]])
+    command = shlex.join(["thetahat", *sys.argv[1:]])
     made = ", ".join(
         f"{name} {version}" for name, version in versions().items() if name != "format"
     )
@@ -310,7 +308,3 @@ def _sentence(text: str) -> str:
 def _tidy(value: float) -> str:
     """Three digits, and 0 for rounding errors."""
     return "0" if abs(value) < 1e-9 else f"{value:.3g}".replace("-", "−")
-
-
-def _quoted(word: str) -> str:
-    return word if word and not any(each in word for each in " '\"$&;()<>|*?") else f"'{word}'"

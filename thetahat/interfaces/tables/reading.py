@@ -281,7 +281,8 @@ def _excel(path: str) -> Any:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     except (zipfile.BadZipFile, KeyError, ValueError, OSError) as failure:
         raise DataError(f"{path} is not an Excel file: {failure}.") from failure
-    rows = [row for row in book.worksheets[0].iter_rows(values_only=True) if any(_filled(row))]
+    cells = book.worksheets[0].iter_rows(values_only=True)
+    rows = [row for row in cells if any(cell is not None for cell in row)]
     book.close()
     if not rows:
         raise DataError(f"The first sheet of {path} is empty. Put the table there.")
@@ -293,10 +294,6 @@ def _excel(path: str) -> Any:
     return polars.DataFrame(
         dict(zip(names, texts, strict=True)), schema=dict.fromkeys(names, polars.String)
     )
-
-
-def _filled(row: Sequence[Any]) -> Iterator[bool]:
-    return (cell is not None for cell in row)
 
 
 def _padded(row: Sequence[Any], width: int) -> tuple[Any, ...]:

@@ -9,12 +9,7 @@ differentiated.
 from thetahat.mathematics.autodiff.derivatives import hessian, hessian_product, jacobian
 from thetahat.mathematics.autodiff.forward import jvp
 from thetahat.mathematics.autodiff.functions import operations
-from thetahat.mathematics.autodiff.reverse import (
-    gradient,
-    layer_gradients,
-    value_and_gradient,
-    vjp,
-)
+from thetahat.mathematics.autodiff.reverse import gradient, layer_gradients, value_and_gradient, vjp
 
 __all__ = [
     "gradient",

@@ -62,7 +62,7 @@ def best_subsets(gram: Array, c: Array, square: float, largest: int) -> Iterator
     order = _strongest_first(A, b)
     with one_blas_thread():
         lower = np.linalg.cholesky(A[np.ix_(order, order)])
-        z = _forward(lower, b[order])
+        z = np.ascontiguousarray(scipy_linalg().solve_triangular(lower, b[order], lower=True))
     d = alive.size
     cursor = np.zeros(d + 1, dtype=np.int64)
     rss = np.full(largest + 1, np.inf)
@@ -85,9 +85,3 @@ def _strongest_first(A: Array, b: Array) -> Array:
         inverse = np.linalg.inv(A)
         cost = (inverse @ b) ** 2 / np.diagonal(inverse)
     return np.argsort(-cost, kind="stable")
-
-
-def _forward(lower: Array, b: Array) -> Array:
-    solve_triangular = scipy_linalg().solve_triangular
-
-    return np.ascontiguousarray(solve_triangular(lower, b, lower=True))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.source import Source
-from thetahat.data.summaries.moments import moments
+from thetahat.data.summaries.moments import dense_rows, moments
 from thetahat.data.validation import as_source
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.precision import EPSILON
@@ -175,6 +175,5 @@ def _singular_values(source: Source) -> Array:
 
 
 def _weighted_rows(block: Any) -> Array:
-    rows = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
-    rows = np.asarray(rows, dtype=np.float64)
+    rows = np.asarray(dense_rows(block), dtype=np.float64)
     return rows if block.weight is None else rows * np.sqrt(block.weight)[:, None]

@@ -76,7 +76,8 @@ def pursue(
             keep_path=keep_path,
         )
 
-    return _joined(list(ordered_map(work, range(0, len(correlation), TARGETS_AT_ONCE))))
+    pieces = ordered_map(work, range(0, len(correlation), TARGETS_AT_ONCE))
+    return _together(np.concatenate, list(pieces))
 
 
 def pursue_piece(
@@ -91,12 +92,11 @@ def pursue_piece(
 ) -> Pursuit:
     """The same on one thread, for contiguous float64 arrays: one task of a larger computation."""
     if positive:
-        return _stacked(
-            [
-                _pursue_non_negative(gram, c, float(square), most, tolerance, keep_path)
-                for c, square in zip(correlation, squares, strict=True)
-            ]
-        )
+        found = [
+            _pursue_non_negative(gram, c, float(square), most, tolerance, keep_path)
+            for c, square in zip(correlation, squares, strict=True)
+        ]
+        return _together(np.stack, found)
     count, d = correlation.shape
     coef, residual = np.zeros((count, d)), np.empty(count)
     steps = np.empty(count, dtype=np.int64)
@@ -131,7 +131,7 @@ def pursue_rows(
     def work(target: int) -> Pursuit:
         return _pursue_rows(X, y[:, target], root, centre, most, tolerance, keep_path)
 
-    return _stacked(list(ordered_map(work, range(y.shape[1]))))
+    return _together(np.stack, list(ordered_map(work, range(y.shape[1]))))
 
 
 def _pursue_rows(
@@ -256,14 +256,6 @@ def _refitted(gram: Array, c: Array, coef: Array, j: int) -> Array:
         active, here = active[here > 0], here[here > 0]
     result[active] = here
     return result
-
-
-def _stacked(found: list[Pursuit]) -> Pursuit:
-    return _together(np.stack, found)
-
-
-def _joined(found: list[Pursuit]) -> Pursuit:
-    return _together(np.concatenate, found)
 
 
 def _together(put: Callable[..., Array], found: list[Pursuit]) -> Pursuit:

@@ -54,16 +54,7 @@ def _summarise(block: Block, frame: Frame, intercept: bool) -> TriangularFactor:
     step = block.n_rows if on_device else rows_per_block(block.X.shape[1])
     factor: TriangularFactor | None = None
     for start in range(0, block.n_rows, step):
-        part = slice(start, start + step)
-        packed = packed_block(
-            Block(
-                X=block.X[part],
-                y=None if block.y is None else block.y[part],
-                weight=None if block.weight is None else block.weight[part],
-            ),
-            frame,
-            ones=intercept,
-        )
+        packed = packed_block(block.take(slice(start, start + step)), frame, ones=intercept)
         triangle = TriangularFactor(_triangle(_reduced(packed, intercept)))
         factor = triangle if factor is None else factor.merge(triangle)
     assert factor is not None

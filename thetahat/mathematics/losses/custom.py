@@ -22,12 +22,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.autodiff import jvp, vjp
 from thetahat.mathematics.autodiff.trace import constant
 from thetahat.mathematics.losses.alignment import aligned
-from thetahat.mathematics.losses.base import (
-    Curved,
-    Loss,
-    Subdifferentiable,
-    Targets,
-)
+from thetahat.mathematics.losses.base import Curved, Loss, Subdifferentiable, Targets
 from thetahat.mathematics.losses.constant_search import best_number, best_scores
 from thetahat.mathematics.losses.examination import (
     examine_derivative,
@@ -123,11 +118,20 @@ def loss(
     return KinkedCustomLoss(**parameters)
 
 
+@dataclass(frozen=True)
 class FromFunction(Subdifferentiable):
     """Base class of custom losses."""
 
     function: Function
-    own_gradient: Function | None
+    own_gradient: Function | None = None
+    name: str = "custom"  # type: ignore[misc]
+    targets: Targets = Targets.REAL  # type: ignore[misc]
+    link: Link = Link.IDENTITY  # type: ignore[misc]
+    convex: bool = True  # type: ignore[misc]
+
+    def __post_init__(self) -> None:
+        examine_value(self)
+        examine_derivative(self, "gradient", self.gradient, self.value)
 
     @property
     def columns(self) -> str:  # type: ignore[override]
@@ -179,17 +183,6 @@ class KinkedCustomLoss(FromFunction):
     ('KinkedCustomLoss', array([-1.]))
     """
 
-    function: Function
-    own_gradient: Function | None = None
-    name: str = "custom"  # type: ignore[misc]
-    targets: Targets = Targets.REAL  # type: ignore[misc]
-    link: Link = Link.IDENTITY  # type: ignore[misc]
-    convex: bool = True  # type: ignore[misc]
-
-    def __post_init__(self) -> None:
-        examine_value(self)
-        examine_derivative(self, "gradient", self.gradient, self.value)
-
 
 @dataclass(frozen=True)
 class CustomLoss(FromFunction, Curved):
@@ -207,17 +200,10 @@ class CustomLoss(FromFunction, Curved):
     array([2., 4.])
     """
 
-    function: Function
-    own_gradient: Function | None = None
     own_curvature: Function | None = None
-    name: str = "custom"  # type: ignore[misc]
-    targets: Targets = Targets.REAL  # type: ignore[misc]
-    link: Link = Link.IDENTITY  # type: ignore[misc]
-    convex: bool = True  # type: ignore[misc]
 
     def __post_init__(self) -> None:
-        examine_value(self)
-        examine_derivative(self, "gradient", self.gradient, self.value)
+        super().__post_init__()
         examine_derivative(self, "curvature", self.curvature, self.gradient)
 
     def curvature(self, y: Array, z: Array) -> Array:

@@ -147,16 +147,14 @@ class Monitor:
         if state.value <= self.best.value:
             self.best = state
         if state.gap <= self.tolerance:
-            if state.value <= self.best.value + self._slack(self.best.value):
+            best = self.best.value
+            slack = 1e-6 * abs(self._first - best) + 1e-12 * abs(best)  # for rounding
+            if state.value <= best + slack:
                 self.best, self.outcome = state, Outcome.CONVERGED
             else:  # stationary, but higher than an earlier point: a plateau
                 self.outcome = Outcome.STALLED
         elif state.stalled:
             self.outcome = Outcome.STALLED
-
-    def _slack(self, best: float) -> float:
-        """How far a converged value may lie above the best one, because of rounding."""
-        return 1e-6 * abs(self._first - best) + 1e-12 * abs(best)
 
 
 def minimise(

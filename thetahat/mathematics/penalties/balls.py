@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from array_api_compat import array_namespace, device
 
 from thetahat.foundation.types import Array
-from thetahat.mathematics.parts import require_number
+from thetahat.mathematics.parts import number
 from thetahat.mathematics.penalties.base import Proximable
 
 
@@ -40,12 +40,9 @@ class L1Ball(Proximable):
     array([ 0.75, -0.25,  0.  ])
     """
 
-    radius: float = 1.0
+    radius: float = number(1.0, above=0)
 
     name = "l1_ball"
-
-    def __post_init__(self) -> None:
-        require_number(self, "radius", above=0)
 
     def value(self, theta: Array) -> float:
         return _value(float(array_namespace(theta).sum(abs(theta))), self.radius, theta)
@@ -103,12 +100,9 @@ class L2Ball(Proximable):
     array([ 0.6, -0.8])
     """
 
-    radius: float = 1.0
+    radius: float = number(1.0, above=0)
 
     name = "l2_ball"
-
-    def __post_init__(self) -> None:
-        require_number(self, "radius", above=0)
 
     def value(self, theta: Array) -> float:
         return _value(_length(theta), self.radius, theta)

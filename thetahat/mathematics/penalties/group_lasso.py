@@ -16,7 +16,7 @@ from array_api_compat import array_namespace, device
 
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
-from thetahat.mathematics.parts import require_number
+from thetahat.mathematics.parts import number
 from thetahat.mathematics.penalties.base import Proximable
 
 
@@ -46,13 +46,13 @@ class GroupLasso(Proximable):
     array([1., 1., 1., 1., 0.])
     """
 
-    alpha: float = 1.0
+    alpha: float = number(1.0, at_least=0)
     groups: Sequence[int] | None = None
 
     name = "group_lasso"
 
     def __post_init__(self) -> None:
-        require_number(self, "alpha", at_least=0)
+        super().__post_init__()
         if self.groups is None:
             return
         labels = tuple(self.groups)

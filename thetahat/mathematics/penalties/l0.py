@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from array_api_compat import array_namespace
 
 from thetahat.foundation.types import Array
-from thetahat.mathematics.parts import require_number
+from thetahat.mathematics.parts import number
 from thetahat.mathematics.penalties.base import Separable
 
 
@@ -35,13 +35,10 @@ class L0(Separable):
     array([2., 0.])
     """
 
-    alpha: float = 1.0
+    alpha: float = number(1.0, at_least=0)
 
     name = "l0"
     convex = False
-
-    def __post_init__(self) -> None:
-        require_number(self, "alpha", at_least=0)
 
     def value(self, theta: Array) -> float:
         xp = array_namespace(theta)

@@ -8,7 +8,7 @@ from array_api_compat import array_namespace
 
 from thetahat.data.arrays import namespace
 from thetahat.foundation.types import Array
-from thetahat.mathematics.parts import require_number
+from thetahat.mathematics.parts import number
 from thetahat.mathematics.penalties.base import SmoothPenalty
 from thetahat.mathematics.penalties.coordinatewise import CoordinateTerms, Coordinatewise
 
@@ -57,13 +57,10 @@ class L2(Coordinatewise, SmoothPenalty):
     1.25
     """
 
-    alpha: float = 1.0
+    alpha: float = number(1.0, at_least=0)
 
     name = "l2"
     aliases = ("ridge",)
-
-    def __post_init__(self) -> None:
-        require_number(self, "alpha", at_least=0)
 
     def terms(self, shape: tuple[int, ...]) -> CoordinateTerms:
         return CoordinateTerms(l2=self.alpha)
@@ -98,13 +95,10 @@ class L1(Coordinatewise):
     array([1.5, 0. ])
     """
 
-    alpha: float = 1.0
+    alpha: float = number(1.0, at_least=0)
 
     name = "l1"
     aliases = ("lasso",)
-
-    def __post_init__(self) -> None:
-        require_number(self, "alpha", at_least=0)
 
     def terms(self, shape: tuple[int, ...]) -> CoordinateTerms:
         return CoordinateTerms(l1=self.alpha)
@@ -134,15 +128,11 @@ class ElasticNet(Coordinatewise):
     4.0
     """
 
-    alpha: float = 1.0
-    l1_ratio: float = 0.5
+    alpha: float = number(1.0, at_least=0)
+    l1_ratio: float = number(0.5, at_least=0, at_most=1)
 
     name = "elastic_net"
     aliases = ("elasticnet",)
-
-    def __post_init__(self) -> None:
-        require_number(self, "alpha", at_least=0)
-        require_number(self, "l1_ratio", at_least=0, at_most=1)
 
     def terms(self, shape: tuple[int, ...]) -> CoordinateTerms:
         return CoordinateTerms(l1=self.alpha * self.l1_ratio, l2=self.alpha * (1 - self.l1_ratio))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from thetahat.foundation.errors import ParameterError
-from thetahat.mathematics.parts import require_number
+from thetahat.mathematics.parts import number
 from thetahat.mathematics.penalties.coordinatewise import CoordinateTerms, Coordinatewise
 
 
@@ -32,12 +32,9 @@ class OffDiagonalL1(Coordinatewise):
     1.0
     """
 
-    alpha: float = 1.0
+    alpha: float = number(1.0, at_least=0)
 
     name = "off_diagonal_l1"
-
-    def __post_init__(self) -> None:
-        require_number(self, "alpha", at_least=0)
 
     def terms(self, shape: tuple[int, ...]) -> CoordinateTerms:
         if len(shape) != 2 or shape[0] != shape[1]:

@@ -138,10 +138,7 @@ class Curve:
         self._require_finite("model", values, X, theta)
         if callable(self.derivative):
             self._require_agreement(X, theta)
-            chosen, reason = (
-                self,
-                "your Jacobian, which agrees with finite differences",
-            )
+            chosen, reason = (self, "your Jacobian, which agrees with finite differences")
         elif self.derivative == "finite-differences":
             chosen, reason = self, "Jacobian by central differences, as asked"
         else:

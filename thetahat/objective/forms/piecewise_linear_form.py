@@ -6,11 +6,14 @@ one number per row and bend (the kink).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from thetahat.data.chosen_rows import chosen_rows
 from thetahat.data.source import Block, Source
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.losses.base import PiecewiseLinear
 from thetahat.mathematics.optimizers.programs.piecewise_linear import PiecewiseLinearSum
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
@@ -29,16 +32,19 @@ def piecewise_linear_form(
     bends = loss.bends(y)
     terms = penalty.kernel_terms(predictor.n_features)
 
-    def adjoint(values: Array) -> Array:
-        return source.reduce(_pull_back_sums, predictor, values).parts[0]
+    def summed(of_rows: Callable[[Matrix, Array], Array], values: Array) -> Array:
+        """The sum over the rows of a product with one value per row."""
 
-    def gram(values: Array) -> Array:
-        return source.reduce(_gram_sums, predictor, values).parts[0]
+        def of_block(block: Block) -> Sums:
+            own = values[block.start : block.start + block.n_rows]
+            return Sums(parts=(of_rows(block.X, own),))
+
+        return source.reduce(of_block).parts[0]
 
     return PiecewiseLinearSum(
         product=lambda theta: source.map_rows(lambda block: predictor.raw(block.X, theta)),
-        adjoint=adjoint,
-        gram=gram,
+        adjoint=partial(summed, predictor.pullback),
+        gram=partial(summed, predictor.gram),
         rows=lambda indices: predictor.design(chosen_rows(source, indices).X),
         weight=weight / np.sum(weight),
         kinks=np.stack([np.asarray(bend.kink, dtype=np.float64) for bend in bends]),
@@ -65,15 +71,3 @@ def _targets_and_weights(source: Source) -> tuple[Array, Array]:
 
     columns = source.map_rows(both)
     return np.ascontiguousarray(columns[:, 0]), np.ascontiguousarray(columns[:, 1])
-
-
-def _pull_back_sums(block: Block, predictor: LinearPredictor, values: Array) -> Sums:
-    return Sums(0.0, (predictor.pullback(block.X, _of(block, values)),))
-
-
-def _gram_sums(block: Block, predictor: LinearPredictor, values: Array) -> Sums:
-    return Sums(0.0, (predictor.gram(block.X, _of(block, values)),))
-
-
-def _of(block: Block, values: Array) -> Array:
-    return values[block.start : block.start + block.n_rows]

@@ -26,12 +26,4 @@ class TermBlock:
 
     def sample_gradient(self, theta: Array, rows: Array) -> Array:
         """∇F estimated from some rows of the block."""
-        block = self.block
-        return self.risk.block_gradient(
-            Block(
-                X=block.X[rows],
-                y=None if block.y is None else block.y[rows],
-                weight=None if block.weight is None else block.weight[rows],
-            ),
-            theta,
-        )
+        return self.risk.block_gradient(self.block.take(rows), theta)

@@ -39,6 +39,7 @@ from thetahat.mathematics.optimizers.joined import worst
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.objective.conditioning import watch_through
 from thetahat.objective.least_squares.residual_squares import FEW_DIGITS, residual_squares
+from thetahat.objective.sums import Sums
 
 DIRECT = ("cholesky", "pseudo_inverse", "qr", "svd", "dual")
 ON_DEVICE = ("cholesky", "pseudo_inverse", "qr", "svd")
@@ -259,16 +260,6 @@ def _dual(source: Source, ridge: float, intercept: bool) -> LinearFit:
     )
 
 
-@dataclass(frozen=True)
-class _Sum:
-    """An array that merges by addition."""
-
-    total: Array
-
-    def merge(self, other: _Sum) -> _Sum:
-        return _Sum(self.total + other.total)
-
-
 def _by_lsqr(
     source: Source,
     choice: Choice,
@@ -289,11 +280,11 @@ def _by_lsqr(
         return source.map_rows(lambda block: _root(block) * (block.X @ u - x_mean @ u))
 
     def adjoint(v: Array) -> Array:
-        def pull_back(block: Block) -> _Sum:
+        def pull_back(block: Block) -> Sums:
             part = v[block.start : block.start + block.n_rows] * _root(block)
-            return _Sum(block.X.T @ part - x_mean * part.sum())
+            return Sums(parts=(block.X.T @ part - x_mean * part.sum(),))
 
-        return source.reduce(pull_back).total
+        return source.reduce(pull_back).parts[0]
 
     def solve(column: Array, level: float) -> Solution:
         def back(theta: Array) -> Array:

@@ -7,33 +7,24 @@ more pass, O(n d), gives all of them, in memory and out of core alike.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from thetahat.data.arrays import to_host
 from thetahat.data.source import Block, Source
 from thetahat.foundation.types import Array
+from thetahat.objective.sums import Sums
 
 FEW_DIGITS = 1e-6
 """Share of the residuals in Σ w(y − ȳ)² below which the moments no longer give their digits."""
 
 
-@dataclass(frozen=True)
-class _Total:
-    total: Array
-
-    def merge(self, other: _Total) -> _Total:
-        return _Total(self.total + other.total)
-
-
 def residual_squares(source: Source, coef: Array, x_mean: Array, y_mean: Array) -> Array:
     """The sum for each column of β (d × k), where the plane passes through the means (or 0)."""
-    found: Array = source.reduce(_summarise, coef, x_mean, y_mean).total
+    found: Array = source.reduce(_summarise, coef, x_mean, y_mean).parts[0]
     return found
 
 
-def _summarise(block: Block, coef: Array, x_mean: Array, y_mean: Array) -> _Total:
+def _summarise(block: Block, coef: Array, x_mean: Array, y_mean: Array) -> Sums:
     X, y = to_host(block.X), to_host(block.y)
     # Dense rows are centred first: large means would take digits from the small residuals.
     dense = isinstance(X, np.ndarray)
@@ -42,4 +33,4 @@ def _summarise(block: Block, coef: Array, x_mean: Array, y_mean: Array) -> _Tota
     squares = residual**2
     if block.weight is not None:
         squares = squares * np.asarray(to_host(block.weight), dtype=np.float64)[:, None]
-    return _Total(squares.sum(axis=0))
+    return Sums(parts=(squares.sum(axis=0),))

@@ -16,12 +16,7 @@ from thetahat import _native
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import aligned, floating, in_floats, is_compiled
-from thetahat.mathematics.losses.base import (
-    Curved,
-    Subdifferentiable,
-    Targets,
-    UnboundedLikelihood,
-)
+from thetahat.mathematics.losses.base import Curved, Subdifferentiable, Targets, UnboundedLikelihood
 from thetahat.mathematics.losses.constants import class_shares
 from thetahat.mathematics.losses.families import CLASS_SCORES
 from thetahat.mathematics.losses.links import Link, link, log_sum_exp, row_sums, softmax
@@ -121,11 +116,11 @@ class MulticlassHinge(Subdifferentiable):
     columns = "per class"
 
     def value(self, y: Array, z: Array) -> Array:
-        xp, _, shortfall = self._shortfall(y, z)
+        xp, _, shortfall = shortfalls(y, z)
         return row_sums(xp, xp.clip(shortfall, 0, None))
 
     def gradient(self, y: Array, z: Array) -> Array:
-        xp, right, shortfall = self._shortfall(y, z)
+        xp, right, shortfall = shortfalls(y, z)
         violated = xp.astype(shortfall > 0, shortfall.dtype)
         count = row_sums(xp, violated)[..., None]
         return violated - count * xp.astype(right, shortfall.dtype)
@@ -140,11 +135,12 @@ class MulticlassHinge(Subdifferentiable):
         scores = xp.asarray(levels, dtype=shares.dtype, device=device(shares))
         return scores - xp.mean(scores)
 
-    def _shortfall(self, y: Array, z: Array) -> tuple[Any, Array, Array]:
-        """1 − (z_y − z_c) for each class, and 0 for the true class."""
-        xp, right, z = _right_class(y, z)
-        shortfall = 1 - (_right_score(xp, right, z) - z)
-        return xp, right, xp.where(right, xp.zeros_like(z), shortfall)
+
+def shortfalls(y: Array, z: Array) -> tuple[Any, Array, Array]:
+    """The namespace, the true classes, and 1 − (z_y − z_c) for each class, 0 for the true one."""
+    xp, right, z = _right_class(y, z)
+    shortfall = 1 - (_right_score(xp, right, z) - z)
+    return xp, right, xp.where(right, xp.zeros_like(z), shortfall)
 
 
 def _right_class(y: Array, z: Array) -> tuple[Any, Array, Array]:

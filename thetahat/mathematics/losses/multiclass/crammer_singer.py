@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from array_api_compat import device
 
 from thetahat.foundation.types import Array
-from thetahat.mathematics.losses.alignment import aligned, floating
+from thetahat.mathematics.losses.alignment import floating
 from thetahat.mathematics.losses.base import Subdifferentiable, Targets
 from thetahat.mathematics.losses.constants import class_shares
-from thetahat.mathematics.losses.links import Link, row_sums
+from thetahat.mathematics.losses.links import Link
+from thetahat.mathematics.losses.multiclass.class_scores import shortfalls
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class CrammerSinger(Subdifferentiable):
     columns = "per class"
 
     def value(self, y: Array, z: Array) -> Array:
-        xp, _, shortfall = self._shortfall(y, z)
+        xp, _, shortfall = shortfalls(y, z)
         return xp.max(shortfall, axis=-1)
 
     def gradient(self, y: Array, z: Array) -> Array:
-        xp, right, shortfall = self._shortfall(y, z)
+        xp, right, shortfall = shortfalls(y, z)
         classes = xp.arange(shortfall.shape[-1], device=device(shortfall))
         worst = xp.argmax(shortfall, axis=-1)[..., None] == classes
         slope = xp.astype(worst, shortfall.dtype) - xp.astype(right, shortfall.dtype)
@@ -60,10 +60,3 @@ class CrammerSinger(Subdifferentiable):
         xp, shares = floating(class_shares(y, weight, n_classes))
         scores = xp.astype(shares > 0.5, shares.dtype) - xp.astype(shares == 0, shares.dtype)
         return scores - xp.mean(scores)
-
-    def _shortfall(self, y: Array, z: Array) -> tuple[Any, Array, Array]:
-        """1 − (z_y − z_c) for each class, and 0 for the true class."""
-        xp, y, z = aligned(y, z)
-        right = y[..., None] == xp.arange(z.shape[-1], dtype=z.dtype, device=device(z))
-        lead = row_sums(xp, xp.where(right, z, xp.zeros_like(z)))[..., None] - z
-        return xp, right, xp.where(right, xp.zeros_like(z), 1 - lead)

@@ -22,14 +22,10 @@ class ReferenceSoftmax(Curved, UnboundedLikelihood):
     p_c = e^{z_c}/(1 + Σ e^z) for c ≠ r, and 1/(1 + Σ e^z) for the reference class r. Adding a
     constant to all scores changes the loss, so the coefficients are unique without a penalty. It
     equals `SoftmaxCrossEntropy` with a column of zeros inserted. Cost: O(n·C).
-
-    Parameters
-    ----------
-    reference : int
-        Index of the reference class, whose score is 0 (r).
     """
 
     reference: int = 0
+    """Index of the reference class, whose score is 0 (r)."""
 
     name = "reference_softmax"
     targets = Targets.CLASSES

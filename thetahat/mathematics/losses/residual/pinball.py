@@ -15,7 +15,7 @@ from thetahat.mathematics.losses.base import (
     Reweightable,
 )
 from thetahat.mathematics.losses.constants import weighted_quantile
-from thetahat.mathematics.parts import require_number
+from thetahat.mathematics.parts import number
 
 
 @dataclass(frozen=True)
@@ -84,13 +84,10 @@ class Quantile(PiecewiseLinear):
     array([0.9, 0.1])
     """
 
-    level: float = 0.5
+    level: float = number(0.5, above=0, below=1)
 
     name = "quantile"
     aliases = ("pinball",)
-
-    def __post_init__(self) -> None:
-        require_number(self, "level", above=0, below=1)
 
     def value(self, y: Array, z: Array) -> Array:
         xp, r = residuals(y, z)

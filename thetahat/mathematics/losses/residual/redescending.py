@@ -24,11 +24,24 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import residuals
 from thetahat.mathematics.losses.base import Curved, Reweightable
 from thetahat.mathematics.losses.constants import robust_constant
-from thetahat.mathematics.parts import require_number
+from thetahat.mathematics.parts import number
+
+
+class Redescending(Curved, Reweightable):
+    """Base class of these losses: they state ρ, ρ″ and the weight ψ(r)/r."""
+
+    scale: float
+    convex = False
+
+    def gradient(self, y: Array, z: Array) -> Array:
+        return self.irls_weight(y, z) * residuals(y, z)[1]
+
+    def best_constant(self, y: Array, weight: Array | None = None) -> Array:
+        return robust_constant(self, y, weight)
 
 
 @dataclass(frozen=True)
-class Forsyth(Curved, Reweightable):
+class Forsyth(Redescending):
     """Forsyth's bounded loss ℓ(y, z) = r²/(scale² + r²), with r = z − y.
 
     The loss of a row is at most 1. It is also known as the Geman-McClure loss. Cost: O(n).
@@ -47,23 +60,15 @@ class Forsyth(Curved, Reweightable):
     array([0.5, 1. ])
     """
 
-    scale: float = 3.787
+    scale: float = number(3.787, above=0)
 
     name = "forsyth"
     aliases = ("geman_mcclure",)
-    convex = False
-
-    def __post_init__(self) -> None:
-        require_number(self, "scale", above=0)
 
     def value(self, y: Array, z: Array) -> Array:
         _, r = residuals(y, z)
         square = (r / self.scale) ** 2
         return square / (1 + square)
-
-    def gradient(self, y: Array, z: Array) -> Array:
-        _, r = residuals(y, z)
-        return self.irls_weight(y, z) * r
 
     def curvature(self, y: Array, z: Array) -> Array:
         _, r = residuals(y, z)
@@ -74,12 +79,9 @@ class Forsyth(Curved, Reweightable):
         _, r = residuals(y, z)
         return 2 * (1 / (1 + (r / self.scale) ** 2) / self.scale) ** 2
 
-    def best_constant(self, y: Array, weight: Array | None = None) -> Array:
-        return robust_constant(self, y, weight)
-
 
 @dataclass(frozen=True)
-class Cauchy(Curved, Reweightable):
+class Cauchy(Redescending):
     """The Cauchy loss ℓ(y, z) = scale²/2·log(1 + (r/scale)²), with r = z − y.
 
     It is close to r²/2 for small residuals and grows like a logarithm for large ones. It is the
@@ -99,22 +101,14 @@ class Cauchy(Curved, Reweightable):
     array([0.346574])
     """
 
-    scale: float = 2.385
+    scale: float = number(2.385, above=0)
 
     name = "cauchy"
     aliases = ("lorentzian",)
-    convex = False
-
-    def __post_init__(self) -> None:
-        require_number(self, "scale", above=0)
 
     def value(self, y: Array, z: Array) -> Array:
         xp, r = residuals(y, z)
         return self.scale**2 / 2 * xp.log1p((r / self.scale) ** 2)
-
-    def gradient(self, y: Array, z: Array) -> Array:
-        _, r = residuals(y, z)
-        return self.irls_weight(y, z) * r
 
     def curvature(self, y: Array, z: Array) -> Array:
         _, r = residuals(y, z)
@@ -125,12 +119,9 @@ class Cauchy(Curved, Reweightable):
         _, r = residuals(y, z)
         return 1 / (1 + (r / self.scale) ** 2)
 
-    def best_constant(self, y: Array, weight: Array | None = None) -> Array:
-        return robust_constant(self, y, weight)
-
 
 @dataclass(frozen=True)
-class Tukey(Curved, Reweightable):
+class Tukey(Redescending):
     """Tukey's biweight loss: scale²/6·(1 − (1 − (r/scale)²)³) if |r| ≤ scale, constant beyond.
 
     Here r = z − y. Rows with |r| above the scale have zero gradient, so they do not influence the
@@ -150,22 +141,14 @@ class Tukey(Curved, Reweightable):
     array([0. , 1.5, 1.5])
     """
 
-    scale: float = 4.685
+    scale: float = number(4.685, above=0)
 
     name = "tukey"
     aliases = ("biweight", "bisquare")
-    convex = False
-
-    def __post_init__(self) -> None:
-        require_number(self, "scale", above=0)
 
     def value(self, y: Array, z: Array) -> Array:
         square = self._clipped_square(y, z)
         return self.scale**2 / 6 * square * (3 - 3 * square + square * square)
-
-    def gradient(self, y: Array, z: Array) -> Array:
-        _, r = residuals(y, z)
-        return self.irls_weight(y, z) * r
 
     def curvature(self, y: Array, z: Array) -> Array:
         square = self._clipped_square(y, z)
@@ -173,9 +156,6 @@ class Tukey(Curved, Reweightable):
 
     def irls_weight(self, y: Array, z: Array) -> Array:
         return (1 - self._clipped_square(y, z)) ** 2
-
-    def best_constant(self, y: Array, weight: Array | None = None) -> Array:
-        return robust_constant(self, y, weight)
 
     def _clipped_square(self, y: Array, z: Array) -> Array:
         """min(|r|/scale, 1)²."""

@@ -13,7 +13,7 @@ from thetahat.mathematics.losses.alignment import floating, residuals
 from thetahat.mathematics.losses.base import BestShift, Compiled, Curved, Reweightable
 from thetahat.mathematics.losses.constants import convex_constant, weighted_mean
 from thetahat.mathematics.losses.families import NORMAL
-from thetahat.mathematics.parts import require_number
+from thetahat.mathematics.parts import number
 
 
 @dataclass(frozen=True)
@@ -78,13 +78,10 @@ class Huber(Curved, Reweightable):
     array([0.125, 1.5  ])
     """
 
-    delta: float = 1.35
+    delta: float = number(1.35, above=0)
 
     name = "huber"
     compiled_as = Compiled(6, "delta")
-
-    def __post_init__(self) -> None:
-        require_number(self, "delta", above=0)
 
     def value(self, y: Array, z: Array) -> Array:
         xp, r = residuals(y, z)

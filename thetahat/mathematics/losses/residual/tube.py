@@ -14,11 +14,22 @@ from thetahat.mathematics.losses.constants import (
     weighted_quantile,
     weights_or_ones,
 )
-from thetahat.mathematics.parts import require_number
+from thetahat.mathematics.parts import number
 
 
 @dataclass(frozen=True)
-class EpsilonInsensitive(BoxDual, PiecewiseLinear):
+class Tube(BoxDual):
+    """Base class of both losses."""
+
+    epsilon: float = number(0.1, at_least=0)
+
+    def kinks(self, y: Array) -> tuple[Array, ...]:
+        _, y = floating(y)
+        return y - self.epsilon, y + self.epsilon
+
+
+@dataclass(frozen=True)
+class EpsilonInsensitive(Tube, PiecewiseLinear):
     """The ε-insensitive loss of support vector regression, ℓ(y, z) = [|z − y| − ε]₊.
 
     Rows with |z − y| below ε have zero gradient, so small changes of their targets do not change
@@ -38,13 +49,8 @@ class EpsilonInsensitive(BoxDual, PiecewiseLinear):
     array([0. , 1.5])
     """
 
-    epsilon: float = 0.1
-
     name = "epsilon_insensitive"
     compiled_as = Compiled(7, "epsilon")
-
-    def __post_init__(self) -> None:
-        require_number(self, "epsilon", at_least=0)
 
     def value(self, y: Array, z: Array) -> Array:
         xp, r = residuals(y, z)
@@ -64,17 +70,13 @@ class EpsilonInsensitive(BoxDual, PiecewiseLinear):
         weight = weights_or_ones(xp, y, weight)
         return weighted_quantile(xp.concat(self.kinks(y)), xp.concat([weight, weight]))
 
-    def kinks(self, y: Array) -> tuple[Array, ...]:
-        _, y = floating(y)
-        return y - self.epsilon, y + self.epsilon
-
     def bends(self, y: Array) -> tuple[Bend, ...]:
         lower, upper = self.kinks(y)
         return Bend(lower, -1.0, 0.0), Bend(upper, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
-class SquaredEpsilonInsensitive(Curved, BoxDual):
+class SquaredEpsilonInsensitive(Tube, Curved):
     """The squared ε-insensitive loss ℓ(y, z) = [|z − y| − ε]₊²/2.
 
     Its gradient is continuous; with ε = 0 it is the squared loss. Cost: O(n).
@@ -93,13 +95,8 @@ class SquaredEpsilonInsensitive(Curved, BoxDual):
     array([0., 2.])
     """
 
-    epsilon: float = 0.1
-
     name = "squared_epsilon_insensitive"
     compiled_as = Compiled(8, "epsilon")
-
-    def __post_init__(self) -> None:
-        require_number(self, "epsilon", at_least=0)
 
     def value(self, y: Array, z: Array) -> Array:
         xp, r = residuals(y, z)
@@ -121,7 +118,3 @@ class SquaredEpsilonInsensitive(Curved, BoxDual):
 
     def best_constant(self, y: Array, weight: Array | None = None) -> Array:
         return convex_constant(self, y, weight)
-
-    def kinks(self, y: Array) -> tuple[Array, ...]:
-        _, y = floating(y)
-        return y - self.epsilon, y + self.epsilon

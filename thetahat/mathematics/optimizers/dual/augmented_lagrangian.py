@@ -20,7 +20,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.gap import largest_entry
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.optimizers.smooth.newton import newton_direction
-from thetahat.mathematics.parts import require_number
+from thetahat.mathematics.parts import number
 
 
 @dataclass(frozen=True)
@@ -65,15 +65,12 @@ class AugmentedLagrangian(Method):
     ('augmented_lagrangian', array([1.]), -2.0)
     """
 
-    growth: float = 3.0
+    growth: float = number(3.0, above=1)
 
     name = "augmented_lagrangian"
     needs = ("multiplier_form",)
     gap_kind = "duality gap"
     default_max_steps = 1000
-
-    def __post_init__(self) -> None:
-        require_number(self, "growth", above=1)
 
     def start(self, problem: Any, theta: Array) -> State:
         form = problem.multiplier_form()

@@ -14,7 +14,7 @@ import numpy as np
 from thetahat import _native
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, State
-from thetahat.mathematics.parts import require_whole
+from thetahat.mathematics.parts import whole
 
 
 @dataclass(frozen=True)
@@ -44,17 +44,13 @@ class ClassDualDescent(Method):
     ('class_dual_descent', array([0, 1]))
     """
 
-    sweeps: int = 10
-    seed: int = 0
+    sweeps: int = whole(10, at_least=1)
+    seed: int = whole(0, at_least=0)
 
     name = "class_dual_descent"
     needs = ("class_dual_rows", "value")
     gap_kind = "duality gap"
     default_max_steps = 1000
-
-    def __post_init__(self) -> None:
-        require_whole(self, "sweeps", at_least=1)
-        require_whole(self, "seed", at_least=0)
 
     def start(self, problem: Any, theta: Array) -> State:
         dual = problem.class_dual_rows()

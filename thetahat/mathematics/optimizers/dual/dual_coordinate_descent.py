@@ -22,7 +22,7 @@ import numpy as np
 from thetahat import _native
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, State
-from thetahat.mathematics.parts import require_whole
+from thetahat.mathematics.parts import whole
 
 
 @dataclass(frozen=True)
@@ -55,18 +55,14 @@ class DualCoordinateDescent(Method):
     (array([1.]), -2.0)
     """
 
-    sweeps: int = 10
-    seed: int = 0
+    sweeps: int = whole(10, at_least=1)
+    seed: int = whole(0, at_least=0)
 
     name = "dual_coordinate_descent"
     aliases = ("dcd",)
     needs = ("dual_rows", "value")
     gap_kind = "duality gap"
     default_max_steps = 1000
-
-    def __post_init__(self) -> None:
-        require_whole(self, "sweeps", at_least=1)
-        require_whole(self, "seed", at_least=0)
 
     def start(self, problem: Any, theta: Array) -> State:
         dual = problem.dual_rows()

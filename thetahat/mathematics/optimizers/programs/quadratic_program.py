@@ -16,7 +16,7 @@ from thetahat.mathematics.optimizers.coordinate.coordinate_descent import (
     SeparableQuadratic,
 )
 from thetahat.mathematics.optimizers.loop import minimise
-from thetahat.mathematics.optimizers.programs.constrained import bound
+from thetahat.mathematics.optimizers.programs.constrained import bound, constraints
 from thetahat.mathematics.optimizers.programs.linear_program import Program, linear_program
 from thetahat.mathematics.optimizers.solution import Outcome
 
@@ -165,12 +165,7 @@ def equality_quadratic_program(
     (array([1., 1.]), array([-1.]))
     """
     Q, c = _square(quadratic, linear, "equality_quadratic_program")
-    E, e = (np.asarray(part, dtype=np.float64) for part in equalities)
-    if E.ndim != 2 or E.shape[1] != c.size or e.shape != E.shape[:1]:
-        raise ParameterError(
-            f"equality_quadratic_program: constraints have shapes {E.shape} and {e.shape}; "
-            f"{c.size} unknowns need (m, {c.size}) and (m,)."
-        )
+    E, e = constraints(equalities, c.size, "equalities", "equality_quadratic_program")
     with one_blas_thread():
         u, s, vt = np.linalg.svd(E)
         rank = int(np.sum(s > SINGULAR * max(s.max(initial=0.0), np.finfo(float).tiny)))

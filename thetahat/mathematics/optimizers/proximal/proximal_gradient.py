@@ -58,12 +58,7 @@ class ProximalGradient(Method):
 
     name = "proximal_gradient"
     aliases = ("fista",)
-    needs = (
-        "smooth_value_and_gradient",
-        "nonsmooth_value",
-        "prox",
-        "optimality_gap",
-    )
+    needs = ("smooth_value_and_gradient", "nonsmooth_value", "prox", "optimality_gap")
     gap_kind = "distance from −∇S to the subdifferential of R"
     default_max_steps = 10_000
 

@@ -28,7 +28,7 @@ from thetahat.mathematics.optimizers.gap import inner
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.optimizers.smooth.newton import SHORT, require_finite_curvature
 from thetahat.mathematics.optimizers.steps.line_search import SHARE
-from thetahat.mathematics.parts import require_whole
+from thetahat.mathematics.parts import whole
 
 FAST = 0.1
 """A step that leaves at most this share of the gap shows that the Hessian is still accurate."""
@@ -78,7 +78,7 @@ class ProximalNewton(Method):
     array([2., 0.])
     """
 
-    largest_working_set: int = 3000
+    largest_working_set: int = whole(3000, at_least=1)
 
     name = "proximal_newton"
     needs = (
@@ -89,9 +89,6 @@ class ProximalNewton(Method):
         "hessian_block",
     )
     gap_kind = "distance from −∇S to the subdifferential of R"
-
-    def __post_init__(self) -> None:
-        require_whole(self, "largest_working_set", at_least=1)
 
     def start(self, problem: Any, theta: Array) -> State:
         terms = _Terms(*problem.separable_terms())

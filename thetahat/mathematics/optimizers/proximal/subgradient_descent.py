@@ -14,7 +14,7 @@ from typing import Any
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.gap import inner
 from thetahat.mathematics.optimizers.loop import Method, State
-from thetahat.mathematics.parts import require_number
+from thetahat.mathematics.parts import number
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,13 @@ class SubgradientDescent(Method):
     True
     """
 
-    tau0: float = 1.0
+    tau0: float = number(1.0, above=0)
 
     name = "subgradient_descent"
     aliases = ("subgradient",)
     needs = ("value_and_subgradient",)
     gap_kind = "gap to the optimum"
     reaches_optimum = False
-
-    def __post_init__(self) -> None:
-        require_number(self, "tau0", above=0)
 
     def start(self, problem: Any, theta: Array) -> State:
         return _state(problem, theta, 0.0)

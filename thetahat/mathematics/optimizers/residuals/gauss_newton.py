@@ -46,9 +46,9 @@ class GaussNewton(Method):
 
     def start(self, problem: Any, theta: Array) -> State:
         there = least_squares_state(problem, theta)
-        if not np.isfinite(there.memory["jacobian"]).all():  # no step is possible from here
-            return replace(there, value=float("inf"))
-        return there
+        # Where the Jacobian is not finite, no step is possible.
+        finite = np.isfinite(there.memory["jacobian"]).all()
+        return there if finite else replace(there, value=float("inf"))
 
     def advance(self, problem: Any, state: State) -> State:
         jacobian, residuals = state.memory["jacobian"], state.memory["residuals"]
@@ -57,10 +57,7 @@ class GaussNewton(Method):
         theta = state.theta + least_norm_step(jacobian, residuals)
         if np.array_equal(theta, state.theta):
             return replace(state, stalled=True)
-        there = least_squares_state(problem, theta)
-        if not np.isfinite(there.memory["jacobian"]).all():  # no step is possible from there
-            return replace(there, value=float("inf"))
-        return there
+        return self.start(problem, theta)
 
 
 def least_squares_state(
@@ -75,10 +72,7 @@ def least_squares_state(
         with one_blas_thread():
             gap = largest_entry(jacobian.T @ residuals)
     return State(
-        theta,
-        half_square(residuals),
-        gap,
-        {"residuals": residuals, "jacobian": jacobian, **memory},
+        theta, half_square(residuals), gap, {"residuals": residuals, "jacobian": jacobian, **memory}
     )
 
 

@@ -6,19 +6,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thetahat.foundation.types import Array
-from thetahat.mathematics.optimizers.loop import Method, State
-from thetahat.mathematics.optimizers.residuals.damped_least_squares import advance_damped
-from thetahat.mathematics.optimizers.residuals.gauss_newton import least_squares_state
-from thetahat.mathematics.parts import require_number
+from thetahat.mathematics.optimizers.residuals.damped_least_squares import DampedLeastSquares
 
 
 @dataclass(frozen=True)
-class Levenberg(Method):
+class Levenberg(DampedLeastSquares):
     """Levenberg's method: β ← β + Δ with (JᵀJ + τI)Δ = −Jᵀr.
 
     The damping changes by τ ← τ/√2 after a successful step and by τ ← √2·τ after a failure, so that
@@ -47,16 +43,7 @@ class Levenberg(Method):
     array([ 1., -3.,  2.])
     """
 
-    tau0: float = 0.1
-
     name = "levenberg"
-    needs = ("residuals", "jacobian")
 
-    def __post_init__(self) -> None:
-        require_number(self, "tau0", above=0)
-
-    def start(self, problem: Any, theta: Array) -> State:
-        return least_squares_state(problem, theta, tau=self.tau0)
-
-    def advance(self, problem: Any, state: State) -> State:
-        return advance_damped(problem, state, lambda jacobian: np.ones(jacobian.shape[1]))
+    def metric(self, jacobian: Array) -> Array:
+        return np.ones(jacobian.shape[1])

@@ -7,19 +7,15 @@ the steps do not change when a parameter is measured in another unit.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thetahat.foundation.types import Array
-from thetahat.mathematics.optimizers.loop import Method, State
-from thetahat.mathematics.optimizers.residuals.damped_least_squares import advance_damped
-from thetahat.mathematics.optimizers.residuals.gauss_newton import least_squares_state
-from thetahat.mathematics.parts import require_number
+from thetahat.mathematics.optimizers.residuals.damped_least_squares import DampedLeastSquares
 
 
 @dataclass(frozen=True)
-class LevenbergMarquardt(Method):
+class LevenbergMarquardt(DampedLeastSquares):
     """The Levenberg–Marquardt method: β ← β + Δ with (JᵀJ + τ·diag(JᵀJ))Δ = −Jᵀr.
 
     The damping changes by τ ← τ/√2 after a successful step and by τ ← √2·τ after a failure, so that
@@ -46,17 +42,8 @@ class LevenbergMarquardt(Method):
     array([1., 1.])
     """
 
-    tau0: float = 0.1
-
     name = "levenberg_marquardt"
     aliases = ("lm",)
-    needs = ("residuals", "jacobian")
 
-    def __post_init__(self) -> None:
-        require_number(self, "tau0", above=0)
-
-    def start(self, problem: Any, theta: Array) -> State:
-        return least_squares_state(problem, theta, tau=self.tau0)
-
-    def advance(self, problem: Any, state: State) -> State:
-        return advance_damped(problem, state, lambda jacobian: np.sum(jacobian * jacobian, axis=0))
+    def metric(self, jacobian: Array) -> Array:
+        return np.sum(jacobian * jacobian, axis=0)

@@ -34,7 +34,7 @@ from thetahat.mathematics.optimizers.residuals.linearised import (
     relative_offset,
 )
 from thetahat.mathematics.optimizers.residuals.newton_polish import newton_step
-from thetahat.mathematics.parts import require_number, require_whole
+from thetahat.mathematics.parts import number, whole
 
 ENOUGH = 1e-4
 """Smallest gain ratio of an accepted step."""
@@ -88,18 +88,14 @@ class TrustRegion(Method):
     array([1., 1.])
     """
 
-    first_radius: float = 1.0
-    patience: int = 50
+    first_radius: float = number(1.0, above=0)
+    patience: int = whole(50, at_least=0)
 
     name = "trust_region"
     aliases = ("trf",)
     needs = ("residuals", "jacobian")
     gap_kind = "relative offset"
     default_max_steps = 2000
-
-    def __post_init__(self) -> None:
-        require_number(self, "first_radius", above=0)
-        require_whole(self, "patience", at_least=0)
 
     def start(self, problem: Any, theta: Array) -> State:
         here = _Place.of(problem, theta, problem.residuals(theta))

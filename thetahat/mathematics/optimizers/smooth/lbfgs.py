@@ -15,7 +15,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.gap import inner, largest_entry
 from thetahat.mathematics.optimizers.loop import Method, Monitor, State
 from thetahat.mathematics.optimizers.solution import Outcome
-from thetahat.mathematics.parts import require_whole
+from thetahat.mathematics.parts import whole
 
 NEARBY = 1e-9
 """Differences of F below this share of |F| are computed from the gradients, more accurately."""
@@ -47,13 +47,10 @@ class LBFGS(Method):
     True
     """
 
-    memory: int = 10
+    memory: int = whole(10, at_least=1)
 
     name = "lbfgs"
     aliases = ("l_bfgs",)
-
-    def __post_init__(self) -> None:
-        require_whole(self, "memory", at_least=1)
 
     def start(self, problem: Any, theta: Array) -> State:
         value, gradient = problem.value_and_gradient(theta)

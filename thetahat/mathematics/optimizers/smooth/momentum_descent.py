@@ -9,22 +9,18 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.optimizers.smooth.gradient_descent import GradientDescent
 from thetahat.mathematics.optimizers.steps.step_rules import HeavyBall, LookAhead
-from thetahat.mathematics.parts import require_number
+from thetahat.mathematics.parts import number
 
 
 @dataclass(frozen=True)
 class MomentumDescent(Method):
     """Gradient descent with a step rule that keeps a memory; subclasses name the rule."""
 
-    alpha: float = 0.9
-    eta: float = 0.1
+    alpha: float = number(0.9, at_least=0, below=1)
+    eta: float = number(0.1, above=0)
 
     rule: ClassVar[type[HeavyBall] | type[LookAhead]]
     default_max_steps = 10_000
-
-    def __post_init__(self) -> None:
-        require_number(self, "alpha", at_least=0, below=1)
-        require_number(self, "eta", above=0)
 
     def start(self, problem: Any, theta: Array) -> State:
         return self._descent.start(problem, theta)

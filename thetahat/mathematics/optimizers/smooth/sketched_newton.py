@@ -20,7 +20,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.gap import inner, largest_entry
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.optimizers.steps.line_search import Point, backtrack
-from thetahat.mathematics.parts import require_whole
+from thetahat.mathematics.parts import whole
 
 Solve = Callable[[Array], Array]
 Pairs = tuple[tuple[Array, Array, float], ...]
@@ -70,15 +70,11 @@ class SketchedNewton(Method):
     (1, array([0., 0.]))
     """
 
-    memory: int = 10
-    rows_per_parameter: int = 50
+    memory: int = whole(10, at_least=1)
+    rows_per_parameter: int = whole(50, at_least=1)
 
     name = "sketched_newton"
     needs = ("value_and_gradient", "curvature_sketch", "n_terms")
-
-    def __post_init__(self) -> None:
-        require_whole(self, "memory", at_least=1)
-        require_whole(self, "rows_per_parameter", at_least=1)
 
     def start(self, problem: Any, theta: Array) -> State:
         point = Point.at(problem, theta)

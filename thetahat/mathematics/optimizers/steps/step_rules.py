@@ -25,7 +25,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from thetahat.foundation.types import Array
-from thetahat.mathematics.parts import Part, require_number
+from thetahat.mathematics.parts import Part, number
 
 Memory = Any
 
@@ -78,12 +78,9 @@ class Constant(StepRule):
     -2.0
     """
 
-    eta: float = 0.1
+    eta: float = number(0.1, above=0)
 
     name = "constant"
-
-    def __post_init__(self) -> None:
-        require_number(self, "eta", above=0)
 
     def move(self, t: int, gradient: Array, memory: Memory) -> tuple[Array, Memory]:
         return -self.eta * gradient, memory
@@ -113,12 +110,9 @@ class InverseTime(StepRule):
     -0.5
     """
 
-    tau0: float = 1.0
+    tau0: float = number(1.0, above=0)
 
     name = "inverse_time"
-
-    def __post_init__(self) -> None:
-        require_number(self, "tau0", above=0)
 
     def move(self, t: int, gradient: Array, memory: Memory) -> tuple[Array, Memory]:
         return -(self.tau0 / t) * gradient, memory
@@ -128,7 +122,18 @@ class InverseTime(StepRule):
 
 
 @dataclass(frozen=True)
-class HeavyBall(StepRule):
+class MomentumRule(StepRule):
+    """Base class of rules that remember a velocity."""
+
+    alpha: float = number(0.9, at_least=0, below=1)
+    eta: float = number(0.1, above=0)
+
+    def start(self, theta: Array) -> Memory:
+        return 0.0 * theta
+
+
+@dataclass(frozen=True)
+class HeavyBall(MomentumRule):
     """Momentum: V_i = αV_{i−1} − ηg_i with V₀ = 0; move = V_i.
 
     Cost: O(d) per step and O(d) memory.
@@ -152,17 +157,7 @@ class HeavyBall(StepRule):
     array([-1.75])
     """
 
-    alpha: float = 0.9
-    eta: float = 0.1
-
     name = "heavy_ball"
-
-    def __post_init__(self) -> None:
-        require_number(self, "alpha", at_least=0, below=1)
-        require_number(self, "eta", above=0)
-
-    def start(self, theta: Array) -> Memory:
-        return 0.0 * theta
 
     def move(self, t: int, gradient: Array, memory: Memory) -> tuple[Array, Memory]:
         velocity = self.alpha * memory - self.eta * gradient
@@ -170,7 +165,7 @@ class HeavyBall(StepRule):
 
 
 @dataclass(frozen=True)
-class LookAhead(StepRule):
+class LookAhead(MomentumRule):
     """Nesterov's momentum, V_i = αV_{i−1} − ηg_i, with g_i the gradient at w + αV_{i−1}.
 
     The rule keeps θ = w + αV, the point at which the gradient is needed, so that one gradient per
@@ -193,17 +188,7 @@ class LookAhead(StepRule):
     array([-1.5])
     """
 
-    alpha: float = 0.9
-    eta: float = 0.1
-
     name = "look_ahead"
-
-    def __post_init__(self) -> None:
-        require_number(self, "alpha", at_least=0, below=1)
-        require_number(self, "eta", above=0)
-
-    def start(self, theta: Array) -> Memory:
-        return 0.0 * theta
 
     def move(self, t: int, gradient: Array, memory: Memory) -> tuple[Array, Memory]:
         velocity = self.alpha * memory - self.eta * gradient
@@ -232,14 +217,10 @@ class AdaGrad(StepRule):
     array([-0.1,  0.1])
     """
 
-    eta: float = 0.1
-    epsilon: float = 1e-10
+    eta: float = number(0.1, above=0)
+    epsilon: float = number(1e-10, above=0)
 
     name = "adagrad"
-
-    def __post_init__(self) -> None:
-        require_number(self, "eta", above=0)
-        require_number(self, "epsilon", above=0)
 
     def start(self, theta: Array) -> Memory:
         return 0.0 * theta
@@ -276,18 +257,12 @@ class Adam(StepRule):
     array([-0.1])
     """
 
-    eta: float = 0.001
-    beta1: float = 0.9
-    beta2: float = 0.999
-    epsilon: float = 1e-8
+    eta: float = number(0.001, above=0)
+    beta1: float = number(0.9, at_least=0, below=1)
+    beta2: float = number(0.999, at_least=0, below=1)
+    epsilon: float = number(1e-8, above=0)
 
     name = "adam"
-
-    def __post_init__(self) -> None:
-        require_number(self, "eta", above=0)
-        require_number(self, "beta1", at_least=0, below=1)
-        require_number(self, "beta2", at_least=0, below=1)
-        require_number(self, "epsilon", above=0)
 
     def start(self, theta: Array) -> Memory:
         return 0.0 * theta, 0.0 * theta

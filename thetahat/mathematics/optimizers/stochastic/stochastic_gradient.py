@@ -18,7 +18,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.gap import value_and_gap
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.optimizers.steps.step_rules import InverseTime, StepRule, as_rule
-from thetahat.mathematics.parts import require_whole
+from thetahat.mathematics.parts import whole
 
 SAMPLING = ("reshuffle", "replacement")
 DEFAULT_STEP = InverseTime(1.0)
@@ -67,7 +67,7 @@ class StochasticGradient(Method):
     array([3.])
     """
 
-    batch_size: int = 1
+    batch_size: int = whole(1, at_least=1)
     sampling: str = "reshuffle"
     step: float | StepRule = DEFAULT_STEP
     averaging: bool = False
@@ -80,7 +80,7 @@ class StochasticGradient(Method):
     reaches_optimum = False
 
     def __post_init__(self) -> None:
-        require_whole(self, "batch_size", at_least=1)
+        super().__post_init__()
         if self.sampling not in SAMPLING:
             raise ParameterError(
                 f"StochasticGradient(sampling={self.sampling!r}): sampling must be "
