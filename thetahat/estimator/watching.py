@@ -65,7 +65,7 @@ class Watched(CallbackSupportMixin):
         if solution.outcome in WARNED_OF:
             warn(
                 f"{type(self).__name__}: {solution.outcome.value} ({solution.solver}, "
-                f"{solution.steps} {'step' if solution.steps == 1 else 'steps'}, "
+                f"{solution.steps} {'iteration' if solution.steps == 1 else 'iterations'}, "
                 f"{_gap(solution)}). {_remedy(solution.outcome)}",
                 ConvergenceWarning,
             )

@@ -304,7 +304,7 @@ def test_no_row_to_spare():
 
 
 def test_steps_that_run_out_are_told():
-    with pytest.warns(ConvergenceWarning, match="steps are exhausted"):
+    with pytest.warns(ConvergenceWarning, match="maximum number of iterations"):
         fitted(max_iter=1)
 
 

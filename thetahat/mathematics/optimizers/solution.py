@@ -25,7 +25,7 @@ class Outcome(Enum):
     CONVERGED = "converged: the gap is within the tolerance"
     STALLED = "stalled: no step lowers the objective any more, because of rounding errors"
     STUCK = "stuck: the method finds no lower point, although the gap is more than rounding errors"
-    STEPS_EXHAUSTED = "the steps are exhausted before the gap is within the tolerance"
+    STEPS_EXHAUSTED = "the maximum number of iterations was reached before the tolerance"
     DIVERGED = "diverged: the objective is no longer finite"
     INTERRUPTED = "interrupted: the best parameters so far are kept"
     OUT_OF_TIME = "out of time: the best parameters so far are kept"

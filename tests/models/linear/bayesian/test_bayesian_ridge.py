@@ -47,7 +47,9 @@ def test_equals_scikit_learn(shape, intercept, weighted):
     ],
     ids=["one step", "start", "hyperpriors"],
 )
-@pytest.mark.filterwarnings("ignore:.*steps are exhausted:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings(
+    "ignore:.*maximum number of iterations:sklearn.exceptions.ConvergenceWarning"
+)
 def test_parameters_mean_what_they_do_in_scikit_learn(options):
     ours = th.BayesianRidge(**options).fit(X, Y)
     theirs = sklearn.linear_model.BayesianRidge(**options).fit(X, Y)

@@ -259,7 +259,7 @@ def test_stochastic_gradients_with_a_falling_rate(labels):
     solver = th.optimizers.StochasticGradient(step=th.optimizers.InverseTime(2.0))
 
     def stochastic():
-        with pytest.warns(ConvergenceWarning, match="stochastic_gradient, 15 steps"):
+        with pytest.warns(ConvergenceWarning, match="stochastic_gradient, 15 iterations"):
             return fit(y, x=x, solver=solver, random_state=0, max_iter=15)
 
     model, best = stochastic(), fit(y, x=x).solution_.value
@@ -627,7 +627,7 @@ def test_bad_labels_are_refused(y, message):
 
 
 def test_stopping_early_is_said():
-    with pytest.warns(ConvergenceWarning, match="1 step,"):
+    with pytest.warns(ConvergenceWarning, match="1 iteration,"):
         model = th.LogisticRegression(max_iter=1).fit(X, TWO)
     assert model.solution_.outcome is th.results.Outcome.STEPS_EXHAUSTED
 

@@ -146,7 +146,7 @@ def test_bad_parameters_are_refused(parameters, message):
 
 def test_stopping_early_is_said():
     with (
-        pytest.warns(ConvergenceWarning, match="1 step,"),
+        pytest.warns(ConvergenceWarning, match="1 iteration,"),
         pytest.warns(
             ConvergenceWarning, match="of 4 fits during the cross-validation ran out of iterations"
         ),

@@ -39,7 +39,7 @@ def test_every_solver_finds_the_same_fit(solver):
     model = th.LinearRegression(solver=solver, random_state=0, max_iter=300 if solver in
                                 ("mini_batch", "gradient_descent") else 20)  # fmt: skip
     if solver in ("sgd", "mini_batch"):
-        with pytest.warns(ConvergenceWarning, match="exhausted"):
+        with pytest.warns(ConvergenceWarning, match="maximum number of iterations"):
             model.fit(X, Y)
         tolerance = 0.05
     else:

@@ -364,7 +364,10 @@ def test_unscaled_columns_end_with_an_answer_or_a_warning_with_the_gap(options):
 
 def test_too_few_steps_warn_with_the_gap():
     X, y = blobs(200, gap=0.2, d=5)
-    with pytest.warns(ConvergenceWarning, match=r"LinearSVC: the steps are exhausted.*duality gap"):
+    with pytest.warns(
+        ConvergenceWarning,
+        match=r"LinearSVC: the maximum number of iterations was reached.*duality gap",
+    ):
         th.LinearSVC(loss="hinge", max_iter=1).fit(X, y)
     with pytest.warns(ConvergenceWarning, match=r"dual_coordinate_descent.*duality gap"):
         th.LinearSVC(dual=True, max_iter=1, C=100.0).fit(X, y)

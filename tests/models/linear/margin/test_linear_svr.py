@@ -165,7 +165,10 @@ def test_equal_rows_and_constant_columns_and_a_huge_cost():
 
 def test_too_few_steps_warn_with_the_gap():
     X, y = line()
-    with pytest.warns(ConvergenceWarning, match=r"LinearSVR: the steps are exhausted.*duality gap"):
+    with pytest.warns(
+        ConvergenceWarning,
+        match=r"LinearSVR: the maximum number of iterations was reached.*duality gap",
+    ):
         th.LinearSVR(max_iter=1).fit(X, y)
 
 

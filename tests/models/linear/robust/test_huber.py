@@ -153,7 +153,7 @@ def test_other_bad_input():
         th.HuberRegressor().fit(np.where(X > 2, np.nan, X), Y)
     with pytest.raises(th.errors.DataError, match="infinity"):
         th.HuberRegressor().fit(X, np.where(np.arange(N) == 7, np.inf, Y))
-    with pytest.warns(ConvergenceWarning, match="steps are exhausted"):
+    with pytest.warns(ConvergenceWarning, match="maximum number of iterations"):
         th.HuberRegressor(max_iter=1).fit(X, Y)
 
 
@@ -210,7 +210,7 @@ def test_steps_of_all_phases_count_towards_max_iter():
     random = np.random.default_rng(0)
     x = random.normal(size=(20, 15))
     y = x @ random.normal(size=15) + random.standard_t(2, size=20)
-    with pytest.warns(ConvergenceWarning, match="steps are exhausted"):
+    with pytest.warns(ConvergenceWarning, match="maximum number of iterations"):
         model = th.HuberRegressor(alpha=0.0, max_iter=31).fit(x, y)
     assert model.n_iter_ == 31
     random = np.random.default_rng(0)

@@ -417,7 +417,7 @@ def test_early_stopping_judges_by_rows_held_out():
 
 
 def test_too_few_epochs_are_told():
-    with pytest.warns(ConvergenceWarning, match="steps are exhausted"):
+    with pytest.warns(ConvergenceWarning, match="maximum number of iterations"):
         model = th.SGDRegressor(max_iter=2, random_state=0).fit(X, Y)
     assert model.solution_.outcome is th.results.Outcome.STEPS_EXHAUSTED
 

@@ -24,7 +24,7 @@ from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
-from thetahat.mathematics.optimizers.solution import Solution
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.objective.lasso.l1_least_squares import L1Rows
 from thetahat.objective.lasso.l1_path import alpha_grid, alpha_max, given_alphas, path
 
@@ -266,7 +266,8 @@ def _start(given: Any, source: InMemory, who: str) -> Array:
 
 
 def _warn(who: str, solutions: list[Solution], alphas: Array) -> None:
-    late = [k for k, solution in enumerate(solutions) if "exhausted" in solution.message]
+    limit = Outcome.STEPS_EXHAUSTED
+    late = [k for k, solution in enumerate(solutions) if solution.outcome is limit]
     if late:
         from sklearn.exceptions import ConvergenceWarning
 
