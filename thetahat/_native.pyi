@@ -63,16 +63,6 @@ def huber_sums(
     pulls: FloatArray,
     gram: FloatArray,
 ) -> int: ...
-def curved_rows(
-    x: FloatArray,
-    y: FloatArray,
-    weight: FloatArray,
-    theta: FloatArray,
-    constant: float,
-    loss: int,
-    knee: float,
-    out: FloatArray,
-) -> int: ...
 def rounded_rows(
     z: FloatArray,
     y: FloatArray,
