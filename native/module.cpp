@@ -22,7 +22,6 @@ NB_MODULE(_native, module) {
     thetahat::bind_least_angles(module);
     thetahat::bind_dual_coordinates(module);
     thetahat::bind_class_dual(module);
-    thetahat::bind_class_scores(module);
     thetahat::bind_correlate(module);
     thetahat::bind_coarse_columns(module);
     thetahat::bind_combine_rows(module);

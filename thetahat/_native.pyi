@@ -63,16 +63,6 @@ def huber_sums(
     pulls: FloatArray,
     gram: FloatArray,
 ) -> int: ...
-def curved_rows(
-    x: FloatArray,
-    y: FloatArray,
-    weight: FloatArray,
-    theta: FloatArray,
-    constant: float,
-    loss: int,
-    knee: float,
-    out: FloatArray,
-) -> int: ...
 def rounded_rows(
     z: FloatArray,
     y: FloatArray,
@@ -273,8 +263,6 @@ def dual_epochs(*arguments: Any) -> float:
 def class_dual_epochs(*arguments: Any) -> float:
     """x (or data, indices, indptr), y, cost, constant, alpha, weights, seed, epochs, tolerance."""
 
-def logistic_rows(y: FloatArray, z: FloatArray, value: FloatArray, slope: FloatArray) -> None: ...
-def softmax_rows(y: FloatArray, z: FloatArray, value: FloatArray, slope: FloatArray) -> None: ...
 def correlate(x: FloatArray, r: FloatArray, out: FloatArray, first: int) -> None: ...
 def column_squares(
     x: FloatArray, mean: FloatArray, weight: FloatArray, out: FloatArray, first: int

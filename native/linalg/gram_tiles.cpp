@@ -5,14 +5,22 @@
 #include "linalg/gram_tiles.hpp"
 
 #include <algorithm>
-
-#include "core/simd4.hpp"
+#include <cstring>
 
 namespace thetahat {
 
 namespace {
 
 constexpr std::size_t tall = 4, wide = 8;
+// Numbers of one register. Arrays of wider vectors are kept in memory by compilers, and a product
+// then takes four to ten times as long.
+#ifdef __AVX__
+constexpr std::size_t lanes = 4;
+#else
+constexpr std::size_t lanes = 2;
+#endif
+constexpr std::size_t parts = wide / lanes;
+using Lanes = double __attribute__((vector_size(lanes * sizeof(double))));
 constexpr std::size_t buffer_bytes = 1 << 14;
 
 } // namespace
@@ -26,22 +34,19 @@ GramTiles::GramTiles(std::size_t width)
 void GramTiles::add_products() {
     for (std::size_t a = 0; a < padded; a += tall)
         for (std::size_t b = a / wide * wide; b < padded; b += wide) {
-            Double4 low[tall] = {}, high[tall] = {};
+            Lanes sums[tall][parts] = {};
             const double *row = buffer.data();
-            for (std::size_t i = 0; i < held; ++i, row += padded) {
-                const Double4 left = load4(row + b), right = load4(row + b + 4);
-                for (std::size_t k = 0; k < tall; ++k) {
-                    low[k] += row[a + k] * left;
-                    high[k] += row[a + k] * right;
+            for (std::size_t i = 0; i < held; ++i, row += padded)
+                for (std::size_t p = 0; p < parts; ++p) {
+                    Lanes right;
+                    std::memcpy(&right, row + b + p * lanes, sizeof(Lanes));
+                    for (std::size_t k = 0; k < tall; ++k)
+                        sums[k][p] += row[a + k] * right;
                 }
-            }
-            for (std::size_t k = 0; k < tall; ++k) {
-                double *to = gram.data() + (a + k) * padded + b;
-                for (std::size_t l = 0; l < 4; ++l) {
-                    to[l] += low[k][l];
-                    to[4 + l] += high[k][l];
-                }
-            }
+            for (std::size_t k = 0; k < tall; ++k)
+                for (std::size_t p = 0; p < parts; ++p)
+                    for (std::size_t l = 0; l < lanes; ++l)
+                        gram[(a + k) * padded + b + p * lanes + l] += sums[k][p][l];
         }
     held = 0;
 }

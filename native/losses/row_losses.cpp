@@ -2,7 +2,6 @@
 //
 //     loss_sums     Σ w ℓ(y, z)  and  Σ w ∂ℓ/∂z·x̃: value and gradient
 //     curved_gram   Σ w ∂²ℓ/∂z²·x̃ x̃ᵀ: the Hessian, or the part of some entries of θ
-//     curved_rows   √(w ∂²ℓ/∂z²)·x̃ for the rows where that is not 0: its factor, row by row
 
 #include "kernels.hpp"
 #include "losses/row_sums.hpp"
@@ -48,25 +47,6 @@ void curved_gram(StridedMatrix<const T> x, Vector<const double> y, Vector<const 
     gram.write(to);
 }
 
-template <typename T>
-std::int64_t curved_rows(StridedMatrix<const T> x, Vector<const double> y,
-                         Vector<const double> weight, Vector<const double> theta, double constant,
-                         int loss, double knee, Matrix<double> out) {
-    const LossRows<T> of(x, y, weight, theta, constant, loss, knee);
-    require(out.shape(0) == of.rows.n && out.shape(1) == of.rows.size,
-            "out must have the rows of x and a column for each entry of theta");
-    double *to = out.data();
-
-    nb::gil_scoped_release unlocked;
-    std::int64_t kept = 0;
-    of.each_curved([&](std::size_t i, double root) {
-        of.rows.scaled(i, root, to);
-        to += of.rows.size;
-        ++kept;
-    });
-    return kept;
-}
-
 template <typename T> void bind(nb::module_ &module) {
     module.def("loss_sums", &loss_sums<T>, nb::arg("x").noconvert(), nb::arg("y").noconvert(),
                nb::arg("weight").noconvert(), nb::arg("theta").noconvert(), nb::arg("constant"),
@@ -75,9 +55,6 @@ template <typename T> void bind(nb::module_ &module) {
                nb::arg("weight").noconvert(), nb::arg("theta").noconvert(), nb::arg("constant"),
                nb::arg("loss"), nb::arg("knee"), nb::arg("entries").noconvert(),
                nb::arg("out").noconvert());
-    module.def("curved_rows", &curved_rows<T>, nb::arg("x").noconvert(), nb::arg("y").noconvert(),
-               nb::arg("weight").noconvert(), nb::arg("theta").noconvert(), nb::arg("constant"),
-               nb::arg("loss"), nb::arg("knee"), nb::arg("out").noconvert());
 }
 
 } // namespace

@@ -348,47 +348,6 @@ def test_class_dual_epochs_settle():
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("kernel", ["logistic_rows", "softmax_rows"])
-def test_class_scores(kernel, dtype):
-    random = np.random.default_rng(11)
-    n, shape = 60, (60,) if kernel == "logistic_rows" else (60, 4)
-    y = random.integers(0, 2 if len(shape) == 1 else 4, n).astype(dtype)
-    z = 10 * random.standard_normal(shape)
-    found = []
-    for rows in (getattr(_native, kernel), getattr(twin, kernel)):
-        value, slope = np.empty(n), np.empty(shape)
-        rows(y, z, value, slope)
-        found.append((value, slope))
-    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-9, atol=1e-13)
-    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-9, atol=1e-13)
-
-
-def test_class_scores_keep_the_digits_of_what_is_nearly_certain():
-    value, slope = np.empty(4), np.empty(4)
-    y, z = np.array([1.0, 0.0, 1.0, 0.0]), np.array([100.0, -800.0, -800.0, 0.0])
-    _native.logistic_rows(y, z, value, slope)
-    np.testing.assert_allclose(value, [np.exp(-100.0), 0.0, 800.0, np.log(2)], rtol=1e-15)
-    np.testing.assert_allclose(slope, [-np.exp(-100.0), 0.0, -1.0, 0.5], rtol=1e-15)
-    value, slope = np.empty(1), np.empty((1, 2))
-    _native.softmax_rows(np.zeros(1), np.array([[900.0, 800.0]]), value, slope)
-    np.testing.assert_allclose(value, np.exp(-100.0), rtol=1e-14)
-    np.testing.assert_allclose(slope, np.exp(-100.0) * np.array([[-1.0, 1.0]]), rtol=1e-14)
-
-
-def test_class_scores_refuse_wrong_sizes_and_labels():
-    four, three = np.zeros(4), np.zeros(3)
-    with pytest.raises(ValueError, match="size of z"):
-        _native.logistic_rows(three, four, four.copy(), four.copy())
-    with pytest.raises(ValueError, match="one entry per row"):
-        _native.softmax_rows(three, np.zeros((4, 2)), four, np.zeros((4, 2)))
-    with pytest.raises(ValueError, match="shape of z"):
-        _native.softmax_rows(four, np.zeros((4, 2)), four.copy(), np.zeros((4, 3)))
-    for label in (2.0, -1.0, np.nan):
-        with pytest.raises(ValueError, match="index the columns"):
-            _native.softmax_rows(np.full(4, label), np.zeros((4, 2)), four, np.zeros((4, 2)))
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("order", ["C", "F", "sliced"])
 def test_correlate_and_column_squares(dtype, order):
     random = np.random.default_rng(12)

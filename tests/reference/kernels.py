@@ -290,20 +290,6 @@ def class_dual_epochs(x, y, cost, constant, alpha, weights, seed, epochs, tolera
     return largest
 
 
-def logistic_rows(y, z, value, slope):
-    """log(1 + e^z) − y·z and σ(z) − y."""
-    value[:] = np.logaddexp(0.0, z) - y * z
-    slope[:] = 1 / (1 + np.exp(-z)) - y
-
-
-def softmax_rows(y, z, value, slope):
-    """log Σ e^z − z_y and softmax(z) − onehot(y)."""
-    right = y.astype(int)
-    total = np.logaddexp.reduce(z, axis=1)
-    value[:] = total - z[np.arange(len(z)), right]
-    slope[:] = np.exp(z - total[:, None]) - np.eye(z.shape[1])[right]
-
-
 def _steepest(slopes, slack, lower):
     return slopes + np.where(lower == 0, slack, np.copysign(slack, slopes))
 

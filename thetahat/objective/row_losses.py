@@ -10,7 +10,6 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.source import Block
-from thetahat.foundation.products import product
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.losses.base import Loss
 from thetahat.mathematics.losses.compiled import compiled
@@ -37,19 +36,14 @@ def loss_and_slope(
 def curved_gram(
     block: Block, predictor: Predictor, loss: Loss, theta: Array, entries: Array = ALL
 ) -> Array | None:
-    """Σ w∇²ℓ for all entries of θ or for few; None where the kernels cannot tell."""
+    """Σ w∇²ℓ for all entries of θ or for some of them; None for more than few, or other parts."""
     known = _known(block, predictor, loss)
     size = len(entries) or predictor.n_parameters
-    if known is None or len(entries) > FEW:
+    if known is None or size > FEW:
         return None
-    if size <= FEW:
-        gram = np.empty((size, size))
-        _native.curved_gram(*rows_of(block), _double(theta), *known, entries, gram)
-        return gram
-    rows = np.empty((block.n_rows, size))
-    count = _native.curved_rows(*rows_of(block), _double(theta), *known, rows)
-    # A product of one array with its own transpose is symmetric: BLAS does half the work.
-    return product(rows[:count].T, rows[:count])
+    gram = np.empty((size, size))
+    _native.curved_gram(*rows_of(block), _double(theta), *known, entries, gram)
+    return gram
 
 
 def in_rows(X: Matrix) -> bool:

@@ -51,37 +51,22 @@ def test_loss_sums(name, n, d, weighted, dtype):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("n", "d"), SHAPES)
 @pytest.mark.parametrize("name", CURVED)
-def test_curved_gram_and_rows(name, n, d, weighted):
+def test_curved_gram(name, n, d, weighted):
     loss = CURVED[name]
     x, y, weight, theta = rows(loss, n, d, weighted=weighted)
     for parameters, constant in ((theta, 1.0), (theta, 2.5), (theta[:d], 1.0)):
         size = len(parameters)
         given = (x, y, weight, parameters, constant, *compiled(loss))
         expected = twin.curved_gram(x, y, weight, parameters, constant, loss)
-        gram, factor = np.full((size, size), np.nan), np.full((n, size), np.nan)
+        gram = np.full((size, size), np.nan)
         _native.curved_gram(*given, ALL, gram)
-        count = _native.curved_rows(*given, factor)
         np.testing.assert_allclose(gram, expected, rtol=1e-10, atol=1e-10)
         np.testing.assert_array_equal(gram, gram.T)
-        np.testing.assert_allclose(
-            factor[:count].T @ factor[:count], expected, rtol=1e-10, atol=1e-10
-        )
         if size:
             some = np.array([size - 1, 0, size // 2])
             part = np.empty((3, 3))
             _native.curved_gram(*given, some, part)
             np.testing.assert_allclose(part, expected[np.ix_(some, some)], rtol=1e-10, atol=1e-10)
-
-
-def test_rows_without_curvature_are_left_out():
-    x, y = np.ones((3, 1)), np.array([1.0, 1.0, -1.0])
-    out = np.empty((3, 1))
-    loss = th.losses.SquaredHinge()
-    count = _native.curved_rows(
-        x, y, np.empty(0), np.array([2.0]), 1.0, *compiled(loss), out
-    )  # the margins are 2, 2 and −2
-    assert count == 1
-    assert out[0, 0] == pytest.approx(np.sqrt(2))
 
 
 def one_row(loss, y, z):
@@ -147,5 +132,3 @@ def test_sizes_are_checked():
         _native.curved_gram(*given, ALL, np.empty((2, 2)))
     with pytest.raises(ValueError, match="entries must be those of theta"):
         _native.curved_gram(*given, np.array([3]), np.empty((1, 1)))
-    with pytest.raises(ValueError, match="the rows of x and a column"):
-        _native.curved_rows(*given, np.empty((3, 2)))

@@ -64,13 +64,6 @@ class Logistic(Curved, UnboundedLikelihood):
         up, down = odds(aligned(y, z)[2])
         return up * down / (up + down) ** 2
 
-    def value_and_gradient(self, y: Array, z: Array) -> tuple[Array, Array]:
-        if not is_compiled(z) or z.ndim != 1:
-            return super().value_and_gradient(y, z)
-        value, slope = np.empty_like(z), np.empty_like(z)
-        _native.logistic_rows(in_floats(y), z, value, slope)
-        return value, slope
-
     def gradient_and_curvature(self, y: Array, z: Array) -> tuple[Array, Array]:
         if not is_compiled(z) or z.ndim != 1:
             return super().gradient_and_curvature(y, z)

@@ -53,7 +53,10 @@ class SoftmaxCrossEntropy(Curved, UnboundedLikelihood):
 
     def gradient(self, y: Array, z: Array) -> Array:
         xp, right, z = _right_class(y, z)
-        return softmax(z) - xp.astype(right, z.dtype)
+        # −Σ of the other shares, not p − 1, keeps the digits of small gradients.
+        share = softmax(z)
+        others = row_sums(xp, xp.where(right, xp.zeros_like(z), share))[..., None]
+        return xp.where(right, -others, share)
 
     def curvature(self, y: Array, z: Array) -> Array:
         p = softmax(z)
@@ -63,13 +66,6 @@ class SoftmaxCrossEntropy(Curved, UnboundedLikelihood):
         xp, direction, z = aligned(direction, z)
         p = softmax(z)
         return p * (direction - row_sums(xp, p * direction)[..., None])
-
-    def value_and_gradient(self, y: Array, z: Array) -> tuple[Array, Array]:
-        if not is_compiled(z) or z.ndim != 2:
-            return super().value_and_gradient(y, z)
-        value, slope = np.empty(len(z)), np.empty_like(z)
-        _native.softmax_rows(in_floats(y), z, value, slope)
-        return value, slope
 
     def gradient_and_curvature(self, y: Array, z: Array) -> tuple[Array, Array]:
         if not is_compiled(z) or z.ndim != 2:
