@@ -23,7 +23,7 @@ from thetahat.foundation.arguments import numbers
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
-from thetahat.mathematics.optimizers.solution import Solution
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.objective.lasso.l1_least_squares import L1Rows
 from thetahat.objective.lasso.l1_path import alpha_grid, alpha_max, given_alphas, path
 
@@ -308,7 +308,7 @@ def _start(given: Any, source: InMemory, who: str) -> Array:
 
 
 def _warn(who: str, solutions: list[Solution], alphas: Array) -> None:
-    late = [k for k, solution in enumerate(solutions) if "exhausted" in solution.message]
+    late = [k for k, s in enumerate(solutions) if s.outcome is Outcome.STEPS_EXHAUSTED]
     if late:
         from sklearn.exceptions import ConvergenceWarning
 
