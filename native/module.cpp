@@ -25,12 +25,10 @@ NB_MODULE(_native, module) {
     thetahat::bind_correlate(module);
     thetahat::bind_coarse_columns(module);
     thetahat::bind_combine_rows(module);
-    thetahat::bind_follow_step(module);
     thetahat::bind_working_sets(module);
     thetahat::bind_lasso_gap(module);
     thetahat::bind_task_descent(module);
     thetahat::bind_stump(module);
-    thetahat::bind_triangle(module);
     thetahat::bind_exchange_columns(module);
     thetahat::bind_compiled_newton(module);
     thetahat::bind_walk(module);

@@ -186,9 +186,6 @@ def least_angles(
     most: int,
     coef: FloatArray,
 ) -> None: ...
-def substitute_rows(factor: FloatArray, rows: FloatArray, first: int) -> None: ...
-def substitute_back(factor: FloatArray, x: FloatArray) -> None: ...
-def independent_columns(a: FloatArray, least: FloatArray, order: FloatArray) -> int: ...
 def exchange_columns(
     table: FloatArray,
     inside: FloatArray,
@@ -294,18 +291,6 @@ def slopes_near(
 def combine_rows(
     matrix: FloatArray, rows: NDArray[Any], weights: FloatArray, out: FloatArray
 ) -> None: ...
-def follow_step(
-    gram: FloatArray,
-    members: NDArray[Any],
-    step: FloatArray,
-    sign: FloatArray,
-    start: FloatArray,
-    l1: FloatArray,
-    l2: FloatArray,
-    lower: FloatArray,
-    beta: FloatArray,
-    slopes: FloatArray,
-) -> bool: ...
 def correlate_sparse(
     data: FloatArray,
     indices: NDArray[Any],
@@ -365,6 +350,10 @@ def sweep_path(
     gaps: FloatArray,
     sweeps: NDArray[Any],
 ) -> int: ...
+class ActiveSet:
+    def __init__(self, rank: int) -> None: ...
+    def clear(self) -> None: ...
+
 def descend_gram(
     gram: FloatArray,
     start: FloatArray,
@@ -374,6 +363,7 @@ def descend_gram(
     lower: FloatArray,
     beta: FloatArray,
     slopes: FloatArray,
+    active: ActiveSet,
     tolerance: float,
     floor: float,
     max_sweeps: int,

@@ -1,14 +1,18 @@
 // Coordinate descent on a working set of columns: two representations of r = y − Xβ for the sweeps
 // of coordinate_sweeps.hpp, by compressed sparse columns (whose means are subtracted implicitly) or
-// by the Gram matrix, with the slopes Xᵀr instead of r. Dense columns are in sweep_path.cpp.
+// by the Gram matrix, with the slopes Xᵀr instead of r and with jumps to the minimum of the active
+// set. Dense columns are in sweep_path.cpp.
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include <nanobind/stl/tuple.h>
 
 #include "kernels.hpp"
 #include "sparse/coordinate_sweeps.hpp"
+#include "sparse/gram_jumps.hpp"
 
 namespace thetahat {
 
@@ -108,25 +112,74 @@ Progress descend_sparse(Vector<const T> data, Vector<const Index> indices,
         max_sweeps);
 }
 
-// The leading k × k entries of `gram`, whose rows may be longer; start = Xᵀy, slopes = Xᵀ(y − Xβ).
+constexpr std::size_t most_jumps = 20, few_columns = 100; // in a row; with few columns one
+constexpr std::size_t sweeps_per_jump = 5, sweeps_without_jumps = 100;
+constexpr std::size_t fewer = 4; // divides the number of joining columns after a failed jump
+
+// Jump as long as F decreases; the number of jumps and the gap after them.
+std::pair<std::size_t, double> jumps(GramJumps &point, std::size_t k, double tolerance,
+                                     std::size_t most) {
+    std::size_t taken = 0, joining = 0; // the active set first follows its own terms
+    double gap = std::numeric_limits<double>::infinity();
+    for (std::size_t left = k > few_columns ? most_jumps : 1; left > 0;) {
+        const bool falls = point.jump(joining);
+        left -= falls || joining > 0;
+        if (falls) {
+            gap = point.gap();
+            if (++taken >= most || gap <= tolerance)
+                break;
+            joining = point.exchanged() ? 0 : point.most_to_join();
+        } else if (joining == 0) // the active set was optimal without the others
+            joining = point.most_to_join();
+        else if ((joining = point.joined() / fewer) == 0)
+            break;
+    }
+    return {taken, gap};
+}
+
+// The leading k × k entries of `gram`, whose rows may be longer; start = Xᵀy, slopes = Xᵀ(y − Xβ),
+// which are computed. `active` keeps the factor of the active set from one call to the next. A jump
+// counts as a sweep.
 Progress descend_gram(Matrix<const double> gram, Vector<const double> start, double yy,
                       Vector<const double> l1, Vector<const double> l2, Vector<const double> lower,
-                      Vector<double> beta, Vector<double> slopes, double tolerance, double floor,
-                      std::size_t max_sweeps) {
+                      Vector<double> beta, Vector<double> slopes, ActiveSet &active,
+                      double tolerance, double floor, std::size_t max_sweeps) {
     const std::size_t k = beta.shape(0), stride = gram.shape(1);
     require(gram.shape(0) >= k && stride >= k, "gram must be at least as large as beta");
     require(start.shape(0) == k && slopes.shape(0) == k,
             "start and slopes must have the size of beta");
     require(l1.shape(0) == k && l2.shape(0) == k && lower.shape(0) == k,
             "l1, l2 and lower must have the size of beta");
+    for (const std::size_t j : active.members())
+        require(j < k, "the active set has columns that beta lacks");
+    const Terms terms{l1.data(), l2.data(), lower.data()};
     nb::gil_scoped_release unlocked;
     std::vector<double> squares(k);
     for (std::size_t a = 0; a < k; ++a)
         squares[a] = gram.data()[a * stride + a];
     GramColumns columns{{gram.data(), stride, k, slopes.data()}, start.data(), yy, beta.data()};
-    return descend(
-        columns, [](std::size_t a) { return a; }, k, squares.data(),
-        {l1.data(), l2.data(), lower.data()}, beta.data(), tolerance, floor, max_sweeps);
+    GramJumps point(gram.data(), stride, k, start.data(), yy, terms, beta.data(), slopes.data(),
+                    active);
+    point.refresh();
+    for (std::size_t used = 0;;) {
+        std::size_t most = sweeps_per_jump;
+        if (point.in_use() > 0) { // otherwise sweeps find a first active set
+            const auto [taken, gap] = jumps(point, k, tolerance, max_sweeps - used);
+            used += taken;
+            if (gap <= tolerance || used >= max_sweeps) {
+                point.refresh();
+                return {used, gap, false};
+            }
+            most = taken > 0 ? sweeps_per_jump : sweeps_without_jumps;
+        }
+        const auto [sweeps, gap, stuck] = descend(
+            columns, [](std::size_t a) { return a; }, k, squares.data(), terms, beta.data(),
+            tolerance, floor, std::min(most, max_sweeps - used));
+        used += sweeps;
+        point.refresh();
+        if (gap <= tolerance || stuck || used >= max_sweeps)
+            return {used, gap, stuck};
+    }
 }
 
 template <typename T, typename Index> void bind_sparse(nb::module_ &module) {
@@ -145,10 +198,13 @@ void bind_working_sets(nb::module_ &module) {
     bind_sparse<float, std::int32_t>(module);
     bind_sparse<double, std::int64_t>(module);
     bind_sparse<float, std::int64_t>(module);
+    nb::class_<ActiveSet>(module, "ActiveSet")
+        .def(nb::init<std::size_t>(), nb::arg("rank"))
+        .def("clear", &ActiveSet::clear);
     module.def("descend_gram", &descend_gram, nb::arg("gram").noconvert(), nb::arg("start"),
                nb::arg("yy"), nb::arg("l1"), nb::arg("l2"), nb::arg("lower"),
-               nb::arg("beta").noconvert(), nb::arg("slopes").noconvert(), nb::arg("tolerance"),
-               nb::arg("floor"), nb::arg("max_sweeps"));
+               nb::arg("beta").noconvert(), nb::arg("slopes").noconvert(), nb::arg("active"),
+               nb::arg("tolerance"), nb::arg("floor"), nb::arg("max_sweeps"));
 }
 
 } // namespace thetahat

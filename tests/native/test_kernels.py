@@ -407,8 +407,10 @@ def test_descents_reach_the_minimum_of_their_twin(kind, nonnegative):
     if kind == "gram":
         room = np.full((12, 12), np.nan)
         room[:9, :9] = gram
-        left = start.copy()
-        sweeps, gap, _ = _native.descend_gram(room, start, y @ y, *terms, beta, left, *limits)
+        left, active = np.empty(9), _native.ActiveSet(9)
+        sweeps, gap, _ = _native.descend_gram(
+            room, start, y @ y, *terms, beta, left, active, *limits
+        )
         np.testing.assert_allclose(left, slopes, atol=1e-6)
     else:
         index = np.int64 if kind == "wide index" else np.int32
@@ -458,8 +460,9 @@ def test_descents_refuse_wrong_sizes():
         )  # fmt: skip
     with pytest.raises(ValueError, match="as large as beta"):
         _native.descend_gram(
-            np.ones((1, 1)), two, 1.0, two, two, two, two.copy(), two.copy(), *limits
-        )
+            np.ones((1, 1)), two, 1.0, two, two, two, two.copy(), two.copy(),
+            _native.ActiveSet(2), *limits,
+        )  # fmt: skip
     with pytest.raises(ValueError, match="l1 must be positive"):
         _native.descend_tasks(
             np.ones((1, 1)), np.ones((1, 1)), 1.0, np.zeros(1), one, np.ones((1, 1)),

@@ -97,17 +97,6 @@ def sparse_codes(gram, l1, positive, correlation, sweeps=1500):
     return codes
 
 
-def substitute_rows(L, rows, first):
-    for y in rows:
-        for i in range(first, len(y)):
-            y[i] = (y[i] - sum(L[i, j] * y[j] for j in range(i))) / L[i, i]
-
-
-def substitute_back(L, x):
-    for i in reversed(range(len(x))):
-        x[i] = (x[i] - sum(L[j, i] * x[j] for j in range(i + 1, len(x)))) / L[i, i]
-
-
 def least_angles(gram, correlation, most):
     """Least angle regression: all active correlations shrink alike until another one joins."""
     coefs = []

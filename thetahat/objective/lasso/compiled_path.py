@@ -1,6 +1,6 @@
 """Paths of an elastic net, compiled: what `WorkingSets` does, for all penalties in one call.
 
-On a Gram matrix from face to face of the penalty (native/gram_path.cpp), and on few numbers by
+On a Gram matrix by jumps on the active set (native/gram_path.cpp), and on few numbers by
 sweeps over their columns (native/sweep_path.cpp).
 """
 

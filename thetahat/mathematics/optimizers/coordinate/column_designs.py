@@ -19,7 +19,6 @@ import numpy as np
 from thetahat import _native
 from thetahat.foundation.threads import one_blas_thread, parallel_for
 from thetahat.foundation.types import Array, Matrix
-from thetahat.mathematics.optimizers.coordinate.active_set import ActiveSet
 from thetahat.mathematics.optimizers.coordinate.column_slopes import (
     COLUMNS_PER_BLOCK,
     EXACT,
@@ -39,9 +38,8 @@ COLUMNS_PER_PRODUCT = 256
 """Number of columns of a product that one thread computes at a time."""
 FEW_NUMBERS = 2**18
 """Number of entries of X that fit in a cache: a few sweeps over all of them are cheap."""
-FEWEST_CACHED, ROOM = 2000, 1024
-"""Number of columns whose Gram matrix is kept for any number of rows, and for which the active set
-reserves memory."""
+FEWEST_CACHED = 2000
+"""Number of columns whose Gram matrix is kept for any number of rows."""
 
 
 class ResidualState(NamedTuple):
@@ -116,7 +114,7 @@ class GramDesign(Design):
         self.start = np.ascontiguousarray(start, dtype=np.float64)
         self.target_squared = max(0.0, target_squared)
         self.squares = np.diagonal(self.gram).copy()
-        self._face = ActiveSet()
+        self._active = _native.ActiveSet(len(self.squares))
 
     def begin(self, beta: Array, near: Array | None = None) -> ResidualState:
         self._beta = beta
@@ -127,7 +125,7 @@ class GramDesign(Design):
     def descend(self, beta: Array, working: Array, terms: Terms, limits: Limits) -> Progress:
         self._beta = beta
         progress, self._slopes = descend_on_gram(
-            self.gram, self.start, self.target_squared, terms, beta, limits, self._face
+            self.gram, self.start, self.target_squared, terms, beta, limits, self._active
         )
         return progress
 
@@ -144,7 +142,7 @@ class _Cache:
     columns: Array
     packed: Array
     gram: Array
-    face: ActiveSet
+    active: _native.ActiveSet
 
 
 class DenseDesign(Design):
@@ -207,7 +205,7 @@ class DenseDesign(Design):
         part = beta[columns]
         progress, slopes = descend_on_gram(
             self._cache.gram, self.start[columns], self.target_squared, terms.of(columns), part,
-            limits, self._cache.face,
+            limits, self._cache.active,
         )  # fmt: skip
         beta[columns], self._known = part, (columns, slopes)
         self._residual = self.y - _combined(self._cache.packed, part)
@@ -276,7 +274,7 @@ class DenseDesign(Design):
             np.empty(0, dtype=np.int64),
             nothing,
             np.empty((0, 0)),
-            ActiveSet(len(self.X), ROOM, True),
+            _native.ActiveSet(len(self.X)),
         )
 
     def _extend_cache(self, working: Array) -> None:
@@ -307,7 +305,7 @@ class DenseDesign(Design):
         # Products among the new columns are computed separately: BLAS needs only one half of them.
         ends = [*range(0, old, COLUMNS_PER_PRODUCT), old, count]
         parallel_for(work, map(slice, ends, ends[1:]), len(new) * count * len(self.y))
-        self._cache = _Cache(np.concatenate([cache.columns, new]), packed, gram, cache.face)
+        self._cache = _Cache(np.concatenate([cache.columns, new]), packed, gram, cache.active)
 
 
 def _combined(packed: Array, beta: Array) -> Array:

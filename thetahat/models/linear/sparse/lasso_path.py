@@ -266,8 +266,7 @@ def _start(given: Any, source: InMemory, who: str) -> Array:
 
 
 def _warn(who: str, solutions: list[Solution], alphas: Array) -> None:
-    limit = Outcome.STEPS_EXHAUSTED
-    late = [k for k, solution in enumerate(solutions) if solution.outcome is limit]
+    late = [k for k, s in enumerate(solutions) if s.outcome is Outcome.STEPS_EXHAUSTED]
     if late:
         from sklearn.exceptions import ConvergenceWarning
 
