@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 
 from thetahat.foundation.config import settings
 from thetahat.foundation.cores import usable_cores
+from thetahat.foundation.errors import MemoryBudgetError
 from thetahat.foundation.memory import address_space_left
 
 WORTH_SHARING = 5e6
@@ -49,8 +50,25 @@ def _blas(with_scipy: bool) -> dict[str, Any]:
     import numpy  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
+    _take_work_space(with_scipy)
     found = ThreadpoolController().select(user_api="blas").lib_controllers
     return {library.filepath: library for library in found}
+
+
+def _take_work_space(with_scipy: bool) -> None:
+    """Let every BLAS take its work space now: without it, OpenBLAS ends the process later."""
+    import numpy
+
+    if address_space_left() < THREAD_BYTES:
+        raise MemoryBudgetError(
+            f"BLAS needs {THREAD_BYTES >> 20} MiB of work space, but the limit on the memory of "
+            "the process leaves less. Raise the limit (ulimit -v)."
+        )
+    numpy.linalg.cholesky(numpy.eye(1))
+    if with_scipy:
+        import scipy.linalg
+
+        scipy.linalg.lapack.dpotrf(numpy.eye(1))
 
 
 class _OneBlasThread:
