@@ -2,7 +2,6 @@
 
 import io
 import subprocess
-import subprocess
 import sys
 
 import numpy as np
