@@ -19,6 +19,7 @@ from thetahat.models.tree.packed import PackedTrees
 
 LEAF = -1
 """Value of `feature` and `left` at a leaf."""
+FLOATS, WORDS = np.dtype(np.float64), np.dtype(np.uint32)
 PER_NODE = {
     "feature": np.dtype(np.int32),
     "left": np.dtype(np.int32),
@@ -68,9 +69,11 @@ class Tree(CheckedValue):
 
     def __post_init__(self) -> None:
         n = self.feature.shape[0] if isinstance(self.feature, np.ndarray) else None
-        per_node: dict[str, Any] = {name: (dtype, (n,)) for name, dtype in PER_NODE.items()}
-        tables = {"values": (np.float64, (n, None)), "category_sets": (np.uint32, (None, None))}
-        check_arrays(self, per_node | tables)
+        width = self.values.shape[1] if np.ndim(self.values) == 2 else None
+        sets = self.category_sets.shape if np.ndim(self.category_sets) == 2 else (None, None)
+        layout: dict[str, Any] = {name: (dtype, (n,)) for name, dtype in PER_NODE.items()}
+        layout["values"], layout["category_sets"] = (FLOATS, (n, width)), (WORDS, sets)
+        check_arrays(self, layout)
         try:
             _native.check_nodes(
                 self.feature,
