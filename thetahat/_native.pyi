@@ -404,6 +404,9 @@ def descend_tasks(
 def task_gap(
     beta: FloatArray, slopes: FloatArray, l1: FloatArray, l2: FloatArray, rr: float, yr: float
 ) -> tuple[float, float]: ...
+def check_nodes(
+    feature: FloatArray, left: FloatArray, category_set: FloatArray, n_sets: int, n_features: int
+) -> None: ...
 def check_trees(
     nodes: FloatArray, roots: FloatArray, sets: FloatArray, n_values: int, n_features: int
 ) -> None: ...

@@ -4,24 +4,23 @@
 
 #include <cstddef>
 
-#include "core/views.hpp"
-
 namespace thetahat {
 
-// work(piece) for every piece in [0, n), on at most `threads` threads; `work` must not throw.
-// Pieces are handed out one by one: give each enough to do (some ten microseconds).
+// Calls work(context, piece) for every piece; see `for_each_piece`.
+void run_pieces(std::size_t n, int threads, void (*work)(const void *, std::size_t),
+                const void *context);
+
+// work(piece) for every piece in [0, n), on at most `threads` threads, this one included. If a
+// piece throws, no further piece is begun, and the exception is thrown here once all threads have
+// stopped. Pieces are handed out one by one: give each enough to do (some ten microseconds).
 template <typename Work> void for_each_piece(std::size_t n, int threads, const Work &work) {
-#if defined(_OPENMP)
-    if (threads > 1 && n > 1) {
-        const auto last = static_cast<std::int64_t>(n);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-        for (std::int64_t piece = 0; piece < last; ++piece)
-            work(static_cast<std::size_t>(piece));
-        return;
-    }
-#else
-    (void)threads;
-#endif
+    if (threads > 1 && n > 1)
+        return run_pieces(
+            n, threads,
+            [](const void *context, std::size_t piece) {
+                (*static_cast<const Work *>(context))(piece);
+            },
+            &work);
     for (std::size_t piece = 0; piece < n; ++piece)
         work(piece);
 }

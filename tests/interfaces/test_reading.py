@@ -149,3 +149,21 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
         )
         peaks.append(int(run.stdout))
     assert peaks[1] < peaks[0] + 60
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+def test_a_refused_table_leaves_no_thread_behind(tmp_path, encoding):
+    """A thread of Arrow that called Python while the interpreter ended aborted the process."""
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"x,y\n" + b"1,abc\n" * 200_000)
+    script = (
+        "from thetahat.interfaces.tables.reading import read_batches\n"
+        "from thetahat.foundation.errors import DataError\n"
+        "try:\n"
+        f"    list(read_batches({str(path)!r}, encoding={encoding!r}, columns=['x', 'z']))\n"
+        "except DataError:\n"
+        "    raise SystemExit(3)\n"
+    )
+    for _ in range(5):
+        run = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=60)
+        assert run.returncode == 3, run.stderr.decode()

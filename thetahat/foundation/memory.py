@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from thetahat.foundation.config import settings
 from thetahat.foundation.errors import MemoryBudgetError
@@ -12,9 +15,33 @@ NOT_WORTH_ASKING = 64 << 20
 
 
 def available_memory() -> int:
-    """Bytes one operation may take: the setting, or else the free memory of the machine."""
+    """Bytes one operation may take: the setting, or else the free memory of the machine.
+
+    Less where the process has a limit of its own (``ulimit -v``).
+    """
     if settings().memory is not None:
         return int(settings().memory or 0)
+    return min(_free_memory(), address_space_left())
+
+
+def address_space_left() -> int:
+    """Bytes of address space that the process may still take."""
+    if sys.platform == "win32":
+        return sys.maxsize
+    import resource
+
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY:
+        return sys.maxsize
+    try:
+        with open("/proc/self/statm") as numbers:
+            taken = int(numbers.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        taken = 0
+    return max(0, limit - taken)
+
+
+def _free_memory() -> int:
     try:
         with open("/proc/meminfo") as lines:
             for line in lines:
@@ -35,6 +62,19 @@ def require_memory(n_bytes: int, purpose: str, remedy: str) -> None:
             f"{purpose} needs {_readable(n_bytes)}, but only {_readable(limit)} may be used. "
             f"{remedy}"
         )
+
+
+@contextmanager
+def shortage_explained(n_bytes: int, purpose: str, remedy: str) -> Iterator[None]:
+    """Say how much memory was needed if it runs out inside, where compiled code does not know."""
+    try:
+        yield
+    except MemoryBudgetError:
+        raise
+    except MemoryError as failure:
+        raise MemoryBudgetError(
+            f"{purpose} needs about {_readable(n_bytes)}, but the memory ran out. {remedy}"
+        ) from failure
 
 
 def _readable(n_bytes: float) -> str:

@@ -16,14 +16,19 @@ from contextlib import AbstractContextManager
 from functools import cache
 from itertools import chain, islice
 from math import inf
-from threading import Lock
+from threading import Event, Lock, local
 from typing import Any, TypeVar
 
 from thetahat.foundation.config import settings
 from thetahat.foundation.cores import usable_cores
+from thetahat.foundation.errors import MemoryBudgetError
+from thetahat.foundation.memory import address_space_left
 
 WORTH_SHARING = 5e6
 """Number of multiplications below which starting another thread costs more than it saves."""
+THREAD_BYTES = 48 << 20
+"""Address space of a thread: its stack and the work space of BLAS, which ends the process when it
+cannot get it."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -45,8 +50,25 @@ def _blas(with_scipy: bool) -> dict[str, Any]:
     import numpy  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
+    _take_work_space(with_scipy)
     found = ThreadpoolController().select(user_api="blas").lib_controllers
     return {library.filepath: library for library in found}
+
+
+def _take_work_space(with_scipy: bool) -> None:
+    """Let every BLAS take its work space now: without it, OpenBLAS ends the process later."""
+    import numpy
+
+    if address_space_left() < THREAD_BYTES:
+        raise MemoryBudgetError(
+            f"BLAS needs {THREAD_BYTES >> 20} MiB of work space, but the limit on the memory of "
+            "the process leaves less. Raise the limit (ulimit -v)."
+        )
+    numpy.linalg.cholesky(numpy.eye(1))
+    if with_scipy:
+        import scipy.linalg
+
+        scipy.linalg.lapack.dpotrf(numpy.eye(1))
 
 
 class _OneBlasThread:
@@ -59,8 +81,12 @@ class _OneBlasThread:
     def __init__(self) -> None:
         self._lock, self._inside, self._before = Lock(), 0, dict[str, int]()
         self._with_scipy = False
+        self._own = local()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._start_again)
 
     def __enter__(self) -> None:
+        self._own.inside = getattr(self._own, "inside", 0) + 1
         with self._lock:
             self._inside += 1
             if self._scipy_is_new() or self._inside == 1:
@@ -84,13 +110,24 @@ class _OneBlasThread:
                 library.set_num_threads(1)
 
     def __exit__(self, *failure: object) -> None:
+        self._own.inside = getattr(self._own, "inside", 0) - 1
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
-                libraries = _blas(self._with_scipy)
-                for file, threads in self._before.items():
-                    libraries[file].set_num_threads(threads)
-                self._before = {}
+                self._restore()
+
+    def _restore(self) -> None:
+        libraries = _blas(self._with_scipy)
+        for file, threads in self._before.items():
+            libraries[file].set_num_threads(threads)
+        self._before = {}
+
+    def _start_again(self) -> None:
+        """In a forked child, which has neither the other threads nor their contexts."""
+        self._lock = Lock()
+        self._inside = max(0, getattr(self._own, "inside", 0))
+        if self._inside == 0:
+            self._restore()
 
 
 _one_blas_thread = _OneBlasThread()
@@ -109,14 +146,31 @@ def scipy_linalg() -> Any:
     return scipy.linalg
 
 
-@cache
-def _pool(size: int, process: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=size, thread_name_prefix="thetahat")
+_pools: dict[int, ThreadPoolExecutor] = {}
+"""The pools of this process by size; a forked child has none of their threads."""
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pools.clear)
 
 
-def thread_pool(size: int) -> ThreadPoolExecutor:
-    """The pool of `size` threads of this process."""
-    return _pool(size, os.getpid())
+def thread_pool(size: int) -> ThreadPoolExecutor | None:
+    """The pool of `size` threads of this process; None if they cannot be started.
+
+    All threads are started at once, so that no later call can fail for lack of one.
+    """
+    if address_space_left() < size * THREAD_BYTES:
+        return None
+    if size not in _pools:
+        pool, all_started = ThreadPoolExecutor(size, thread_name_prefix="thetahat"), Event()
+        try:
+            for _ in range(size):
+                pool.submit(all_started.wait)
+        except (RuntimeError, MemoryError):  # "can't start new thread"
+            pool.shutdown(wait=False)
+            return None
+        finally:
+            all_started.set()
+        return _pools.setdefault(size, pool)  # another thread may have been faster
+    return _pools[size]
 
 
 def blocks_in_flight() -> int:
@@ -150,7 +204,8 @@ def parallel_for(
     with one_blas_thread():
         shared = len(left) > 1 and products >= WORTH_SHARING
         size = min(n_threads(), len(left)) if shared else 1
-        helpers = [thread_pool(n_threads()).submit(go_on) for _ in range(size - 1)]
+        pool = thread_pool(n_threads()) if size > 1 else None
+        helpers = [pool.submit(go_on) for _ in range(size - 1)] if pool else []
         try:
             go_on()
         finally:  # tasks that have not started are not needed any more
@@ -175,10 +230,10 @@ def ordered_map(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterat
             yield from map(work, head)
             return
         size, items = n_threads(), chain(head, remaining)
-        if size == 1:
+        pool = thread_pool(size) if size > 1 else None
+        if pool is None:
             yield from map(work, items)
             return
-        pool = thread_pool(size)
         waiting: deque[Future[Result]] = deque()
         try:
             for item in items:

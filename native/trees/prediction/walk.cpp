@@ -193,6 +193,46 @@ Trees view(const Nodes &nodes, const Vector<const std::int64_t> &roots,
             sets.data(), sets.shape(1)};
 }
 
+// Whether each node but the root is the child of one node before it, so that every path ends and
+// no node is met twice. `child(i)` is the first child, nothing at a leaf.
+template <typename Child> void check_children(std::int64_t n, const Child &child) {
+    std::vector<bool> has_parent(static_cast<std::size_t>(n), false);
+    for (std::int64_t i = 0; i < n; ++i) {
+        const std::optional<std::int64_t> left = child(i);
+        if (!left)
+            continue;
+        require(*left > i && *left + 1 < n, "children must follow their parent within the tree");
+        for (const std::int64_t c : {*left, *left + 1}) {
+            require(!has_parent[static_cast<std::size_t>(c)], "a node must have one parent");
+            has_parent[static_cast<std::size_t>(c)] = true;
+        }
+    }
+}
+
+// Checks of one tree as arrays with an entry per node.
+void check_nodes(Vector<const std::int32_t> feature, Vector<const std::int32_t> left,
+                 Vector<const std::int32_t> category_set, std::size_t n_sets,
+                 std::size_t n_features) {
+    const std::size_t n = feature.shape(0);
+    require(n > 0, "every tree needs a node");
+    require(left.shape(0) == n && category_set.shape(0) == n,
+            "left and category_set must have one entry per node");
+    for (std::size_t i = 0; i < n; ++i) {
+        require(feature.data()[i] < 0 || static_cast<std::size_t>(feature.data()[i]) < n_features,
+                "a node must name a column");
+        require(category_set.data()[i] < 0 ||
+                    static_cast<std::size_t>(category_set.data()[i]) < n_sets,
+                "a categorical node must name a category set");
+        require((feature.data()[i] < 0) == (left.data()[i] < 0),
+                "a node must have a column and children, or neither");
+    }
+    check_children(static_cast<std::int64_t>(n),
+                   [&](std::int64_t i) -> std::optional<std::int64_t> {
+                       return feature.data()[i] < 0 ? std::nullopt
+                                                    : std::optional<std::int64_t>(left.data()[i]);
+                   });
+}
+
 // Checks of the structure of trees, made once, when trees are joined or read from a file.
 void check_trees(Nodes nodes, Vector<const std::int64_t> roots, Matrix<const std::uint32_t> sets,
                  std::size_t n_values, std::size_t n_features) {
@@ -212,14 +252,16 @@ void check_trees(Nodes nodes, Vector<const std::int64_t> roots, Matrix<const std
             }
             require(static_cast<std::size_t>(node.feature & feature_mask) < n_features,
                     "a node must name a column");
-            require(node.child > i && node.child + std::int64_t{1} < end - begin,
-                    "children must follow their parent within the tree");
             if (node.feature & categorical_flag)
                 require(node.threshold >= 0.0 &&
                             node.threshold < static_cast<double>(sets.shape(0)) &&
                             node.threshold == std::floor(node.threshold),
                         "a categorical node must name a category set");
         }
+        check_children(end - begin, [&](std::int64_t i) -> std::optional<std::int64_t> {
+            const PackedNode &node = trees.nodes[begin + i];
+            return node.feature < 0 ? std::nullopt : std::optional<std::int64_t>(node.child);
+        });
     }
 }
 
@@ -331,6 +373,8 @@ template <typename T> void bind(nb::module_ &module) {
 } // namespace
 
 void bind_walk(nb::module_ &module) {
+    module.def("check_nodes", &check_nodes, nb::arg("feature"), nb::arg("left"),
+               nb::arg("category_set"), nb::arg("n_sets"), nb::arg("n_features"));
     module.def("check_trees", &check_trees, nb::arg("nodes"), nb::arg("roots"), nb::arg("sets"),
                nb::arg("n_values"), nb::arg("n_features"));
     bind<float>(module);

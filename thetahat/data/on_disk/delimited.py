@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from thetahat.data.columns.schema import Kind
 from thetahat.data.on_disk.reader import Field, Reader, arrow_fields, arrow_piece, require_rows
+from thetahat.data.on_disk.utf8_file import is_utf8, utf8_file
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.optional import optional_import
 
@@ -101,19 +102,23 @@ def _open(
     """Record batches of the columns with given types; by default all, with inferred types."""
     csv = optional_import("pyarrow.csv", extra="table", purpose="Reading a text file")
     try:
-        with csv.open_csv(
-            str(path),
-            read_options=csv.ReadOptions(
-                use_threads=False,
-                block_size=dialect.block_bytes,
-                autogenerate_column_names=not dialect.header,
-                encoding=dialect.encoding,
-            ),
-            parse_options=csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
-            convert_options=csv.ConvertOptions(
-                column_types=types, include_columns=None if types is None else list(types)
-            ),
-        ) as batches:
+        with (
+            _readable(path, dialect.encoding) as place,
+            csv.open_csv(
+                place,
+                read_options=csv.ReadOptions(
+                    use_threads=False,
+                    block_size=dialect.block_bytes,
+                    autogenerate_column_names=not dialect.header,
+                ),
+                parse_options=csv.ParseOptions(
+                    delimiter=dialect.delimiter, newlines_in_values=True
+                ),
+                convert_options=csv.ConvertOptions(
+                    column_types=types, include_columns=None if types is None else list(types)
+                ),
+            ) as batches,
+        ):
             yield batches
     except UnicodeDecodeError as failure:
         raise DataError(
@@ -122,6 +127,16 @@ def _open(
         ) from failure
     except (_pyarrow().ArrowException, OSError) as failure:
         raise DataError(_explain(path, dialect, labels, str(failure))) from failure
+
+
+@contextmanager
+def _readable(path: Path, encoding: str) -> Iterator[str]:
+    """The file in UTF-8."""
+    if is_utf8(encoding):
+        yield str(path)
+        return
+    with _pyarrow().input_stream(str(path)) as stream, utf8_file(stream, encoding) as decoded:
+        yield decoded
 
 
 def _explain(path: Path, dialect: Dialect, labels: Sequence[str], failure: str) -> str:

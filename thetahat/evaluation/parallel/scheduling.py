@@ -38,11 +38,12 @@ def run_as_available(
     go to worker processes where there are any (see `workers`).
     """
     alone, size = Alone(work), n_threads()
-    if size == 1:
+    pool = thread_pool(size) if size > 1 else None
+    if pool is None:
         with one_blas_thread():
             yield from (Done(item, alone(item)) for item in items)
         return
-    shared, pool = SharedWork(_WithSettingsOfOthers(alone)), thread_pool(size)
+    shared = SharedWork(_WithSettingsOfOthers(alone))
 
     def anywhere(item: Item) -> Done[Item, Result]:
         found = workers().do(shared, item)

@@ -92,8 +92,12 @@ class Workers:
             if self._waited < START_SECONDS or short <= 0 or not _can_start():
                 return
             for _ in range(min(short, available_memory() // WORKER_BYTES)):
-                self._starting.append(threading.Thread(target=self._start, daemon=True))
-                self._starting[-1].start()
+                starter = threading.Thread(target=self._start, daemon=True)
+                try:
+                    starter.start()
+                except RuntimeError:  # no further thread can be started
+                    return
+                self._starting.append(starter)
 
     def wait_until_ready(self) -> int:
         """The number of workers, after waiting for those that are starting."""

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from thetahat.data.on_disk.delimited import DELIMITERS
+from thetahat.data.on_disk.utf8_file import is_utf8, utf8_file
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.optional import optional_import
 
@@ -93,12 +94,11 @@ def read_batches(
         _require_distinct(dialect.names, path)
         with (
             _explained(path, dialect),
+            _readable(path, stream, dialect.encoding) as place,
             arrow_csv.open_csv(
-                stream,
+                place,
                 read_options=arrow_csv.ReadOptions(
-                    use_threads=False,
-                    block_size=max(batch, 8 * dialect.longest),
-                    encoding=dialect.encoding,
+                    use_threads=False, block_size=max(batch, 8 * dialect.longest)
                 ),
                 parse_options=arrow_csv.ParseOptions(
                     delimiter=dialect.delimiter, newlines_in_values=True
@@ -114,6 +114,19 @@ def read_batches(
         ):
             for piece in batches:
                 yield polars.from_arrow(piece)
+
+
+@contextmanager
+def _readable(path: str, stream: Any, encoding: str) -> Iterator[Any]:
+    """The text in UTF-8, as a file that Arrow reads without Python."""
+    if path != STANDARD_INPUT and is_utf8(encoding):
+        import pyarrow
+
+        with pyarrow.OSFile(path) as file:
+            yield file
+        return
+    with utf8_file(stream, encoding) as decoded:
+        yield decoded
 
 
 def column_names(path: str, *, delimiter: str | None = None, encoding: str = "utf-8") -> list[str]:

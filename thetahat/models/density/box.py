@@ -8,16 +8,21 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
+from thetahat.foundation.checked_value import CheckedValue, check_arrays
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)
-class Box:
+class Box(CheckedValue):
     """Lower and upper bounds of each column; infinite if the box is unbounded."""
 
     low: Array
     high: Array
+
+    def __post_init__(self) -> None:
+        d = np.size(self.low)
+        check_arrays(self, {"low": (np.float64, (d,)), "high": (np.float64, (d,))})
 
     @property
     def log_volume(self) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from thetahat.data.source import rows_per_block
+from thetahat.foundation.checked_value import CheckedValue, check_arrays, check_rule
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.models.density.box import Box
@@ -14,7 +15,7 @@ from thetahat.models.tree.structure import Tree
 
 
 @dataclass(frozen=True)
-class Directions:
+class Directions(CheckedValue):
     """Directions of oblique splits, for rows that are centred and scaled by column.
 
     A tree over d columns with m oblique splits is axis-parallel over d + m columns: column d + k is
@@ -25,6 +26,11 @@ class Directions:
     scale: Array
     rows: Array
     """One direction per oblique node, (m, d)."""
+
+    def __post_init__(self) -> None:
+        d = np.size(self.centre)
+        shapes = {"centre": (d,), "scale": (d,), "rows": (None, d)}
+        check_arrays(self, {name: (np.float64, shape) for name, shape in shapes.items()})
 
     def beside(self, X: Array) -> Array:
         """[X, ((X − centre)/scale)·directionsᵀ]."""
@@ -40,12 +46,22 @@ class Directions:
 
 
 @dataclass(frozen=True)
-class Cells:
+class Cells(CheckedValue):
     """A tree in its box: the leaf of each row, and the volumes of the leaves."""
 
     tree: Tree
     box: Box
     directions: Directions | None = None
+
+    def __post_init__(self) -> None:
+        check_rule(self, isinstance(self.tree, Tree), "tree must be a Tree")
+        check_rule(self, isinstance(self.box, Box), "box must be a Box")
+        more = 0 if self.directions is None else self.directions.rows.shape[0]
+        check_rule(
+            self,
+            self.tree.n_features == self.box.low.shape[0] + more,
+            f"the tree has {self.tree.n_features} columns, its box {self.box.low.shape[0]}",
+        )
 
     @property
     def leaves(self) -> Array:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from thetahat import _native
+from thetahat.foundation.checked_value import CheckedValue, check_arrays, check_rule
 from thetahat.foundation.threads import n_threads, one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.models.density.cells import Cells
@@ -27,7 +28,7 @@ MOST_ROUNDS = 1000
 
 
 @dataclass(frozen=True)
-class GaussianCells:
+class GaussianCells(CheckedValue):
     """One Gaussian per leaf, in the order of the leaves."""
 
     cells: Cells
@@ -37,6 +38,19 @@ class GaussianCells:
     """Lower Cholesky factors of the covariances, (n_leaves, d, d), or their diagonals."""
     log_masses: Array
     """log Z_l, (n_leaves,)."""
+
+    def __post_init__(self) -> None:
+        check_rule(self, isinstance(self.cells, Cells), "cells must be Cells")
+        n, d = self.cells.leaves.size, self.cells.box.low.shape[0]
+        full = np.ndim(self.factors) == 3
+        check_arrays(
+            self,
+            {
+                "means": (np.float64, (n, d)),
+                "factors": (np.float64, (n, d, d) if full else (n, d)),
+                "log_masses": (np.float64, (n,)),
+            },
+        )
 
     @property
     def log_scales(self) -> Array:

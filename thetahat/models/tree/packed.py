@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from thetahat import _native
+from thetahat.foundation.checked_value import CheckedValue, check_arrays, check_rule
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array
 
@@ -46,7 +47,7 @@ class TreeArrays(Protocol):
 
 
 @dataclass(frozen=True)
-class PackedTrees:
+class PackedTrees(CheckedValue):
     """Several trees one after another; validated when created, so that no walk can leave them."""
 
     nodes: Array
@@ -60,9 +61,21 @@ class PackedTrees:
     n_features: int
 
     def __post_init__(self) -> None:
-        _native.check_trees(
-            self._bytes, self.roots, self.sets, self.values.shape[0], self.n_features
+        check_arrays(
+            self,
+            {
+                "nodes": (NODE, (None,)),
+                "roots": (np.int64, (None,)),
+                "values": (np.float64, (None, None)),
+                "sets": (np.uint32, (None, None)),
+            },
         )
+        try:
+            _native.check_trees(
+                self._bytes, self.roots, self.sets, self.values.shape[0], self.n_features
+            )
+        except (ValueError, TypeError) as failure:
+            check_rule(self, False, str(failure).splitlines()[0])
 
     @property
     def n_trees(self) -> int:

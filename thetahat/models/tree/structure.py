@@ -8,19 +8,38 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from thetahat import _native
+from thetahat.foundation.checked_value import CheckedValue, check_arrays, check_rule
 from thetahat.foundation.types import Array
 from thetahat.models.tree.packed import PackedTrees
 
 LEAF = -1
 """Value of `feature` and `left` at a leaf."""
+FLOATS, WORDS = np.dtype(np.float64), np.dtype(np.uint32)
+PER_NODE = {
+    "feature": np.dtype(np.int32),
+    "left": np.dtype(np.int32),
+    "threshold": np.dtype(np.float64),
+    "missing_left": np.dtype(np.uint8),
+    "category_set": np.dtype(np.int32),
+    "gain": np.dtype(np.float64),
+    "impurity": np.dtype(np.float64),
+    "weight": np.dtype(np.float64),
+    "count": np.dtype(np.int64),
+}
+"""The arrays with one number per node."""
 
 
 @dataclass(frozen=True)
-class Tree:
-    """Nodes as arrays with one entry per node; the names of scikit-learn are properties."""
+class Tree(CheckedValue):
+    """Nodes as arrays with one entry per node; the names of scikit-learn are properties.
+
+    Validated when created: every path from the root ends at a leaf.
+    """
 
     feature: Array
     """Column of the split, −1 at a leaf (int32)."""
@@ -47,6 +66,29 @@ class Tree:
     n_outputs: int = 1
     n_classes: tuple[int, ...] = (1,)
     """Classes per output; 1 for regression."""
+
+    def __post_init__(self) -> None:
+        n = self.feature.shape[0] if isinstance(self.feature, np.ndarray) else None
+        width = self.values.shape[1] if np.ndim(self.values) == 2 else None
+        sets = self.category_sets.shape if np.ndim(self.category_sets) == 2 else (None, None)
+        layout: dict[str, Any] = {name: (dtype, (n,)) for name, dtype in PER_NODE.items()}
+        layout["values"], layout["category_sets"] = (FLOATS, (n, width)), (WORDS, sets)
+        check_arrays(self, layout)
+        try:
+            _native.check_nodes(
+                self.feature,
+                self.left,
+                self.category_set,
+                self.category_sets.shape[0],
+                self.n_features,
+            )
+        except (ValueError, TypeError) as failure:
+            check_rule(self, False, str(failure).splitlines()[0])
+        check_rule(
+            self,
+            self.n_outputs >= 1 and self.values.shape[1] % self.n_outputs == 0,
+            f"{self.values.shape[1]} values per node cannot be shared by {self.n_outputs} outputs",
+        )
 
     @property
     def node_count(self) -> int:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from thetahat import _native
+from thetahat.foundation.checked_value import CheckedValue, check_arrays, check_rule
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array
 from thetahat.models.tree.packed import PackedTrees
@@ -21,7 +22,7 @@ ROWS_PER_THREAD = 2048
 
 
 @dataclass(frozen=True)
-class RankedTrees:
+class RankedTrees(CheckedValue):
     """Trees that return the ranks of their leaves, and the values by rank."""
 
     walk: PackedTrees
@@ -29,6 +30,13 @@ class RankedTrees:
     """The values of all leaves, ascending (float64)."""
     tree_of: Array
     """The tree of each value (int32)."""
+
+    def __post_init__(self) -> None:
+        check_rule(self, isinstance(self.walk, PackedTrees), "walk must be PackedTrees")
+        n = self.walk.values.shape[0]
+        check_arrays(self, {"values": (np.float64, (n,)), "tree_of": (np.int32, (n,))})
+        within = (self.tree_of >= 0) & (self.tree_of < self.walk.n_trees)
+        check_rule(self, bool(within.all()), "the tree of a value must be one of the trees")
 
     @classmethod
     def of(cls, trees: PackedTrees | None) -> RankedTrees | None:

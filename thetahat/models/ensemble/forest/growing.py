@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from thetahat import _native
+from thetahat.foundation.memory import shortage_explained
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
@@ -19,6 +20,11 @@ from thetahat.models.tree.pruning import weakest_links
 
 BATCH_SECONDS = 0.25
 """Approximate time per batch; between batches, time limits and Ctrl-C are checked."""
+
+CODE_BYTES = 8
+"""Memory of a number as a code or value, and its share of the table from codes to values."""
+ROW_BYTES = 100
+"""Memory for each row of a tree while it grows: weights, sums, row numbers, nodes."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +154,14 @@ class _OnColumns:
         self._n_values = self._start.packed.values.shape[0]
         self._n_sets = 0
         self._threads = plan.threads
+        n, d = plan.X.shape
+        self._need = (
+            n * (d * CODE_BYTES + plan.threads * ROW_BYTES),
+            f"Growing trees on {n} × {d} numbers with {plan.threads} "
+            f"{'thread' if plan.threads == 1 else 'threads'}",
+            "Use fewer rows, fewer threads with th.config(threads=...), or smaller trees with "
+            "max_leaf_nodes.",
+        )
         self._parts: dict[str, Any] = {
             "columns": columns,
             "monotone": np.asarray([] if plan.monotone is None else plan.monotone, dtype=np.int8),
@@ -170,13 +184,14 @@ class _OnColumns:
         }
 
     def grow(self, seeds: Array) -> None:
-        batch = _native.grow_forest(
-            **self._parts,
-            seeds=seeds,
-            first_value=self._n_values,
-            first_set=self._n_sets,
-            threads=self._threads,
-        )
+        with shortage_explained(*self._need):
+            batch = _native.grow_forest(
+                **self._parts,
+                seeds=seeds,
+                first_value=self._n_values,
+                first_set=self._n_sets,
+                threads=self._threads,
+            )
         self._batches.append(batch)
         self._n_values += batch[2].shape[0]
         self._n_sets += batch[3].shape[0]

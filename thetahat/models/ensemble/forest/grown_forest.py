@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.checked_value import CheckedValue, check_arrays, check_rule
 from thetahat.foundation.types import Array
 from thetahat.models.tree.packed import CATEGORICAL, MISSING_LEFT, NODE, PackedTrees
 from thetahat.models.tree.structure import LEAF, Tree
@@ -22,7 +23,7 @@ OF_CLASSES = ("gini", "entropy", "log_loss", "error")
 
 
 @dataclass(frozen=True)
-class GrownForest:
+class GrownForest(CheckedValue):
     """Trees one after the other; leaves in the order of their nodes."""
 
     packed: PackedTrees
@@ -40,6 +41,36 @@ class GrownForest:
     """Classes per output; 1 for regression."""
     whole_trees: tuple[Tree, ...] = ()
     """Complete trees, for medians, where inner nodes do not follow from their leaves."""
+
+    def __post_init__(self) -> None:
+        packed = self.packed
+        check_rule(self, isinstance(packed, PackedTrees), "packed must be PackedTrees")
+        n_leaves = int(np.count_nonzero(packed.nodes["feature"] < 0))
+        of_leaves = {
+            name: (_native_kind(getattr(self, name)), (n_leaves,))
+            for name in ("leaf_counts", "leaf_weights")
+        }
+        n_impurities = 0 if np.size(self.leaf_impurities) == 0 else n_leaves
+        check_arrays(
+            self,
+            {
+                "seeds": (np.uint64, (packed.n_trees,)),
+                "gains": (np.float64, (packed.n_trees, packed.n_features)),
+                "leaf_impurities": (np.float64, (n_impurities,)),
+                **of_leaves,
+            },
+        )
+        width = self.n_outputs * max(self.n_classes)
+        check_rule(
+            self,
+            packed.values.shape[1] == width,
+            f"a leaf must hold {width} values, not {packed.values.shape[1]}",
+        )
+        check_rule(
+            self,
+            len(self.whole_trees) in (0, packed.n_trees),
+            f"{len(self.whole_trees)} complete trees are stored for {packed.n_trees} trees",
+        )
 
     @classmethod
     def empty(
@@ -219,6 +250,11 @@ class GrownForest:
             with np.errstate(divide="ignore", invalid="ignore"):
                 impurity = -np.where(shares > 0, shares * np.log2(shares), 0.0).sum(axis=2)
         return np.maximum(0.0, impurity).mean(axis=1)
+
+
+def _native_kind(numbers: Any) -> np.dtype[Any]:
+    """The dtype of an array in native byte order."""
+    return np.asarray(numbers).dtype.newbyteorder("=")
 
 
 def narrowest(numbers: Array) -> Array:

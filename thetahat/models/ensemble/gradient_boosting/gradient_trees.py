@@ -11,6 +11,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.bins import Bins, Codes
+from thetahat.foundation.memory import shortage_explained
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array
 from thetahat.models.tree.structure import Tree
@@ -92,29 +93,39 @@ def grow_tree(
     d = bins.n_features
     groups = np.empty((0, d), dtype=np.uint8) if rules.groups is None else rules.groups
     monotonic = np.empty(0, dtype=np.int8) if rules.monotonic is None else rules.monotonic
-    arrays, order, nodes, bounds = _native.grow_gradient_tree(
-        codes.by_row,
-        codes.by_column,
-        *bins.flat_cuts,
-        *bins.flat_categories,
-        rows,
-        slope,
-        NO_NUMBERS if curvature is None else curvature,
-        NO_NUMBERS if weight is None else weight,
-        rules.max_leaves,
-        rules.max_depth,
-        rules.min_split,
-        rules.min_rows,
-        rules.min_hessian,
-        rules.min_gain,
-        rules.l2,
-        rules.max_features,
-        monotonic,
-        groups,
-        seed,
-        n_threads(),
-    )
+    with shortage_explained(*_need(slope.shape[0], d, rules.max_leaves)):
+        arrays, order, nodes, bounds = _native.grow_gradient_tree(
+            codes.by_row,
+            codes.by_column,
+            *bins.flat_cuts,
+            *bins.flat_categories,
+            rows,
+            slope,
+            NO_NUMBERS if curvature is None else curvature,
+            NO_NUMBERS if weight is None else weight,
+            rules.max_leaves,
+            rules.max_depth,
+            rules.min_split,
+            rules.min_rows,
+            rules.min_hessian,
+            rules.min_gain,
+            rules.l2,
+            rules.max_features,
+            monotonic,
+            groups,
+            seed,
+            n_threads(),
+        )
     return Tree(*arrays, n_features=d), Leaves(order, nodes, bounds)
+
+
+def _need(n: int, d: int, max_leaves: int) -> tuple[int, str, str]:
+    """Rows with their gradients, twice, and a histogram of 256 bins per column and open leaf."""
+    return (
+        48 * n + 4096 * d * min(max_leaves, n),
+        f"Growing a tree of up to {max_leaves} leaves on {n} × {d} numbers",
+        "Use fewer leaves (max_leaf_nodes, max_depth), rows or columns.",
+    )
 
 
 def with_leaf_values(tree: Tree, leaves: Leaves, values: Array) -> Tree:

@@ -11,6 +11,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.bins import MAX_BINS, Bins
+from thetahat.foundation.memory import shortage_explained
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array
 from thetahat.models.tree.growth.columns import TreeColumns
@@ -24,7 +25,8 @@ def plain_values(X: Array, columns: TreeColumns) -> _native.ForestColumns:
 
     Cost: O(n·d), and a copy of the rows in float64.
     """
-    return _native.value_columns(X, *_kinds(columns), n_threads())
+    with shortage_explained(*_need(X)):
+        return _native.value_columns(X, *_kinds(columns), n_threads())
 
 
 def column_codes(
@@ -37,14 +39,26 @@ def column_codes(
     """
     n_categories, is_categorical = _kinds(columns)
     if splits != "histogram" or n_categories.max(initial=0) > MAX_BINS:
-        return _native.ranked_columns(X, n_categories, is_categorical, n_threads())
+        with shortage_explained(*_need(X)):
+            return _native.ranked_columns(X, n_categories, is_categorical, n_threads())
     bins = Bins.learn(X, weight)
     codes = bins.codes(X, by_row=False).by_column
     n_codes = np.diff(bins.flat_cuts[1]) + 1
     for j in columns.categorical:
         n_codes[j] = n_categories[j]
         codes[j] = np.nan_to_num(X[:, j], nan=n_categories[j])
-    return _native.binned_columns(X, codes, n_codes.astype(np.uint32), is_categorical)
+    with shortage_explained(*_need(X)):
+        return _native.binned_columns(X, codes, n_codes.astype(np.uint32), is_categorical)
+
+
+def _need(X: Array) -> tuple[int, str, str]:
+    """At most eight bytes per number for codes or values, and a column while it is sorted."""
+    n, d = X.shape
+    return (
+        8 * n * (d + 3 * n_threads()),
+        f"Coding the columns of {n} × {d} numbers for a forest",
+        "Use fewer rows or columns, or fewer threads with th.config(threads=...).",
+    )
 
 
 def _kinds(columns: TreeColumns) -> tuple[Array, Array]:

@@ -11,15 +11,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from thetahat.foundation.checked_value import CheckedValue, check_arrays, check_rule
 from thetahat.foundation.types import Array
 
 
 @dataclass(frozen=True)
-class Directions:
+class Directions(CheckedValue):
     """Pairs of columns and their coefficients, (k, 2) each."""
 
     columns: Array
     weights: Array
+
+    def __post_init__(self) -> None:
+        k = len(self.columns)
+        check_arrays(self, {"columns": (np.int64, (k, 2)), "weights": (np.float64, (k, 2))})
+        check_rule(self, bool((self.columns >= 0).all()), "columns must be at least 0")
 
     @classmethod
     def draw(

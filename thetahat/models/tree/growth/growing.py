@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from thetahat import _native
-from thetahat.foundation.memory import require_memory
+from thetahat.foundation.memory import require_memory, shortage_explained
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array
 from thetahat.models.tree.structure import Tree
@@ -30,17 +30,23 @@ def sorted_columns(
     others random splits only.
     """
     n, d = X.shape
-    # Sorted row numbers, a working copy of them, and the values.
-    require_memory(
+    need = _need(n, d)
+    require_memory(*need)
+    kinds = np.zeros(d, dtype=np.uint8)
+    if categorical is not None:
+        kinds[:] = categorical
+    with shortage_explained(*need):
+        return _native.sorted_columns(X, kinds, ordered, n_threads())
+
+
+def _need(n: int, d: int) -> tuple[int, str, str]:
+    """Bytes of sorted row numbers, a working copy of them, and the values; the words for them."""
+    return (
         n * d * BYTES_PER_CELL,
         f"Sorting the columns of {n} × {d} numbers for trees with exact splits",
         "Use histogram-based trees such as HistGradientBoosting, use fewer rows, or increase the "
         "limit with th.config(memory=...).",
     )
-    kinds = np.zeros(d, dtype=np.uint8)
-    if categorical is not None:
-        kinds[:] = categorical
-    return _native.sorted_columns(X, kinds, ordered, n_threads())
 
 
 def grow_tree(
@@ -72,28 +78,29 @@ def grow_tree(
     root. For equal gains the first column is used, or a random one with `random_ties`.
     """
     targets = np.ascontiguousarray(y, dtype=np.float64).reshape(columns.n_rows, -1)
-    parts = _native.grow_statistic_tree(
-        columns,
-        targets,
-        np.empty(0) if weight is None else np.ascontiguousarray(weight, dtype=np.float64),
-        criterion=criterion,
-        n_classes=max(n_classes, default=0),
-        max_depth=UNBOUNDED if max_depth is None else min(int(max_depth), UNBOUNDED),
-        max_leaves=UNBOUNDED if max_leaves is None else min(int(max_leaves), UNBOUNDED),
-        best_first=max_leaves is not None,
-        min_split=min_split,
-        min_leaf=min_leaf,
-        min_weight=min_weight,
-        min_decrease=min_decrease,
-        min_gain=min_gain,
-        max_features=columns.n_columns if max_features is None else max_features,
-        at_values=at_values,
-        category_subsets=category_subsets,
-        monotone=np.ascontiguousarray([] if monotone is None else monotone, dtype=np.int8),
-        seed=seed,
-        threads=n_threads(),
-        random_ties=random_ties,
-    )
+    with shortage_explained(*_need(columns.n_rows, columns.n_columns)):
+        parts = _native.grow_statistic_tree(
+            columns,
+            targets,
+            np.empty(0) if weight is None else np.ascontiguousarray(weight, dtype=np.float64),
+            criterion=criterion,
+            n_classes=max(n_classes, default=0),
+            max_depth=UNBOUNDED if max_depth is None else min(int(max_depth), UNBOUNDED),
+            max_leaves=UNBOUNDED if max_leaves is None else min(int(max_leaves), UNBOUNDED),
+            best_first=max_leaves is not None,
+            min_split=min_split,
+            min_leaf=min_leaf,
+            min_weight=min_weight,
+            min_decrease=min_decrease,
+            min_gain=min_gain,
+            max_features=columns.n_columns if max_features is None else max_features,
+            at_values=at_values,
+            category_subsets=category_subsets,
+            monotone=np.ascontiguousarray([] if monotone is None else monotone, dtype=np.int8),
+            seed=seed,
+            threads=n_threads(),
+            random_ties=random_ties,
+        )
     outputs = targets.shape[1]
     return Tree(
         *parts,

@@ -1,0 +1,185 @@
+// The threads of the parallel loops.
+//
+// Threads are started when first wanted and are shared by all calling threads; between loops they
+// wait. The calling thread always works too, so a loop ends even if no thread can be started, or
+// if all of them are busy with the loops of other callers. A loop inside a loop runs on its thread.
+//
+// A child process has none of the threads of its parent, and the lock may have been held by one of
+// them: after a fork the pool begins anew.
+
+#include "core/parallel.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <system_error>
+#include <thread>
+
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#include <signal.h>
+#endif
+
+namespace thetahat {
+
+namespace {
+
+// A thread looks this often for work, about 50 microseconds, before it goes to sleep: the loops of
+// a growing tree follow each other closely, and waking a thread takes about as long.
+constexpr int looks = 2000;
+
+inline void pause() {
+#if defined(__x86_64__) || defined(_M_X64)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+// One loop, on the stack of the thread that called it.
+struct Loop {
+    std::size_t n;
+    void (*work)(const void *, std::size_t);
+    const void *context;
+    std::size_t seats;                  // threads that may still join; guarded by the lock
+    std::atomic<std::size_t> inside{0}; // threads that have joined and not left
+    std::atomic<std::size_t> next{0};
+    std::exception_ptr failure{}; // of the first piece that failed; guarded by the lock
+    Loop *after = nullptr;        // the next open loop
+
+    void run(std::mutex &lock) noexcept {
+        for (std::size_t piece = next++; piece < n; piece = next++)
+            try {
+                work(context, piece);
+            } catch (...) {
+                next = n;
+                const std::lock_guard held(lock);
+                if (!failure)
+                    failure = std::current_exception();
+                return;
+            }
+    }
+};
+
+thread_local bool in_a_loop = false;
+
+class Pool {
+  public:
+    void run(Loop &loop) {
+        in_a_loop = true;
+        {
+            const std::lock_guard held(lock_);
+            start_threads(loop.seats);
+            loop.seats = std::min(loop.seats, n_threads_);
+            loop.after = open_;
+            open_ = &loop;
+            open_loops_.fetch_add(1, std::memory_order_relaxed);
+        }
+        if (loop.seats == 1)
+            wake_.notify_one();
+        else if (loop.seats > 1)
+            wake_.notify_all();
+        loop.run(lock_);
+        std::unique_lock held(lock_);
+        close(loop);
+        held.unlock();
+        for (int look = 0; look < looks && loop.inside; ++look)
+            pause();
+        held.lock();
+        left_.wait(held, [&] { return loop.inside == 0; });
+        in_a_loop = false;
+    }
+
+  private:
+    // As many as can be had; it is no failure to have none.
+    void start_threads(std::size_t wanted) noexcept {
+        while (n_threads_ < wanted)
+            try {
+                std::thread([this] { serve(); }).detach();
+                ++n_threads_;
+            } catch (...) {
+                return;
+            }
+    }
+
+    void serve() noexcept {
+#if defined(__unix__) || defined(__APPLE__)
+        sigset_t all; // signals are for the threads of the interpreter
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, nullptr);
+#endif
+        in_a_loop = true;
+        for (;;) {
+            for (int look = 0; look < looks && !open_loops_.load(std::memory_order_relaxed); ++look)
+                pause();
+            Loop *loop = nullptr;
+            {
+                std::unique_lock held(lock_);
+                wake_.wait(held, [&] { return open_ != nullptr; });
+                loop = open_;
+                ++loop->inside;
+                if (--loop->seats == 0)
+                    close(*loop);
+            }
+            loop->run(lock_);
+            // Under the lock, because the loop is gone as soon as its caller sees nobody inside.
+            const std::lock_guard held(lock_);
+            close(*loop);
+            if (--loop->inside == 0)
+                left_.notify_all();
+        }
+    }
+
+    // Let no further thread join.
+    void close(Loop &loop) {
+        for (Loop **place = &open_; *place; place = &(*place)->after)
+            if (*place == &loop) {
+                *place = loop.after;
+                open_loops_.fetch_sub(1, std::memory_order_relaxed);
+                return;
+            }
+    }
+
+    std::mutex lock_;
+    std::condition_variable wake_, left_;
+    Loop *open_ = nullptr; // loops with pieces and seats left
+    std::atomic<std::size_t> open_loops_{0};
+    std::size_t n_threads_ = 0;
+};
+
+// Never destroyed: its threads wait in it when the process ends.
+alignas(Pool) unsigned char storage[sizeof(Pool)];
+
+Pool &pool() {
+    static Pool *const only = [] {
+        Pool *made = new (storage) Pool;
+#if defined(__unix__) || defined(__APPLE__)
+        pthread_atfork(nullptr, nullptr, [] {
+            new (storage) Pool;
+            in_a_loop = false;
+        });
+#endif
+        return made;
+    }();
+    return *only;
+}
+
+} // namespace
+
+void run_pieces(std::size_t n, int threads, void (*work)(const void *, std::size_t),
+                const void *context) {
+    if (in_a_loop) {
+        for (std::size_t piece = 0; piece < n; ++piece)
+            work(context, piece);
+        return;
+    }
+    Loop loop{n, work, context, std::min(n, static_cast<std::size_t>(threads)) - 1};
+    pool().run(loop);
+    if (loop.failure)
+        std::rethrow_exception(loop.failure);
+}
+
+} // namespace thetahat

@@ -1,0 +1,246 @@
+"""Forked children, scarce memory, many threads: the process lives on, with the same answers."""
+
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import thetahat as th
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.standard_normal((4000, 8))
+Y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
+
+COMMON = """
+import os, resource, signal, sys, time, warnings
+warnings.simplefilter("ignore")
+import numpy as np
+import thetahat as th
+from sklearn.base import clone, is_classifier
+from sklearn.utils import get_tags
+from thetahat.catalog import estimators
+
+def targets(model, x):
+    y = np.abs(x @ np.arange(1.0, x.shape[1] + 1)) + 0.1
+    if not get_tags(model).target_tags.single_output:
+        return np.column_stack([y, y + 1])
+    return (y > np.median(y)).astype(int) if is_classifier(model) else y
+
+def outcome_of_child(work, seconds=120):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(seconds)
+        try:
+            work()
+        except MemoryError as failure:
+            os._exit(10)
+        except BaseException as failure:
+            print(type(failure).__name__, failure, flush=True)
+            os._exit(11)
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+
+random = np.random.default_rng(0)
+"""
+
+FORK = (
+    COMMON
+    + """
+x = np.abs(random.standard_normal((20000, 6))) + 0.1
+small = x[:600]
+th.DecisionTreeClassifier(max_depth=6).fit(x, (x[:, 0] > 1).astype(int))  # starts the threads
+failed = 0
+names = [name for name in estimators() if len(sys.argv) < 2 or name in sys.argv[1:]]
+for name in names:
+    kind = estimators()[name]
+    rows = x if len(sys.argv) > 1 else small
+    model = kind._example().fit(rows, targets(kind._example(), rows))
+    found = outcome_of_child(lambda: clone(model).fit(rows, targets(model, rows)))
+    if found != 0:
+        print(name, found, flush=True)
+        failed += 1
+print(len(names), "estimators")
+sys.exit(bool(failed))
+"""
+)
+
+SCARCE = (
+    COMMON
+    + """
+n, levels = int(sys.argv[1]), [float(level) for level in sys.argv[2].split(",")]
+x = np.abs(random.standard_normal((n, 24))) + 0.1
+small = x[:400]
+failed = 0
+for name in sys.argv[3:] or estimators():
+    example = estimators()[name]._example()
+    y = targets(example, x)
+    model = clone(example).fit(small, targets(example, small))  # what is imported stays
+    for level in levels:
+        def work():
+            pages = int(open("/proc/self/statm").read().split()[0])
+            limit = pages * resource.getpagesize() + int(level * 2**20)
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+            clone(model).fit(x, y)
+        found = outcome_of_child(work, 240)
+        if found not in (0, 10):
+            print(name, level, found, flush=True)
+            failed += 1
+sys.exit(bool(failed))
+"""
+)
+
+
+def run(script, *arguments, limit=600):
+    found = subprocess.run(
+        [sys.executable, "-c", script, *arguments], capture_output=True, text=True, timeout=limit
+    )
+    assert found.returncode == 0, found.stdout + found.stderr[-2000:]
+    return found.stdout
+
+
+needs_fork = pytest.mark.skipif(
+    sys.platform != "linux", reason="needs the forks and limits of Linux"
+)
+
+
+@needs_fork
+def test_models_on_many_threads_fit_in_a_forked_child():
+    run(
+        FORK,
+        "DecisionTreeClassifier",
+        "RandomForestClassifier",
+        "HistGradientBoostingClassifier",
+        "LinearRegression",
+    )
+
+
+@needs_fork
+@pytest.mark.slow
+def test_every_estimator_fits_in_a_forked_child():
+    assert "estimators" in run(FORK)
+
+
+@needs_fork
+def test_scarce_memory_is_a_memory_error():
+    run(
+        SCARCE,
+        "30000",
+        "1,6,20",
+        "DecisionTreeClassifier",
+        "RandomForestClassifier",
+        "HistGradientBoostingClassifier",
+        "AdaBoostClassifier",
+        "LogisticRegression",
+    )
+
+
+@needs_fork
+@pytest.mark.slow
+def test_scarce_memory_is_a_memory_error_for_every_estimator():
+    run(SCARCE, "30000", "0.5,1,2,4,6,8,12,20,30,60", limit=3600)
+
+
+@needs_fork
+def test_trees_say_how_much_memory_they_need():
+    script = COMMON + (
+        "x = random.standard_normal((60000, 24)); y = x[:, 0]\n"
+        "th.RandomForestRegressor(2).fit(x[:400], y[:400])\n"
+        "pages = int(open('/proc/self/statm').read().split()[0])\n"
+        "limit = pages * resource.getpagesize() + (6 << 20)\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (limit, limit))\n"
+        "try:\n"
+        "    th.RandomForestRegressor(2).fit(x, y)\n"
+        "except th.errors.MemoryBudgetError as failure:\n"
+        "    print(failure)\n"
+    )
+    assert "needs about" in run(script)
+
+
+def test_without_further_threads_the_work_is_done_on_this_one(monkeypatch):
+    from thetahat.foundation import threads
+
+    expected = th.Ridge().fit(X, Y).coef_
+
+    def refuse(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threads, "_pools", {})
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with th.config(threads=4):
+        assert list(threads.ordered_map(abs, [-1, -2, -3])) == [1, 2, 3]
+        done = []
+        threads.parallel_for(done.append, [1, 2, 3])
+        assert done == [1, 2, 3]
+        np.testing.assert_array_equal(th.Ridge().fit(X, Y).coef_, expected)
+        th.evaluate(th.Ridge(), X, Y, cv=3)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        th.DecisionTreeClassifier(max_depth=6),
+        th.RandomForestClassifier(6, random_state=0),
+        th.HistGradientBoostingClassifier(max_iter=5),
+        th.LogisticRegression(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_eight_threads_at_once_get_the_same_bits(model):
+    from sklearn.base import clone
+
+    expected = clone(model).fit(X, Y).predict_proba(X)
+    shared = clone(model).fit(X, Y)
+    with ThreadPoolExecutor(8) as pool:
+        fits = list(pool.map(lambda _: clone(model).fit(X, Y).predict_proba(X), range(8)))
+        answers = list(pool.map(lambda _: shared.predict_proba(X), range(16)))
+    for found in fits + answers:
+        np.testing.assert_array_equal(found, expected)
+
+
+@needs_fork
+def test_memory_does_not_grow_with_the_number_of_fits():
+    script = COMMON + (
+        "x = random.standard_normal((300, 6)); y = (x[:, 0] > 0).astype(int)\n"
+        "models = [th.DecisionTreeClassifier(), th.RandomForestClassifier(3), th.Ridge(),\n"
+        "          th.HistGradientBoostingClassifier(max_iter=3), th.LogisticRegression()]\n"
+        "def resident():\n"
+        "    return int(open('/proc/self/statm').read().split()[1]) * resource.getpagesize()\n"
+        "def fits(count):\n"
+        "    for _ in range(count):\n"
+        "        for model in models:\n"
+        "            clone(model).fit(x, y).predict(x)\n"
+        "fits(40); before = resident(); fits(160); grown = resident() - before\n"
+        "print(grown); sys.exit(grown > 3 << 20)\n"
+    )
+    run(script)
+
+
+@needs_fork
+@pytest.mark.parametrize(
+    "model",
+    [
+        "th.RandomForestClassifier(100000)",
+        "th.HistGradientBoostingClassifier(max_iter=100000, early_stopping=False)",
+        "th.SGDClassifier(max_iter=10**9, tol=None)",
+    ],
+)
+def test_control_c_stops_a_fit_soon_and_keeps_the_model(model):
+    script = COMMON + (
+        "x = random.standard_normal((4000, 10)); y = (x[:, 0] > 0).astype(int)\n"
+        f"model = {model}\n"
+        "stopped = []\n"
+        "def press(signum, frame):\n"
+        "    stopped.append(time.monotonic()); raise KeyboardInterrupt\n"
+        "signal.signal(signal.SIGALRM, press); signal.setitimer(signal.ITIMER_REAL, 2.0)\n"
+        "try:\n"
+        "    model.fit(x, y)\n"
+        "except KeyboardInterrupt:\n"
+        "    print(round(time.monotonic() - stopped[0], 2), model.score(x, y))\n"
+    )
+    seconds, score = map(float, run(script).split())
+    assert seconds < 1.0
+    assert score > 0.8
