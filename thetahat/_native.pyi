@@ -439,7 +439,7 @@ def sum_of_trees(
     n_features: int,
     threads: int,
 ) -> None: ...
-def sum_of_left_out(
+def sum_out_of_bag(
     x: FloatArray,
     nodes: FloatArray,
     roots: FloatArray,

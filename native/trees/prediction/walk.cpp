@@ -260,7 +260,7 @@ void sum_of_trees(Matrix<const T> x, Nodes nodes, Vector<const std::int64_t> roo
 // Like `sum_of_trees`, but each tree only for the rows on which it was not grown (`grown_on` is 0);
 // `votes` counts the trees that were used for a row.
 template <typename T>
-void sum_of_left_out(Matrix<const T> x, Nodes nodes, Vector<const std::int64_t> roots,
+void sum_out_of_bag(Matrix<const T> x, Nodes nodes, Vector<const std::int64_t> roots,
                      Matrix<const std::uint32_t> sets, Matrix<const double> values,
                      Matrix<const std::uint8_t> grown_on, Matrix<double> out,
                      Vector<std::int64_t> votes, std::size_t n_features, int threads) {
@@ -319,7 +319,7 @@ template <typename T> void bind(nb::module_ &module) {
     module.def("sum_of_trees", &sum_of_trees<T>, nb::arg("x").noconvert(), nb::arg("nodes"),
                nb::arg("roots"), nb::arg("sets"), nb::arg("values"), nb::arg("out").noconvert(),
                nb::arg("n_features"), nb::arg("threads"));
-    module.def("sum_of_left_out", &sum_of_left_out<T>, nb::arg("x").noconvert(), nb::arg("nodes"),
+    module.def("sum_out_of_bag", &sum_out_of_bag<T>, nb::arg("x").noconvert(), nb::arg("nodes"),
                nb::arg("roots"), nb::arg("sets"), nb::arg("values"), nb::arg("grown_on"),
                nb::arg("out").noconvert(), nb::arg("votes").noconvert(), nb::arg("n_features"),
                nb::arg("threads"));

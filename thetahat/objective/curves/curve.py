@@ -1,9 +1,9 @@
-"""A regression function of one's own, f(x; θ), with its derivative ∂f/∂θ by the best means.
+"""A user-defined regression function f(x; θ) and its derivative ∂f/∂θ.
 
 The function is called with all rows at once, ``model(X, theta)`` or ``model(X, a, b)``, and must
 return one real number per row. Its derivative comes from automatic differentiation, from central
-differences where the function uses what autodiff cannot follow, or from the user, checked against
-differences first.
+differences if autodiff does not support the function, or from the user; the last is first checked
+against differences.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def linear_function(X: Array, theta: Array) -> Array:
 
 @dataclass(frozen=True)
 class Curve:
-    """f(·; θ) and how it is differentiated."""
+    """The function f(·; θ) and its method of differentiation."""
 
     model: Model
     derivative: str | Callable[[Array, Array], Array] = "auto"
@@ -65,7 +65,7 @@ class Curve:
         return f"({', '.join(['x' if self.flat else 'X', *arguments])})"
 
     def __call__(self, X: Array, theta: Array) -> Array:
-        """f(x; θ) for every row, shape (n,); where it overflows or is undefined, not finite."""
+        """f(x; θ) for every row, shape (n,); not finite where f overflows or is undefined."""
         with np.errstate(all="ignore"), one_blas_thread():
             try:
                 values = np.asarray(self._evaluate(self.model, X, theta.copy()))
@@ -92,7 +92,7 @@ class Curve:
             return self._by_columns(X, theta)
 
     def _by_columns(self, X: Array, theta: Array) -> Array:
-        """Forward mode, J·eⱼ: a pass for every parameter, whatever the model."""
+        """Forward mode, J·eⱼ: one pass per parameter, for any model."""
         along = partial(jvp, partial(self._evaluate, self.model, X), theta)
         whole = np.empty((len(X), len(theta)), order="F")
         for column, unit in enumerate(np.eye(len(theta))):
@@ -100,10 +100,10 @@ class Curve:
         return whole
 
     def _by_rows(self, X: Array, theta: Array) -> Array:
-        """Reverse mode with a θ of its own for every row: one pass for all parameters.
+        """Reverse mode with a copy of θ for every row: one pass for all parameters.
 
-        Row i depends on its own copy of θ alone, so Σf has the gradient ∂fᵢ/∂θⱼ there. True for
-        models that use the parameters one by one, which `settled` finds out.
+        Row i depends on its own copy of θ alone, so Σf has the gradient ∂fᵢ/∂θⱼ there. `settled`
+        checks whether this is correct for the model.
         """
         whole = np.empty((len(X), len(theta)), order="F")
         for first in range(0, len(X), SLAB):
@@ -117,15 +117,15 @@ class Curve:
         return whole
 
     def differences(self, X: Array, theta: Array) -> Estimate:
-        """The Jacobian by extrapolated central differences, in the units of each parameter."""
+        """The Jacobian by extrapolated central differences, with steps in each parameter's unit."""
         unit = np.where(theta != 0, np.abs(theta), 1.0)
         found = numeric_jacobian(lambda scaled: self(X, unit * scaled), theta / unit)
         return Estimate(found.value / unit, found.error / unit)
 
     def settled(self, X: Array, theta: Array) -> tuple[Curve, str]:
-        """This curve with a derivative that works at θ, and why that one.
+        """This curve with a derivative that works at θ, and the reason for its choice.
 
-        Refuses a θ where f or its derivative is undefined: no step can be taken from there.
+        Raises an error if f or its derivative is undefined at θ.
         """
         try:
             values = self(X, theta)
@@ -148,7 +148,7 @@ class Curve:
                 found = chosen.jacobian(X, theta)
                 if np.isfinite(found).all():
                     return chosen._quicker(X, theta, found), reason
-                # 0·log 0 and the like: its formula fails where the function is fine.
+                # The formula of the derivative may be undefined where f is not, as for 0·log 0.
                 lack = "it is not finite where the model is"
             except Exception as failure:
                 lack = f"{type(failure).__name__}: {failure}".split(". ")[0]
@@ -158,7 +158,7 @@ class Curve:
         return chosen, reason
 
     def _quicker(self, X: Array, theta: Array, found: Array) -> Curve:
-        """This curve, differentiated by rows if that gives the same Jacobian."""
+        """This curve, with the faster reverse mode if that gives the same Jacobian."""
         try:
             with np.errstate(all="ignore"), one_blas_thread():
                 other = self._by_rows(X, theta)
@@ -168,7 +168,7 @@ class Curve:
         return replace(self, derivative="autodiff by rows") if same.all() else self
 
     def shown(self, theta: Array) -> str:
-        """θ in words."""
+        """θ as text for messages."""
         values = ", ".join(
             f"{name} = {value:.6g}" for name, value in zip(self.names, theta, strict=False)
         )
