@@ -71,9 +71,9 @@ from thetahat.objective.requirements import name, terms_with_a_dual
 SMALL_HESSIAN = {"memory": 500, "stream": 2000}
 """Parameters up to which d × d systems are formed; more when each pass reads a file again."""
 LARGEST_MULTIPLIER_HESSIAN = 1000
-"""Parameters up to which the augmented Lagrangian forms d × d systems, of few rows each."""
+"""Parameters up to which the augmented Lagrangian forms d × d systems, from few rows each."""
 LARGEST_JOINT = 1000
-"""Parameters of several outputs up to which coordinate descent has their joint Hessian."""
+"""Parameters of several outputs up to which coordinate descent uses their joint Hessian."""
 LARGEST_SKETCH = 2000
 """Columns up to which the Hessian of a sample of the rows is formed."""
 MANY_PRODUCTS = 2e8
@@ -81,7 +81,7 @@ MANY_PRODUCTS = 2e8
 LARGEST_GRAM = 5000
 """Columns up to which the Gram matrix is formed for coordinate descent."""
 LARGEST_PROGRAM = 2000
-"""Parameters up to which a loss of lines is a linear program, with a Gram matrix at every step."""
+"""Parameters up to which a piecewise linear loss is solved as a linear program."""
 
 
 def choose_solver(

@@ -28,7 +28,7 @@ from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.objective.predictor import Predictor
 
 FAR = 100.0
-"""A column whose middle is more than so many times its extent away from 0 is far."""
+"""A column is far from 0 if the distance of its middle from 0 exceeds its range by this factor."""
 
 
 @dataclass(frozen=True)

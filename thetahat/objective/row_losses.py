@@ -17,7 +17,7 @@ from thetahat.mathematics.losses.compiled import compiled
 from thetahat.objective.predictor import LinearPredictor, Predictor
 
 FEW = 40
-"""Entries of θ up to which one compiled pass takes less time than rows written out for BLAS."""
+"""Entries of θ up to which one compiled pass is faster than weighted rows and BLAS."""
 NO_WEIGHTS = np.empty(0)
 ALL = np.empty(0, dtype=np.int64)
 """Stands for all entries of θ."""

@@ -31,13 +31,13 @@ from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import quiet
 
 ORDINARY = 0.1
-"""Gradients of this size and more are measured as they are."""
+"""Tolerances are not scaled for gradients of this typical size or more."""
 ROUNDING_OF_GAPS = 1e-15
-"""The same of a duality gap, as a share of the mean square of the centred target."""
+"""Rounding error of a duality gap, relative to the mean square of the centred target."""
 EXACT = 1e-12
-"""A constant that leaves less than this share of the slopes fits every row."""
+"""A constant prediction with slopes below this share of the largest fits every row."""
 ROWS = 1000
-"""Rows that sizes are taken from, evenly spaced."""
+"""Number of evenly spaced rows from which sizes are computed."""
 IN_GRADIENTS = {kind.gap_kind for kind in (Method, IRLS, ProximalNewton, CoordinateDescent)}
 
 

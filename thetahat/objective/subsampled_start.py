@@ -18,7 +18,7 @@ from thetahat.objective.empirical_risk import EmpiricalRisk
 
 EVERY = 8
 ROWS_PER_PARAMETER = 30
-"""Rows for each parameter that the thinned problem keeps at least."""
+"""Smallest number of rows per parameter in the subsample."""
 FEWEST_ROWS = 1000
 
 

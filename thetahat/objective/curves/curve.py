@@ -27,9 +27,9 @@ MODES = ("auto", "finite-differences")
 SLAB = 16_384
 """Rows that are differentiated at once, so that the intermediate results stay in the cache."""
 SAME = 1e-10
-"""Two exact derivatives differ by rounding alone."""
+"""Largest relative difference of two exact derivatives, due to rounding."""
 TOLERANCE = 1e-4
-"""How far a user's derivative may lie from the differences, relative to its column."""
+"""Allowed difference of a user's derivative from finite differences, relative to its column."""
 
 
 def linear_function(X: Array, theta: Array) -> Array:
@@ -45,7 +45,7 @@ class Curve:
     derivative: str | Callable[[Array, Array], Array] = "auto"
     """"auto", "autodiff", "autodiff by rows", "finite-differences", or a function of (X, theta)."""
     names: Sequence[str] = ()
-    """What messages call the parameters."""
+    """Names of the parameters in messages."""
     spread: bool = False
     """Whether the functions take the parameters one by one: model(X, a, b) for θ = (a, b)."""
     flat: bool = False

@@ -27,11 +27,11 @@ class ClassDualRows:
     """X, or data, indices and indptr."""
     y: Array
     cost: Array
-    """Cᵢ, the most that a row may push."""
+    """Cᵢ, the bound on the dual variables of each row."""
     strength: float
     """λ."""
     constant: float
-    """The entry of the constant column; 0 for none."""
+    """The value of the constant column; 0 for none."""
     n_classes: int
     n_features: int
 

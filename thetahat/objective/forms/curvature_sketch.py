@@ -28,13 +28,13 @@ from thetahat.objective.sums import Sums, hessian_sums
 LARGEST_JOINT = 500
 """Parameters of several scores up to which their whole Hessian is formed."""
 LARGEST_ASKED = 1000
-"""The same where one matrix for all classes did not do."""
+"""The same if one matrix for all classes was too rough."""
 ASKED_ROWS = 10
-"""Rows of that Hessian for each parameter."""
+"""Rows per parameter from which that Hessian is formed."""
 SHARED_BY = 5
-"""One matrix for all classes is a rough model however many rows it is from: fewer will do."""
+"""Factor by which fewer rows are used for the matrix of all classes, which is rough anyway."""
 RIDGE = 1e-10
-"""Added to the unit diagonal of the scaled matrix, so that flat directions do not stop it."""
+"""Added to the unit diagonal of the scaled matrix, so that it is positive definite."""
 
 
 def sketch_of(

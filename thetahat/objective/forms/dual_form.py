@@ -159,7 +159,7 @@ class DualRows:
     box: DualBox
     strength: float
     constant: float
-    """The entry of the constant column that carries the intercept; 0 for none."""
+    """The value of the constant column that represents the intercept; 0 for none."""
     free_intercept: bool
     n_features: int
 

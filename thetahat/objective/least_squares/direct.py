@@ -43,14 +43,14 @@ from thetahat.objective.sums import Sums
 
 DIRECT = ("cholesky", "pseudo_inverse", "qr", "svd", "dual")
 ON_DEVICE = ("cholesky", "pseudo_inverse", "qr", "svd")
-"""Solvers whose passes over the rows run wherever the rows are."""
+"""Solvers whose passes over the rows also run on devices."""
 GRAM_IS_ENOUGH = 1e3
 REFINED_GRAM_IS_ENOUGH = 1e6
 WIDEST_GRAM = 6000
-"""Columns up to which the d × d system is formed; beyond, products alone are used."""
+"""Columns up to which the d × d system is formed; beyond, only matrix-vector products are used."""
 WIDEST_SPARSE_GRAM = 2000
 LSQR_IS_TIGHTER = 1e-6
-"""LSQR tests its residual, whose error is smaller than that of β by up to κ."""
+"""Factor of the tolerance of LSQR, whose residual has an error up to κ times smaller than β."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from thetahat.objective.least_squares.ridge_path import RidgePath
 from thetahat.objective.least_squares.saturated_rows import SaturatedRows
 
 SMALLEST = float(np.finfo(float).eps)
-"""Least 1 − h that is divided by."""
+"""Smallest 1 − h used as a divisor."""
 
 
 @dataclass(frozen=True)

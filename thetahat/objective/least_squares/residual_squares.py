@@ -15,7 +15,7 @@ from thetahat.foundation.types import Array
 from thetahat.objective.sums import Sums
 
 FEW_DIGITS = 1e-6
-"""Share of the residuals in Σ w(y − ȳ)² below which the moments no longer give their digits."""
+"""Share of Σ w(y − ȳ)² below which a sum from moments has too few digits."""
 
 
 def residual_squares(source: Source, coef: Array, x_mean: Array, y_mean: Array) -> Array:

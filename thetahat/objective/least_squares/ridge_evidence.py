@@ -28,7 +28,7 @@ from thetahat.objective.least_squares.residual_squares import FEW_DIGITS, residu
 from thetahat.objective.least_squares.ridge_path import RidgePath
 
 SMALLEST_SQUARE = 1e-60
-"""Sums of squares count as no smaller, so that exact data have a large precision, not ∞."""
+"""Lower bound of sums of squares, so that an exact fit has a large precision, not ∞."""
 
 
 @dataclass(frozen=True)

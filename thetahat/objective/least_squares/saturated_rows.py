@@ -21,7 +21,7 @@ from thetahat.foundation.types import Array
 from thetahat.objective.least_squares.ridge_path import RidgePath
 
 SUSPECT, SATURATED = 1e-4, 1e-9
-"""1 − h below which a row is looked at, in double precision, and below which it is one of these."""
+"""1 − h below which a row is checked in double precision, and below which it is saturated."""
 
 
 @dataclass(frozen=True)

@@ -30,14 +30,14 @@ from thetahat.objective.predictor import LinearInParameters, LinearPredictor
 from thetahat.objective.sums import Sums
 
 ROUGH = 1e-6
-"""The gap at which a direction is judged: nearer the end, curvatures are lost to rounding."""
+"""The gap at which a direction is tested; at smaller gaps curvatures are lost to rounding."""
 CERTAIN = 3.0
-"""A margin below which no row is nearly certain yet, so that nothing is running away."""
+"""If no margin is larger than this, the coefficients do not diverge."""
 LONG, LOSS = 0.3, 0.02
-"""The least gain of margin along δ, and the largest loss, as a share of the gain."""
+"""The smallest increase of a margin along δ, and the largest decrease relative to it."""
 LARGEST_HESSIAN = 2000
 NEGLIGIBLE = 1e-6
-"""A penalty on the sum of the losses below which it may be too weak for the tolerance."""
+"""Strength relative to the sum of losses below which a penalty may be too weak to bound θ."""
 
 
 class Separation(Enum):

@@ -31,14 +31,14 @@ from thetahat.objective.row_losses import FEW, in_rows, rows_of
 from thetahat.objective.sums import Sums
 
 MOST_CHANGES = 0.25
-"""Share of rows that may have changed sides before the Gram matrix is formed anew."""
+"""Share of rows that may become or cease to be inner before the Gram matrix is formed again."""
 SAMPLED = 10
-"""A start is found on every tenth row where there are rows enough."""
+"""The start is the optimum over every tenth row, if there are enough rows."""
 ROWS_PER_PARAMETER = 20
 SMALLEST_SCALE = 1e-10
-"""Scales below this share of that of y count as 0: more rows fit exactly than ε leaves room for."""
+"""Scales below this share of the scale of y count as 0."""
 BALANCED = 1e-4
-"""What slopes may miss by, as a share of their bounds: the bound on F misses by its square."""
+"""Allowed error of the slopes relative to their bounds; the bound on F has its square."""
 NONE = np.empty(0, dtype=bool)
 TO_NORMAL = 1.482602218505602
 """The median of |r| times this is the standard deviation of normal noise."""

@@ -25,7 +25,7 @@ from thetahat.objective.robust.s_estimate import (
 
 SCALES = ("mad", "huber")
 CUT = 2.5
-"""Where Huber's proposal 2 cuts residuals, in scales."""
+"""Multiple of the scale at which Huber's proposal 2 clips residuals."""
 MOST_STEPS = 500
 ROWS_PER_PARAMETER = 20
 

@@ -32,28 +32,28 @@ from thetahat.mathematics.optimizers.programs.piecewise_linear import PiecewiseL
 from thetahat.mathematics.optimizers.smooth.newton import newton_direction
 
 BIWEIGHT = Tukey(1.54764)
-"""The scale at which half the rows may be outliers, and normal noise has s = its deviation."""
+"""With this scale half of the rows may be outliers, and s estimates σ of normal noise."""
 ZERO = np.zeros(())
-"""The target of residuals, which the loss takes as predictions."""
+"""The target for residuals, which are passed to the loss as predictions."""
 TOP = BIWEIGHT.scale**2 / 6
 HALF = 0.5
 TO_NORMAL = 1.482602218505602
 EXPECTED_SHARE = 0.6
-"""Share of good rows that the number of random planes is made for."""
+"""Share of rows without outliers that the number of random planes assumes."""
 FEWEST_PLANES, MOST_PLANES = 50, 500
 MOST_COMPONENTS = 20
 FIRST_STEPS, FEWEST_STEPS, LAST_STEPS = 2, 5, 50
 FINALISTS = 4
 HOPELESS = 0.01
-"""Expected planes without an outlier below which drawing them is not worth its time."""
+"""Expected number of planes without outliers below which none are drawn."""
 MOST_WORK = 4e9
-"""Products that each phase may take; with many columns, starts and steps are fewer."""
+"""Largest number of products of each phase; it limits starts and steps for many columns."""
 EXACT, ROUNDING = 1e-10, 1e-14
 """Scales below this share of the spread of y, or of its size, count as 0."""
 MANY = 64
-"""Columns from which each system is solved by itself."""
+"""Number of columns from which systems are solved one by one."""
 MOST_PRODUCTS = 1 << 22
-"""Numbers up to which the products of all pairs of columns are kept."""
+"""Largest number of products of pairs of columns that are stored."""
 
 
 def least_absolute(A: Array, y: Array, weight: Array, watch: Watch | None = None) -> Array:

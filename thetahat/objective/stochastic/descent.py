@@ -28,12 +28,12 @@ from thetahat.mathematics.optimizers.stochastic.learning_rates import (
 from thetahat.objective.stochastic.steps import Steps, Walk, take
 
 Targeted = tuple[Block, Sequence[Array]]
-"""Rows and the targets of each walk, where these are worked out once; else no targets."""
+"""Rows and the targets of each walk, if these are computed once; else no targets."""
 Score = Callable[[int, Array, Array | float], float]
 HOPELESS = 1000.0
-"""Times the loss of predicting 0 beyond which a walk has diverged."""
+"""A walk has diverged if its loss exceeds that of predicting 0 by this factor."""
 MOST_TARGETS = 16
-"""Walks up to which the targets of each are kept: n numbers for each."""
+"""Number of walks up to which the n targets of each are stored."""
 GAP_KIND = "fall of the mean loss in the last epoch"
 
 
@@ -45,7 +45,7 @@ class Progress:
     blind: float = 0.0
     """The mean loss of predicting 0."""
     loss: float = 0.0
-    """The mean loss of the last epoch (of the worst one, when iterates are averaged)."""
+    """The mean loss of the last epoch (of the worst one if iterates are averaged)."""
     best: float = math.inf
     last: float = math.inf
     gap: float = math.inf

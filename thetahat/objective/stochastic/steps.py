@@ -19,7 +19,7 @@ from thetahat.mathematics.losses.compiled import compiled
 RULES = {"pa1": 1, "pa2": 2}
 """Numbers of the kernel's rules; 0 is the plain step."""
 STEEPEST = 1e12
-"""A slope beyond it is cut, in the kernel too: one step cannot overflow β."""
+"""Larger slopes are clipped, as in the kernel, so that one step cannot overflow β."""
 NOTHING = np.empty(0)
 
 
@@ -53,7 +53,7 @@ class Walk:
     intercept_sum: Array | float = 0.0
     n_averaged: float = 0.0
     n_moves: float = 0.0
-    """Rows that have moved β: for the perceptron, its mistakes."""
+    """Number of rows that changed β: for the perceptron, its mistakes."""
     charged: float = 0.0
     paid: Array = field(default_factory=lambda: NOTHING)
 
