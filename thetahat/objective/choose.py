@@ -70,7 +70,7 @@ from thetahat.objective.requirements import name, terms_with_a_dual
 
 SMALL_HESSIAN = {"memory": 500, "stream": 2000}
 """Parameters up to which d × d systems are formed; more when each pass reads a file again."""
-LARGEST_MULTIPLIER_HESSIAN = 1000
+LARGEST_DUAL_HESSIAN = 1000
 """Parameters up to which the augmented Lagrangian forms d × d systems, from few rows each."""
 LARGEST_JOINT = 1000
 """Parameters of several outputs up to which coordinate descent uses their joint Hessian."""
@@ -113,7 +113,7 @@ def choose_solver(
         if chosen is not None:
             return chosen
     if has_box_dual(loss, penalty) and not isinstance(loss, Smooth) and one_linear_output:
-        if n_parameters <= LARGEST_MULTIPLIER_HESSIAN:
+        if n_parameters <= LARGEST_DUAL_HESSIAN:
             return AugmentedLagrangian(), (
                 f"{name(loss)} has kinks: Newton steps around the multipliers of the rows on them"
             )

@@ -164,7 +164,7 @@ def test_trees_draw_their_columns_once():
     assert len({next(iter(of)) & flags for of in used}) == D
 
 
-def test_sums_of_rows_left_out():
+def test_sums_of_out_of_bag_rows():
     random = np.random.default_rng(7)
     forest = grow(draws=N, seeds=np.arange(5, dtype=np.uint64))
     grown_on = random.integers(0, 2, (5, N)).astype(np.uint8)
