@@ -1,9 +1,8 @@
 """The empirical risk: F(θ) = (Σ wᵢ ℓ(yᵢ, f_θ(xᵢ)))/(Σ wᵢ) + R(β), the one normalization.
 
 F contains the mean of the losses, not their sum, so it does not grow with the data. The penalty is
-a function of the parameters β that ``predictor.split`` returns, without the intercept. Every sum
-over rows is a reduction over the source, so F is the same in memory, from a file and on any number
-of threads.
+a function of the parameters β that ``predictor.split`` returns, without the intercept. Sums over
+rows are reductions over the source, so F does not depend on storage or the number of threads.
 
 F = S + R: a smooth penalty is part of S; any other penalty is R and has a proximal step. A method
 that needs more than the parts provide does not exist (see `requires`).

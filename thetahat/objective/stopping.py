@@ -3,8 +3,7 @@
 A gradient entry is a mean of xⱼ·∂ℓ/∂z. Its typical size is u = maxⱼ rms(xⱼ)·rms(∂ℓ/∂z), with the
 slopes of the best constant prediction. For columns and targets of ordinary size u is about 1, and
 the tolerance bounds gradient entries, as in scikit-learn. For very small targets every gradient is
-within such a tolerance at θ = 0, and for very large columns rounding alone is larger. So a run ends
-at
+within such a tolerance at θ = 0; for very large columns rounding alone is larger. A run ends at
 
     max(tolerance · min(1, u/0.1), 1e-14 · the largest rms(xⱼ)·rms(∂ℓ/∂z)):
 

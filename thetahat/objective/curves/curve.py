@@ -2,8 +2,7 @@
 
 The function is called with all rows at once, ``model(X, theta)`` or ``model(X, a, b)``, and must
 return one real number per row. Its derivative comes from automatic differentiation, from central
-differences if autodiff does not support the function, or from the user; the last is first checked
-against differences.
+differences if autodiff does not support the function, or from the user, which is then checked.
 """
 
 from __future__ import annotations
@@ -147,7 +146,7 @@ class Curve:
             try:
                 found = chosen.jacobian(X, theta)
                 if np.isfinite(found).all():
-                    return chosen._quicker(X, theta, found), reason
+                    return chosen._in_faster_mode(X, theta, found), reason
                 # The formula of the derivative may be undefined where f is not, as for 0·log 0.
                 lack = "it is not finite where the model is"
             except Exception as failure:
@@ -157,7 +156,7 @@ class Curve:
         self._require_finite("Jacobian", chosen.jacobian(X, theta), X, theta)
         return chosen, reason
 
-    def _quicker(self, X: Array, theta: Array, found: Array) -> Curve:
+    def _in_faster_mode(self, X: Array, theta: Array, found: Array) -> Curve:
         """This curve, with the faster reverse mode if that gives the same Jacobian."""
         try:
             with np.errstate(all="ignore"), one_blas_thread():

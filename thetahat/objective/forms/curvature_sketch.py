@@ -27,9 +27,9 @@ from thetahat.objective.sums import Sums, hessian_sums
 
 LARGEST_JOINT = 500
 """Parameters of several scores up to which their whole Hessian is formed."""
-LARGEST_ASKED = 1000
+LARGEST_RETRY = 1000
 """The same if one matrix for all classes was too rough."""
-ASKED_ROWS = 10
+RETRY_ROWS = 10
 """Rows per parameter from which that Hessian is formed."""
 SHARED_BY = 5
 """Factor by which fewer rows are used for the matrix of all classes, which is rough anyway."""
@@ -47,8 +47,8 @@ def sketch_of(
 ) -> Callable[[Array], Array]:
     """slope ↦ H⁻¹·slope, with H the curvature at θ of about `n_rows` rows and the penalty's."""
     k = predictor.n_outputs
-    if k and n_rows > source.n_rows and LARGEST_JOINT < predictor.n_parameters <= LARGEST_ASKED:
-        n_rows = ASKED_ROWS * predictor.n_parameters
+    if k and n_rows > source.n_rows and LARGEST_JOINT < predictor.n_parameters <= LARGEST_RETRY:
+        n_rows = RETRY_ROWS * predictor.n_parameters
         k = 0
     if not k or predictor.n_parameters <= LARGEST_JOINT:
         sample = _sample(source, n_rows)

@@ -49,7 +49,7 @@ REFINED_GRAM_IS_ENOUGH = 1e6
 WIDEST_GRAM = 6000
 """Columns up to which the d × d system is formed; beyond, only matrix-vector products are used."""
 WIDEST_SPARSE_GRAM = 2000
-LSQR_IS_TIGHTER = 1e-6
+LSQR_FACTOR = 1e-6
 """Factor of the tolerance of LSQR, whose residual has an error up to κ times smaller than β."""
 
 
@@ -297,7 +297,7 @@ def _by_lsqr(
                 column,
                 d,
                 damp=float(np.sqrt(ridge)),
-                tolerance=tolerance * LSQR_IS_TIGHTER,
+                tolerance=tolerance * LSQR_FACTOR,
                 max_steps=max_steps,
                 watch=inner,
             )

@@ -5,9 +5,8 @@ With XᵀX = V diag(λ) Vᵀ on centred rows and p = Vᵀx, a fit with penalty �
     residual  eᵢ(α) = yᵢ − ȳ − Σⱼ pᵢⱼ cⱼ/(λⱼ + α),   cⱼ = vⱼᵀXᵀy,
     leverage  hᵢ(α) = 1/W + Σⱼ pᵢⱼ²/(λⱼ + α),
 
-and leaving row i out changes its residual to eᵢ/(1 − wᵢhᵢ): no fit is repeated. A row that alone
-determines a direction has e → 0 and wh → 1 as α → 0, and the ratio needs another formula (see
-`saturated_rows`).
+and leaving row i out changes its residual to eᵢ/(1 − wᵢhᵢ): no fit is repeated. If a row alone
+determines a direction, e → 0 and wh → 1 as α → 0; `saturated_rows` computes the ratio.
 
 Cost: one Gram matrix, then O(n d²) for the leverages of all penalties together, in single precision
 where that is safe. As functions of α both sums are of low numerical rank, so the number of

@@ -82,7 +82,7 @@ def separation(risk: EmpiricalRisk, theta: Array, gap: float) -> Separation | No
     level = _level(risk) if counts else 1.0
     if level == 0 and isinstance(risk.predictor, LinearPredictor) and risk.predictor.fit_intercept:
         return Separation.NO_COUNTS
-    if _is_held(risk, theta, gap):
+    if _is_bounded(risk, theta, gap):
         return None
     risk = replace(risk, penalty=NoPenalty())
     reached = risk.source.reduce(_margins, risk, theta)
@@ -101,7 +101,7 @@ def separation(risk: EmpiricalRisk, theta: Array, gap: float) -> Separation | No
     return None
 
 
-def _is_held(risk: EmpiricalRisk, theta: Array, gap: float) -> bool:
+def _is_bounded(risk: EmpiricalRisk, theta: Array, gap: float) -> bool:
     """Whether a penalty, and not early stopping, limits the size of the coefficients."""
     penalty = risk.penalty
     if isinstance(penalty, NoPenalty):

@@ -44,7 +44,7 @@ FEWEST_PLANES, MOST_PLANES = 50, 500
 MOST_COMPONENTS = 20
 FIRST_STEPS, FEWEST_STEPS, LAST_STEPS = 2, 5, 50
 FINALISTS = 4
-HOPELESS = 0.01
+FEWEST_CLEAN_PLANES = 0.01
 """Expected number of planes without outliers below which none are drawn."""
 MOST_WORK = 4e9
 """Largest number of products of each phase; it limits starts and steps for many columns."""
@@ -225,7 +225,7 @@ def _through_random_rows(
     if np.count_nonzero(weight) <= p:
         return []
     clean = max(EXPECTED_SHARE**p, 1e-9)
-    if MOST_PLANES * clean < HOPELESS:
+    if MOST_PLANES * clean < FEWEST_CLEAN_PLANES:
         return []
     planes = int(np.clip(3 * math.log(0.01) / math.log1p(-clean), FEWEST_PLANES, MOST_PLANES))
     rows = np.stack([random.choice(n, p, replace=False, p=weight) for _ in range(planes)])

@@ -30,7 +30,7 @@ from thetahat.objective.stochastic.steps import Steps, Walk, take
 Targeted = tuple[Block, Sequence[Array]]
 """Rows and the targets of each walk, if these are computed once; else no targets."""
 Score = Callable[[int, Array, Array | float], float]
-HOPELESS = 1000.0
+DIVERGED = 1000.0
 """A walk has diverged if its loss exceeds that of predicting 0 by this factor."""
 MOST_TARGETS = 16
 """Number of walks up to which the n targets of each are stored."""
@@ -42,7 +42,7 @@ class Progress:
     """The progress of one walk: its best objective and the epochs since it last improved."""
 
     rate: LearningRate
-    blind: float = 0.0
+    at_zero: float = 0.0
     """The mean loss of predicting 0."""
     loss: float = 0.0
     """The mean loss of the last epoch (of the worst one if iterates are averaged)."""
@@ -54,7 +54,7 @@ class Progress:
 
     @property
     def has_diverged(self) -> bool:
-        return 0 < self.blind * HOPELESS < self.loss
+        return 0 < self.at_zero * DIVERGED < self.loss
 
     def judge(self, objective: float, tolerance: float | None, patience: int) -> None:
         """Record the objective of an epoch; done if it has not improved for `patience` epochs."""
@@ -162,7 +162,7 @@ class StochasticDescent:
                 rates = shared if rate is self.rate else rate.rates(first, order.size)
                 y = targets[number] if targets else self.target(number, block.targets)
                 if epoch == 1:
-                    progress[number].blind += self._blind_loss(walks[number], y, block.weight)
+                    progress[number].at_zero += self._loss_at_zero(walks[number], y, block.weight)
                 return take(
                     self.steps, walks[number], block.X, y, block.weight, order, rates, average_from
                 )
@@ -185,7 +185,7 @@ class StochasticDescent:
                 continue
             state.loss = max(loss, state.loss) if self.average else loss
             if epoch == 1:
-                state.blind /= mass
+                state.at_zero /= mass
             if self.score is None:
                 objective = loss + self.steps.penalty(walk.coef)
             else:
@@ -209,7 +209,7 @@ class StochasticDescent:
         there = np.flatnonzero(block.weight)
         return there[random.permutation(there.size)] if self.shuffle else there
 
-    def _blind_loss(self, walk: Walk, y: Array, weight: Array | None) -> float:
+    def _loss_at_zero(self, walk: Walk, y: Array, weight: Array | None) -> float:
         """Σ w·ℓ of predicting 0."""
         value = self.steps.loss.value(y, np.zeros((y.shape[0], *np.shape(walk.intercept))))
         return self.steps.multiplier * float(value.sum() if weight is None else value @ weight)

@@ -42,9 +42,7 @@ class Steps:
 
 @dataclass
 class Walk:
-    """The current β of shape (d,) or (d, k), b, and the sums of both; each call of `take`
-    changes it in place.
-    """
+    """The current β of shape (d,) or (d, k) and b, and the sums of both; `take` changes them."""
 
     coef: Array
     intercept: Array | float
