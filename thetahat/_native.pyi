@@ -350,6 +350,7 @@ def sweep_path(
     gaps: FloatArray,
     sweeps: NDArray[Any],
 ) -> int: ...
+
 class ActiveSet:
     def __init__(self, rank: int) -> None: ...
     def clear(self) -> None: ...
@@ -420,7 +421,7 @@ def sum_of_trees(
     n_features: int,
     threads: int,
 ) -> None: ...
-def sum_of_left_out(
+def sum_out_of_bag(
     x: FloatArray,
     nodes: FloatArray,
     roots: FloatArray,

@@ -20,7 +20,7 @@ namespace thetahat {
 
 namespace {
 
-constexpr std::size_t block = 256; // rows of a piece of work
+constexpr std::size_t block = 256; // rows per piece of work
 
 // The least rank with `half` of the weight at or below it; the bits are cleared for the next row.
 std::size_t middle(std::vector<std::uint64_t> &bits, const double *weight, double half) {

@@ -18,7 +18,7 @@ namespace thetahat {
 
 namespace {
 
-constexpr std::size_t block = 256; // rows of a piece of work
+constexpr std::size_t block = 256; // rows per piece of work
 
 struct Vote {
     double value, weight;
@@ -26,9 +26,9 @@ struct Vote {
 
 inline bool before(double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); }
 
-// The least value with `half` of the weight at or below it; votes are moved about.
+// The least value with `half` of the weight at or below it; votes are reordered.
 double middle(Vote *votes, std::size_t n, double half) {
-    double below = 0.0; // the weight of the votes already passed by
+    double below = 0.0; // the weight of the votes already excluded below
     while (n > 1) {
         const double a = votes[0].value, b = votes[n / 2].value, c = votes[n - 1].value;
         const double pivot = before(a, b) ? (before(b, c)   ? b

@@ -1,4 +1,4 @@
-// The losses of one raw prediction z that the kernels know: ℓ(y, z), ∂ℓ/∂z and ∂²ℓ/∂z².
+// The losses of one raw prediction z in the kernels: ℓ(y, z), ∂ℓ/∂z and ∂²ℓ/∂z².
 //
 // y is ±1 for the losses of the margin m = y·z, 0 or 1 for `logistic`, a count for `poisson`, and a
 // number for the others. `knee` is δ or ε. Only e^x with x ≤ 0 and log(1 + x) with 0 ≤ x ≤ 1 are
@@ -96,7 +96,7 @@ template <Loss loss, typename Functions>
     }
 }
 
-// call(known), with the number of a loss as a constant of the compiler.
+// call(known), with the number of a loss as a compile-time constant.
 template <Loss loss> using Known = std::integral_constant<Loss, loss>;
 
 template <typename Call> auto with_loss(int loss, const Call &call) {

@@ -31,7 +31,7 @@ double beyond(double value, double kink) { return value - std::min(std::max(valu
 
 double boxed(double m, double lower, double upper) { return std::min(std::max(m, lower), upper); }
 
-// The rows of both kernels: what is known of each before its raw prediction.
+// The data of the rows of both kernels that do not depend on raw predictions.
 struct Rounding {
     const double *y, *anchor, *weight, *lower, *upper; // no weights: null
     double kink, curvature, reach;

@@ -26,8 +26,8 @@ namespace thetahat {
 
 namespace {
 
-constexpr std::size_t most_bins = 255; // and a code for missing values: one byte
-constexpr std::size_t block = 512;     // rows searched in step
+constexpr std::size_t most_bins = 255; // with a code for missing values: one byte
+constexpr std::size_t block = 512;     // rows searched together
 
 // A number in [low, high), the midpoint unless rounding or infinities prevent it.
 double between(double low, double high) {
@@ -60,7 +60,7 @@ nb::object quantile_cuts(Vector<const T> sorted, Vector<const double> weight,
         }
         distinct.resize(last);
         below.resize(last);
-        // Values of more than a bin's share have a bin of their own; the others share the rest.
+        // Values with more weight than the share of a bin get their own bin.
         const auto weight_of = [&](std::size_t k) { return below[k] - (k ? below[k - 1] : 0.0); };
         std::vector<char> heavy(distinct.size(), 0);
         double light = total; // weight of the others, and the bins left for them

@@ -28,7 +28,7 @@ inline double midway(double low, double high) {
 constexpr std::size_t most_ranks = 0xFFFF;
 
 template <typename Code> struct CodedColumns {
-    // There are few bins. There are many ranks, but fewer within the rows of a block: numbered
+    // There are few bins, but many ranks. Fewer ranks occur in the rows of a block: numbered
     // again within the block they need half the bytes, and histograms over them stay in the cache.
     static constexpr bool ranked = sizeof(Code) > 1, by_row = false;
     using LocalCell = std::conditional_t<ranked, std::uint16_t, Code>;
@@ -48,7 +48,7 @@ template <typename Code> struct CodedColumns {
     GivenRows given;
 
     const Code *column(std::uint32_t j) const { return codes + j * n_rows; }
-    // use(cell, n_codes) with neighbouring codes of column j taken together, so that there are few.
+    // use(cell, n_codes) with neighbouring codes of column j merged, so that there are few.
     template <typename Use>
     void with_groups(std::uint32_t j, const std::uint32_t *number, const Use &use) const {
         constexpr std::uint32_t most = 1 << 14;
@@ -72,7 +72,7 @@ template <typename Code> struct CodedColumns {
         return true;
     }
 
-    // use(goes_left) with which cells a split sends left.
+    // use(goes_left), where goes_left(cell) is whether a split sends the cell left.
     template <typename Use>
     static void with_rule(const Split &split, std::uint32_t missing, const Use &use) {
         if (split.categorical)
@@ -91,7 +91,7 @@ template <typename Code> struct CodedColumns {
     template <typename CellOf, typename RowOf>
     double threshold(std::uint32_t j, const Candidate &best, std::size_t n, const CellOf &cell,
                      const RowOf &row) const {
-        if (std::isinf(best.threshold)) // nothing but missing values on the right
+        if (std::isinf(best.threshold)) // only missing values on the right
             return best.threshold;
         double below = -std::numeric_limits<double>::infinity(), above = -below;
         for (std::size_t i = 0; i < n; ++i) {

@@ -12,8 +12,8 @@
 
 namespace thetahat::trees {
 
-// A split that was tried. Of an ordered column the rows up to a code, or to a threshold, go left;
-// of categories those on the left of the search's `Sides`.
+// A candidate split. In an ordered column the rows up to a code or a threshold go left; in a
+// categorical one, the categories in `Sides` of the search.
 struct Candidate {
     double gain = -std::numeric_limits<double>::infinity();
     std::int32_t feature = none;
@@ -39,7 +39,7 @@ template <typename Statistics, typename Criterion> class NodeSums {
         : statistics_(statistics), criterion_(criterion), rules_(rules), all_(statistics.stride()) {
     }
 
-    // Take up a node; false when its rows do not differ in target.
+    // Start with a node; false if all its targets are equal.
     bool open(const Stretch &rows, double min_weight, const Bounds &bounds) {
         rows_ = rows;
         min_weight_ = min_weight;
@@ -65,7 +65,7 @@ template <typename Statistics, typename Criterion> class NodeSums {
         return gain_of(criterion_.score(left + 1, left[0], all_.data() + 1, all_[0]));
     }
 
-    // Whether both sides have rows, weight and order enough. `sum` is the first of the left sums.
+    // Whether both sides have enough rows and weight and the right order; `sum`: first left sum.
     bool allows(std::int32_t feature, double left, double sum, std::size_t rows_left) const {
         const double right = all_[0] - left;
         if (rules_.min_leaf > 1 &&

@@ -50,7 +50,7 @@ struct OneSum {
     };
 
     const double *y;
-    double centre; // subtracted from y in sums, so that a large mean does not swamp the rest
+    double centre; // subtracted from y in sums, so that a large mean costs no digits
 
     static constexpr std::size_t stride() { return 2; }
     Row row(std::uint32_t at, double w) const { return {w, y[at]}; }
@@ -65,8 +65,8 @@ struct OneSum {
     }
 
     // The sums of the rows i with `counts(values[i])`, of one number or of four at once. Without
-    // branches, for sides of splits cannot be foreseen; in eight strands, so that additions do not
-    // wait for one another.
+    // branches, because the side of a row is unpredictable; in eight partial sums, so that
+    // additions do not depend on each other.
     template <typename Counts>
     void total(const Stretch &rows, const double *values, double *sums,
                const Counts &counts) const {
@@ -90,7 +90,7 @@ struct OneSum {
         sums[1] = sum_of(s[0] + s[1]) + last_s;
     }
 
-    // Σ w·(y − mean)² of few rows, the mean counted from the centre; more than enough of many.
+    // Σ w·(y − mean)² of few rows, with the mean relative to the centre; an upper bound for many.
     double spread(const Stretch &rows, double mean) const {
         if (rows.n > few)
             return std::numeric_limits<double>::infinity();

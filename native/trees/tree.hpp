@@ -113,7 +113,7 @@ struct Growth {
 //                                                            rows, statistics, values of the
 //                                                            children
 //     void find_both(Tree &, Leaf<State> &, Leaf<State> &);  as find, for two siblings at once
-//     void close(Tree &, Leaf<State> &);                     a leaf that stays one: free its state
+//     void close(Tree &, Leaf<State> &);                     a final leaf: free its state
 //
 // `find_both` is called for children that may be split further (depth and number of leaves allow
 // it); an engine with histograms computes the smaller one and subtracts. There is no recursion, so

@@ -1,4 +1,4 @@
-"""Rows in memory, in files and on devices, what their columns hold, and passes over them."""
+"""Rows in memory, in files and on devices, their columns, and passes over them."""
 
 from thetahat._lazy import lazy as _lazy
 

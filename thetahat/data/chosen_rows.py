@@ -1,4 +1,4 @@
-"""Some rows of a source by their number, wherever they live."""
+"""Selection of rows of any source by their numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from thetahat.foundation.types import Array
 
 
 def chosen_rows(source: Source, numbers: Array) -> Block:
-    """The rows of these numbers, in that order. Cost: one pass, where they are not in memory."""
+    """The rows with these numbers, in that order. Cost: one pass if they are not in memory."""
     if isinstance(source, InMemory):
         return Block(X=source.X, y=source.y, weight=source.weight).take(numbers)
     ordered, place = np.unique(numbers, return_inverse=True)

@@ -86,7 +86,7 @@ def relabelled(
 
 
 def reweighted(source: Source, factor: Callable[[Block], Array], *, lazy: bool = False) -> Source:
-    """Each row's weight times ``factor(block)``, which a lazy view works out in every pass."""
+    """Each row's weight times ``factor(block)``, which a lazy view computes in every pass."""
     return View.of(source, partial(_times, factor=factor), lazy=lazy, has_weight=True)
 
 

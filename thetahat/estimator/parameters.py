@@ -120,7 +120,7 @@ share_of_all = Range(
     lambda value: isinstance(value, float | np.floating) and bool(0 < value <= 1),
     "a share of the whole, more than 0 and at most 1",
 )
-"""Among rows or columns, of which a whole number says how many."""
+"""A fraction of all rows or columns, as a float; an int is a count instead."""
 boolean = Range(lambda value: isinstance(value, bool | np.bool_), "True or False")
 none = Range(lambda value: value is None, "None")
 non_negative_array = Range(

@@ -35,7 +35,7 @@ def draws(method: Callable[P, None]) -> Callable[P, Any]:
 
 
 def _plot(axes: Any = None, label: str | None = None) -> None:
-    """What methods that draw have in common.
+    """The arguments that all drawing methods share.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from thetahat.foundation.config import settings
 from thetahat.foundation.errors import MemoryBudgetError
 
-NOT_WORTH_ASKING = 64 << 20
+ALWAYS_ALLOWED = 64 << 20
 """Smaller amounts are allowed without asking the system for its free memory."""
 
 
@@ -54,7 +54,7 @@ def _free_memory() -> int:
 
 def require_memory(n_bytes: int, purpose: str, remedy: str) -> None:
     """Raise an error before allocating if `n_bytes` do not fit."""
-    if settings().memory is None and n_bytes < NOT_WORTH_ASKING:
+    if settings().memory is None and n_bytes < ALWAYS_ALLOWED:
         return
     limit = available_memory()
     if n_bytes > limit:

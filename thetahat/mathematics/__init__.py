@@ -1,1 +1,1 @@
-"""The parts every method is made of: losses, penalties, linear algebra, optimizers, autodiff."""
+"""Parts of all methods: losses, penalties, linear algebra, optimizers and autodiff."""

@@ -1,1 +1,1 @@
-"""The methods of the course, family by family."""
+"""The estimators, by family."""

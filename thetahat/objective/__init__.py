@@ -1,1 +1,1 @@
-"""The one line: Σ wᵢ ℓ(yᵢ, f_θ(xᵢ)) / Σ wᵢ + R(θ), as a reduction over a source."""
+"""The objective Σ wᵢ ℓ(yᵢ, f_θ(xᵢ)) / Σ wᵢ + R(θ), summed over the rows of a source."""

@@ -1,8 +1,7 @@
 """f_θ(x) = xᵀβ + s·c: a bias that is the coefficient c of a constant column s, penalised like β.
 
-Support vector machines solved in the dual often take their bias this way: with the bias inside the
-features there is no equality constraint on the multipliers. The larger s, the less b = s·c is
-shrunk. The column is never formed.
+Support vector machines solved in the dual often use this bias, because it needs no equality
+constraint on the dual variables. A larger s shrinks b = s·c less. The column is never formed.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ class BiasColumn(LinearPredictor):
         return whole
 
     def restricted(self, X: Matrix, columns: Array) -> tuple[LinearPredictor, Matrix]:
-        """The predictor that has these columns only, the constant one last; what it sees of X."""
+        """The predictor of these columns and the constant one, and the part of X that it uses."""
         held = columns[columns < self.n_features - 1]
         if len(held) < len(columns):
             return replace(self, n_features=len(columns)), X[:, held]

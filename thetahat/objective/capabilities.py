@@ -1,11 +1,10 @@
-"""Methods that exist only where the parts allow them.
+"""Methods of an object that exist only if its parts support them.
 
     @requires(smooth_loss, smooth_penalty)
     def value_and_gradient(self, theta): ...
 
-A condition looks at the object and returns None, or what is lacking, as the end of "Newton needs
-…". Where one is not met the attribute is absent: ``hasattr`` is False, and asking for it raises a
-`MissingCapability` with those words.
+A condition receives the object and returns None, or a text that completes "Newton needs …". If a
+condition is not met, ``hasattr`` is False and access raises a `MissingCapability` with this text.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ Condition = Callable[[Any], str | None]
 def requires(
     *conditions: Condition,
 ) -> Callable[[Callable[Concatenate[Any, P], R]], ConditionalMethod[P, R]]:
-    """Make a method that is there only when every condition is met."""
+    """Decorate a method so that it exists only if every condition is met."""
     return lambda method: ConditionalMethod(method, conditions)
 
 
 class ConditionalMethod(Generic[P, R]):
-    """A method behind its conditions."""
+    """The descriptor of a method with conditions."""
 
     def __init__(
         self, method: Callable[Concatenate[Any, P], R], conditions: tuple[Condition, ...]
@@ -42,7 +41,7 @@ class ConditionalMethod(Generic[P, R]):
         if instance is None:
             return self  # type: ignore[return-value]
         met: set[str] = instance.__dict__.setdefault("_met", set())
-        if self.name not in met:  # asked once: parts never change
+        if self.name not in met:  # checked once, because parts do not change
             for condition in self.conditions:
                 lack = condition(instance)
                 if lack is not None:

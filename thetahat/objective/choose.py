@@ -1,6 +1,6 @@
-"""``solver="auto"``: which method serves a loss and a penalty, and why, in one line.
+"""``solver="auto"``: the method for a loss and a penalty, with a one-line reason.
 
-A pure function of the parts and the sizes, so the choice can be explained, tested and tabulated:
+The choice is a pure function of the parts and the sizes:
 
 ===================================  =============================================================
 loss and penalty                     method
@@ -14,14 +14,14 @@ both smooth                          `LBFGS`
 curved, |θ| and θ² in a box          `ProximalNewton`
 smooth, proximable                   `ProximalGradient`
 hinge or ε-insensitive, L2           `AugmentedLagrangian`; `DualCoordinateDescent` for many columns
-of lines, |θ| and θ²                 `InteriorPoint`: linear programming, with a duality gap
+piecewise linear, |θ| and θ²         `InteriorPoint`: linear programming, with a duality gap
 with kinks and weights, smooth       `IRLS`
 with kinks, smooth or proximable     `SubgradientDescent`
 ===================================  =============================================================
 
-Only a linear predictor has all of these. One that is linear in its parameters but not in the
-columns of X has Hessians, and neither duals nor coordinates; for any other predictor the choice is
-`LBFGS`, `ProximalGradient` or `SubgradientDescent`, which need gradients alone.
+All of these work for a linear predictor. Methods that need a dual or single coordinates do not work
+for one that is linear in its parameters only; for any other predictor the choice is `LBFGS`,
+`ProximalGradient` or `SubgradientDescent`, which need gradients alone.
 """
 
 from __future__ import annotations
@@ -70,10 +70,10 @@ from thetahat.objective.requirements import name, terms_with_a_dual
 
 SMALL_HESSIAN = {"memory": 500, "stream": 2000}
 """Parameters up to which d × d systems are formed; more when each pass reads a file again."""
-LARGEST_MULTIPLIER_HESSIAN = 1000
-"""Parameters up to which the augmented Lagrangian forms d × d systems, of few rows each."""
+LARGEST_DUAL_HESSIAN = 1000
+"""Parameters up to which the augmented Lagrangian forms d × d systems, from few rows each."""
 LARGEST_JOINT = 1000
-"""Parameters of several outputs up to which coordinate descent has their joint Hessian."""
+"""Parameters of several outputs up to which coordinate descent uses their joint Hessian."""
 LARGEST_SKETCH = 2000
 """Columns up to which the Hessian of a sample of the rows is formed."""
 MANY_PRODUCTS = 2e8
@@ -81,7 +81,7 @@ MANY_PRODUCTS = 2e8
 LARGEST_GRAM = 5000
 """Columns up to which the Gram matrix is formed for coordinate descent."""
 LARGEST_PROGRAM = 2000
-"""Parameters up to which a loss of lines is a linear program, with a Gram matrix at every step."""
+"""Parameters up to which a piecewise linear loss is solved as a linear program."""
 
 
 def choose_solver(
@@ -95,9 +95,9 @@ def choose_solver(
 ) -> tuple[Method, str]:
     """The method for this loss, penalty and size, and a one-line reason.
 
-    The types of the parts say what they can do. `n_rows` is None if it is not known before the rows
-    are read, `source_kind` is "memory" or, if each pass reads a file again, "stream", and
-    `n_outputs` is the number of columns of the raw prediction, 0 if it is 1-D.
+    `n_rows` is None if it is not known before the rows are read, `source_kind` is "memory" or, if
+    each pass reads a file again, "stream", and `n_outputs` is the number of columns of the raw
+    prediction, 0 if it is 1-D.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def choose_solver(
         if chosen is not None:
             return chosen
     if has_box_dual(loss, penalty) and not isinstance(loss, Smooth) and one_linear_output:
-        if n_parameters <= LARGEST_MULTIPLIER_HESSIAN:
+        if n_parameters <= LARGEST_DUAL_HESSIAN:
             return AugmentedLagrangian(), (
                 f"{name(loss)} has kinks: Newton steps around the multipliers of the rows on them"
             )
@@ -152,7 +152,7 @@ def choose_solver(
 def _for_squared_loss(
     penalty: Penalty, n_parameters: int, source_kind: str
 ) -> tuple[Method, str] | None:
-    """The methods of quadratic problems; None where the general ones serve."""
+    """The method for a quadratic problem; None if the general methods apply."""
     ridge, fits = ridge_terms(penalty, n_parameters), n_parameters <= LARGEST_GRAM
     if ridge is not None and (fits or not ridge.positive):
         return DirectLeastSquares(), f"squared loss with {name(penalty)}: solved directly"
@@ -169,17 +169,17 @@ def _for_squared_loss(
 
 
 def has_box_dual(loss: Loss, penalty: Penalty) -> bool:
-    """Whether the dual determines the coefficients: multipliers in a box, and λ > 0."""
+    """Whether the dual determines the coefficients: dual variables in a box, and λ > 0."""
     return isinstance(loss, BoxDual) and isinstance(penalty, L2) and penalty.alpha > 0
 
 
 def _is_proximal_newton(loss: Loss, penalty: Penalty, n_parameters: int, n_outputs: int) -> bool:
-    """Whether parabolas of the loss can be formed on the coordinates that will move."""
+    """Whether a local parabola of the loss can be formed on the working set."""
     if not (isinstance(loss, Curved) and loss.convex and isinstance(penalty, Coordinatewise)):
         return False
     if isinstance(loss, Squared) or n_outputs:
         return n_parameters <= LARGEST_JOINT and not isinstance(loss, Squared)
-    # Without |θ| no coordinate rests at 0, and the parabola is on all of them.
+    # Without |θ| no coordinate stays at 0, so the working set contains all of them.
     is_sparse = isinstance(penalty, L1) or (
         isinstance(penalty, ElasticNet) and penalty.l1_ratio > 0
     )
@@ -221,7 +221,7 @@ def _by_subgradients(loss: Loss, penalty: Penalty | None) -> tuple[Method, str]:
 
 
 def _by_class_duals(risk: Any) -> tuple[Method, str] | None:
-    """Crammer and Singer's loss where the dual of its rows is at hand."""
+    """The dual method for Crammer and Singer's loss, if it applies."""
     if not hasattr(risk, "class_dual_rows"):
         return None
     return ClassDualDescent(), "CrammerSinger with L2: all multipliers of a row at a time"

@@ -1,12 +1,12 @@
-"""Conditioning: rows that solvers see centred and in other units, and the way back.
+"""Conditioning: centred and rescaled rows for solvers, and the transformation back.
 
 With u = (x − centre)/scale and v = (y − level)/unit, a linear model v = uᵀβ′ + b′ is the model
 
     y = xᵀβ + b,    β = unit·β′/scale,    b = unit·b′ + level − centreᵀβ.
 
-A column of years or timestamps is nearly a multiple of the intercept's column of ones: in products
-of rows its spread is lost in rounding. Centred it is not. Columns or targets of extreme size lose
-their squares; in units of their own they keep them.
+A column of years or timestamps is nearly a multiple of the intercept's column of ones, so products
+of rows lose its spread to rounding unless it is centred. Squares of columns or targets of extreme
+size overflow or underflow unless they are rescaled.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.objective.predictor import Predictor
 
 FAR = 100.0
-"""A column whose middle is more than so many times its extent away from 0 is far."""
+"""A column is far from 0 if the distance of its middle from 0 exceeds its range by this factor."""
 
 
 @dataclass(frozen=True)
 class Conditioning:
-    """A source in other units, and θ of a linear predictor to and from them.
+    """A source in other units, and the conversion of θ of a linear predictor to and from them.
 
-    θ is flat as the predictor's, and may go on with scales of the noise, which are in the unit of
-    y; or it is the matrix [β; b] of least squares. None stands for what stays as it is.
+    θ is the flat θ of the predictor, possibly followed by noise scales in the unit of y, or the
+    matrix [β; b] of least squares. None means that something is not changed.
     """
 
     source: Source
@@ -50,18 +50,18 @@ class Conditioning:
     def near(
         cls, source: Source, predictor: Predictor, *, ordinary_columns: bool = False
     ) -> Conditioning:
-        """Columns that are far from 0 are centred, where the intercept can take that up.
+        """Centre columns that are far from 0, if the intercept can absorb the shift.
 
         With `ordinary_columns`, columns in memory that are all of extreme size are first divided by
-        a power of two. Sparse rows are not centred. Cost: one look at the first rows where no
-        column is far, else O(n d) once in memory, and in every pass over a file.
+        a power of two. Sparse rows are not centred. Cost: O(d) for the first rows if no column is
+        far from 0, else O(n d) once in memory, and in every pass over a file.
         """
         source, unit = in_ordinary_units(source) if ordinary_columns else (source, 1.0)
         scale = None if unit == 1 else unit
         centre = _centre_of_far_columns(source) if predictor.absorbs_shifts else None
         if centre is None:
             return cls(source, predictor, scale=scale)
-        # The unit is a power of two, so that no digit is lost here.
+        # Exact, because the unit is a power of two.
         return cls(shifted(source, centre), predictor, centre * unit, scale)
 
     @classmethod
@@ -80,7 +80,7 @@ class Conditioning:
         return cls(view, predictor, centre, scale, level, unit)
 
     def in_target_unit(self, unit: float | None = None) -> Conditioning:
-        """The same with y/unit for y: a power of two where y is extreme, if no unit is given."""
+        """The same with y/unit for y; by default a power of two if y is extreme, else 1."""
         if unit is None:
             unit = target_unit(self.source)
             if unit == 1:
@@ -89,11 +89,11 @@ class Conditioning:
 
     @property
     def is_identity(self) -> bool:
-        """Whether θ stays as it is."""
+        """Whether θ is not changed."""
         return all(part is None for part in (self.centre, self.scale, self.level, self.unit))
 
     def back(self, theta: Array) -> Array:
-        """θ found on the conditioned rows, as θ of the rows themselves."""
+        """Convert θ of the conditioned rows to θ of the original rows."""
         if self.is_identity:
             return theta
         coef, intercept, noise = self._parts(theta)
@@ -105,7 +105,7 @@ class Conditioning:
         return self._joined(coef, intercept, noise, theta.ndim)
 
     def to(self, theta: Array) -> Array:
-        """θ of the rows themselves, as θ on the conditioned ones."""
+        """Convert θ of the original rows to θ of the conditioned rows."""
         if self.is_identity:
             return theta
         coef, intercept, noise = self._parts(theta)
@@ -120,7 +120,7 @@ class Conditioning:
         return self._joined(coef, intercept, noise, theta.ndim)
 
     def watch(self, watch: Watch | None) -> AbstractContextManager[Watch | None]:
-        """The watch for a solver on the conditioned rows: it gets ``back(θ)``."""
+        """The watch for a solver on the conditioned rows; it receives ``back(θ)``."""
         return watch_through(watch, self.back)
 
     def solution(self, solution: Solution) -> Solution:
@@ -147,9 +147,9 @@ def in_data_units(
     level: Array | None,
     unit: Array | float | None,
 ) -> tuple[Array, Array]:
-    """β, (d,) or (d, k), and b of v = (y − level)/unit on u = (x − centre)/scale: those of y on x.
+    """Convert β, (d,) or (d, k), and b of v = (y − level)/unit on u = (x − centre)/scale to y on x.
 
-    None stands for what was left as it is.
+    None means that something was not changed.
     """
     if scale is not None:
         coef = (coef.T / scale).T
@@ -164,7 +164,7 @@ def in_data_units(
 
 @contextmanager
 def watch_through(watch: Watch | None, back: Callable[[Array], Array]) -> Iterator[Watch | None]:
-    """The watch, given ``back(θ)`` for θ; the solution that an interrupt carries is mapped, too."""
+    """A watch that receives ``back(θ)``, also for the solution that an interrupt carries."""
     inner = watch
     if watch is not None and watch.on_step is not None:
         on_step = watch.on_step
@@ -181,7 +181,7 @@ def watch_through(watch: Watch | None, back: Callable[[Array], Array]) -> Iterat
 
 
 def _centre_of_far_columns(source: Source) -> Array | None:
-    """The middle of each column that is far from 0 for its extent, and 0; None if none is far."""
+    """The middle of each column that is far from 0 for its range, else 0; None if none is far."""
     if isinstance(source, InMemory) and source.is_sparse:
         return None
     d, frame = source.n_features, provisional_frame(source)
@@ -190,5 +190,5 @@ def _centre_of_far_columns(source: Source) -> Array | None:
 
 
 def _level_at(centre: Array, coef: Array) -> Array:
-    """centreᵀβ as a sum of products: the bits of BLAS would depend on the number of threads."""
+    """centreᵀβ without BLAS, whose rounding would depend on the number of threads."""
     return (centre * coef.T).sum(axis=-1)

@@ -1,12 +1,11 @@
 """The empirical risk: F(θ) = (Σ wᵢ ℓ(yᵢ, f_θ(xᵢ)))/(Σ wᵢ) + R(β), the one normalization.
 
-The mean of the losses, not their sum, so that F does not grow with the data; the penalty sees the
-parameters β that the predictor shows it, never the intercept. Every sum over rows is a reduction
-over the source, so F is the same in memory, from a file and on any number of threads.
+F contains the mean of the losses, not their sum, so it does not grow with the data. The penalty is
+a function of the parameters β that ``predictor.split`` returns, without the intercept. Sums over
+rows are reductions over the source, so F does not depend on storage or the number of threads.
 
-F = S + R: a smooth penalty belongs to the smooth part S, any other is R and left to its proximal
-step. A method that the predictor, the loss, the penalty or the source cannot give is not there (see
-`requires`), and a solver that needs it is refused with the name of the part at fault.
+F = S + R: a smooth penalty is part of S; any other penalty is R and has a proximal step. A method
+that needs more than the parts provide does not exist (see `requires`).
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ from thetahat.objective.forms.compiled_epoch import compiled_epoch, epoch_is_com
 from thetahat.objective.forms.compiled_newton import compiled_newton, newton_is_compiled
 from thetahat.objective.forms.curvature_sketch import sketch_of
 from thetahat.objective.forms.direct_form import direct_solution, is_ridge
-from thetahat.objective.forms.dual_form import DualRows, MultiplierForm
+from thetahat.objective.forms.dual_form import DualForm, DualRows
 from thetahat.objective.forms.piecewise_linear_form import best_level, piecewise_linear_form
 from thetahat.objective.forms.separable_quadratic_form import separable_quadratic_form
 from thetahat.objective.forms.term_block import TermBlock
@@ -69,8 +68,8 @@ class EmpiricalRisk:
 
     Cost: one pass over the rows per call: O(n d) for values and gradients, O(n d²) for a Hessian.
 
-    The predictor is f, the loss ℓ, and the penalty R, of the parameters β that the predictor shows
-    it: all but the intercept. The source holds the rows (x, y, w).
+    The predictor is f, the loss ℓ, the penalty R, a function of the parameters β without the
+    intercept. The source holds the rows (x, y, w).
 
     Examples
     --------
@@ -95,12 +94,12 @@ class EmpiricalRisk:
 
     @property
     def description(self) -> str:
-        """The parts in words."""
+        """The parts as text for messages."""
         return f"the mean {need.name(self.loss)} loss with {need.name(self.penalty)}"
 
     def start(self) -> Array:
-        """The predictor's start, or the best constant where ℓ is made of lines; the least-squares
-        fit where ℓ is not convex, so that no far start gets stuck."""
+        """The predictor's start; the best constant if ℓ is piecewise linear; the least-squares fit
+        if ℓ is not convex, which avoids far local minima."""
         predictor, loss = self.predictor, self.loss
         if isinstance(loss, PiecewiseLinear) and isinstance(predictor, LinearPredictor):
             if not predictor.n_outputs:
@@ -179,7 +178,7 @@ class EmpiricalRisk:
 
     @requires(need.smooth_loss, need.proximable_penalty)
     def optimality_gap(self, theta: Array, smooth_gradient: Array) -> float:
-        """Distance from −∇S(θ) to ∂R(θ); ∂R is 0 for free parameters."""
+        """Distance from −∇S(θ) to ∂R(θ); ∂R is {0} for free parameters."""
         if isinstance(self.penalty, SmoothPenalty):
             return largest_entry(smooth_gradient)
         assert isinstance(self.penalty, Proximable)
@@ -189,7 +188,7 @@ class EmpiricalRisk:
 
     @requires(need.coordinatewise_penalty)
     def separable_terms(self) -> tuple[Array, Array, Array, Array]:
-        """R as l1, l2, lower and upper of every entry of θ; nothing where R is in S."""
+        """R as l1, l2, lower and upper of every entry of θ; zeros and no bounds if R is in S."""
         assert isinstance(self.penalty, Coordinatewise)
         size = self.predictor.n_parameters
         if isinstance(self.penalty, SmoothPenalty):
@@ -212,10 +211,10 @@ class EmpiricalRisk:
         need.reweightable_loss, need.coordinatewise_penalty, need.restrictable, need.one_output
     )
     def majoriser_block(self, theta: Array, coordinates: Array) -> Array:
-        """The Hessian, for these entries of θ, of a parabola that touches S at θ from above."""
+        """The Hessian, for these entries of θ, of a quadratic that touches S at θ from above."""
         return self._block_mean(majoriser_block_sums, theta, coordinates)
 
-    # Other forms, for the methods that live on them.
+    # Other forms, for the methods that need them.
 
     @requires(
         need.reweightable_loss, need.smooth_penalty, need.linear_in_parameters, need.one_output
@@ -237,11 +236,11 @@ class EmpiricalRisk:
         return direct_solution(self, watch)
 
     @requires(need.box_dual_loss, need.positive_l2_penalty, need.one_linear_output)
-    def multiplier_form(self) -> MultiplierForm:
-        """F and its dual through one multiplier per row."""
+    def dual_form(self) -> DualForm:
+        """F and its dual with one variable per row."""
         assert isinstance(self.loss, BoxDual)
         assert isinstance(self.penalty, L2)
-        return MultiplierForm(self._linear, self.loss, self.penalty.alpha, self.source)
+        return DualForm(self._linear, self.loss, self.penalty.alpha, self.source)
 
     @requires(
         need.box_dual_loss, need.positive_l2_penalty, need.one_linear_output, need.rows_in_any_order
@@ -260,27 +259,27 @@ class EmpiricalRisk:
         need.rows_in_any_order,
     )
     def class_dual_rows(self) -> ClassDualRows:
-        """The dual of F as arrays, one row each, with a multiplier per class."""
+        """The dual of F as arrays, one row each, with one variable per class."""
         assert isinstance(self.penalty, L2)
         assert isinstance(self.source, InMemory)
         return ClassDualRows.of(self._linear, self.penalty.alpha, self.source)
 
     @requires(need.piecewise_linear_loss, need.norm_penalty, need.one_linear_output)
     def piecewise_linear(self) -> PiecewiseLinearSum:
-        """F as a sum of bent lines, for linear programming."""
+        """F as a piecewise linear sum, for linear programming."""
         assert isinstance(self.loss, PiecewiseLinear)
         assert isinstance(self.penalty, Coordinatewise)
         return piecewise_linear_form(self._linear, self.loss, self.penalty, self.source)
 
     @requires(need.squared_loss, need.one_output_of_columns, need.penalised_coordinates)
     def l1_least_squares(self) -> L1LeastSquares:
-        """F by its columns, or by their Gram matrix."""
+        """F in terms of the columns of X or their Gram matrix."""
         assert isinstance(self.penalty, Coordinatewise)
         return l1_problem(self._linear, self.penalty, self.source)
 
     @property
     def n_terms(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self.source.n_rows
 
     @requires(need.subdifferentiable_loss, need.smooth_penalty)
@@ -289,7 +288,7 @@ class EmpiricalRisk:
         return self.block_gradient(chosen_rows(self.source, rows), theta)
 
     def block_gradient(self, block: Block, theta: Array) -> Array:
-        """∇F estimated from the rows of a block, as if all rows were like them."""
+        """∇F estimated from the rows of one block."""
         slope = gradient_sum(block, self.predictor, self.loss, theta)
         share = self.n_terms / (self.total_weight * block.n_rows)
         return share * slope + self.penalty_slope(theta)
@@ -334,12 +333,12 @@ class EmpiricalRisk:
 
     @cached_property
     def contiguous_rows(self) -> Array:
-        """X as the compiled steps read it: dense rows one after another in memory."""
+        """X in the layout that the compiled steps read: dense and C-ordered."""
         assert isinstance(self.source, InMemory)
         return self.source.X if self.source.is_sparse else np.ascontiguousarray(self.source.X)
 
     def penalty_slope(self, theta: Array) -> Array | float:
-        """∇R(θ), 0 for free parameters and for a penalty that is left to its proximal step."""
+        """∇R(θ) of a smooth penalty; 0 for free parameters and for other penalties."""
         if not isinstance(self.penalty, SmoothPenalty):
             return 0.0
         return self.predictor.pack(self.penalty.gradient(self._coef(theta)), 0.0)
@@ -380,7 +379,7 @@ class EmpiricalRisk:
         bend = self.penalty_curvature(theta)
         if type(hessian) is not np.ndarray:
             return hessian + np.diag(bend)
-        diagonal = np.einsum("ii->i", hessian)  # in place: the matrix is nobody else's yet
+        diagonal = np.einsum("ii->i", hessian)  # in place: a new matrix
         diagonal += bend
         return hessian
 

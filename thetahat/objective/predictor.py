@@ -1,13 +1,13 @@
-"""f_θ: how raw predictions come from parameters, and how gradients return to them.
+"""Predictors f_θ: raw predictions from parameters, and gradients with respect to them.
 
-A predictor is the function class of a risk. It never sees y, a loss or a penalty. Its type says
-what it can do, and a method of the risk that needs more than the first line asks for the type:
+A predictor is the function class of a risk. It does not depend on y, a loss or a penalty. Its type
+shows what it provides; some methods of the risk need more than `Predictor`:
 
 ======================  =======================================================================
 `Predictor`             ``raw(X, θ)``, ``pullback(X, slope, θ)`` and ``n_parameters``
-`LinearInParameters`    and z = design(X)·θ: ``design`` and ``gram``, so that there are Hessians
-`Restrictable`          and ``restricted`` to some columns of X: for methods by coordinates
-`LinearPredictor`       z = Xβ + b itself: what the compiled passes and the dual forms read
+`LinearInParameters`    also z = design(X)·θ: ``design`` and ``gram``, for Hessians
+`Restrictable`          also ``restricted`` to some columns of X, for coordinate methods
+`LinearPredictor`       z = Xβ + b, for the compiled passes and the dual forms
 ======================  =======================================================================
 
 θ is flat. X is a block of rows: a NumPy array, a CSR array, or a device array. All sums are in
@@ -31,7 +31,7 @@ from thetahat.foundation.types import Array, Matrix
 
 
 class Predictor(ABC):
-    """z = f_θ(x), row by row. Concrete predictors are frozen dataclasses, so values compare."""
+    """Base class of predictors z = f_θ(x), row by row; concrete ones are frozen dataclasses."""
 
     n_outputs: int = 0
     """Columns of z; 0 when z is 1-D."""
@@ -50,9 +50,9 @@ class Predictor(ABC):
         """Σ_i ∂z_i/∂θ · slope_i at θ, flat as θ is; `slope` has the shape of z."""
 
     def raw_and_pullback(self, X: Array, theta: Array) -> tuple[Array, Callable[[Array], Array]]:
-        """z, and slope ↦ Σ_i ∂z_i/∂θ · slope_i: a predictor that shares work between them says how.
+        """z, and the function slope ↦ Σ_i ∂z_i/∂θ · slope_i.
 
-        A network overrides this to keep the activations of its layers for the way back.
+        A network overrides this to keep the activations of its layers for the backward pass.
         """
         return self.raw(X, theta), lambda slope: self.pullback(X, slope, theta)
 
@@ -61,15 +61,15 @@ class Predictor(ABC):
         return np.zeros(self.n_parameters)
 
     def start(self) -> Array:
-        """Where a solver begins: θ = 0, unless the gradient vanishes there."""
+        """The starting point of solvers: θ = 0, unless the gradient vanishes there."""
         return self.zeros()
 
     def split(self, theta: Array) -> tuple[Array, Any]:
-        """The parameters that the penalty sees, in its shape, and those that it leaves free."""
+        """The penalised parameters, in their shape, and the free ones."""
         return theta, theta[:0]
 
     def pack(self, coef: Array, free: Array | float) -> Array:
-        """θ from both parts; `free` may be one number for all free parameters."""
+        """θ from penalised and free parameters; `free` may be one number for all."""
         return coef.reshape(-1)
 
     @property
@@ -79,11 +79,10 @@ class Predictor(ABC):
 
 
 class LinearInParameters(Predictor):
-    """z = design(X)·θ: the derivative is the same at every θ, and the Hessian needs ℓ″ alone.
+    """z = design(X)·θ: ∂z/∂θ does not depend on θ, so the Hessian of the risk needs only ℓ″.
 
-    With k outputs, θ is the matrix of (columns of the design) × k, flat row by row. A class that
-    gives `design` and `n_parameters` is complete; one that can do with less than the matrix
-    overrides the rest.
+    With k outputs, θ is the matrix of (columns of the design) × k, flat row by row. A class must
+    define `design` and `n_parameters`; it overrides the rest if it does not need the matrix.
     """
 
     @abstractmethod
@@ -96,7 +95,7 @@ class LinearInParameters(Predictor):
         return product(self.design(X), by_output)
 
     def pullback(self, X: Array, slope: Array, theta: Array | None = None) -> Array:
-        """design(X)ᵀ·slope; θ plays no part in it."""
+        """design(X)ᵀ·slope, for any θ."""
         return product(self.design(X).T, slope).reshape(-1)
 
     def gram(self, X: Array, weight: Array) -> Array:
@@ -106,18 +105,18 @@ class LinearInParameters(Predictor):
 
 
 class Restrictable(LinearInParameters):
-    """A predictor that can be seen through some columns of X alone.
+    """A predictor that can be restricted to some columns of X.
 
-    Entry (j, c) of θ multiplies column j in output c, and has number j·k + c; entries from
+    Entry (j, c) of θ multiplies column j in output c and has index j·k + c; entries from
     n_features·k on belong to no column.
     """
 
     n_features: int
-    """Columns that `restricted` may be asked for."""
+    """The number of columns that `restricted` can select from."""
 
     @abstractmethod
     def restricted(self, X: Array, columns: Array) -> tuple[LinearInParameters, Array]:
-        """The predictor that has these columns only, and what it sees of X."""
+        """The predictor of these columns only, and the part of X that it uses."""
 
 
 @dataclass(frozen=True)
@@ -125,8 +124,7 @@ class LinearPredictor(Restrictable):
     """z = Xβ + b, for one output (``n_outputs=0``: z is 1-D) or k columns of them.
 
     θ is the (d, k) coefficients row by row, then the k intercepts; that is, the (d + 1, k) matrix
-    of an X with a last column of ones, which is never formed. The penalty does not see the
-    intercepts.
+    of an X with a last column of ones, which is never formed. The intercepts are not penalised.
 
     Cost: O(n d) to predict and to pull back (O(nnz) for sparse rows), O(n d²) for a Gram matrix.
 
@@ -152,7 +150,7 @@ class LinearPredictor(Restrictable):
 
     @property
     def constant(self) -> float:
-        """The entry of the last column, which θ has one more for where there is one."""
+        """The value of the additional last column of X, for which θ has one more entry."""
         return 1.0
 
     def split(self, theta: Array) -> tuple[Array, Any]:
@@ -166,7 +164,7 @@ class LinearPredictor(Restrictable):
         return coef, theta[size:] if self.n_outputs else theta[size]
 
     def pack(self, coef: Array, free: Array | float) -> Array:
-        """θ from β and b; b is left out without an intercept."""
+        """θ from β and b; without an intercept b is ignored."""
         size = self.n_features * max(1, self.n_outputs)
         xp = namespace(coef)
         theta = xp.empty(self.n_parameters, dtype=coef.dtype)
@@ -177,7 +175,7 @@ class LinearPredictor(Restrictable):
 
     @property
     def absorbs_shifts(self) -> bool:
-        """The intercept takes up what a shift of the columns changes."""
+        """Whether there is an intercept, which absorbs shifts of the columns."""
         return self.fit_intercept
 
     def raw(self, X: Matrix, theta: Array) -> Array:
@@ -206,7 +204,7 @@ class LinearPredictor(Restrictable):
         return xp.concat([dense, xp.ones((dense.shape[0], 1), dtype=dense.dtype)], axis=1)
 
     def restricted(self, X: Matrix, columns: Array) -> tuple[LinearPredictor, Matrix]:
-        """The predictor that has these columns only, and what it sees of X."""
+        """The predictor of these columns only, and the part of X that it uses."""
         return replace(self, n_features=len(columns)), X[:, columns]
 
     def gram(self, X: Matrix, weight: Array) -> Array:
@@ -225,7 +223,7 @@ class LinearPredictor(Restrictable):
 
 
 def _root_weighted(X: Matrix, weight: Array, width: int) -> Array | None:
-    """√wᵢ·(xᵢ, 1) for the rows that count, the 1 where there is room.
+    """√wᵢ·(xᵢ, 1) for the rows of positive weight, with the 1 if there is an intercept.
 
     None if some wᵢ < 0, or for rows that are sparse or on a device.
     """
@@ -242,7 +240,7 @@ def _weighted_gram(xp: Any, X: Matrix, weight: Array) -> Array:
         _native.sparse_gram(X.data, X.indices, X.indptr, weight, gram)
         return gram
     used = weight != 0
-    if 8 * int(xp.sum(used)) < 7 * weight.shape[0]:  # worth leaving out: rows that do not count
+    if 8 * int(xp.sum(used)) < 7 * weight.shape[0]:  # enough rows of weight 0 to skip them
         X, weight = X[used], weight[used]
     X = in_double(X)
     if xp.all(weight >= 0):
@@ -253,8 +251,8 @@ def _weighted_gram(xp: Any, X: Matrix, weight: Array) -> Array:
 
 
 def in_double(X: Matrix) -> Matrix:
-    """X in float64, itself where it already is."""
-    if type(X) is np.ndarray:  # nearly always, and in every step of every solver
+    """X in float64, without a copy if it already is."""
+    if type(X) is np.ndarray:  # the usual case, in every step of every solver
         return X.astype(np.float64, copy=False)
     if is_array_api_obj(X):
         xp = array_namespace(X)

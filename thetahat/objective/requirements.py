@@ -1,7 +1,7 @@
-"""What a method of the risk requires of its loss, penalty, predictor and source.
+"""Requirements of the methods of a risk on its loss, penalty, predictor and source.
 
-Each requirement is a condition for `requires`: it returns None when the risk meets it, else what is
-lacking and which part is at fault, as the end of "LBFGS needs …".
+Each requirement is a condition for `requires`: it returns None if the risk meets it, else a text
+that names what is missing and the part that lacks it, and completes "LBFGS needs …".
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ Condition = Callable[[Any], str | None]
 
 
 def name(part: Any) -> str:
-    """How messages call a part: by its class, or by its own name where a user gave it one."""
+    """The name of a part in messages: the name that a user gave it, or else its class."""
     return str(vars(part).get("name", type(part).__name__))
 
 
 def _is(role: str, kind: Any, lack: str) -> Condition:
-    """The risk's part of that role is of some kind; `lack` says so of the part in braces."""
+    """A requirement on the type of a part; `lack` is its message, with the part in braces."""
 
     def condition(risk: Any) -> str | None:
         part = getattr(risk, role)
@@ -108,7 +108,7 @@ def curved_risk(risk: Any) -> str | None:
 
 
 def columns_of_x_alone(risk: Any) -> str | None:
-    """The predictor is linear, and has no columns but those of X."""
+    """The predictor is linear and uses only the columns of X."""
     if (lack := linear_predictor(risk)) is not None:
         return lack
     if risk.predictor.n_features == risk.source.n_features:
@@ -125,12 +125,12 @@ def no_free_intercept(risk: Any) -> str | None:
 
 
 def penalised_coordinates(risk: Any) -> str | None:
-    """Every coefficient has its |θ| or θ², and no bound but θ ≥ 0: then there is a dual."""
+    """Every coefficient has a |θ| or θ² term, and no bound but θ ≥ 0, so that a dual exists."""
     return terms_with_a_dual(risk.penalty, risk.predictor.n_features)
 
 
 def terms_with_a_dual(penalty: Any, n_features: int) -> str | None:
-    """The same of a penalty, for so many coefficients."""
+    """The same for a penalty on this number of coefficients."""
     if not isinstance(penalty, Coordinatewise):
         return f"a penalty made of |θ| and θ²; {name(penalty)} is not"
     try:
@@ -156,5 +156,5 @@ def one_linear_output(risk: Any) -> str | None:
 
 
 def one_output_of_columns(risk: Any) -> str | None:
-    """z = Xβ + b is 1-D, without a column beside those of X."""
+    """z = Xβ + b is 1-D, with only the columns of X."""
     return columns_of_x_alone(risk) or one_output(risk)

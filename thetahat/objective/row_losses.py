@@ -1,7 +1,7 @@
-"""Sums over rows of one output in a single compiled pass: scores, losses and what is made of them.
+"""Loss, gradient and Hessian sums over rows with one output, in a single compiled pass.
 
-What `predictor.raw`, `loss.value_and_gradient` and `predictor.pullback` do one after another, with
-X read once and the interpreter free for other threads meanwhile.
+The pass does the work of `predictor.raw`, `loss.value_and_gradient` and `predictor.pullback`, reads
+X once, and releases the interpreter's lock.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from thetahat.mathematics.losses.compiled import compiled
 from thetahat.objective.predictor import LinearPredictor, Predictor
 
 FEW = 40
-"""Entries of θ up to which one compiled pass takes less time than rows written out for BLAS."""
+"""Entries of θ up to which one compiled pass is faster than weighted rows and BLAS."""
 NO_WEIGHTS = np.empty(0)
 ALL = np.empty(0, dtype=np.int64)
 """Stands for all entries of θ."""
@@ -25,7 +25,7 @@ ALL = np.empty(0, dtype=np.int64)
 def loss_and_slope(
     block: Block, predictor: Predictor, loss: Loss, theta: Array
 ) -> tuple[float, Array] | None:
-    """Σ wℓ and Σ w∇ℓ; None where the kernel does not know the parts."""
+    """Σ wℓ and Σ w∇ℓ; None if the kernel does not support the parts."""
     known = _known(block, predictor, loss)
     if known is None:
         return None
@@ -36,7 +36,7 @@ def loss_and_slope(
 def curved_gram(
     block: Block, predictor: Predictor, loss: Loss, theta: Array, entries: Array = ALL
 ) -> Array | None:
-    """Σ w∇²ℓ for all entries of θ or for some of them; None for more than few, or other parts."""
+    """Σ w∇²ℓ for all entries of θ or for some; None if there are many, or parts not supported."""
     known = _known(block, predictor, loss)
     size = len(entries) or predictor.n_parameters
     if known is None or size > FEW:
@@ -47,20 +47,20 @@ def curved_gram(
 
 
 def in_rows(X: Matrix) -> bool:
-    """Whether X is laid out as the kernels read it: dense, the entries of a row side by side."""
+    """Whether X has the layout that the kernels read: dense and C-ordered."""
     if type(X) is not np.ndarray or X.dtype.char not in "df":
         return False
     return X.shape[1] <= 1 or X.strides[1] == X.itemsize
 
 
 def rows_of(block: Block) -> tuple[Array, Array, Array]:
-    """X, y and the weights (empty where all count alike) as the kernels read them."""
+    """X, y and the weights (empty if there are none) in the layout that the kernels read."""
     weight = NO_WEIGHTS if block.weight is None else _double(block.weight)
     return block.X, _double(block.targets), weight
 
 
 def _known(block: Block, predictor: Predictor, loss: Loss) -> tuple[float, int, float] | None:
-    """The entry of the constant column, the number of the loss, and its δ or ε."""
+    """The value of the constant column, the number of the loss, and its δ or ε."""
     if not isinstance(predictor, LinearPredictor) or predictor.n_outputs or not in_rows(block.X):
         return None
     found = compiled(loss)

@@ -1,14 +1,13 @@
-"""What a tolerance means: gradients as large as the columns and the residuals make them.
+"""The tolerance of a gradient, relative to the sizes of columns and residuals.
 
-A gradient entry is a mean of xⱼ·∂ℓ/∂z. Its size is that of the column times that of the slopes of
-the best constant prediction, u = maxⱼ rms(xⱼ)·rms(∂ℓ/∂z). For columns and targets of ordinary size
-u is about 1, and a tolerance is a gradient entry, as in scikit-learn. For targets in billionths
-every gradient is within such a tolerance at θ = 0, and for columns in billions rounding alone is
-larger. So a run ends at
+A gradient entry is a mean of xⱼ·∂ℓ/∂z. Its typical size is u = maxⱼ rms(xⱼ)·rms(∂ℓ/∂z), with the
+slopes of the best constant prediction. For columns and targets of ordinary size u is about 1, and
+the tolerance bounds gradient entries, as in scikit-learn. For very small targets every gradient is
+within such a tolerance at θ = 0; for very large columns rounding alone is larger. A run ends at
 
-    max(tolerance · min(1, u/0.1), 1e-14 · the largest rms(xⱼ)·rms(∂ℓ/∂z) in sight):
+    max(tolerance · min(1, u/0.1), 1e-14 · the largest rms(xⱼ)·rms(∂ℓ/∂z)):
 
-never at a gradient of more than ten tolerances of u, and never below rounding.
+a gradient of at most 10·tolerance·u, but not below rounding errors.
 """
 
 from __future__ import annotations
@@ -31,25 +30,25 @@ from thetahat.objective.predictor import LinearPredictor
 from thetahat.objective.sums import quiet
 
 ORDINARY = 0.1
-"""Gradients of this size and more are measured as they are."""
+"""Tolerances are not scaled for gradients of this typical size or more."""
 ROUNDING_OF_GAPS = 1e-15
-"""The same of a duality gap, as a share of the mean square of the centred target."""
+"""Rounding error of a duality gap, relative to the mean square of the centred target."""
 EXACT = 1e-12
-"""A constant that leaves less than this share of the slopes fits every row."""
+"""A constant prediction with slopes below this share of the largest fits every row."""
 ROWS = 1000
-"""Rows that sizes are taken from, evenly spaced."""
+"""Number of evenly spaced rows from which sizes are computed."""
 IN_GRADIENTS = {kind.gap_kind for kind in (Method, IRLS, ProximalNewton, CoordinateDescent)}
 
 
 def tolerance_for(risk: Any, method: Method, tolerance: float) -> float:
     """The gap at which a run of `method` on the risk ends. Cost: O(d) for each of 1000 rows."""
-    if isinstance(method, WorkingSets):  # F falls with the square of the gradients
+    if isinstance(method, WorkingSets):  # F − min F is proportional to the square of the gradient
         _, slope, _ = _sizes(risk)
         return max(tolerance**2, ROUNDING_OF_GAPS) * slope**2 or tolerance
     if method.gap_kind not in IN_GRADIENTS or not isinstance(risk.loss, Subdifferentiable):
         return tolerance
     if not isinstance(risk.predictor, LinearPredictor):
-        return tolerance  # only a linear predictor's gradients are as large as its columns
+        return tolerance  # for other predictors the columns do not determine the size of gradients
     column, slope, steepest = _sizes(risk)
     rounding = SUM_ROUNDING * column * steepest
     if not math.isfinite(rounding) or not column > 0:
@@ -60,7 +59,7 @@ def tolerance_for(risk: Any, method: Method, tolerance: float) -> float:
 
 
 def _sizes(risk: Any) -> tuple[float, float, float]:
-    """rms of the largest column, and of the slopes at the best constant and at 0 or there."""
+    """rms of the largest column, of the slopes at the best constant, and the largest such rms."""
     block = _some_rows(risk.source)
     weight = np.asarray(block.row_weights)
     total = float(weight.sum())
@@ -71,7 +70,11 @@ def _sizes(risk: Any) -> tuple[float, float, float]:
         squares = np.square(block.X) if dense else block.X.multiply(block.X)
         column = math.sqrt(float(np.max(weight @ squares, initial=0.0)) / total)
         if risk.loss.targets not in (Targets.REAL, Targets.NONNEGATIVE):
-            return column, 1.0, 1.0  # probabilities, margins: slopes of 1 at most
+            return (
+                column,
+                1.0,
+                1.0,
+            )  # losses of probabilities and margins have slopes of at most about 1
         y = np.asarray(block.y, dtype=np.float64)
 
         def size(constant: float) -> float:
@@ -86,6 +89,6 @@ def _sizes(risk: Any) -> tuple[float, float, float]:
 
 
 def _some_rows(source: Any) -> Block:
-    """Rows of all in memory, or of the first block of a file."""
+    """A sample of the rows in memory, or of the first block of a file."""
     block = source.whole if isinstance(source, InMemory) else next(iter(source.blocks()))
     return block.take(np.linspace(0, block.n_rows - 1, min(ROWS, block.n_rows)).astype(np.int64))

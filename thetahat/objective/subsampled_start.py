@@ -1,7 +1,7 @@
-"""A good place to start: the optimum over every eighth row, which costs an eighth of a step each.
+"""A starting point for Newton's method: the optimum over every eighth row.
 
-The penalty is added to a mean, so the risk over some of the rows estimates the risk over all, and
-its optimum lies within sampling error of theirs. From there Newton's method needs few full steps.
+A step over these rows costs an eighth of a full step. The risk is a mean, so this optimum is within
+sampling error of that over all rows, and few full steps remain.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from thetahat.objective.empirical_risk import EmpiricalRisk
 
 EVERY = 8
 ROWS_PER_PARAMETER = 30
-"""Rows for each parameter that the thinned problem keeps at least."""
+"""Smallest number of rows per parameter in the subsample."""
 FEWEST_ROWS = 1000
 
 
 def subsampled_start(risk: EmpiricalRisk, method: Method) -> Array | None:
-    """θ̂ of every eighth row, found from every 64th and so on; None where there are too few rows."""
+    """θ̂ of every eighth row, itself started from every 64th and so on; None for few rows."""
     source = risk.source
     if not isinstance(source, InMemory) or not isinstance(source.X, np.ndarray):
         return None
@@ -36,6 +36,6 @@ def subsampled_start(risk: EmpiricalRisk, method: Method) -> Array | None:
         return None
     part = replace(risk, source=thinned)
     start = subsampled_start(part, method)
-    # Beyond the sampling error, digits are wasted: the full problem has other ones.
+    # Digits beyond the sampling error do not help the full problem.
     found = minimise(part, method, start, tolerance=1.0 / source.n_rows, max_steps=20)
     return found.theta

@@ -1,7 +1,7 @@
-"""Sums over rows that merge: what every risk, gradient and Hessian is made of.
+"""Mergeable sums over rows for risks, gradients and Hessians.
 
-`Sums` holds Σ w and some Σ w·(…), and adds up part by part. Merging is associative and commutative
-up to rounding, and ``Sums()`` is its neutral element.
+`Sums` holds Σ w and some Σ w·(…). Merging adds them; it is associative and commutative up to
+rounding, and ``Sums()`` is its neutral element.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from thetahat.objective.row_losses import curved_gram, loss_and_slope
 
 @dataclass(frozen=True)
 class Sums:
-    """Σ w, and weighted sums beside it."""
+    """Σ w and other weighted sums."""
 
     weight: float = 0.0
     parts: tuple[Any, ...] = ()
@@ -52,7 +52,7 @@ def weight_sums(block: Block) -> Sums:
 
 
 def value_sums(block: Block, predictor: Predictor, loss: Loss, theta: Array) -> Sums:
-    """Σ wℓ: to the last bit that of `gradient_sums`."""
+    """Σ wℓ, bit for bit as in `gradient_sums`."""
     if (found := loss_and_slope(block, predictor, loss, theta)) is not None:
         return Sums(_total_weight(block), found[:1])
     with quiet():
@@ -73,7 +73,7 @@ def gradient_sums(block: Block, predictor: Predictor, loss: Any, theta: Array) -
 
 
 def gradient_sum(block: Block, predictor: Predictor, loss: Any, theta: Array) -> Array:
-    """Σ w∇ℓ alone: what stochastic methods ask for, often of one row."""
+    """Σ w∇ℓ alone, for stochastic methods, which often pass a single row."""
     with quiet():
         z, pullback = predictor.raw_and_pullback(block.X, theta)
         return pullback(_weighted(block, loss.gradient(block.y, z)))
@@ -118,7 +118,7 @@ def hessian_block_sums(
     used, places = _columns_of(coordinates, d, k)
     with quiet():
         z = predictor.raw(block.X, theta)
-        # Scores are those of all columns; the smaller predictor only says where they bend.
+        # The scores use all columns; the smaller predictor is used for the curvature only.
         smaller, X = predictor.restricted(block.X, used)
         whole = _hessian_at(block, X, smaller, loss, z)
     weight, (hessian,) = whole.weight, whole.parts
@@ -138,9 +138,9 @@ def majoriser_block_sums(
 
 
 def _columns_of(coordinates: Array, d: int, k: int) -> tuple[Array, Array]:
-    """The columns of X that these entries of θ multiply, and their places among those alone.
+    """The columns of X that these entries of θ multiply, and the entries' indices among them.
 
-    Entry (j, c) of θ is number j·k + c; row d is the intercept's.
+    Entry (j, c) of θ has index j·k + c; row d belongs to the intercept.
     """
     columns = np.unique(coordinates // k)
     used = columns[columns < d]
@@ -182,5 +182,5 @@ def _total_weight(block: Block) -> float:
 
 
 def quiet() -> Any:
-    """Overflow is judged where the sum is used; a row far outside need not warn by itself."""
+    """Suppress overflow warnings of single rows; the sum is checked where it is used."""
     return np.errstate(over="ignore", invalid="ignore", divide="ignore")

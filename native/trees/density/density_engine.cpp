@@ -205,7 +205,7 @@ Split DensityEngine::scan_entropy(const Open &leaf, std::size_t feature, Lane &l
         if (column(feature, rows[i]) < column(feature, rows[i + 1]))
             entropy[i] = scatter.entropy();
     }
-    // Back from the right end.
+    // The pass from the right end.
     const double whole = weight_of(leaf);
     double right = 0.0;
     scatter.clear();
@@ -305,7 +305,7 @@ void DensityEngine::divide(Tree &tree, Open &parent, Open &left, Open &right) {
     right.state = std::move(parent.state);
     std::vector<double> direction(search_.oblique ? data_.d : 0);
     if (search_.oblique) {
-        // The same numbers as in the search; a node's direction is kept only when it is used.
+        // The same random numbers as in the search; a direction is stored only if it is used.
         Random random = stream(parent, split.code);
         draw_direction(random, direction);
         tree.nodes[static_cast<std::size_t>(parent.node)].feature =
@@ -314,7 +314,7 @@ void DensityEngine::divide(Tree &tree, Open &parent, Open &left, Open &right) {
     } else {
         const double low = left.state.low[feature], high = left.state.high[feature];
         const double f = fraction(split.threshold, low, high);
-        if (f > 0.0 && f < 1.0) { // open cells have no volume to share
+        if (f > 0.0 && f < 1.0) { // unbounded cells have no volume
             left.state.log_volume += std::log(f);
             right.state.log_volume += std::log1p(-f);
         }

@@ -81,7 +81,7 @@ class DensityEngine {
     struct Pair {
         Open *leaf[2];
     };
-    // What one thread works with.
+    // Working memory of one thread.
     struct Lane {
         GrowingScatter scatter;
         Moments moments, rest;

@@ -13,7 +13,7 @@ namespace {
 
 using namespace trees;
 
-constexpr std::size_t block = 256; // rows of a piece of work
+constexpr std::size_t block = 256; // rows per piece of work
 
 nb::tuple grow_density(Matrix<const double> columns, Matrix<const double> rows,
                        Vector<const double> weight, Vector<const double> low,
@@ -64,7 +64,7 @@ nb::tuple grow_density(Matrix<const double> columns, Matrix<const double> rows,
     return nb::make_tuple(as_arrays(tree), owned(std::move(directions), {n_directions, d}));
 }
 
-// log N(x; μ_l, L_l·L_lᵀ) up to log_scale[l], by forward substitution; `y` is room for d numbers.
+// log N(x; μ_l, L_l·L_lᵀ) up to log_scale[l], by forward substitution; `y` is a buffer of size d.
 template <typename T>
 double log_gaussian(const T *x, const double *mean, const double *factor, bool full, std::size_t d,
                     double log_scale, double *y) {
@@ -80,8 +80,8 @@ double log_gaussian(const T *x, const double *mean, const double *factor, bool f
 }
 
 // out[i] = log Σ_t exp(log_scale[l] − ½‖L_l⁻¹(x_i − μ_l)‖²) with l = leaf[t, i]; a row without a
-// leaf (l < 0) adds nothing. The largest term so far is kept aside, so no sum over- or underflows.
-// Every entry is the work of one thread, in the order of the trees.
+// leaf (l < 0) adds nothing. Terms are relative to the largest so far, so no sum over- or
+// underflows. Every entry is computed by one thread, in the order of the trees.
 template <typename T>
 void gaussian_leaves(Matrix<const T> x, Matrix<const std::int32_t> leaf, Matrix<const double> means,
                      Matrix<const double> factors, Vector<const double> log_scale,

@@ -3,7 +3,7 @@
 //     A = ε·I + Σ w (x − m)(x − m)ᵀ,   Σ = A / (W + ε),   H = ½ log det Σ   (+ d/2·log 2πe)
 //
 // ε is the weight of a prior of unit spread (rows come in units of the whole data's deviation):
-// ties and cells with fewer rows than columns keep a finite entropy.
+// with ties or fewer rows than columns the entropy of a cell stays finite.
 #pragma once
 
 #include <algorithm>
@@ -103,7 +103,7 @@ struct Moments {
         std::fill(squares.begin(), squares.end(), 0.0);
     }
 
-    // `z` is room for d numbers.
+    // `z` is a buffer of d numbers.
     void add(const double *x, const double *centre, double w, double *z) {
         const std::size_t d = sums.size();
         weight += w;
@@ -123,7 +123,7 @@ struct Moments {
             }
     }
 
-    // The statistics of the rest of a whole without this part.
+    // The statistics of `whole` without these rows.
     void subtract_from(const Moments &whole) {
         weight = whole.weight - weight;
         for (std::size_t k = 0; k < sums.size(); ++k)

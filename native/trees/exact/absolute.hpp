@@ -30,10 +30,10 @@ struct Prefixes {
             tree[2 * i] += weight;
             tree[2 * i + 1] += sum;
         }
-        tree[1] += sum; // of all
+        tree[1] += sum; // of all rows
     }
 
-    // The last rank before which the weight is < half (or ≤ half), and what is below it;
+    // The last rank before which the weight is < half (or ≤ half), and the sums below it;
     // `at(i)` reads node i.
     template <typename At>
     static std::size_t descend(std::size_t n, double half, bool beyond, Pair &below, const At &at) {

@@ -1,4 +1,4 @@
-// Rules drawn at random: a threshold, or which categories go left.
+// Random splits: a threshold, or the set of categories that go left.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace thetahat::trees {
 
-// One of the categories goes left and one right, the others by chance.
+// At least one category goes left and one right; the others go to random sides.
 inline CategorySet draw_categories(Random &random, std::vector<std::uint32_t> codes) {
     for (std::size_t i = 0; i + 1 < codes.size() && i < 2; ++i)
         std::swap(codes[i], codes[i + random.below(codes.size() - i)]);

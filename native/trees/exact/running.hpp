@@ -42,11 +42,11 @@ struct Summary {
     std::size_t n_rows = 0;
     double weight = 0.0;
     double impurity = 0.0;
-    bool pure = true;             // nothing to gain: all targets are equal
+    bool pure = true;             // all targets are equal, so no split has a gain
     std::vector<double> centre{}; // means, where targets are centred
     std::vector<double> sums{};   // of the centred targets
 
-    double spread() const { return weight * impurity; } // the most there is to gain
+    double spread() const { return weight * impurity; } // the largest possible gain
 };
 
 // Class counts and proportions of some rows.
@@ -266,7 +266,7 @@ template <typename Criterion> class SumsMeasure {
             return criterion.score(left, weight_left, node.sums.data(), node.weight);
         }
         double weight() const { return weight_left; }
-        // Of the one number, or of the second of two classes.
+        // Of the single output, or of the second of two classes.
         double left_value() const { return offset() + left[place()] / weight_left; }
         double right_value() const {
             return offset() + (node.sums[place()] - left[place()]) / (node.weight - weight_left);

@@ -89,7 +89,7 @@ Found scan_values(Running running, const Entry *entries, std::size_t n, std::uin
         running.start();
         for (std::size_t i = 0; i < before; ++i)
             running.add(entries[present + i].row);
-        // With rows on the left from `first` on and on the right up to `last`, both are enough.
+        // From `first` on the left side has enough rows, up to `last` the right side has.
         const std::size_t first = limits.min_count > before ? limits.min_count - before : 1;
         const std::size_t most = n - limits.min_count - before;
         const std::size_t last =

@@ -114,7 +114,7 @@ template <typename Measure> class StatisticEngine {
         DrawnRows drawn;
     };
 
-    // Which rows of a node go left; gives the number of rows that have a value.
+    // Mark the rows of a node that go left; returns the number of rows that have a value.
     std::size_t send(const Tree &, const Open &node) {
         const Split &split = node.split;
         const auto j = static_cast<std::size_t>(split.feature);
@@ -157,8 +157,8 @@ template <typename Measure> class StatisticEngine {
             value[0] = 1.0 - last;
     }
 
-    // Children keep to the bounds of their parent, and to both sides of the middle of their values
-    // where their parent was divided along a monotone column.
+    // Children have the bounds of their parent. If it was split along a monotone column, the
+    // midpoint of their values separates them.
     void bound(const Open &parent, Open &left, Open &right) const {
         for (Open *child : {&left, &right}) {
             child->state.lower = parent.state.lower;
@@ -213,14 +213,14 @@ template <typename Measure> class StatisticEngine {
         });
     }
 
-    // The stretches of two siblings, from their parent's.
+    // The ranges of two siblings, from that of their parent.
     void divide_columns(const Open &left, const Open &right) {
         const std::size_t n = right.end - left.begin;
         const bool from_root = left.depth == 1 && field.root_in_columns;
         share(columns.n_columns, threads_for(n), [&](Worker &worker, std::size_t j) {
             Entry *to = field.column(j) + left.begin;
             const Entry *from = from_root ? columns.column(j) + left.begin : to;
-            // A column that is constant here stays so below: any of its entries will do.
+            // A column that is constant here is constant below, so its entries need no partition.
             if (!from_root && from[0].code == from[n - 1].code)
                 return;
             worker.entries.resize(std::max(worker.entries.size(), n));
@@ -239,7 +239,7 @@ template <typename Measure> class StatisticEngine {
         });
     }
 
-    // Columns to try: all, or as many as asked that are not constant in the node, drawn at random.
+    // Columns to try: all, or the requested number of columns not constant in the node, at random.
     const std::vector<std::uint32_t> &drawn_features(const Open &leaf) {
         const std::size_t d = columns.n_columns;
         drawn.resize(d);
@@ -281,7 +281,7 @@ template <typename Measure> class StatisticEngine {
         for (Split &split : found) {
             if (!split.exists())
                 continue;
-            // Its place in a random order of the columns, the node's own.
+            // Its position in a random order of the columns, which depends on the node.
             const auto column = static_cast<std::uint64_t>(split.feature);
             const std::uint64_t place = Random(leaf.state.seed ^ ((column + 1) << 32)).next();
             const bool tied = settings.random_ties && split.gain == leaf.split.gain;
@@ -290,7 +290,7 @@ template <typename Measure> class StatisticEngine {
                 turn = place;
             }
         }
-        // A gain that is 0 in exact arithmetic is a gain of 0.
+        // Rounding may make a gain of 0 slightly negative.
         constexpr double rounding = std::numeric_limits<double>::epsilon();
         const double of_node = leaf.split.gain * field.weight / leaf.state.summary.weight;
         if (!(leaf.split.gain + rounding >= settings.min_decrease &&
@@ -303,7 +303,7 @@ template <typename Measure> class StatisticEngine {
                 leaf.state.lower, leaf.state.upper};
     }
 
-    // The split that a score stands for; its place is filled in by the caller.
+    // The split that belongs to a score; the caller sets its place.
     Split scored(const Found &best, std::size_t j, const Open &leaf) const {
         const Summary &summary = leaf.state.summary;
         Split split;
@@ -354,7 +354,7 @@ template <typename Measure> class StatisticEngine {
         return split;
     }
 
-    // A number that parts two values: low ≤ t < high.
+    // A number between two values: low ≤ t < high.
     double between(double low, double high) const {
         const double middle = 0.5 * low + 0.5 * high;
         return !settings.at_values && middle >= low && middle < high ? middle : low;

@@ -15,7 +15,7 @@ struct Settings {
     std::size_t max_features = 0;
     bool at_values = false;       // thresholds are values of the column, else midpoints
     bool category_subsets = true; // else one category against the others
-    bool random_ties = false;     // of columns that gain alike any one is taken, else the first
+    bool random_ties = false;     // of columns with equal gain a random one is used, else the first
     std::vector<std::int8_t> monotone{};
     std::uint64_t seed = 0;
     int threads = 1;

@@ -24,7 +24,7 @@ using namespace trees;
 
 constexpr const char *absolute_error = "absolute_error";
 
-// Put a tree in the place of a leaf of another.
+// Replace a leaf of a tree by another tree.
 void graft(Tree &tree, std::int32_t leaf, Tree &&branch) {
     const auto shift = static_cast<std::int32_t>(tree.nodes.size()) - 1;
     const auto first_set = static_cast<std::int32_t>(tree.sets.size());
@@ -63,7 +63,7 @@ void grow_with(Field &field, const Measure &measure, const Settings &settings, c
         graft(tree, roots[b].node, std::move(branches[b]));
 }
 
-// Rows with a weight, and the columns without the others.
+// Rows of positive weight, and the columns without the other rows.
 void enter_rows(Field &field, const Targets &targets, int threads) {
     const SortedColumns &columns = field.columns;
     const std::size_t n = columns.n_rows;

@@ -32,9 +32,9 @@ namespace {
 using namespace trees;
 
 constexpr std::size_t rows_per_bin = 128, most_bins = 512;
-constexpr std::size_t shared_work = std::size_t{1} << 23; // rows × columns worth a second thread
+constexpr std::size_t shared_work = std::size_t{1} << 23; // rows × columns for a second thread
 
-// The bins of sorted columns, and where every row of two classes is counted.
+// The bins of sorted columns, and the slot of each row: its bin and class.
 struct StumpBins {
     std::size_t n_rows = 0, n_columns = 0;
     std::vector<std::uint8_t> classes{};              // by row
@@ -124,8 +124,8 @@ struct Profile {
     double best = -std::numeric_limits<double>::infinity(); // at the ends of bins
 };
 
-// hist[slot] = the sum of the weights counted there. Two histograms take turns, so that one need
-// not wait for the other's last sum.
+// hist[slot] = the sum of the weights of its rows. Two histograms are used in turn, so that
+// consecutive additions do not depend on each other.
 void add_up(const std::uint16_t *slots, const double *weight, std::size_t n,
             std::vector<double> &hist) {
     const std::size_t half = hist.size() / 2;
@@ -173,8 +173,8 @@ struct Place {
     bool exists() const { return score > -std::numeric_limits<double>::infinity(); }
 };
 
-// The first of the best splits of a column; one that is better by no more than `rounding` does not
-// displace an earlier one, and one below `least` need not be found.
+// The first of the best splits of a column. A split that is better by at most `rounding` does not
+// replace an earlier one, and splits with a score below `least` may be skipped.
 Place best_place(const SortedColumns &columns, const StumpBins &bins, std::size_t j,
                  const double *weight, const Share &all, const Profile &profile, double least,
                  double rounding) {
@@ -210,13 +210,13 @@ Place best_place(const SortedColumns &columns, const StumpBins &bins, std::size_
     return best;
 }
 
-// A number that parts two values: low ≤ t < high.
+// A number between two values: low ≤ t < high.
 inline double between(double low, double high) {
     const double middle = 0.5 * low + 0.5 * high;
     return middle >= low && middle < high ? middle : low;
 }
 
-// The split at a place, its threshold between the values of rows that have a weight.
+// The split at a place, with its threshold between values of rows of positive weight.
 Split split_at(const SortedColumns &columns, const StumpBins &bins, std::size_t j,
                const double *weight, const Place &place) {
     const Entry *entries = columns.column(j);
@@ -258,8 +258,8 @@ struct Side {
     }
 };
 
-// left[i] = whether row i goes left, with the sums of both sides. Where no row that counts lacks a
-// value, rows without one go where most rows went.
+// left[i] = whether row i goes left, with the sums of both sides. If no row of positive weight has
+// a missing value, rows with missing values go to the larger side.
 void divide(const SortedColumns &columns, const StumpBins &bins, Split &split, std::size_t last,
             const double *weight, std::uint8_t *left, Side (&sides)[2]) {
     const auto j = static_cast<std::size_t>(split.feature);
@@ -267,7 +267,7 @@ void divide(const SortedColumns &columns, const StumpBins &bins, Split &split, s
     const Entry *entries = columns.column(j);
     const std::vector<std::uint32_t> &begins = bins.begins[j];
     const std::size_t present = bins.present(j), n_bins = bins.n_bins(j);
-    // Rows without a weight may lie between the split and its threshold.
+    // Rows of weight 0 may lie between the split and its threshold.
     while (last + 1 < present && columns.values[j][entries[last + 1].code] <= split.threshold)
         ++last;
     const auto bin = static_cast<std::size_t>(std::upper_bound(begins.begin(), begins.end(), last) -

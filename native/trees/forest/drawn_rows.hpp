@@ -18,7 +18,7 @@ namespace thetahat::trees {
 // counts[i] = how often row i is drawn; `cumulative` is empty when all weights are 1.
 inline void draw_rows(std::uint64_t seed, std::size_t draws, const std::vector<double> &cumulative,
                       std::vector<std::uint32_t> &counts) {
-    // A stream of its own: the numbers that grow the tree do not depend on those drawn here.
+    // A separate generator, so that the random numbers that grow the tree do not depend on it.
     Random random{seed ^ 0xD1B54A32D192ED03ull};
     const std::size_t n = counts.size();
     std::fill(counts.begin(), counts.end(), 0u);
@@ -31,7 +31,7 @@ inline void draw_rows(std::uint64_t seed, std::size_t draws, const std::vector<d
         } else {
             const auto found = std::upper_bound(cumulative.begin(), cumulative.end(), place);
             row = static_cast<std::size_t>(found - cumulative.begin());
-            if (row == n) // rounded up to W itself: the last row that has a weight
+            if (row == n) // u·W rounded up to W: the last row of positive weight
                 row = static_cast<std::size_t>(
                     std::lower_bound(cumulative.begin(), cumulative.end(), total) -
                     cumulative.begin());

@@ -17,8 +17,8 @@ struct ForestColumns {
     std::vector<std::uint8_t> categorical{};
     std::vector<double> values{};       // where the columns are values
     std::vector<std::uint32_t> ranks{}; // where they are ranks
-    nb::object bins = nb::none();       // the array of codes, where they are bins, kept alive
-    nb::object x = nb::none();          // the rows as they were given, kept alive
+    nb::object bins = nb::none();       // keeps the array of codes alive, if they are bins
+    nb::object x = nb::none();          // keeps the rows alive in their original layout
 
     std::variant<ValueColumns, CodedColumns<std::uint8_t>, CodedColumns<std::uint32_t>> view{};
 };

@@ -14,9 +14,9 @@ namespace thetahat::trees {
 // The weights of the rows of one tree.
 struct RowDraw {
     const double *weight; // null: all 1
-    std::size_t n, draws; // 0 draws: every row, as often as it weighs
+    std::size_t n, draws; // 0 draws: every row, with its weight
     const std::vector<double> &cumulative;
-    bool balanced; // classes weigh the same in every draw
+    bool balanced; // class weights are balanced within every draw
 
     std::vector<double> weights(std::uint64_t seed, const ForestTargets &targets) const {
         std::vector<double> weights(n, 1.0);
@@ -52,7 +52,7 @@ struct RowDraw {
     }
 };
 
-// A tree for each seed, which decides all that is drawn for it. Threads take whole trees.
+// One tree per seed, which determines all its random numbers. Threads grow whole trees.
 template <typename Columns>
 std::vector<GrownTree> grow_all(const Columns &columns, const ForestTargets &targets,
                                 const ForestRules &rules, const RowDraw &draw,

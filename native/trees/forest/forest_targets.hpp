@@ -11,9 +11,9 @@
 
 namespace thetahat::trees {
 
-// The criteria of two classes, from the weight of the second alone.
+// The criteria of two classes, from the weight of the second class alone.
 struct GiniOfTwo : Squares<1> {
-    double unit() const { return 2.0; } // both classes deviate by the same
+    double unit() const { return 2.0; } // both classes have the same deviations
 };
 
 template <typename OfShares> struct OfTwo {
@@ -38,7 +38,7 @@ struct ForestTargets {
     Potential potential;
 };
 
-// use(statistics, criterion, answer) for the targets at hand.
+// use(statistics, criterion, answer) for these targets.
 template <typename Use> void with_targets(const ForestTargets &targets, const Use &use) {
     const std::size_t outputs = targets.outputs;
     const bool poisson = targets.potential == Potential::poisson;

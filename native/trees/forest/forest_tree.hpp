@@ -30,7 +30,7 @@ template <typename Search, typename Answer> class ForestTree {
     using Row = typename Statistics::Row;
     using Rows = typename Statistics::Rows;
     struct State {
-        std::size_t n_copies = 0; // in turn: the last of so many blocks holds the cells
+        std::size_t n_copies = 0; // number of blocks used; the last one holds the cells
         Bounds bounds{};
     };
     using Open = Leaf<State>;
@@ -46,14 +46,14 @@ template <typename Search, typename Answer> class ForestTree {
         const std::size_t width = std::max<std::size_t>(rules.features_per_tree * sizeof(Cell), 1);
         for (const BlockSize &size : Columns::block_sizes)
             blocks_.push_back({std::min(size.rows, size.bytes / width), {}});
-        // Worth it when the levels below read more cells than the copy does.
+        // Copying is faster if the levels below read more cells than the copy.
         const bool pays =
             rules.max_features * std::bit_width(blocks_.back().most_rows) > rules.features_per_tree;
         if (rules.growth.best_first || !pays || !columns.fits_blocks())
             blocks_.clear();
     }
 
-    // Grow on rows given with their weights, those of weight 0 left out.
+    // Grow on rows with their weights, without rows of weight 0.
     GrownTree grow_on(std::uint64_t seed, const std::vector<double> &weights) {
         random_ = Random{seed};
         draw_features();
@@ -127,7 +127,7 @@ template <typename Search, typename Answer> class ForestTree {
                 middle = part(parent, [=](std::size_t i) { return goes_left(cell(i)); });
             });
         });
-        // Only now: the split was found in the cells there were.
+        // Not earlier, because the split refers to the previous cells.
         for (std::size_t k = blocks_.size(); k > parent.state.n_copies; --k)
             if (parent.n_rows() <= blocks_[k - 1].most_rows) {
                 copy_to(blocks_[k - 1].block, parent);
@@ -162,7 +162,7 @@ template <typename Search, typename Answer> class ForestTree {
             place_[drawn_[k]] = k;
     }
 
-    // What holds the cells of a leaf; null: the columns do.
+    // The block that holds the cells of a leaf; null if they are in the columns.
     const NodeBlock<Cell> *block_of(const Open &leaf) const {
         return leaf.state.n_copies ? &blocks_[leaf.state.n_copies - 1].block : nullptr;
     }
@@ -185,7 +185,7 @@ template <typename Search, typename Answer> class ForestTree {
         of(columns_.column(j), columns_.n_codes[j]);
     }
 
-    // The number in the data of a leaf's row i.
+    // The row number, in the data, of row i of a leaf.
     std::uint32_t row_of(const Open &leaf, std::size_t i) const {
         const std::uint32_t number = numbers_[leaf.begin + i];
         const NodeBlock<Cell> *block = block_of(leaf);
@@ -223,7 +223,7 @@ template <typename Search, typename Answer> class ForestTree {
             const std::uint32_t number = numbers[i];
             const Row row = rows_[leaf.begin + i];
             const bool left = goes_left(i);
-            numbers[n_left] = number; // written to both, kept by one: no branch to mispredict
+            numbers[n_left] = number; // to both sides, but only one advances: no branch
             rows_.put(leaf.begin + n_left, row);
             later[n_right] = number;
             spare_rows_.put(n_right, row);
@@ -247,7 +247,7 @@ template <typename Search, typename Answer> class ForestTree {
             const Sides &sides = search_.sides();
             for (const std::uint32_t code : sides.left)
                 split.left.add(code);
-            if (heavier_left) // categories that no row of this node has go the way of most rows
+            if (heavier_left) // categories that do not occur in this node go to the larger side
                 for (std::uint32_t code = 0; code < columns_.n_codes[j]; ++code)
                     if (std::find(sides.right.begin(), sides.right.end(), code) ==
                         sides.right.end())
@@ -280,7 +280,7 @@ template <typename Search, typename Answer> class ForestTree {
         return 0.0;
     }
 
-    // The nodes in 16 bytes each, and what is known of the leaves in the order of their nodes.
+    // The nodes in 16 bytes each, and the statistics of the leaves in the order of their nodes.
     void pack(const Tree &tree) {
         std::sort(closed_.begin(), closed_.end(),
                   [](const auto &a, const auto &b) { return a.first < b.first; });
@@ -315,7 +315,7 @@ template <typename Search, typename Answer> class ForestTree {
     LocalRanks ranks_;
     double total_ = 0.0;
     std::vector<std::uint32_t> drawn_{}, place_{}; // columns of the tree; where in the block
-    std::vector<std::uint32_t> features_{};        // the same, as the nodes shuffle them
+    std::vector<std::uint32_t> features_{};        // the same, in the order that nodes shuffle
     std::vector<std::uint32_t> numbers_{}, spare_numbers_{};
     Rows rows_{}, spare_rows_{};
     struct SizedBlock {

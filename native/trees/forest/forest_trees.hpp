@@ -12,7 +12,7 @@
 
 namespace thetahat::trees {
 
-// `Search<Statistics, Criterion>` for the targets at hand.
+// `Search<Statistics, Criterion>` for these targets.
 template <template <typename, typename> typename Search, typename Columns>
 std::vector<GrownTree> grow_each(const Columns &columns, const ForestTargets &targets,
                                  const ForestRules &rules, const RowDraw &draw,
@@ -26,7 +26,7 @@ std::vector<GrownTree> grow_each(const Columns &columns, const ForestTargets &ta
         const std::size_t workers = std::min<std::size_t>(n_trees, std::max(1, threads));
         std::atomic<std::size_t> next{0};
         for_each_piece(workers, threads, [&](std::size_t) {
-            std::optional<Tree> tree; // of this worker: what it needs is made once
+            std::optional<Tree> tree; // created once per worker
             for (std::size_t t = next++; t < n_trees; t = next++)
                 try {
                     if (!tree)

@@ -17,7 +17,7 @@
 
 namespace thetahat::trees {
 
-// What is kept of a tree.
+// The stored parts of a tree.
 struct GrownTree {
     std::vector<PackedNode> nodes{};     // a leaf's child as `LeafAnswer::row`
     std::vector<double> values{};        // of the leaves that have a row of their own
@@ -28,7 +28,7 @@ struct GrownTree {
 };
 
 struct LeafAnswer {
-    std::int32_t row; // ≥ 0: of the shared rows; −1 − i: row i of the tree's own
+    std::int32_t row; // ≥ 0: one of the shared rows; −1 − i: row i of this tree
     std::uint32_t count;
     double weight;
     double impurity;

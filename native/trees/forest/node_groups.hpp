@@ -21,7 +21,7 @@ template <typename Code, typename Statistics> struct NodeGroups {
     std::size_t n = 0;                // groups
     std::vector<std::uint32_t> codes; // of each
     std::vector<double> sums;         // of each, `stride` numbers
-    std::vector<std::size_t> rows;    // of each, where rows are counted; else 1
+    std::vector<std::size_t> rows;    // of each, if rows are counted; else 1
     std::vector<double> missing;      // the sums of rows without a value
     std::size_t n_missing = 0;
 
@@ -35,7 +35,7 @@ template <typename Code, typename Statistics> struct NodeGroups {
     template <typename CodeOf>
     void count(const Stretch &of, std::uint32_t n_codes, const CodeOf &code) {
         double *bins = bins_.data();
-        const bool crowded = of.size() >= n_codes; // then every bin is worth a look
+        const bool crowded = of.size() >= n_codes; // then reading every bin is faster
         for (std::size_t i = 0; i < of.size(); ++i) {
             const std::uint32_t at = code(i);
             if (!crowded)
@@ -76,7 +76,7 @@ template <typename Code, typename Statistics> struct NodeGroups {
         arrange(order);
     }
 
-    // Known to the compiler where there is one sum.
+    // A compile-time constant if there is one sum.
     std::size_t stride() const {
         if constexpr (std::is_same_v<Statistics, OneSum>)
             return OneSum::stride();

@@ -64,8 +64,8 @@ template <typename Statistics_, typename Criterion> class RandomSearch {
     }
 
   private:
-    // The least and the greatest value, those that are missing left out; in four strands, so that
-    // comparisons do not wait for one another.
+    // The least and the greatest value without missing ones, in four independent parts, so that
+    // comparisons do not depend on each other.
     template <typename ValueOf> std::pair<double, double> extremes(const ValueOf &value) {
         constexpr double infinity = std::numeric_limits<double>::infinity();
         double low[4] = {infinity, infinity, infinity, infinity};
@@ -94,7 +94,7 @@ template <typename Statistics_, typename Criterion> class RandomSearch {
         return n;
     }
 
-    // One category at least on each side, the others and the missing rows by chance.
+    // At least one category on each side; the others and missing values go to random sides.
     template <typename ValueOf>
     bool consider_categories(std::uint32_t n_codes, const ValueOf &value, Random &random,
                              Candidate &found, Candidate &best) {
@@ -116,7 +116,7 @@ template <typename Statistics_, typename Criterion> class RandomSearch {
         found.has_missing = absent > 0;
         found.missing_left = absent > 0 && codes_.size() > 1 && (random.next() & 1);
         const CategorySet left = draw_categories(random, codes_);
-        // From here on a row's value says whether it goes left.
+        // From here on, the value of a row is whether it goes left.
         for (std::size_t i = 0; i < m; ++i) {
             const double x = values_[i];
             values_[i] = x == x ? left.holds(static_cast<std::uint32_t>(x)) : found.missing_left;

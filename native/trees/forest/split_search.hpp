@@ -36,7 +36,7 @@ template <typename Code, typename Statistics_, typename Criterion> class SplitSe
     const Sides &sides() const { return sides_; }
 
     // Try the splits by column j, whose codes of the node's rows are `code(i)`, the number
-    // `n_codes` for missing ones; keep in `best` what beats it. False when all rows have the same
+    // `n_codes` for missing ones; replace `best` by a better one. False when all rows have the same
     // code.
     template <typename CodeOf>
     bool consider(std::uint32_t j, std::uint32_t n_codes, const CodeOf &code, Random &random,
@@ -90,7 +90,7 @@ template <typename Code, typename Statistics_, typename Criterion> class SplitSe
     // The last group of the best prefix, if one improves on `found`; else the number of groups.
     std::size_t best_prefix(Random &random, Candidate &found) {
         std::size_t place = groups_.n;
-        // All that have a value left, all that have none right: only where there are such rows.
+        // All values left and missing ones right: only if some are missing.
         try_prefixes(groups_.n - (groups_.n_missing == 0), false, random, found, place);
         if (groups_.n_missing > 0)
             try_prefixes(groups_.n - 1, true, random, found, place);
@@ -129,7 +129,7 @@ template <typename Code, typename Statistics_, typename Criterion> class SplitSe
     void score(std::size_t n, bool missing_left) {
         const std::vector<double> &all = node_.all();
         if constexpr (std::is_same_v<Statistics, OneSum>) {
-            // Sums first, scores after: the second loop has no order, so it runs on wide registers.
+            // The scores are computed in a second loop, which can be vectorised.
             double w = missing_left ? groups_.missing[0] : 0.0,
                    s = missing_left ? groups_.missing[1] : 0.0;
             for (std::size_t g = 0; g < n; ++g) {

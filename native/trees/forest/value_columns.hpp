@@ -22,7 +22,7 @@ struct ValueColumns {
 
     const double *values; // column after column
     std::size_t n_rows, n_columns;
-    const std::uint32_t *n_codes; // categories of each column, where it has such
+    const std::uint32_t *n_codes; // number of categories of each column, if it has any
     const std::uint8_t *categorical;
     GivenRows given;
     std::vector<std::uint8_t> has_missing{}; // of each column
@@ -30,7 +30,7 @@ struct ValueColumns {
     const double *column(std::uint32_t j) const { return values + j * n_rows; }
     bool fits_blocks() const { return true; }
 
-    // use(goes_left) with which cells a split sends left.
+    // use(goes_left), where goes_left(cell) is whether a split sends the cell left.
     template <typename Use>
     static void with_rule(const Split &split, std::uint32_t, const Use &use) {
         if (split.categorical)
@@ -44,7 +44,7 @@ struct ValueColumns {
             use([t = split.threshold](double x) { return x <= t; });
     }
 
-    // The threshold of a candidate is its own.
+    // A candidate already has its threshold.
     template <typename CellOf, typename RowOf>
     double threshold(std::uint32_t, const Candidate &best, std::size_t, const CellOf &,
                      const RowOf &) const {

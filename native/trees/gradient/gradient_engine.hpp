@@ -17,7 +17,7 @@
 
 namespace thetahat::trees {
 
-constexpr double noise = 1e-9; // of a leaf's own term: a gain must exceed it
+constexpr double noise = 1e-9; // share of a leaf's own term that a gain must exceed
 
 struct ClosedLeaf {
     std::int32_t node;
@@ -30,12 +30,12 @@ class GradientEngine {
     struct State {
         std::int32_t histogram = -1;
         std::int64_t total = 0, left = 0; // words of all rows, and of those that go left
-        std::int64_t largest = 1;         // no row has a larger q_h per unit of weight
+        std::int64_t largest = 1;         // the largest q_h of a row per unit of weight
         double weight = 0.0;
         bool missing_seen = false;
         Bounds bounds{};
         std::vector<std::uint32_t> left_bins{}; // of a categorical split
-        std::vector<std::uint8_t> groups{}; // those that hold all columns of the path; empty: all
+        std::vector<std::uint8_t> groups{};     // that contain all columns of the path; empty: all
     };
     using Open = Leaf<State>;
 
@@ -160,8 +160,8 @@ class GradientEngine {
         }
     }
 
-    // The best splits of one or two leaves; `subtract`: b's histogram is still its parent's, and
-    // a's is to be taken off it (`minus` the same for a lone leaf).
+    // The best splits of one or two leaves. With `subtract`, b has the histogram of its parent,
+    // from which that of a is subtracted (`minus`: the same for a single leaf).
     void choose(Open &a, Open *b, bool subtract = false, const Open *minus = nullptr) {
         const std::size_t stride = pool_.stride(), d = codes_.d;
         const auto less = [&](Open &whole, const Open &part, std::size_t j) {
@@ -190,7 +190,7 @@ class GradientEngine {
             settle(*b, found_[1]);
     }
 
-    // Of the best splits by column the best; counted exactly, where a side might have too few rows.
+    // The best of the splits of all columns; rows are counted if a side may have too few of them.
     void settle(Open &leaf, std::vector<Found> &found) {
         std::vector<std::uint8_t> counted;
         const State &state = leaf.state;
@@ -246,7 +246,7 @@ class GradientEngine {
             split.code = found.code;
             split.threshold = bins_.threshold(j, found.code);
         }
-        // Many small leaves would hold more than the rows themselves do.
+        // The histograms of many small leaves would need more memory than the rows.
         if (pool_.in_use() > 256 && leaf.n_rows() < pool_.stride())
             pool_.give_back(leaf.state.histogram);
     }
@@ -283,7 +283,7 @@ class GradientEngine {
         return rules;
     }
 
-    // The best split of a leaf by one column; with `weights` by code, sides of too little are out.
+    // The best split of a leaf by one column; `weights` by code exclude sides of too little weight.
     Found best_of(const Open &leaf, std::size_t j, const double *weights) {
         const std::int64_t *sums =
             const_cast<HistogramPool &>(pool_)[leaf.state.histogram] + j * pool_.stride();
@@ -334,14 +334,14 @@ class GradientEngine {
                 below[c] = weight += weights[c];
         }
         const std::int64_t missing = sums[n_bins];
-        // All that have a value on the left, and the missing ones on the right, is a split too.
+        // One more split: all values on the left and the missing ones on the right.
         try_prefix(prefix, below, missing ? n_bins : n_bins - 1, 0, 0.0);
         if (missing)
             try_prefix(prefix, below, n_bins - 1, missing, weights ? weights[n_bins] : 0.0);
         return best;
     }
 
-    // Which columns a leaf may be divided by; empty: all.
+    // The columns by which a leaf may be split; empty: all.
     std::vector<std::uint8_t> columns_of(const Open &leaf) const {
         std::vector<std::uint8_t> use;
         if (rules_.n_groups) {
@@ -353,7 +353,7 @@ class GradientEngine {
         if (rules_.max_features < codes_.d) {
             if (use.empty())
                 use.assign(codes_.d, 1);
-            // Those with the smallest pseudo-random numbers, drawn for this node.
+            // The columns with the smallest pseudo-random numbers of this node.
             std::vector<std::pair<double, std::uint32_t>> draws;
             for (std::uint32_t j = 0; j < codes_.d; ++j)
                 if (use[j])

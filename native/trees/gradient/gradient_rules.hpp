@@ -26,8 +26,8 @@ struct GradientRules {
     double min_split, min_rows, min_hessian, min_gain, l2;
     std::size_t max_features;
     std::uint32_t seed;
-    const std::int8_t *monotonic; // null: no column has a direction
-    const std::uint8_t *groups;   // n_groups × d: columns that may meet on a path; null: all
+    const std::int8_t *monotonic; // null: no monotonic constraints
+    const std::uint8_t *groups;   // n_groups × d: columns that may be used on one path; null: all
     std::size_t n_groups;
 };
 

@@ -76,7 +76,7 @@ inline void scan(const std::int64_t *prefix, std::size_t n_splits, std::int64_t 
             prefix[at] + missing};
 }
 
-// As `scan`, with values bounded and children in order where `direction` (±1) asks for it. Bounds
+// As `scan`, with bounded values, and ordered children if `direction` is ±1. Bounds
 // are in units of value times (gradient scale / hessian scale).
 inline void scan_bounded(const std::int64_t *prefix, std::size_t n_splits, std::int64_t total,
                          std::int64_t missing, const SplitRules &rules, const std::uint8_t *allowed,
@@ -102,7 +102,7 @@ inline void scan_bounded(const std::int64_t *prefix, std::size_t n_splits, std::
     }
 }
 
-// Codes of a categorical column in the order of G/(H + s); those of too little weight are left out.
+// Codes of a categorical column in the order of G/(H + s), without those of too little weight.
 inline std::vector<std::uint32_t> category_order(const std::int64_t *sums, std::size_t n_codes,
                                                  const SplitRules &rules) {
     std::vector<std::uint32_t> order;

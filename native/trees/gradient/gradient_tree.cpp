@@ -38,7 +38,7 @@ struct LeafSums {
     }
 };
 
-// The pieces in which the rows of leaves are gone through: at most `sum_chunk` rows of one leaf.
+// Pieces of work: at most `sum_chunk` rows of one leaf.
 struct Piece {
     std::size_t leaf, begin, end;
 };
@@ -171,7 +171,7 @@ nb::tuple grow_gradient_tree(Bytes by_row, Bytes by_column, Vector<const double>
         growth.max_leaves = max_leaves;
         growth.max_depth = static_cast<std::uint32_t>(
             std::min<std::size_t>(max_depth, std::numeric_limits<std::uint32_t>::max()));
-        // Without a limit on leaves their order does not matter, and a stack holds fewer open ones.
+        // Without a limit on leaves their order does not matter, and a stack has fewer open leaves.
         growth.best_first = max_leaves < order.size();
         grow(engine, tree, growth);
         std::sort(engine.leaves.begin(), engine.leaves.end(),

@@ -13,9 +13,9 @@
 
 namespace thetahat::trees {
 
-constexpr std::size_t columns_at_once = 64;          // whose histograms stay in a core's cache
-constexpr std::size_t rows_ahead = 16;               // fetched before they are needed
-constexpr std::size_t updates_per_thread = 1u << 16; // fewer are not worth a thread
+constexpr std::size_t columns_at_once = 64; // columns whose histograms fit in the cache of a core
+constexpr std::size_t rows_ahead = 16;      // rows to prefetch ahead
+constexpr std::size_t updates_per_thread = 1u << 16; // the smallest number worth a thread
 
 struct CodeRows {
     const std::uint8_t *by_row; // n × width

@@ -20,7 +20,7 @@ namespace thetahat {
 
 namespace {
 
-constexpr double tie = 1e-12; // cumulative weights as near as this share of the total are equal
+constexpr double tie = 1e-12; // share of the total up to which cumulative weights are equal
 
 // The middle of all c with Σ_{x<c} w ≤ level·Σw ≤ Σ_{x≤c} w, as the best constant of that loss.
 double quantile(std::vector<double> &values, double level) {
@@ -76,7 +76,7 @@ double huber_constant(const std::vector<std::pair<double, double>> &weighted, do
         if (pull == 0.0)
             break;
         (pull > 0.0 ? low : high) = c;
-        double next = c + pull / bend; // infinite where nothing bends
+        double next = c + pull / bend; // infinite if the curvature is 0
         if (!(next > low && next < high)) {
             const bool held = std::isfinite(low) && std::isfinite(high);
             next = held ? low + (high - low) / 2 : c + std::copysign(reach, pull);
@@ -90,7 +90,7 @@ double huber_constant(const std::vector<std::pair<double, double>> &weighted, do
     return c;
 }
 
-// found(own) of every leaf, where `own` are the numbers of its rows with their weights.
+// found(own) for every leaf; `own` holds the values and weights of its rows.
 template <typename Find>
 void of_each_leaf(const Vector<const std::uint32_t> &order,
                   const Vector<const std::int64_t> &bounds, const Vector<const double> &values,

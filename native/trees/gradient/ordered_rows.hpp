@@ -24,7 +24,7 @@ class OrderedRows {
         std::uint32_t *rows = rows_.data() + begin, *beside = beside_.data() + begin;
         std::vector<std::size_t> lefts(chunks, 0);
         for_each_piece(chunks, threads_, [&](std::size_t chunk) {
-            // Lefts move up within their chunk, rights wait beside.
+            // Left rows move to the front of their chunk, right rows to a buffer.
             const std::size_t first = chunk * length, last = std::min(n, first + length);
             std::size_t l = first, r = first;
             for (std::size_t i = first; i < last; ++i) {
@@ -55,7 +55,7 @@ class OrderedRows {
     }
 
   private:
-    static constexpr std::size_t rows_per_chunk = 1u << 14; // where several threads part
+    static constexpr std::size_t rows_per_chunk = 1u << 14; // used if several threads partition
 
     std::vector<std::uint32_t> &rows_;
     std::vector<std::uint32_t> beside_;

@@ -20,8 +20,8 @@
 
 namespace thetahat::trees {
 
-constexpr std::size_t exact_rows = 1u << 16; // up to here, rounding to the nearest is fine enough
-constexpr std::size_t sum_chunk = 4096;      // rows that are summed by one thread in one go
+constexpr std::size_t exact_rows = 1u << 16; // up to which rounding to nearest is accurate enough
+constexpr std::size_t sum_chunk = 4096;      // rows per partial sum
 
 inline std::int64_t gradient_of(std::int64_t word) { return word >> 32; }
 inline std::int64_t hessian_of(std::int64_t word) { return word & 0xffffffff; }
@@ -93,7 +93,7 @@ inline PackedGradients pack(const Gradients &of, const std::uint32_t *rows, std:
     packed.words.resize(n);
     packed.counts = of.hessian == nullptr;
     const bool whole = all.whole && all.weight < 1 << 30;
-    // What rounding may add to the sums.
+    // The largest rounding error of the sums.
     const double slack = 1.0 + (whole ? all.weight : static_cast<double>(n_rows));
     if (all.gradient > 0.0)
         packed.gradient_scale = (2147483647.0 - slack) / all.gradient;

@@ -25,10 +25,10 @@ namespace {
 
 using namespace trees;
 
-constexpr std::size_t group = 8;         // rows that walk at a time
+constexpr std::size_t group = 8;         // rows that descend together
 constexpr std::int64_t small_tree = 512; // nodes
 constexpr std::size_t many_nodes = 1 << 14;
-constexpr std::size_t block = 1024; // rows of a piece of work: they stay in cache
+constexpr std::size_t block = 1024; // rows per piece of work, which fit in the cache
 
 struct Trees {
     const PackedNode *nodes;
@@ -39,7 +39,7 @@ struct Trees {
 };
 
 inline bool in_set(const Trees &trees, double set, double x) {
-    // Codes are whole numbers ≥ 0; what is not one of them was not seen and goes right.
+    // Codes are whole numbers ≥ 0; any other value goes right.
     if (!(x >= 0.0) || x >= 32.0 * static_cast<double>(trees.words))
         return false;
     const auto code = static_cast<std::size_t>(x);
@@ -114,7 +114,7 @@ void descend(const Trees &trees, std::size_t tree, const T *x, std::size_t d, st
     std::int32_t at[group] = {};
     std::size_t row[group];
     std::iota(row, row + group, std::size_t{0});
-    std::size_t ahead = group; // the next row to set out
+    std::size_t ahead = group; // the next row to start
     for (std::size_t k = 0;; k = k + 1 == group ? 0 : k + 1) {
         const PackedNode &node = nodes[at[k]];
         if (node.feature >= 0) {
@@ -141,8 +141,8 @@ class Walk {
             const std::size_t fit = near_bytes / (sizeof(double) * std::max<std::size_t>(d, 1));
             rows_per_piece_ = std::clamp(fit / group * group, 2 * group, block);
         } else if (n_nodes > many_nodes) {
-            // The nodes are what must stay in cache: many rows pass one tree before the next, yet
-            // every thread gets its share.
+            // Nodes should stay in the cache, so many rows pass one tree before the next, but
+            // every thread needs work.
             const std::size_t share = n / static_cast<std::size_t>(std::max(1, threads)) + 1;
             rows_per_piece_ = std::clamp(share, block, 32 * block);
         }
@@ -302,10 +302,10 @@ void sum_of_trees(Matrix<const T> x, Nodes nodes, Vector<const std::int64_t> roo
 // Like `sum_of_trees`, but each tree only for the rows on which it was not grown (`grown_on` is 0);
 // `votes` counts the trees that were used for a row.
 template <typename T>
-void sum_of_left_out(Matrix<const T> x, Nodes nodes, Vector<const std::int64_t> roots,
-                     Matrix<const std::uint32_t> sets, Matrix<const double> values,
-                     Matrix<const std::uint8_t> grown_on, Matrix<double> out,
-                     Vector<std::int64_t> votes, std::size_t n_features, int threads) {
+void sum_out_of_bag(Matrix<const T> x, Nodes nodes, Vector<const std::int64_t> roots,
+                    Matrix<const std::uint32_t> sets, Matrix<const double> values,
+                    Matrix<const std::uint8_t> grown_on, Matrix<double> out,
+                    Vector<std::int64_t> votes, std::size_t n_features, int threads) {
     const Trees trees = view(nodes, roots, sets);
     require(x.shape(1) == n_features, "x must have the columns the trees were grown on");
     const std::size_t n = x.shape(0), d = x.shape(1), width = values.shape(1);
@@ -361,7 +361,7 @@ template <typename T> void bind(nb::module_ &module) {
     module.def("sum_of_trees", &sum_of_trees<T>, nb::arg("x").noconvert(), nb::arg("nodes"),
                nb::arg("roots"), nb::arg("sets"), nb::arg("values"), nb::arg("out").noconvert(),
                nb::arg("n_features"), nb::arg("threads"));
-    module.def("sum_of_left_out", &sum_of_left_out<T>, nb::arg("x").noconvert(), nb::arg("nodes"),
+    module.def("sum_out_of_bag", &sum_out_of_bag<T>, nb::arg("x").noconvert(), nb::arg("nodes"),
                nb::arg("roots"), nb::arg("sets"), nb::arg("values"), nb::arg("grown_on"),
                nb::arg("out").noconvert(), nb::arg("votes").noconvert(), nb::arg("n_features"),
                nb::arg("threads"));

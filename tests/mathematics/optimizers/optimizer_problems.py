@@ -12,7 +12,7 @@ from thetahat.mathematics.optimizers.loop import methods
 opt = th.optimizers
 METHODS = sorted(methods(), key=lambda kind: kind.name)
 OTHER_OBJECTIVES = {
-    "multiplier_form",
+    "dual_form",
     "dual_rows",
     "class_dual_rows",
     "piecewise_linear",

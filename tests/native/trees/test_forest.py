@@ -164,12 +164,12 @@ def test_trees_draw_their_columns_once():
     assert len({next(iter(of)) & flags for of in used}) == D
 
 
-def test_sums_of_rows_left_out():
+def test_sums_of_out_of_bag_rows():
     random = np.random.default_rng(7)
     forest = grow(draws=N, seeds=np.arange(5, dtype=np.uint64))
     grown_on = random.integers(0, 2, (5, N)).astype(np.uint8)
     out, votes = np.zeros((N, 1)), np.zeros(N, dtype=np.int64)
-    forest.packed.sum_of_left_out(X, grown_on, out, votes)
+    forest.packed.sum_out_of_bag(X, grown_on, out, votes)
     each = forest.packed.each(X)[:, :, 0]
     np.testing.assert_allclose(out[:, 0], (each * (grown_on == 0)).sum(axis=0))
     np.testing.assert_array_equal(votes, (grown_on == 0).sum(axis=0))

@@ -25,7 +25,7 @@ def risk_of(loss, make=np.asarray, intercept=True):
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
 def test_the_touching_function_lies_below_the_risk_and_has_its_gradient(loss, make):
     risk = risk_of(loss, make)
-    form, theta, reach = risk.multiplier_form(), np.array([0.5, -0.5, 0.1, 0.2]), 2.0
+    form, theta, reach = risk.dual_form(), np.array([0.5, -0.5, 0.1, 0.2]), 2.0
     touch = form.at(theta, form.start(), reach)
     np.testing.assert_allclose(touch.primal, risk.value(theta), rtol=1e-12)
     step = 1e-6 * np.eye(4)

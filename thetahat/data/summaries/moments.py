@@ -44,7 +44,7 @@ class Frame:
     def of(cls, columns: Array) -> Frame:
         """The frame of some rows: their mean, and the size of their deviations.
 
-        The mean of equal numbers may round to another; kept among them, it leaves no deviations.
+        The mean of equal numbers may round to another number; it is clipped to their range.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             low, high = columns.min(axis=0), columns.max(axis=0)
@@ -173,7 +173,7 @@ def moments(source: Source) -> Moments:
     frame = provisional_frame(source)
     found = source.reduce(summarise_moments, frame)
     if not found.is_finite:
-        # Not finite, or later rows far larger than the first block: the check tells which.
+        # Either a value is not finite, which this check reports, or later rows are far larger.
         source.require_finite()
         extent = source.reduce(_summarise_extent)
         found = source.reduce(summarise_moments, Frame.of(np.stack([extent.low, extent.high])))

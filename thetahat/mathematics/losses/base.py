@@ -59,7 +59,7 @@ class Targets(Enum):
 
 
 class Compiled(NamedTuple):
-    """How the compiled passes know a loss."""
+    """The identity of a loss in the compiled passes."""
 
     number: int
     """Its number in `Loss` of native/losses/losses.hpp."""
@@ -86,18 +86,18 @@ class Loss(Part, ABC):
     """"one" raw prediction per row, or one "per class"."""
 
     family: ClassVar[Family | None] = None
-    """The distribution whose negative log-likelihood this is, but for constants of y."""
+    """The distribution whose negative log-likelihood this is, up to constants of y."""
     compiled_as: ClassVar[Compiled | None] = None
-    """The number by which the compiled passes know these formulas."""
+    """The number of these formulas in the compiled passes."""
     steady_curvature: ClassVar[bool] = False
     """Whether the curvature is positive and changes slowly, so that one Newton step comes near
     the minimum."""
     half_logit: ClassVar[bool] = False
     """Whether the best score is half the log odds of the second class."""
     linear_probability: ClassVar[bool] = False
-    """Whether (1 + z)/2, cut to [0, 1], is read as the probability of the second class."""
+    """Whether (1 + z)/2, clipped to [0, 1], is the probability of the second class."""
     deviance_factor: ClassVar[float] = 1.0
-    """What the mean loss is multiplied by where scikit-learn reports a deviance."""
+    """The factor of the mean loss where scikit-learn reports a deviance."""
 
     @abstractmethod
     def value(self, y: Array, z: Array) -> Array:
@@ -128,7 +128,7 @@ class Loss(Part, ABC):
         return self
 
     def n_scores(self, n_classes: int) -> int:
-        """Columns of z for so many classes; 0 where z is 1-D."""
+        """The number of columns of z for this number of classes; 0 if z is 1-D."""
         return n_classes if self.columns == "per class" else 0
 
     def all_scores(self, z: Array) -> Array:
@@ -190,13 +190,13 @@ class Reweightable(Subdifferentiable):
 class UnboundedLikelihood(Loss):
     """A negative log-likelihood that has no minimum where rows are separated.
 
-    It falls for ever along a direction that lowers no margin and raises some.
+    It decreases without end along a direction that lowers no margin and raises some.
     """
 
     def margins(self, y: Array, z: Array) -> Array:
-        """(n, m) numbers, all of which grow as the fit of their row improves for ever.
+        """(n, m) margins; the loss of a row tends to its infimum as they grow.
 
-        Here z for the second class and −z for the first.
+        By default z for the second class and −z for the first.
         """
         xp, y, z = aligned(y, z)
         return xp.where(y > 0, z, -z)[:, None]

@@ -1,4 +1,4 @@
-"""Which losses the compiled kernels know, and by what number."""
+"""The numbers of losses in the compiled kernels."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from thetahat.mathematics.losses.base import Loss
 def compiled(loss: Loss) -> tuple[int, float] | None:
     """The number of a loss in the kernels and its δ or ε; None if the kernels do not have it.
 
-    A class derived from one that they have may have other formulas, so only a number that the class
-    itself declares counts.
+    Inherited numbers do not count, because a derived class may have other formulas.
     """
     known = vars(type(loss)).get("compiled_as")
     if known is None:

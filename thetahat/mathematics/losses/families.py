@@ -1,9 +1,9 @@
 """Distributions that belong to losses: log p(y | z) = −ℓ(y, z)/φ − constant(y).
 
-Where φ is 1 the loss is the likelihood itself, but for a constant that no fit needs; the squared
-loss leaves the variance φ to be estimated. The deviance is 2Σw(ℓ(y, z) − ℓ(y, best z)), with the
-best z that of a model with a parameter for each row. A loss declares its family by its class
-attribute ``family``; unless φ is estimated, such a loss is linear in y.
+If φ is 1, the loss is the negative log-likelihood up to a constant; for the squared loss the
+variance φ is estimated. The deviance is 2Σw(ℓ(y, z) − ℓ(y, best z)), with the best z that of a
+model with a parameter for each row. A loss declares its family by its class attribute ``family``;
+unless φ is estimated, such a loss is linear in y.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Family:
 
     name: str
     constant: Callable[[Array], Array] = _none
-    """The terms of each row that the loss leaves out."""
+    """The terms of each row that the loss omits."""
     saturated: Callable[[Array], Array] = _none
     """The loss of each row at its best z."""
     dispersed: bool = False
@@ -58,6 +58,6 @@ POISSON = Family("Poisson", _log_factorial, _saturated_poisson)
 def family_of(loss: Any) -> Family | None:
     """The family that the class of a loss itself declares; None for losses that are no likelihood.
 
-    A class derived from it may have other formulas, so what it inherits does not count.
+    Inherited families do not count, because a derived class may have other formulas.
     """
     return loss.family if "family" in vars(type(loss)) else None

@@ -128,6 +128,6 @@ class Poisson(Curved, UnboundedLikelihood):
         return link(Link.LOG, weighted_mean(y, weight))
 
     def margins(self, y: Array, z: Array) -> Array:
-        """−z where y = 0, whose rate may fall for ever; −|z| where y > 0, whose rate must stay."""
+        """−z if y = 0, where the best rate is 0; −|z| if y > 0, where it is positive."""
         xp, y, z = aligned(y, z)
         return xp.where(y > 0, -xp.abs(z), -z)[:, None]

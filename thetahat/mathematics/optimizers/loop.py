@@ -111,7 +111,7 @@ class Monitor:
         return self.trace is None and self.watch.is_idle
 
     def take(self, solution: Solution) -> None:
-        """The whole answer of a method that does not step."""
+        """Record the solution of a method without steps."""
         self.solution, self.outcome, self.steps = solution, solution.outcome, solution.steps
 
     def begin(self, state: State) -> None:

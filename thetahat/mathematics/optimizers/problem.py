@@ -83,7 +83,7 @@ NEED_IN_WORDS = {
     "optimality_gap": "an optimality gap",
     "majoriser": "a quadratic majoriser",
     "separable_quadratic": "a quadratic objective with separable terms",
-    "multiplier_form": "a dual with one variable per row",
+    "dual_form": "a dual with one variable per row",
     "dual_rows": "a dual with one variable per row, and the rows in memory",
     "class_dual_rows": "a dual with one variable per row and class",
     "piecewise_linear": "a piecewise linear objective",

@@ -1,1 +1,1 @@
-"""Ensembles: many models that answer as one."""
+"""Ensembles: combinations of many models."""

@@ -38,7 +38,7 @@ OF_PROBABILITIES = (Link.LOGIT, Link.SOFTMAX)
 
 
 def _loss(model: LinearModel) -> Loss:
-    """The loss of the fit; before a fit, the one asked for."""
+    """The loss of the fit; before a fit, the requested one."""
     return model.loss_ if hasattr(model, "coef_") else named_loss(model.loss)
 
 
@@ -184,7 +184,7 @@ class LinearModel(LikelihoodInference, LabelledEstimator, Linear):
         return self
 
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Source, int]:
-        """The rows with targets of the loss, and how many raw scores each has (0: one number)."""
+        """The rows with targets of the loss, and the number of columns of z (0 if it is 1-D)."""
         kind, who = self.loss_.targets, type(self).__name__
         if kind not in OF_CLASSES:
             source = self._open(X, y, sample_weight)
@@ -246,7 +246,7 @@ class LinearModel(LikelihoodInference, LabelledEstimator, Linear):
             codes = z.argmax(axis=1)
         elif type(self.loss_).mean is Loss.mean:
             codes = (z > 0).astype(np.intp)
-        else:  # a loss with probabilities of its own
+        else:  # the loss itself gives probabilities
             codes = (self.loss_.mean(z) > 0.5).astype(np.intp)
         return _labels_of(self, z)[codes]
 
@@ -319,7 +319,7 @@ class LinearModel(LikelihoodInference, LabelledEstimator, Linear):
 
 
 def _labels_of(model: LinearModel, z: Array) -> Array:
-    """The labels; models saved before they had any know the numbers of their loss alone."""
+    """The labels; in models saved by earlier versions, the targets of the loss."""
     if hasattr(model, "classes_"):
         return model.classes_
     if model.loss_.targets is Targets.SIGNS:

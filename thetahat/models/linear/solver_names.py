@@ -18,10 +18,9 @@ GENERALIZED = {
     "newton-cholesky": "newton",
     "irls": "newton",
 }
-"""First-order solvers, which columns of different size lead astray, stand for the method that suits
-the size of the problem."""
+"""First-order solvers are slow for columns of different size, so "auto" replaces them."""
 
 
 def least_squares_solver(name: str, *, positive: bool) -> str:
-    """The solver that a name stands for; scikit-learn's "lbfgs" is the one that takes β ≥ 0."""
+    """The solver for a name; scikit-learn's "lbfgs" means the one that supports β ≥ 0."""
     return "auto" if positive and name == "lbfgs" else LEAST_SQUARES.get(name, name)

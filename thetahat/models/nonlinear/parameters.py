@@ -1,9 +1,10 @@
-"""Initial values, names and bounds of the parameters θ, as given by the user."""
+"""Rows, and initial values, names and bounds of the parameters θ, as given by the user."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -95,3 +96,20 @@ def read_bounds(bounds: Any, start: Array, names: list[str], who: str) -> tuple[
             "the lower bound must be less than the upper, and the start between them."
         )
     return low, high
+
+
+def is_vector(X: Any) -> bool:
+    """Whether X is one column, given as a vector."""
+    if isinstance(X, list | tuple):
+        return bool(X) and all(isinstance(each, Real) for each in X)
+    return getattr(X, "ndim", 2) == 1
+
+
+def as_table(x: Any) -> Array:
+    """A vector as a table of one column."""
+    return np.asarray(x)[:, np.newaxis]
+
+
+def as_rows(X: Array) -> Array:
+    """Rows in double precision."""
+    return np.asarray(X, dtype=np.float64)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import KW_ONLY, replace
 from functools import partial
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,14 @@ from thetahat.models.nonlinear.certainty import (
     summarise_curve,
 )
 from thetahat.models.nonlinear.fit_warnings import warn_of_poor_fit
-from thetahat.models.nonlinear.parameters import named_arguments, read_bounds, read_start
+from thetahat.models.nonlinear.parameters import (
+    as_rows,
+    as_table,
+    is_vector,
+    named_arguments,
+    read_bounds,
+    read_start,
+)
 from thetahat.objective.curves.curve import MODES, Curve, linear_function
 from thetahat.objective.curves.curve_fit import CurveFit
 
@@ -171,8 +177,8 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         self
             The fitted estimator.
         """
-        self._flat = self.model is not None and _is_vector(X)
-        source = self._open(_as_table(X) if self._flat else X, y, sample_weight)
+        self._flat = self.model is not None and is_vector(X)
+        source = self._open(as_table(X) if self._flat else X, y, sample_weight)
         problem, start, reason = self._problem(source)
         method = self._chosen(problem)
         # Set before the run, so that `predict` works if it is interrupted.
@@ -215,7 +221,7 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
             The predicted targets.
         """
         rows = self._open_rows(X)
-        parts = [self._curve(_as_rows(block.X), self.theta_) for block in rows.blocks()]
+        parts = [self._curve(as_rows(block.X), self.theta_) for block in rows.blocks()]
         return np.concatenate(parts).astype(rows.dtype, copy=False)
 
     def predict_interval(
@@ -251,7 +257,7 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         quantile = evidence.quantile(level, weights)
         low, high = [], []
         for block in rows.blocks():
-            block_rows = _as_rows(block.X)
+            block_rows = as_rows(block.X)
             centre = self._curve(block_rows, self.theta_)
             half = quantile * evidence.deviation(
                 self._curve.jacobian(block_rows, self.theta_),
@@ -302,7 +308,7 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
             flat=self._flat,
         )
         parts = [(b.X, b.y, b.weight) for b in source.blocks()]
-        X = np.concatenate([_as_rows(X) for X, _, _ in parts])
+        X = np.concatenate([as_rows(X) for X, _, _ in parts])
         y = np.concatenate([y for _, y, _ in parts]).astype(np.float64)
         weight = np.ones(len(y))
         if source.has_weight:
@@ -326,7 +332,7 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
 
     def _open_rows(self, X: Any) -> Source:
         check_is_fitted(self)
-        return self._open_again(_as_table(X) if self._curve.flat and _is_vector(X) else X)
+        return self._open_again(as_table(X) if self._curve.flat and is_vector(X) else X)
 
     def _chosen(self, problem: CurveFit) -> Method:
         method = TrustRegion() if self.method == "auto" else named_method(self.method)
@@ -378,21 +384,6 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
 def _needs_another_run(found: Solution) -> bool:
     """Whether a run was long or did not converge, so that another one may be better."""
     return found.steps > LONG or not found.outcome.success
-
-
-def _is_vector(X: Any) -> bool:
-    """Whether X is one column, given as a vector."""
-    if isinstance(X, list | tuple):
-        return bool(X) and all(isinstance(each, Real) for each in X)
-    return getattr(X, "ndim", 2) == 1
-
-
-def _as_table(x: Any) -> Array:
-    return np.asarray(x)[:, np.newaxis]
-
-
-def _as_rows(X: Array) -> Array:
-    return np.asarray(X, dtype=np.float64)
 
 
 def _drawn(start: Array, bounds: tuple[Array, Array], random: Any) -> Array:

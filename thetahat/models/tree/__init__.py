@@ -1,1 +1,1 @@
-"""Decision trees: one engine that grows them, one structure that holds them."""
+"""Decision trees: growing, structure, pruning and display."""

@@ -131,14 +131,14 @@ class PackedTrees(CheckedValue):
         )
         return out
 
-    def sum_of_left_out(self, X: Array, grown_on: Array, out: Array, votes: Array) -> None:
+    def sum_out_of_bag(self, X: Array, grown_on: Array, out: Array, votes: Array) -> None:
         """Like `sum`, only for the out-of-bag rows of each tree; `votes` counts the trees.
 
         `grown_on` (n_trees, n) is 0 for the out-of-bag rows (uint8).
         """
         rows = np.ascontiguousarray(X)
         threads = min(n_threads(), 1 + rows.shape[0] // ROWS_PER_THREAD)
-        _native.sum_of_left_out(
+        _native.sum_out_of_bag(
             rows,
             self._bytes,
             self.roots,

@@ -1,1 +1,1 @@
-"""Non-linear least squares for functions of the user."""
+"""Non-linear least squares for user-defined functions."""

@@ -1,9 +1,8 @@
-"""A regression function of one's own, f(x; θ), with its derivative ∂f/∂θ by the best means.
+"""A user-defined regression function f(x; θ) and its derivative ∂f/∂θ.
 
 The function is called with all rows at once, ``model(X, theta)`` or ``model(X, a, b)``, and must
 return one real number per row. Its derivative comes from automatic differentiation, from central
-differences where the function uses what autodiff cannot follow, or from the user, checked against
-differences first.
+differences if autodiff does not support the function, or from the user, which is then checked.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ MODES = ("auto", "finite-differences")
 SLAB = 16_384
 """Rows that are differentiated at once, so that the intermediate results stay in the cache."""
 SAME = 1e-10
-"""Two exact derivatives differ by rounding alone."""
+"""Largest relative difference of two exact derivatives, due to rounding."""
 TOLERANCE = 1e-4
-"""How far a user's derivative may lie from the differences, relative to its column."""
+"""Allowed difference of a user's derivative from finite differences, relative to its column."""
 
 
 def linear_function(X: Array, theta: Array) -> Array:
@@ -39,13 +38,13 @@ def linear_function(X: Array, theta: Array) -> Array:
 
 @dataclass(frozen=True)
 class Curve:
-    """f(·; θ) and how it is differentiated."""
+    """The function f(·; θ) and its method of differentiation."""
 
     model: Model
     derivative: str | Callable[[Array, Array], Array] = "auto"
     """"auto", "autodiff", "autodiff by rows", "finite-differences", or a function of (X, theta)."""
     names: Sequence[str] = ()
-    """What messages call the parameters."""
+    """Names of the parameters in messages."""
     spread: bool = False
     """Whether the functions take the parameters one by one: model(X, a, b) for θ = (a, b)."""
     flat: bool = False
@@ -65,7 +64,7 @@ class Curve:
         return f"({', '.join(['x' if self.flat else 'X', *arguments])})"
 
     def __call__(self, X: Array, theta: Array) -> Array:
-        """f(x; θ) for every row, shape (n,); where it overflows or is undefined, not finite."""
+        """f(x; θ) for every row, shape (n,); not finite where f overflows or is undefined."""
         with np.errstate(all="ignore"), one_blas_thread():
             try:
                 values = np.asarray(self._evaluate(self.model, X, theta.copy()))
@@ -92,7 +91,7 @@ class Curve:
             return self._by_columns(X, theta)
 
     def _by_columns(self, X: Array, theta: Array) -> Array:
-        """Forward mode, J·eⱼ: a pass for every parameter, whatever the model."""
+        """Forward mode, J·eⱼ: one pass per parameter, for any model."""
         along = partial(jvp, partial(self._evaluate, self.model, X), theta)
         whole = np.empty((len(X), len(theta)), order="F")
         for column, unit in enumerate(np.eye(len(theta))):
@@ -100,10 +99,10 @@ class Curve:
         return whole
 
     def _by_rows(self, X: Array, theta: Array) -> Array:
-        """Reverse mode with a θ of its own for every row: one pass for all parameters.
+        """Reverse mode with a copy of θ for every row: one pass for all parameters.
 
-        Row i depends on its own copy of θ alone, so Σf has the gradient ∂fᵢ/∂θⱼ there. True for
-        models that use the parameters one by one, which `settled` finds out.
+        Row i depends on its own copy of θ alone, so Σf has the gradient ∂fᵢ/∂θⱼ there. `settled`
+        checks whether this is correct for the model.
         """
         whole = np.empty((len(X), len(theta)), order="F")
         for first in range(0, len(X), SLAB):
@@ -117,15 +116,15 @@ class Curve:
         return whole
 
     def differences(self, X: Array, theta: Array) -> Estimate:
-        """The Jacobian by extrapolated central differences, in the units of each parameter."""
+        """The Jacobian by extrapolated central differences, with steps in each parameter's unit."""
         unit = np.where(theta != 0, np.abs(theta), 1.0)
         found = numeric_jacobian(lambda scaled: self(X, unit * scaled), theta / unit)
         return Estimate(found.value / unit, found.error / unit)
 
     def settled(self, X: Array, theta: Array) -> tuple[Curve, str]:
-        """This curve with a derivative that works at θ, and why that one.
+        """This curve with a derivative that works at θ, and the reason for its choice.
 
-        Refuses a θ where f or its derivative is undefined: no step can be taken from there.
+        Raises an error if f or its derivative is undefined at θ.
         """
         try:
             values = self(X, theta)
@@ -147,8 +146,8 @@ class Curve:
             try:
                 found = chosen.jacobian(X, theta)
                 if np.isfinite(found).all():
-                    return chosen._quicker(X, theta, found), reason
-                # 0·log 0 and the like: its formula fails where the function is fine.
+                    return chosen._in_faster_mode(X, theta, found), reason
+                # The formula of the derivative may be undefined where f is not, as for 0·log 0.
                 lack = "it is not finite where the model is"
             except Exception as failure:
                 lack = f"{type(failure).__name__}: {failure}".split(". ")[0]
@@ -157,8 +156,8 @@ class Curve:
         self._require_finite("Jacobian", chosen.jacobian(X, theta), X, theta)
         return chosen, reason
 
-    def _quicker(self, X: Array, theta: Array, found: Array) -> Curve:
-        """This curve, differentiated by rows if that gives the same Jacobian."""
+    def _in_faster_mode(self, X: Array, theta: Array, found: Array) -> Curve:
+        """This curve, with the faster reverse mode if that gives the same Jacobian."""
         try:
             with np.errstate(all="ignore"), one_blas_thread():
                 other = self._by_rows(X, theta)
@@ -168,7 +167,7 @@ class Curve:
         return replace(self, derivative="autodiff by rows") if same.all() else self
 
     def shown(self, theta: Array) -> str:
-        """θ in words."""
+        """θ as text for messages."""
         values = ", ".join(
             f"{name} = {value:.6g}" for name, value in zip(self.names, theta, strict=False)
         )

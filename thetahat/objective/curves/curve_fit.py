@@ -1,7 +1,7 @@
 """Non-linear least squares as a problem: F(θ) = Σ wᵢ ρ(f(xᵢ; θ) − yᵢ), ρ(r) = r²/2 by default.
 
-Any smooth residual loss is a sum of squares: with sᵢ = sign(rᵢ)√(2wᵢρ(rᵢ)), F = ½‖s‖². The methods
-for least squares then see F itself, and ∂sᵢ/∂rᵢ = wᵢψ(rᵢ)/sᵢ, so that Jᵀs is its exact gradient.
+Any smooth residual loss is a sum of squares: with sᵢ = sign(rᵢ)√(2wᵢρ(rᵢ)), F = ½‖s‖². So the
+methods for least squares minimise F, and with ∂sᵢ/∂rᵢ = wᵢψ(rᵢ)/sᵢ, Jᵀs is its exact gradient.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from thetahat.objective.curves.curve import Curve
 
 @dataclass(frozen=True)
 class CurveFit:
-    """The residuals of a curve at some rows, and all that methods for least squares ask for."""
+    """The residuals of a curve as a problem for the methods of non-linear least squares."""
 
     curve: Curve
     X: Array
@@ -33,7 +33,7 @@ class CurveFit:
     weight: Array
     """One per row, > 0."""
     loss: Any
-    """A `Curved` loss of the residual; `require_residual_loss` sees to it."""
+    """A `Curved` loss of the residual, checked by `require_residual_loss`."""
     bounds: tuple[Array, Array]
 
     def residuals(self, theta: Array) -> Array:
@@ -61,13 +61,13 @@ class CurveFit:
         return np.where(away, slope, near)[:, None] * inner
 
     def _weighted(self, rows: Array) -> Array:
-        """Rows times √w; themselves when all weigh the same."""
+        """Rows times √w; unchanged if all weights are equal."""
         if np.all(self.weight == 1.0):
             return rows
         return rows * np.sqrt(self.weight).reshape(-1, *[1] * (rows.ndim - 1))
 
     def gap(self, theta: Array, residuals: Array, jacobian: Array) -> float:
-        """How far θ is from θ̂ in standard errors: see `relative_offset`."""
+        """Distance of θ from θ̂ in standard errors (see `relative_offset`)."""
         if not (np.isfinite(jacobian).all() and np.isfinite(residuals).all()):
             return float("inf")
         norms = column_norms(jacobian)
@@ -75,7 +75,7 @@ class CurveFit:
         return relative_offset(Linearised.of(jacobian, residuals, scale), residuals, theta)
 
     def require_finite_sum(self, theta: Array, who: str) -> None:
-        """Refuse a start where every residual is a number, and the sum of their squares is not."""
+        """Raise an error if the sum of losses overflows at the start."""
         with np.errstate(over="ignore"):
             roots = self.residuals(theta)
             total = float(np.sum(roots * roots))
@@ -88,7 +88,7 @@ class CurveFit:
             )
 
     def require_residual_loss(self, who: str) -> None:
-        """Refuse a loss that is no smooth function of f − y with its minimum at 0."""
+        """Raise an error unless the loss is a smooth function of f − y with its minimum at 0."""
         if not isinstance(self.loss, Curved) or self.loss.targets is not Targets.REAL:
             raise CapabilityError(
                 f"{who} needs a smooth loss of real targets; {type(self.loss).__name__} is not. "

@@ -1,8 +1,8 @@
-"""The dual of Crammer and Singer's loss with an L2 penalty: one multiplier per row and class.
+"""The dual of Crammer and Singer's loss with an L2 penalty: one variable per row and class.
 
 In sums, ½‖W‖² + Σ Cᵢ max_m (1[m ≠ yᵢ] + z_m − z_y) with Cᵢ = sᵢ/λ, sᵢ = wᵢ/Σw; the dual is
-−½‖W(α)‖² − Σᵢ Σ_{m≠y} αᵢₘ with W(α) = Σ xᵢαᵢᵀ, Σ_m αᵢₘ = 0 and αᵢₘ ≤ Cᵢ·1[m = yᵢ]. Both are λ
-times smaller in the mean that is minimised here.
+−½‖W(α)‖² − Σᵢ Σ_{m≠y} αᵢₘ with W(α) = Σ xᵢαᵢᵀ, Σ_m αᵢₘ = 0 and αᵢₘ ≤ Cᵢ·1[m = yᵢ]. The mean risk
+that is minimised here is λ times these.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class ClassDualRows:
     """X, or data, indices and indptr."""
     y: Array
     cost: Array
-    """Cᵢ, the most that a row may push."""
+    """Cᵢ, the bound on the dual variables of each row."""
     strength: float
     """λ."""
     constant: float
-    """The entry of the constant column; 0 for none."""
+    """The value of the constant column; 0 for none."""
     n_classes: int
     n_features: int
 

@@ -1,8 +1,4 @@
-"""A whole epoch of single-row steps of an empirical risk, compiled: θ ← θ − η_t ∇F_i(θ).
-
-What `EmpiricalRisk.sample_gradient` and a step per row would do in Python, in the kernel that the
-stochastic estimators use.
-"""
+"""A whole epoch of single-row steps of an empirical risk, compiled: θ ← θ − η_t ∇F_i(θ)."""
 
 from __future__ import annotations
 
@@ -29,7 +25,9 @@ def compiled_epoch(risk: Any, theta: Array, rows: Array, rates: Array) -> tuple[
     Cost: O(entries of those rows).
     """
     alpha = risk.penalty.alpha if isinstance(risk.penalty, L2) else 0.0
-    if alpha * rates.max(initial=0.0) > 1:  # the kernel stops at 0, where a step would turn β round
+    if (
+        alpha * rates.max(initial=0.0) > 1
+    ):  # the kernel stops at 0, where a step would change the sign of β
         return _one_by_one(risk, theta, rows, rates)
     source = risk.source
     steps = Steps(

@@ -1,7 +1,7 @@
 """All steps of Newton's method on an empirical risk in one compiled call.
 
-For rows in memory and few parameters a step takes a millisecond, of which Python would take a
-tenth and hold the interpreter's lock; fits on other threads wait for that.
+With few parameters a step takes about a millisecond. One compiled call saves a tenth of that and
+releases the interpreter's lock for fits on other threads.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def compiled_newton(risk: Any, theta: Array, tolerance: float, max_steps: int) -
     assert known is not None
     ridge = np.ascontiguousarray(risk.penalty_curvature(found), dtype=np.float64)
     shortest = SHORT if hasattr(risk, "majoriser") else 0.0
-    told = _native.compiled_newton(
+    result = _native.compiled_newton(
         *rows_of(risk.source.whole), found, risk.predictor.constant, *known, ridge,
         risk.total_weight, tolerance, max_steps, SINGULAR, shortest,
     )  # fmt: skip
-    return NewtonRun(found, *told)
+    return NewtonRun(found, *result)

@@ -1,13 +1,13 @@
 """An approximate Hessian of the risk, factored once: the curvature of a sample of the rows.
 
-One score per row: Σ wω x̃x̃ᵀ/Σw over every s-th row, with ω = ∂²ℓ/∂z². Several scores: where the
-whole Hessian is too large, one such matrix G serves every class, with ω the mean curvature of the
-row's scores. For the softmax, Böhning's bound says why: its Hessian in z is diag(p) − ppᵀ, which is
-ω(I − 11ᵀ/C) on average, and slopes sum to 0 over the classes. Where that is too rough (more rows
-are asked for than there are), the whole Hessian of some rows is formed after all.
+With one score per row it is Σ wω x̃x̃ᵀ/Σw over every s-th row, with ω = ∂²ℓ/∂z². With several scores,
+if the whole Hessian is too large, one such matrix is used for every class, with ω the mean
+curvature of the row's scores. The softmax justifies this: its Hessian in z is diag(p) − ppᵀ, which
+is ω(I − 11ᵀ/C) on average, and slopes sum to 0 over the classes (Böhning). If this is too rough
+(more rows are requested than exist), the whole Hessian of some rows is formed.
 
-Rows of weight 0 are not drawn; a column that the sample misses and the data do not calls for all
-rows. Every s-th row, and not a random draw: the same rows, whatever the machine.
+Rows of weight 0 are not sampled. If a column is zero in the sample but not in the data, all rows
+are used. The sample is not random, so that it is the same on every machine.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from thetahat.objective.sums import Sums, hessian_sums
 
 LARGEST_JOINT = 500
 """Parameters of several scores up to which their whole Hessian is formed."""
-LARGEST_ASKED = 1000
-"""The same where one matrix for all classes did not do."""
-ASKED_ROWS = 10
-"""Rows of that Hessian for each parameter."""
+LARGEST_RETRY = 1000
+"""The same if one matrix for all classes was too rough."""
+RETRY_ROWS = 10
+"""Rows per parameter from which that Hessian is formed."""
 SHARED_BY = 5
-"""One matrix for all classes is a rough model however many rows it is from: fewer will do."""
+"""Factor by which fewer rows are used for the matrix of all classes, which is rough anyway."""
 RIDGE = 1e-10
-"""Added to the unit diagonal of the scaled matrix, so that flat directions do not stop it."""
+"""Added to the unit diagonal of the scaled matrix, so that it is positive definite."""
 
 
 def sketch_of(
@@ -47,8 +47,8 @@ def sketch_of(
 ) -> Callable[[Array], Array]:
     """slope ↦ H⁻¹·slope, with H the curvature at θ of about `n_rows` rows and the penalty's."""
     k = predictor.n_outputs
-    if k and n_rows > source.n_rows and LARGEST_JOINT < predictor.n_parameters <= LARGEST_ASKED:
-        n_rows = ASKED_ROWS * predictor.n_parameters
+    if k and n_rows > source.n_rows and LARGEST_JOINT < predictor.n_parameters <= LARGEST_RETRY:
+        n_rows = RETRY_ROWS * predictor.n_parameters
         k = 0
     if not k or predictor.n_parameters <= LARGEST_JOINT:
         sample = _sample(source, n_rows)
@@ -62,7 +62,7 @@ def sketch_of(
 
 
 def _shared_sums(block: Block, predictor: LinearInParameters, loss: Curved, theta: Array) -> Sums:
-    """Σ wω x̃x̃ᵀ, with ω the curvature of the row's scores, spread over all but one of them."""
+    """Σ wω x̃x̃ᵀ, with ω the sum of the curvatures of the row's C scores, divided by C − 1."""
     z = predictor.raw(block.X, theta)
     curvature = loss.curvature(block.targets, z).sum(axis=1) / max(1, z.shape[1] - 1)
     weight = block.row_weights
@@ -92,7 +92,7 @@ def _empty_columns(X: Matrix) -> Array:
 
 
 def _solver(hessian: Array) -> Callable[[Array], Array]:
-    """H⁻¹ by Cholesky of H scaled to a unit diagonal, a column of zeros left as it is."""
+    """H⁻¹ by Cholesky of H scaled to a unit diagonal; columns of zeros are not scaled."""
     cho_factor, cho_solve = scipy_linalg().cho_factor, scipy_linalg().cho_solve
 
     size = np.sqrt(np.diagonal(hessian))

@@ -1,11 +1,11 @@
-"""A risk with an L2 penalty through the multipliers of its rows: primal, dual, and between them.
+"""The dual form of a risk with an L2 penalty, with one variable per row.
 
-For losses that are the best of many lines (see `losses.box_dual`), with shares sᵢ = wᵢ/Σw,
+For losses with a box dual (see `losses.box_dual`) and shares sᵢ = wᵢ/Σw,
 
     F(θ) = Σ sᵢ ℓ(yᵢ, zᵢ) + λ/2‖β‖²  ≥  D(m) = Σ sᵢ (mᵢyᵢ − kink|mᵢ| − curvature·mᵢ²/2) − λ/2‖β(m)‖²
 
-with β(m) = Σ sᵢ mᵢ xᵢ/λ; at the optimum both are equal. An intercept without a penalty asks for
-Σ sᵢ mᵢ = 0 as well.
+with β(m) = Σ sᵢ mᵢ xᵢ/λ; at the optimum both are equal. An intercept without a penalty adds the
+constraint Σ sᵢ mᵢ = 0.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from thetahat.objective.sums import Sums
 
 
 @dataclass(frozen=True)
-class MultiplierForm:
-    """The risk as passes over its rows that carry one multiplier per row; they may be in files."""
+class DualForm:
+    """Passes over the rows, in memory or in files, with one dual variable per row."""
 
     predictor: LinearPredictor
     loss: BoxDual
@@ -38,7 +38,7 @@ class MultiplierForm:
     source: Source
 
     def start(self) -> Array:
-        """No row has a pull."""
+        """The dual variables at the start: all 0."""
         return np.zeros(len(self._targets))
 
     @cached_property
@@ -51,7 +51,7 @@ class MultiplierForm:
         return weight / weight.sum()
 
     def at(self, theta: Array, anchor: Array, reach: float) -> Touch:
-        """The smooth function that touches F, its derivatives at θ, and the multipliers there."""
+        """The smooth function that touches F, its derivatives and the dual variables at θ."""
         multipliers, raw = np.empty_like(anchor), np.empty_like(anchor)
         smooth, loss, dual, travel, pull, bend = self.source.reduce(
             _touch_sums,
@@ -71,7 +71,7 @@ class MultiplierForm:
         shrinkage = float(np.sum(weights * theta * theta)) / 2
         pulled, balance = self.predictor.split(pull)
         dual_value = float(dual) - float(np.sum(pulled * pulled)) / (2 * self.strength)
-        # Were Σ s·m not quite 0, D would hold for this intercept only: count what that may cost.
+        # If Σ s·m is not exactly 0, D is a bound for this intercept only; add what that can cost.
         slope = abs(float(balance)) * (1.0 + abs(float(intercept)))
         primal = float(loss) + shrinkage
         return Touch(
@@ -89,7 +89,7 @@ class MultiplierForm:
     def flat_step(
         self, here: Touch, direction: Array, anchor: Array, reach: float, flat: float
     ) -> float:
-        """t > 0 where the slope of the touching function at θ + t·direction is `flat` of that at θ.
+        """t > 0 where the slope of the touching function is `flat` times that at t = 0.
 
         The full step is tried first, then doubled or bracketed, then false position; compiled, O(n)
         for each trial after one pass over the rows.
@@ -159,7 +159,7 @@ class DualRows:
     box: DualBox
     strength: float
     constant: float
-    """The entry of the constant column that carries the intercept; 0 for none."""
+    """The value of the constant column that represents the intercept; 0 for none."""
     free_intercept: bool
     n_features: int
 
@@ -191,7 +191,7 @@ class DualRows:
         )
 
     def pack(self, theta: Array, intercept: float) -> Array:
-        """The predictor's θ from the kernel's, whose last entry is the constant column's."""
+        """The predictor's θ from the kernel's, whose last entry belongs to the constant column."""
         if self.free_intercept:
             return np.append(theta[:-1], intercept)
         return theta.copy() if self.constant else theta[:-1].copy()
@@ -204,14 +204,14 @@ class DualRows:
 
 
 def _typical_length(X: Matrix) -> float:
-    """√ of the mean squared length of a row, so that a constant column pulls as hard as they do."""
+    """The root mean square length of a row, used as the value of the constant column."""
     entries = X.data if not isinstance(X, np.ndarray) else X
     total = float(np.sum(np.square(entries, dtype=np.float64)))
     return float(max((total / X.shape[0]) ** 0.5, 1e-150))
 
 
 def kernel_rows(source: InMemory) -> tuple[Array, ...]:
-    """The rows as the kernels that visit them in any order want them."""
+    """The rows in the layout of kernels that visit them in any order."""
     X = source.X
     if not source.is_sparse:
         return (np.ascontiguousarray(X),)

@@ -1,7 +1,7 @@
-"""A risk whose loss is made of lines, in the form that linear programming takes.
+"""A risk with a piecewise linear loss, in the form that linear programming needs.
 
-The rows stay where they are: the form holds their products, each a reduction over the source, and
-one number per row and bend (the kink).
+The rows are not copied: the form holds functions for products with them, each a reduction over the
+source, and the kinks, one per row and bend.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from thetahat.objective.sums import Sums
 def piecewise_linear_form(
     predictor: LinearPredictor, loss: PiecewiseLinear, penalty: Coordinatewise, source: Source
 ) -> PiecewiseLinearSum:
-    """The mean loss and its penalty as a sum of bent lines."""
+    """The mean loss and its penalty as a piecewise linear sum."""
     y, weight = _targets_and_weights(source)
     near = Conditioning.near(source, predictor)
     source = near.source
@@ -57,7 +57,7 @@ def piecewise_linear_form(
 
 
 def best_level(predictor: LinearPredictor, loss: PiecewiseLinear, source: Source) -> Array:
-    """θ of the best constant prediction: β = 0, and b the quantile of y that the loss asks for."""
+    """θ of the best constant prediction: β = 0, and b the minimising quantile of y."""
     if not predictor.fit_intercept:
         return predictor.zeros()
     level = float(loss.best_constant(*_targets_and_weights(source)))

@@ -1,6 +1,6 @@
-"""A block of a source as terms of a risk: what a stochastic method visits of rows in a file.
+"""The terms of a risk in one block of a file, which stochastic methods visit in any order.
 
-A file is read in order, once per epoch; the rows of each block are visited in any order.
+The file is read in order, once per epoch.
 """
 
 from __future__ import annotations

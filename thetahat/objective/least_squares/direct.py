@@ -1,8 +1,8 @@
 """Squared loss with an L2 penalty, solved: min_β Σ wᵢ(yᵢ − xᵢᵀβ − b)² + τ‖β‖².
 
-`choose` says which solver and why, from what is known before a row is read; `direct_least_squares`
-runs it. ``auto`` starts with the normal equations, whose one symmetric product is the floor of any
-dense fit, looks at their condition number, and pays for more only when digits would be lost:
+`choose` selects a solver before any row is read; `direct_least_squares` runs it. ``auto`` starts
+with the normal equations, the cheapest dense solver, and uses a more accurate one only if their
+condition number shows that digits would be lost:
 
 =========================  ====================================================================
 κ of the scaled X          what ``auto`` does
@@ -10,7 +10,7 @@ dense fit, looks at their condition number, and pays for more only when digits w
 up to 1e3                  Cholesky of the normal equations: at least nine digits
 up to 1e6                  the same, then refinement in twice the precision
 up to 1/(n ε)              Householder QR, then refinement
-beyond                     singular values, those at rounding dropped: the least-norm solution
+beyond                     singular values without those at rounding level: least-norm solution
 =========================  ====================================================================
 """
 
@@ -43,14 +43,14 @@ from thetahat.objective.sums import Sums
 
 DIRECT = ("cholesky", "pseudo_inverse", "qr", "svd", "dual")
 ON_DEVICE = ("cholesky", "pseudo_inverse", "qr", "svd")
-"""Solvers whose passes over the rows run wherever the rows are."""
+"""Solvers whose passes over the rows also run on devices."""
 GRAM_IS_ENOUGH = 1e3
 REFINED_GRAM_IS_ENOUGH = 1e6
 WIDEST_GRAM = 6000
-"""Columns up to which the d × d system is formed; beyond, products alone are used."""
+"""Columns up to which the d × d system is formed; beyond, only matrix-vector products are used."""
 WIDEST_SPARSE_GRAM = 2000
-LSQR_IS_TIGHTER = 1e-6
-"""LSQR tests its residual, whose error is smaller than that of β by up to κ."""
+LSQR_FACTOR = 1e-6
+"""Factor of the tolerance of LSQR, whose residual has an error up to κ times smaller than β."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class LeastSquares:
-    """β̂ with b̂, how they were found, and the moments they came from (None if never formed)."""
+    """β̂ and b̂, the solver that found them, and the moments (None if they were not formed)."""
 
     fit: LinearFit
     solution: Solution
@@ -71,7 +71,7 @@ class LeastSquares:
 
 
 def choose(n_rows: int | None, n_features: int, *, sparse: bool, ridge: bool) -> Choice:
-    """Which solver ``auto`` starts with."""
+    """The solver that ``auto`` starts with."""
     if sparse and n_features > WIDEST_SPARSE_GRAM:
         return Choice("lsqr", f"sparse with {n_features} columns: products alone, nothing squared")
     if n_rows is not None and n_rows < n_features:
@@ -141,7 +141,7 @@ def _moments(source: Source, intercept: bool) -> Moments:
 
 
 def _non_negative(source: Source, ridge: float, intercept: bool, solver: str) -> LeastSquares:
-    """β ≥ 0: Lawson and Hanson's active sets on the triangle of the rows."""
+    """Solve with β ≥ 0 by Lawson and Hanson's active sets on the triangle of the rows."""
     if solver not in ("auto", "qr"):
         raise CapabilityError(
             f"positive=True is solved by active sets on the QR triangle, not by {solver!r}. "
@@ -156,7 +156,7 @@ def _non_negative(source: Source, ridge: float, intercept: bool, solver: str) ->
 def _by_condition(
     source: Source, about: Moments, choice: Choice, ridge: float, intercept: bool
 ) -> tuple[LinearFit, str]:
-    """Cholesky, and more where the condition number asks for it."""
+    """Cholesky, or a more accurate solver if the condition number requires it."""
     fit = direct.cholesky(about, ridge)
     kappa = np.inf if fit is None else fit.condition * np.sqrt(about.cancellation)
     if fit is not None and kappa <= GRAM_IS_ENOUGH:
@@ -200,7 +200,7 @@ def _by_name(
 
 
 def _with_digits(fit: LinearFit, source: Source, about: Moments, ridge: float) -> LinearFit:
-    """The fit with its residuals summed over the rows, where the moments lost their digits."""
+    """The fit with its residuals summed over the rows if the moments lost too many digits."""
     d = about.n_features
     with np.errstate(over="ignore"):
         total = np.diagonal(about.scatter)[d:] * about.unit[d:] * about.unit[d:]
@@ -212,7 +212,7 @@ def _with_digits(fit: LinearFit, source: Source, about: Moments, ridge: float) -
 
 
 def _loss_of_digits(fit: LinearFit, about: Moments) -> str:
-    """What to say when the data leave the answer fewer than six digits; empty otherwise."""
+    """The warning if the solution has fewer than six correct digits; empty otherwise."""
     squared = fit.solver in ("cholesky", "pseudo_inverse")
     if fit.refined or (fit.rank < about.n_features and not squared):
         return ""
@@ -297,7 +297,7 @@ def _by_lsqr(
                 column,
                 d,
                 damp=float(np.sqrt(ridge)),
-                tolerance=tolerance * LSQR_IS_TIGHTER,
+                tolerance=tolerance * LSQR_FACTOR,
                 max_steps=max_steps,
                 watch=inner,
             )

@@ -2,9 +2,8 @@
 
     w ← w − η · (1/|B|) Σ_{i∈B} (wᵀxᵢ + b − yᵢ) xᵢ
 
-with B all rows (gradient descent), one row (stochastic) or a few (mini-batch); over random B the
-mean step is the full gradient. The rows are centred and scaled first, so that one step size suits
-all columns, and the result is transformed back.
+with B all rows (gradient descent), one row (stochastic) or a few (mini-batch). The rows are centred
+and scaled first, so that one step size suits all columns, and the result is transformed back.
 """
 
 from __future__ import annotations
@@ -90,7 +89,7 @@ def iterative(
 
 
 def _spreads(about: Moments, target: int, *, uniform: bool) -> tuple[Array, Array]:
-    """The spread of each column, one for all under a penalty, and that of the target."""
+    """The spread of each column (with a penalty, one for all columns) and of the target."""
     spread = np.sqrt(np.diagonal(about.covariance()))
     d = about.n_features
     scale = np.where(spread > 0, spread, 1.0)
@@ -99,7 +98,7 @@ def _spreads(about: Moments, target: int, *, uniform: bool) -> tuple[Array, Arra
 
 
 def _materialised(view: Source, rows: Source) -> InMemory:
-    """The standardised rows as one array: stochastic methods visit rows in any order."""
+    """The standardised rows as one array, for stochastic methods."""
     if not isinstance(rows, InMemory):
         raise CapabilityError(
             "Stochastic solvers visit rows in random order, which a file cannot give. Use "
@@ -127,7 +126,7 @@ def _method(solver: str, n_features: int, random_state: RandomState) -> Method:
 
 
 def _fit(theta: Array, solver: str, about: Moments) -> LinearFit:
-    """The record of a fit found by descent: the residual from the moments, no factor."""
+    """The result of descent, with the residual from the moments and no factor."""
     d = about.n_features
     full = np.vstack([-theta[:-1], np.eye(theta.shape[1])]) * about.unit[:, None]
     residual = np.einsum("ij,ik,kj->j", full, about.scatter, full)

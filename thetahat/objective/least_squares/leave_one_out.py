@@ -5,13 +5,12 @@ With XᵀX = V diag(λ) Vᵀ on centred rows and p = Vᵀx, a fit with penalty �
     residual  eᵢ(α) = yᵢ − ȳ − Σⱼ pᵢⱼ cⱼ/(λⱼ + α),   cⱼ = vⱼᵀXᵀy,
     leverage  hᵢ(α) = 1/W + Σⱼ pᵢⱼ²/(λⱼ + α),
 
-and leaving row i out with all its weight wᵢ changes its residual to eᵢ/(1 − wᵢhᵢ): no fit is
-repeated. A row that alone determines a direction has e = 0 and wh = 1 without a penalty, and both
-1 − wh and e vanish with α; their ratio does not (see `saturated_rows`).
+and leaving row i out changes its residual to eᵢ/(1 − wᵢhᵢ): no fit is repeated. If a row alone
+determines a direction, e → 0 and wh → 1 as α → 0; `saturated_rows` computes the ratio.
 
-Cost: one Gram matrix, then O(n d²) for the leverages of all penalties together: about as long as
-the Gram matrix itself, in single precision where that is safe. As functions of α both sums are of
-low numerical rank, so the number of penalties hardly matters.
+Cost: one Gram matrix, then O(n d²) for the leverages of all penalties together, in single precision
+where that is safe. As functions of α both sums are of low numerical rank, so the number of
+penalties hardly matters.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ from thetahat.objective.least_squares.ridge_path import RidgePath
 from thetahat.objective.least_squares.saturated_rows import SaturatedRows
 
 SMALLEST = float(np.finfo(float).eps)
-"""Least 1 − h that is divided by."""
+"""Smallest 1 − h used as a divisor."""
 
 
 @dataclass(frozen=True)
 class LeaveOneOutErrors:
-    """Σ w e² over rows left out, for every output and penalty."""
+    """Σ w e² of the leave-one-out residuals, for every output and penalty."""
 
     squares: Array
     weight: float
@@ -52,7 +51,7 @@ class LeaveOneOutErrors:
 
 @dataclass(frozen=True)
 class LeaveOneOut:
-    """Residuals of rows left out, block by block."""
+    """Leave-one-out residuals, computed block by block."""
 
     path: RidgePath
     intercept: bool
@@ -81,7 +80,7 @@ class LeaveOneOut:
         )
 
     def _plan(self, single: bool) -> _Plan:
-        """Directions in single or double precision, and both families of functions factored."""
+        """Choose single or double precision and factor both families of functions of α."""
         path, dtype = self.path, np.float32 if single else np.float64
         filters, tolerance = path.filters(), 1e-7 if single else 1e-15
         factors = [_low_rank(c[:, None] * filters, tolerance) for c in path.projected.T]
@@ -101,7 +100,7 @@ class LeaveOneOut:
 
 @dataclass(frozen=True)
 class _Plan:
-    """What every block needs: two families of functions of α, each as thin factors."""
+    """Data that every block needs: two families of functions of α, each as thin factors."""
 
     x_mean: Array
     y_mean: Array
@@ -115,7 +114,7 @@ class _Plan:
     base: float
 
     def parts(self, block: Block) -> tuple[Array, Array, Array, Array]:
-        """Of the rows of a block: centred targets, the parts of fits and leverages, h at α = 0."""
+        """Centred targets, parts of fits and of leverages, and h at α = 0, for one block."""
         X = dense_rows(block)
         rows = np.empty(X.shape, dtype=self.vectors.dtype)
         _native.pack_rows(X, self.x_mean, self.per_unit, np.empty(0), rows, 0)
@@ -127,7 +126,7 @@ class _Plan:
         return block.y.reshape(len(X), -1) - self.y_mean, fitted, leverage, level
 
     def sums(self, block: Block) -> LeaveOneOutErrors:
-        """Σ w e² of the rows of a block, left out one by one."""
+        """Σ w e² of the leave-one-out residuals of a block."""
         y, fitted, leverage, level = self.parts(block)
         weight = np.empty(0) if block.weight is None else np.asarray(block.weight, dtype=float)
         total = float(weight.sum()) if weight.size else float(block.n_rows)
@@ -154,7 +153,7 @@ class _Plan:
         return LeaveOneOutErrors(squares, total)
 
     def residuals(self, block: Block) -> Array:
-        """The residuals of the rows of a block, left out one by one: (rows, outputs, penalties)."""
+        """The leave-one-out residuals of a block, shape (rows, outputs, penalties)."""
         y, fitted, leverage, level = self.parts(block)
         share = 1.0 if block.weight is None else np.asarray(block.weight)[:, None]
         kept = np.maximum(1.0 - share * (leverage @ self.leverage[1] + self.base), SMALLEST)
@@ -170,13 +169,13 @@ class _Plan:
         return left_out
 
     def _split(self, fitted: Array) -> Iterator[tuple[Array, tuple[Array, Array]]]:
-        """The parts of each output's fit, beside its factors."""
+        """The parts of each output's fit, with its factors."""
         ends = np.cumsum([left.shape[1] for left, _ in self.fits])[:-1]
         return zip(np.split(fitted, ends, axis=1), self.fits, strict=True)
 
 
 def _low_rank(matrix: Array, tolerance: float) -> tuple[Array, Array]:
-    """Two thin factors whose product is the matrix, to a relative tolerance."""
+    """Two thin factors whose product equals the matrix within a relative tolerance."""
     with one_blas_thread():
         U, s, Vt = np.linalg.svd(matrix, full_matrices=False)
     rank = max(1, int((s > tolerance * s[0]).sum()))

@@ -9,8 +9,8 @@ and at its maximum, with γ = Σⱼ αeⱼ/(λ + αeⱼ) the number of well-dete
 
     λ = (γ + 2λ₁)/(‖m‖² + 2λ₂),    α = (n − γ + 2α₁)/(‖y − Xm‖² + 2α₂).
 
-MacKay's iteration takes these for assignments. In the eigenvectors of XᵀX each step costs O(d²),
-whatever n: the rows are read once, for their moments.
+MacKay's iteration uses these as assignments. In the basis of the eigenvectors of XᵀX each step
+costs O(d²) for any n; the rows are read once, for their moments.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from thetahat.objective.least_squares.residual_squares import FEW_DIGITS, residu
 from thetahat.objective.least_squares.ridge_path import RidgePath
 
 SMALLEST_SQUARE = 1e-60
-"""Sums of squares count as no smaller, so that exact data have a large precision, not ∞."""
+"""Lower bound of sums of squares, so that an exact fit has a large precision, not ∞."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class RidgeEvidence:
     weight: float
     n_features: int
     smallest: float
-    """Least sum of squared residuals that is told from none."""
+    """The smallest sum of squared residuals that counts as positive."""
     hyperprior: Hyperprior = Hyperprior()
 
     @classmethod
@@ -86,7 +86,7 @@ class RidgeEvidence:
         )
 
     def in_axes(self, theta: Array) -> Array:
-        """m in the eigenvectors."""
+        """m in the basis of the eigenvectors."""
         alpha, weight = theta
         return self.projected / (self.values + weight / alpha)
 
@@ -96,7 +96,7 @@ class RidgeEvidence:
             return self.vectors @ self.in_axes(theta)
 
     def covariance(self, theta: Array) -> Array:
-        """(λI + αXᵀX)⁻¹: 1/λ in the directions that no row reaches."""
+        """(λI + αXᵀX)⁻¹; 1/λ in the null space of X."""
         alpha, weight = theta
         with one_blas_thread():
             inverse = (self.vectors / (weight + alpha * self.values)) @ self.vectors.T
@@ -124,7 +124,7 @@ class RidgeEvidence:
         return -float(log_evidence)
 
     def squares(self, in_axes: Array, theta: Array) -> float:
-        """‖y − Xm‖²: that of least squares, and what shrinking adds to it."""
+        """‖y − Xm‖²: that of least squares plus the increase from shrinking."""
         alpha, weight = theta
         added = in_axes * weight / alpha
         alive = self.values > 0
@@ -137,7 +137,7 @@ class RidgeEvidence:
         determined = float((alpha * self.values / (weight + alpha * self.values)).sum())
         size = max(float(in_axes @ in_axes) + 2 * prior.weight_rate, SMALLEST_SQUARE)
         squares = max(self.squares(in_axes, theta) + 2 * prior.noise_rate, self.smallest)
-        # γ ≤ n but for rounding; a precision is never 0, which no later step could leave.
+        # γ ≤ n up to rounding; no later step could change a precision of 0.
         left = max(self.weight - determined + 2 * prior.noise_shape, EPSILON)
         kept = max(determined + 2 * prior.weight_shape, EPSILON)
         return np.array([left / squares, kept / size])
@@ -145,7 +145,7 @@ class RidgeEvidence:
 
 @dataclass(frozen=True)
 class EvidenceFixedPoint(Method):
-    """(α, λ) ← MacKay's step, until the coefficients stay where they are. Cost: O(d²) per step."""
+    """(α, λ) ← MacKay's step, until the coefficients no longer change. Cost: O(d²) per step."""
 
     name = "evidence"
     needs = ("value", "improved")

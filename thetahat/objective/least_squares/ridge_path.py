@@ -94,12 +94,12 @@ class RidgePath:
         return np.where(lifted > tiny, 1.0 / np.where(lifted > tiny, lifted, 1.0), 0.0)
 
     def unpenalised(self) -> Array:
-        """1/λ for every direction that some row reaches, else 0."""
+        """1/λ for every direction, 0 in the null space of X."""
         alive = self.values > len(self.values) * np.finfo(float).eps * max(self.values[-1], 0.0)
         return np.where(alive, 1.0 / np.where(alive, self.values, 1.0), 0.0)
 
     def noise_share(self) -> float:
-        """Σ w (y − ŷ)² / Σ w (y − ȳ)² under the smallest penalty: the least of all outputs."""
+        """Σ w (y − ŷ)² / Σ w (y − ȳ)² for the smallest penalty; the minimum over the outputs."""
         weak = self.filters()[:, [int(np.argmin(self.penalties))]]
         explained = (self.projected**2 * (2.0 * weak - self.values[:, None] * weak**2)).sum(axis=0)
         return float(np.min(1.0 - explained / np.where(self.total > 0, self.total, 1.0)))
@@ -110,7 +110,7 @@ class RidgePath:
             return self.vectors @ (self.projected[:, output, None] * self.filters())
 
     def theta(self, chosen: Array) -> Array:
-        """[β; b] with penalty number ``chosen[k]`` for output k, in the data's own units."""
+        """[β; b] with penalty number ``chosen[k]`` for output k, in the units of the data."""
         coef = np.column_stack(
             [self.coefficients(output)[:, index] for output, index in enumerate(chosen)]
         )

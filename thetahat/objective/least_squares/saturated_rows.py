@@ -1,11 +1,11 @@
-"""Rows that alone determine a direction, left out: the limit of e/(1 − h) where both vanish.
+"""Leave-one-out residuals e/(1 − h) of rows that alone determine a direction.
 
-Without a penalty such a row is met exactly, e = 0 and h = 1. With one,
+Without a penalty such a row is fitted exactly, e = 0 and h = 1. With a penalty,
 
     e(α) = α Σⱼ pⱼcⱼ/(λⱼ(λⱼ + α)),    1 − h(α) = α Σⱼ pⱼ²/(λⱼ(λⱼ + α)),
 
-in the terms of `leave_one_out`: α cancels, and at α = 0 what is left is the residual of the
-least-norm fit to the other rows. With no more rows than columns all rows are such.
+in the notation of `leave_one_out`. α cancels in the ratio, and its limit for α → 0 is the residual
+of the least-norm fit to the other rows. If d ≥ n, all rows are of this kind.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from thetahat.foundation.types import Array
 from thetahat.objective.least_squares.ridge_path import RidgePath
 
 SUSPECT, SATURATED = 1e-4, 1e-9
-"""1 − h below which a row is looked at, in double precision, and below which it is one of these."""
+"""1 − h below which a row is checked in double precision, and below which it is saturated."""
 
 
 @dataclass(frozen=True)
 class SaturatedRows:
-    """Which rows of a block are saturated, and their residuals when left out."""
+    """The saturated rows of a block and their leave-one-out residuals."""
 
     path: RidgePath
     intercept: bool
 
     def residuals(self, block: Block, leverage: Array) -> tuple[Array, Array]:
-        """Their places, and residuals of shape (rows, outputs, penalties).
+        """Their positions, and residuals of shape (rows, outputs, penalties).
 
-        `leverage` is h at α = 0 of all rows of the block, maybe in single precision.
+        `leverage` is h at α = 0 of all rows of the block, possibly in single precision.
         """
         path = self.path
         share = np.ones(block.n_rows)
@@ -51,9 +51,9 @@ class SaturatedRows:
         level = directions**2 @ inverse + (1.0 / path.weight if self.intercept else 0.0)
         reached = int((inverse > 0).sum())
         if reached < path.n_rows - self.intercept:
-            told = 1.0 - share[rows] * level < SATURATED
-            rows, directions = rows[told], directions[told]
-        # 1/(λ(λ + α)) in units of the largest λ: only ratios of it count.
+            saturated = 1.0 - share[rows] * level < SATURATED
+            rows, directions = rows[saturated], directions[saturated]
+        # 1/(λ(λ + α)) in units of the largest λ, because only ratios of it are used.
         largest = max(float(path.values[-1]), np.finfo(float).tiny)
         lifted = path.values[:, None] + path.penalties
         share_of = np.where(inverse[:, None] > 0, largest / np.where(lifted > 0, lifted, 1.0), 0.0)

@@ -1,4 +1,4 @@
-"""Least squares by the solver of a name: direct, by products alone, or by descent."""
+"""Least squares by a named solver: direct, from matrix-vector products, or by descent."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a likelihood says of its maximum: information and separation."""
+"""Information at the maximum of a likelihood, and separation, where it has no maximum."""

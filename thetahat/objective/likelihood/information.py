@@ -1,4 +1,4 @@
-"""What a maximum of the likelihood knows of itself: value, slope and curvature, in one pass."""
+"""Value, gradient and curvature of a log-likelihood at one θ, from one pass over the rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from thetahat.objective.sums import gradient_sums, hessian_sums
 
 @dataclass(frozen=True)
 class Information:
-    """Weighted sums over rows at one θ; both halves of the data merge by addition."""
+    """Weighted sums over rows at one θ, merged by addition."""
 
     weight: float
     n_rows: int
@@ -44,7 +44,7 @@ class Information:
 def information(
     block: Block, predictor: LinearInParameters, loss: Curved, family: Family, theta: Array
 ) -> Information:
-    """The information in the rows of one block."""
+    """The sums over the rows of one block."""
     slopes = gradient_sums(block, predictor, loss, theta)
     (hessian,) = hessian_sums(block, predictor, loss, theta).parts
     y = np.asarray(block.y, dtype=np.float64)

@@ -1,12 +1,12 @@
-"""Is there a hyperplane that separates the classes? Then the likelihood has no maximum.
+"""Detection of separated classes, for which the likelihood has no maximum.
 
-Perfect: some θ gives every row a positive margin, z_y − max_{c≠y} z_c > 0. The fitted θ itself is
-the proof. Quasi: some direction δ loses no row any margin and gains some. Along it the loss falls
-like e^{−t} for ever, so Newton's step from a far point is such a δ of about unit margin; from an
-optimum it is 0. The rows decide whether it is one.
+Perfect separation: some θ gives every row a positive margin, z_y − max_{c≠y} z_c > 0. The fitted θ
+itself is the proof. Quasi-separation: some direction δ decreases no margin and increases some.
+Along δ the loss decreases like e^{−t}, so Newton's step from a far point is such a δ with margins
+of about 1, while it is 0 at an optimum. The margins of all rows show whether it is one.
 
-Counts run away the same way, where δ lowers the rate e^z of rows with y = 0 and keeps all others:
-their margin is −z for y = 0 and −|z| for y > 0.
+The likelihood of counts has no maximum if some δ lowers the rate e^z of rows with y = 0 and changes
+no other rate: the margin is −z for y = 0 and −|z| for y > 0.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from thetahat.objective.predictor import LinearInParameters, LinearPredictor
 from thetahat.objective.sums import Sums
 
 ROUGH = 1e-6
-"""The gap at which a direction is judged: nearer the end, curvatures are lost to rounding."""
+"""The gap at which a direction is tested; at smaller gaps curvatures are lost to rounding."""
 CERTAIN = 3.0
-"""A margin below which no row is nearly certain yet, so that nothing is running away."""
+"""If no margin is larger than this, the coefficients do not diverge."""
 LONG, LOSS = 0.3, 0.02
-"""The least gain of margin along δ, and the largest loss, as a share of the gain."""
+"""The smallest increase of a margin along δ, and the largest decrease relative to it."""
 LARGEST_HESSIAN = 2000
 NEGLIGIBLE = 1e-6
-"""A penalty on the sum of the losses below which it may be too weak for the tolerance."""
+"""Strength relative to the sum of losses below which a penalty may be too weak to bound θ."""
 
 
 class Separation(Enum):
-    """How the classes, or rows without counts, are separated; the value says it in words."""
+    """How the classes, or rows with y = 0, are separated; the value is text for messages."""
 
     PERFECT = "the classes are perfectly separated: a hyperplane leaves every row on its own side"
     QUASI = (
@@ -57,32 +57,32 @@ class Separation(Enum):
 
 @dataclass(frozen=True)
 class Margins:
-    """The smallest margin of any row, and the largest."""
+    """The smallest and the largest margin over the rows."""
 
     low: float = np.inf
     high: float = -np.inf
 
     def merge(self, other: Margins) -> Margins:
-        """Those of both sets of rows."""
+        """The margins over both sets of rows."""
         return Margins(min(self.low, other.low), max(self.high, other.high))
 
 
 def separation(risk: EmpiricalRisk, theta: Array, gap: float) -> Separation | None:
-    """Whether some direction lets the likelihood rise for ever, judged from a fit θ.
+    """Whether the likelihood increases without end along some direction, given a fit θ.
 
-    `gap` is the largest entry of the gradient at θ. None for other losses than likelihoods, and
-    where a penalty holds θ. Cost: O(n d) when the rows are perfectly separated or far from it; else
-    that of a rough fit and a Newton step.
+    `gap` is the largest entry of the gradient at θ. None for losses that are not likelihoods, or if
+    a penalty bounds θ. Cost: O(n d) if the rows are perfectly separated or far from it; else that
+    of a rough fit and a Newton step.
     """
     if not isinstance(risk.loss, UnboundedLikelihood):
         return None
     if not isinstance(risk.predictor, LinearInParameters):
-        return None  # a multiple of θ is no multiple of z
+        return None  # z is not proportional to θ
     counts = risk.loss.targets is Targets.NONNEGATIVE
     level = _level(risk) if counts else 1.0
     if level == 0 and isinstance(risk.predictor, LinearPredictor) and risk.predictor.fit_intercept:
         return Separation.NO_COUNTS
-    if _is_held(risk, theta, gap):
+    if _is_bounded(risk, theta, gap):
         return None
     risk = replace(risk, penalty=NoPenalty())
     reached = risk.source.reduce(_margins, risk, theta)
@@ -101,8 +101,8 @@ def separation(risk: EmpiricalRisk, theta: Array, gap: float) -> Separation | No
     return None
 
 
-def _is_held(risk: EmpiricalRisk, theta: Array, gap: float) -> bool:
-    """Whether a penalty, and not the solver's patience, says how large the coefficients are."""
+def _is_bounded(risk: EmpiricalRisk, theta: Array, gap: float) -> bool:
+    """Whether a penalty, and not early stopping, limits the size of the coefficients."""
     penalty = risk.penalty
     if isinstance(penalty, NoPenalty):
         return False
@@ -110,7 +110,7 @@ def _is_held(risk: EmpiricalRisk, theta: Array, gap: float) -> bool:
         return True
     if penalty.alpha * risk.total_weight > NEGLIGIBLE:
         return True
-    # The pull of the penalty balances that of the losses where it stands clear of what is left.
+    # A gradient of the penalty above the remaining gap balances that of the losses.
     is_smooth = isinstance(penalty, SmoothPenalty)
     pull = largest_entry(np.asarray(risk.penalty_slope(theta))) if is_smooth else penalty.alpha
     return bool(pull > gap)
@@ -128,7 +128,7 @@ def _target_sums(block: Block) -> Sums:
 
 
 def _margins(block: Block, risk: EmpiricalRisk, theta: Array) -> Margins:
-    """Smallest and largest margin of the rows that count."""
+    """Smallest and largest margin of the rows of positive weight."""
     assert isinstance(risk.loss, UnboundedLikelihood)
     margin = risk.loss.margins(block.targets, risk.predictor.raw(block.X, theta))
     if block.weight is not None:

@@ -1,1 +1,1 @@
-"""Scales and starts of robust regression."""
+"""Residual scales and starting points of robust regression."""

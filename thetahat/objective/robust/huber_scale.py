@@ -1,11 +1,11 @@
-"""Huber's loss with its scale: the coefficients and the scale of the noise as one convex problem.
+"""Huber's loss with unknown noise scale: coefficients and scale as one convex problem.
 
     F(β, b, σ) = (Σ wᵢ (σ + H(rᵢ/σ)·σ) + α‖β‖²)/(Σ wᵢ),   r = y − xᵀβ − b,
     H(u) = u² while |u| ≤ ε, then 2ε|u| − ε²
 
-Inside, a row counts by its square; outside, by its side alone. So the Hessian is the Gram matrix of
-the inner rows. It is formed once; from then on only the rows that have changed sides since are
-added or taken off, and a pass over the rows costs O(n d).
+Rows with |u| ≤ ε (inner rows) have a quadratic loss, all others a linear one, so the Hessian is the
+Gram matrix of the inner rows. It is formed once; afterwards only rows that become or cease to be
+inner rows are added or subtracted, and a pass over the rows costs O(n d).
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from thetahat.objective.row_losses import FEW, in_rows, rows_of
 from thetahat.objective.sums import Sums
 
 MOST_CHANGES = 0.25
-"""Share of rows that may have changed sides before the Gram matrix is formed anew."""
+"""Share of rows that may become or cease to be inner before the Gram matrix is formed again."""
 SAMPLED = 10
-"""A start is found on every tenth row where there are rows enough."""
+"""The start is the optimum over every tenth row, if there are enough rows."""
 ROWS_PER_PARAMETER = 20
 SMALLEST_SCALE = 1e-10
-"""Scales below this share of that of y count as 0: more rows fit exactly than ε leaves room for."""
+"""Scales below this share of the scale of y count as 0."""
 BALANCED = 1e-4
-"""What slopes may miss by, as a share of their bounds: the bound on F misses by its square."""
+"""Allowed error of the slopes relative to their bounds; the bound on F has its square."""
 NONE = np.empty(0, dtype=bool)
 TO_NORMAL = 1.482602218505602
 """The median of |r| times this is the standard deviation of normal noise."""
@@ -48,8 +48,8 @@ TO_NORMAL = 1.482602218505602
 class HuberWithScale:
     """F(β, b, σ) with value, gradient and Hessian, θ = (β, b, σ).
 
-    Cost: O(n d²) for the first point, then O(n d) and O(d²) for each row that changes sides; O(n)
-    bytes and O(d²) memory.
+    Cost: O(n d²) for the first point, then O(n d), and O(d²) for each row that becomes or ceases to
+    be inner; O(n) bytes and O(d²) memory.
     """
 
     predictor: LinearPredictor
@@ -60,7 +60,7 @@ class HuberWithScale:
 
     @property
     def description(self) -> str:
-        """In words."""
+        """The problem as text for messages."""
         return "Huber's loss with its scale"
 
     @cached_property
@@ -70,18 +70,18 @@ class HuberWithScale:
 
     @property
     def penalty(self) -> float:
-        """What ‖β‖² counts beside the mean."""
+        """The factor of ‖β‖² relative to the mean loss."""
         return self.alpha / self.total.weight
 
     @property
     def floor(self) -> float:
-        """The smallest σ told from 0."""
+        """The smallest σ that counts as positive."""
         first, second = self.total.means()
         spread = math.sqrt(max(second - first * first, 0.0))
         return max(SMALLEST_SCALE * spread, SUM_ROUNDING * math.sqrt(second), 1e-90)
 
     def start(self) -> Array:
-        """The optimum of a tenth of the rows; for few rows, the least-squares fit."""
+        """The optimum over a tenth of the rows; the least-squares fit if there are few."""
         source = self.source
         fewest = ROWS_PER_PARAMETER * SAMPLED * self.predictor.n_parameters
         if isinstance(source, InMemory) and source.n_rows >= fewest and source.y is not None:
@@ -114,7 +114,7 @@ class HuberWithScale:
         return self.value_and_gradient(theta)[0]
 
     def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
-        """F and ∇F; infinite where σ is not above the smallest scale."""
+        """F and ∇F; infinite if σ is not above the smallest scale."""
         linear, sigma, epsilon = theta[:-1], float(theta[-1]), self.epsilon
         if not sigma > self.floor:
             return math.inf, np.full_like(theta, np.nan)
@@ -124,7 +124,7 @@ class HuberWithScale:
             _row_sums, self.predictor, linear, epsilon * sigma, known, inside
         )
         squares, beyond, sizes, near, far, gram, changes = found.parts
-        if known is None:  # this point is the one that the next are told apart from
+        if known is None:  # later points compare their inner rows with this one
             self._seen.update(inside=inside, gram=gram, is_near=True)
         else:
             gram = self._seen["gram"] + gram
@@ -140,13 +140,13 @@ class HuberWithScale:
         return float(value), np.append(slope, kept - squares / total / sigma**2)
 
     def hessian(self, theta: Array) -> Array:
-        """∇²F, from what the pass for the gradient has left."""
+        """∇²F, from the sums that the gradient stored."""
         if not np.array_equal(self._seen.get("theta", ()), theta):
             self.value_and_gradient(theta)
         return self._bend(theta, self._seen["squares"], self._seen["pull"], self._seen["inner"])
 
     def _bend(self, theta: Array, squares: float, pull: Array, gram: Array) -> Array:
-        """The Hessian of Σ w r²/σ over the rows that these are the sums of, and of the penalty."""
+        """The Hessian of Σ w r²/σ, given the sums over its rows, plus that of the penalty."""
         sigma, total, p = float(theta[-1]), self.total.weight, len(theta)
         hessian = np.empty((p, p))
         hessian[:-1, :-1] = 2 / total / sigma * gram
@@ -157,10 +157,10 @@ class HuberWithScale:
         return hessian
 
     def majoriser(self, theta: Array) -> tuple[Array, Array]:
-        """∇F, and the Hessian of a function that touches F at θ and lies above it.
+        """∇F, and the Hessian of a function that equals F at θ and is nowhere below it.
 
-        H(u) ≤ ω u² + const with ω = min(1, ε/|u|) at this u: each row keeps its weight ω, and the
-        rows outside bend as well. Cost: O(n d²).
+        H(u) ≤ ω u² + const with ω = min(1, ε/|u|) at the current u, so outer rows have curvature as
+        well. Cost: O(n d²).
         """
         gradient = self.value_and_gradient(theta)[1]
         found = self.source.reduce(
@@ -169,11 +169,11 @@ class HuberWithScale:
         return gradient, self._bend(theta, *found.parts)
 
     def is_least_without_scale(self, linear: Array) -> bool:
-        """Whether no σ > 0 is lower than σ → 0 at the fit of the absolute loss.
+        """Whether F is smallest for σ → 0, at the fit β of the absolute loss.
 
-        F(β, σ) ≥ mean(2u·r + σ(1 − u²)) + λ‖β‖² for all |u| ≤ ε. With u = ε·sign r, and on rows of
-        r = 0 what balances these, that bound touches F at (β, 0); it rises with σ when the mean of
-        u² is at most 1. Cost: two passes, O(n d²).
+        F(β, σ) ≥ mean(2u·r + σ(1 − u²)) + λ‖β‖² for all |u| ≤ ε. With u = ε·sign r, and with u on
+        rows of r = 0 such that the gradient in β vanishes, this bound equals F at (β, 0). It
+        increases with σ if the mean of u² is at most 1. Cost: two passes, O(n d²).
         """
         total, coef = self.total.weight, self.predictor.split(linear)[0]
         found = self.source.reduce(_balance_sums, self.predictor, linear, 100 * self.floor)
@@ -190,7 +190,7 @@ class HuberWithScale:
         return bool(beyond <= BALANCED and self.epsilon**2 * (outside + squares) <= total)
 
     def rounding(self) -> float:
-        """What gradient entries cannot be told from 0 by: the rounding of a sum over the rows."""
+        """The rounding error of gradient entries, which are sums over the rows."""
         inner = self._seen["inner"] if self._seen else np.zeros((1, 1))
         longest = math.sqrt(float(np.max(np.diagonal(inner), initial=0.0)) / self.total.weight)
         return 1e-13 * self.epsilon * max(longest, 1.0)
@@ -223,9 +223,9 @@ def _row_sums(
     known: Array | None,
     inside: Array,
 ) -> Sums:
-    """Sums of the value, the gradient and the Gram matrix of the inner rows, noted in `inside`.
+    """Sums for the value, the gradient and the Gram matrix; `inside` marks the inner rows.
 
-    Where the rows that were inside at some other point are known, the matrix is the change since.
+    If the inner rows of another point are given, the matrix is the difference from it.
     """
     rows = slice(block.start, block.start + block.n_rows)
     if in_rows(block.X) and predictor.n_parameters <= FEW:
@@ -274,7 +274,7 @@ def _reweighted_sums(block: Block, predictor: LinearPredictor, linear: Array, re
 
 
 def _balance_sums(block: Block, predictor: LinearPredictor, linear: Array, tiny: float) -> Sums:
-    """Σ w and Σ w·sign(r)·x of the rows off the plane, Σ w xxᵀ of those on it."""
+    """Σ w and Σ w·sign(r)·x over rows with r ≠ 0, and Σ w xxᵀ over rows with r = 0."""
     residual = block.y - predictor.raw(block.X, linear)
     off, weight = abs(residual) > tiny, block.row_weights
     side = np.where(off, weight * np.sign(residual), 0.0)
@@ -286,7 +286,7 @@ def _balance_sums(block: Block, predictor: LinearPredictor, linear: Array, tiny:
 def _balanced_sums(
     block: Block, predictor: LinearPredictor, linear: Array, balance: Array, tiny: float
 ) -> Sums:
-    """Σ w a² of the rows on the plane, and how far the a there go beyond ±1, with a = xᵀbalance."""
+    """Σ w a² and the largest excess of |a| over 1, for rows with r = 0 and a = xᵀbalance."""
     on = abs(block.y - predictor.raw(block.X, linear)) <= tiny
     slopes = predictor.raw(block.X, balance)[on]
     beyond = np.sum(np.maximum(abs(slopes[block.row_weights[on] > 0]) - 1, 0.0))

@@ -1,4 +1,4 @@
-"""Residuals of a linear fit, their scale, and a fit to start from that outliers do not choose."""
+"""Residuals of a linear fit, their scale, and a starting point that is robust to outliers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from thetahat.objective.robust.s_estimate import (
 
 SCALES = ("mad", "huber")
 CUT = 2.5
-"""Where Huber's proposal 2 cuts residuals, in scales."""
+"""Multiple of the scale at which Huber's proposal 2 clips residuals."""
 MOST_STEPS = 500
 ROWS_PER_PARAMETER = 20
 
@@ -38,7 +38,7 @@ class Residuals:
     weight: Array
     n_parameters: int
     smallest: float
-    """The scale that is not told from 0."""
+    """The scale below which residuals are rounding errors."""
 
     @classmethod
     def of(cls, source: Source, predictor: Predictor, theta: Array) -> Residuals:
@@ -54,7 +54,7 @@ class Residuals:
         return cls(values, weight, predictor.n_parameters, smallest_scale(y, weight))
 
     def scale(self, kind: str) -> float:
-        """Their standard deviation, were they normal: by the median, or by Huber's proposal 2."""
+        """A robust estimate of their standard deviation: by the median or Huber's proposal 2."""
         scale = median_scale(self.values, self.weight)
         if kind == "mad" or not scale > self.smallest:
             return scale
@@ -81,11 +81,10 @@ def robust_start(
     random_state: RandomState,
     watch: Watch | None = None,
 ) -> Array:
-    """θ of least absolute deviations, or the S-estimate where the loss is not convex, on a sample.
+    """θ of least absolute deviations, or the S-estimate if the loss is not convex, on a sample.
 
-    Out of time it is what has been found so far, at least the least-squares fit of the sample; an
-    interrupt takes that along. Cost: one or two passes over the rows, and the estimate on the
-    sample.
+    If time runs out, the best θ so far is returned, at least the least-squares fit of the sample;
+    an interrupt carries it. Cost: one or two passes over the rows, and the estimate on the sample.
     """
     random = generator(random_state)
     most = max(sample_size, ROWS_PER_PARAMETER * predictor.n_parameters)
@@ -98,7 +97,7 @@ def robust_start(
     weight = rows.row_weights
     with one_blas_thread():
         first = least_squares(design, y, weight)
-        # Steps are counted by the solver that goes on from here; only the clock is asked.
+        # Only the time limit applies here; the solver that starts from θ counts its own steps.
         clock = None if watch is None else replace(watch, on_step=None)
         try:
             if clock is not None and clock.is_over:

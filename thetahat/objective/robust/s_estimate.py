@@ -1,16 +1,16 @@
-"""A start that outliers cannot choose: the S-estimate, on a sample of the rows.
+"""The S-estimate on a sample of the rows, as a starting point that is robust to outliers.
 
     θ_S = argmin_θ s(θ),   (Σ wᵢ ρ(rᵢ(θ)/s))/(Σ wᵢ) = ½
 
-with ρ Tukey's biweight, bounded by 1. Almost half of the rows may be anything, leverage points
-included, and s stays within bounds. s has many local minima, so it is descended from many starts:
+with ρ Tukey's biweight, bounded by 1. s stays bounded if almost half of the rows are outliers, also
+in X (leverage points). s has many local minima, so it is minimised from many starts:
 
 - least squares and least absolute deviations of all rows;
 - least squares of the half of the rows nearest to the medians of the columns;
 - least squares of the half of the rows that is least extreme, or most to one side, along each
   principal component of their sensitivity (Peña and Yohai): how much each row moves the fit;
-- planes through few random rows: with enough draws one of them holds no outlier. Beyond about 20
-  parameters no number of draws is enough, and there are none.
+- planes through few random rows: with enough draws one of them contains no outlier. Beyond about
+  20 parameters no feasible number of draws is enough, and none are made.
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ from thetahat.mathematics.optimizers.programs.piecewise_linear import PiecewiseL
 from thetahat.mathematics.optimizers.smooth.newton import newton_direction
 
 BIWEIGHT = Tukey(1.54764)
-"""The scale at which half the rows may be outliers, and normal noise has s = its deviation."""
+"""With this scale half of the rows may be outliers, and s estimates σ of normal noise."""
 ZERO = np.zeros(())
-"""The target of residuals, which the loss takes as predictions."""
+"""The target for residuals, which are passed to the loss as predictions."""
 TOP = BIWEIGHT.scale**2 / 6
 HALF = 0.5
 TO_NORMAL = 1.482602218505602
 EXPECTED_SHARE = 0.6
-"""Share of good rows that the number of random planes is made for."""
+"""Share of rows without outliers that the number of random planes assumes."""
 FEWEST_PLANES, MOST_PLANES = 50, 500
 MOST_COMPONENTS = 20
 FIRST_STEPS, FEWEST_STEPS, LAST_STEPS = 2, 5, 50
 FINALISTS = 4
-HOPELESS = 0.01
-"""Expected planes without an outlier below which drawing them is not worth its time."""
+FEWEST_CLEAN_PLANES = 0.01
+"""Expected number of planes without outliers below which none are drawn."""
 MOST_WORK = 4e9
-"""Products that each phase may take; with many columns, starts and steps are fewer."""
+"""Largest number of products of each phase; it limits starts and steps for many columns."""
 EXACT, ROUNDING = 1e-10, 1e-14
 """Scales below this share of the spread of y, or of its size, count as 0."""
 MANY = 64
-"""Columns from which each system is solved by itself."""
+"""Number of columns from which systems are solved one by one."""
 MOST_PRODUCTS = 1 << 22
-"""Numbers up to which the products of all pairs of columns are kept."""
+"""Largest number of products of pairs of columns that are stored."""
 
 
 def least_absolute(A: Array, y: Array, weight: Array, watch: Watch | None = None) -> Array:
@@ -63,12 +63,12 @@ def least_absolute(A: Array, y: Array, weight: Array, watch: Watch | None = None
 
 
 def median_scale(residual: Array, weight: Array) -> float:
-    """1.4826·median |r|: the standard deviation, were the noise normal."""
+    """1.4826·median |r|: the standard deviation if the noise is normal."""
     return TO_NORMAL * float(weighted_quantile(abs(residual), weight))
 
 
 def smallest_scale(y: Array, weight: Array) -> float:
-    """The scale of residuals that is not told from 0: below it, they are rounding."""
+    """The scale below which residuals are rounding errors."""
     middle = float(weighted_quantile(y, weight))
     spread = float(np.sum(weight * abs(y - middle)) / np.sum(weight))
     return max(EXACT * spread, ROUNDING * abs(middle))
@@ -77,10 +77,10 @@ def smallest_scale(y: Array, weight: Array) -> float:
 def s_estimate(
     A: Array, y: Array, weight: Array, random: np.random.Generator, watch: Watch | None = None
 ) -> Array:
-    """θ_S of rows A with targets y; weights count rows. Out of time, the best start so far.
+    """θ_S of rows A with targets y and row weights; if time runs out, the best start so far.
 
-    Cost: O(500·n p²) products for few columns; with many, the starts and the steps become fewer,
-    so that it stays a few seconds.
+    Cost: O(500·n p²) products for few columns. For many columns fewer starts and steps are used, so
+    that it takes a few seconds.
     """
     weight = weight / np.sum(weight)
     watch = Watch() if watch is None else watch
@@ -103,7 +103,7 @@ def s_estimate(
 
 
 def _work(A: Array) -> float:
-    """Products in a Gram matrix."""
+    """The number of products in a Gram matrix."""
     return float(A.shape[0] * A.shape[1] ** 2)
 
 
@@ -112,7 +112,7 @@ def _descend(
 ) -> tuple[Array, Array, Array]:
     """Reweighted least squares from many θ at once, each with one step for its scale.
 
-    Returns s and the mean |r| of each θ: where s is 0 for several planes, the second tells. A θ
+    Returns s and the mean |r| of each θ, which decides if s is 0 for several planes. A θ
     that fits half of the rows exactly has s = 0 and stays: its residuals are rounding, and weights
     made of them would drop rows that it fits as well.
     """
@@ -143,7 +143,7 @@ def _descend(
 
 
 def _grams(A: Array) -> Callable[[Array], Array]:
-    """weights (n, k) ↦ the k matrices AᵀWA; few columns are multiplied in pairs only once."""
+    """weights (n, k) ↦ the k matrices AᵀWA; for few columns from stored products of pairs."""
     n, p = A.shape
     left, right = np.triu_indices(p)
     if n * len(left) > MOST_PRODUCTS:
@@ -181,7 +181,7 @@ def least_squares(A: Array, y: Array, weight: Array) -> Array:
 
 
 def _near_the_middle(A: Array, y: Array, weight: Array) -> list[Array]:
-    """Fits to the half of the rows whose columns are nearest to their medians, with y and without.
+    """Fits to the half of the rows nearest to the medians of the columns, with and without y.
 
     Distances are in units of the median deviation of each column.
     """
@@ -198,7 +198,7 @@ def _near_the_middle(A: Array, y: Array, weight: Array) -> list[Array]:
 
 
 def _by_sensitivity(A: Array, y: Array, weight: Array) -> list[Array]:
-    """Fits to halves of the rows, chosen along the components of their sensitivity."""
+    """Fits to halves of the rows, chosen along the principal components of their sensitivity."""
     root = np.sqrt(weight)
     basis = np.linalg.qr(A * root[:, None])[0]
     residual = root * (y - A @ least_squares(A, y, weight))
@@ -225,7 +225,7 @@ def _through_random_rows(
     if np.count_nonzero(weight) <= p:
         return []
     clean = max(EXPECTED_SHARE**p, 1e-9)
-    if MOST_PLANES * clean < HOPELESS:
+    if MOST_PLANES * clean < FEWEST_CLEAN_PLANES:
         return []
     planes = int(np.clip(3 * math.log(0.01) / math.log1p(-clean), FEWEST_PLANES, MOST_PLANES))
     rows = np.stack([random.choice(n, p, replace=False, p=weight) for _ in range(planes)])

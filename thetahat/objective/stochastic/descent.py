@@ -1,9 +1,8 @@
 """Epochs of single-row steps, until the mean loss or a held-out score no longer improves.
 
-Rows in memory are one block, shuffled as a whole; rows that a source brings block by block are
-shuffled within each block, so that a file is read in order, once per epoch. Several walks (one per
-class) visit the rows in the same order side by side, and end independently: nothing they do depends
-on the number of threads.
+Rows in memory are one block and shuffled as a whole; other rows are shuffled within each block, so
+that a file is read in order, once per epoch. Several walks (one per class) visit the rows in the
+same order in parallel and end independently, so results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -29,24 +28,24 @@ from thetahat.mathematics.optimizers.stochastic.learning_rates import (
 from thetahat.objective.stochastic.steps import Steps, Walk, take
 
 Targeted = tuple[Block, Sequence[Array]]
-"""Rows and the targets of each walk, where these are worked out once; else no targets."""
+"""Rows and the targets of each walk, if these are computed once; else no targets."""
 Score = Callable[[int, Array, Array | float], float]
-HOPELESS = 1000.0
-"""Times the loss of predicting 0 beyond which a walk has diverged."""
+DIVERGED = 1000.0
+"""A walk has diverged if its loss exceeds that of predicting 0 by this factor."""
 MOST_TARGETS = 16
-"""Walks up to which the targets of each are kept: n numbers for each."""
+"""Number of walks up to which the n targets of each are stored."""
 GAP_KIND = "fall of the mean loss in the last epoch"
 
 
 @dataclass
 class Progress:
-    """How one walk is doing: its best objective so far, and the epochs since it last improved."""
+    """The progress of one walk: its best objective and the epochs since it last improved."""
 
     rate: LearningRate
-    blind: float = 0.0
+    at_zero: float = 0.0
     """The mean loss of predicting 0."""
     loss: float = 0.0
-    """The mean loss of the last epoch (of the worst one, when iterates are averaged)."""
+    """The mean loss of the last epoch (of the worst one if iterates are averaged)."""
     best: float = math.inf
     last: float = math.inf
     gap: float = math.inf
@@ -55,10 +54,10 @@ class Progress:
 
     @property
     def has_diverged(self) -> bool:
-        return 0 < self.blind * HOPELESS < self.loss
+        return 0 < self.at_zero * DIVERGED < self.loss
 
     def judge(self, objective: float, tolerance: float | None, patience: int) -> None:
-        """Take note of an epoch's objective; done when it has not improved for too long."""
+        """Record the objective of an epoch; done if it has not improved for `patience` epochs."""
         self.gap, self.last = abs(self.last - objective), objective
         if tolerance is None:
             return
@@ -75,11 +74,11 @@ class Progress:
 
 @dataclass(frozen=True)
 class StochasticDescent:
-    """How to descend: the steps, their rates, when to stop, and which iterates to average.
+    """The steps, their rates, the stopping rule and the averaging of a stochastic descent.
 
-    ``average`` is the number of the first step that joins the average (0: none does).
+    ``average`` is the number of the first step whose iterate is averaged (0: none).
     ``target(number, y)`` gives the targets of one walk, in float64, from those of the source.
-    ``score(number, coef, intercept)``, where given, judges a walk by rows held out; more is better.
+    ``score(number, coef, intercept)``, if given, is the score of a walk on the held-out rows.
     """
 
     steps: Steps
@@ -101,7 +100,7 @@ class StochasticDescent:
         watch: Watch,
         first: int = 1,
     ) -> tuple[Solution, int]:
-        """Move the walks on from step `first`; how it ended, and the number of the next step."""
+        """Advance the walks from step `first`; returns the outcome and the next step's number."""
         progress = [Progress(self.rate) for _ in walks]
         outcome, epoch = Outcome.STEPS_EXHAUSTED, 0
         blocks = self._blocks_of(source, len(walks))
@@ -142,7 +141,7 @@ class StochasticDescent:
         first: int,
         epoch: int,
     ) -> int:
-        """One visit of every row by every walk that is not done; the number of the next step."""
+        """One epoch of every walk that is not done; returns the number of the next step."""
         going = [number for number, state in enumerate(progress) if not state.done]
         losses, mass = np.zeros(len(walks)), 0.0
         for block, targets in blocks():
@@ -163,7 +162,7 @@ class StochasticDescent:
                 rates = shared if rate is self.rate else rate.rates(first, order.size)
                 y = targets[number] if targets else self.target(number, block.targets)
                 if epoch == 1:
-                    progress[number].blind += self._blind_loss(walks[number], y, block.weight)
+                    progress[number].at_zero += self._loss_at_zero(walks[number], y, block.weight)
                 return take(
                     self.steps, walks[number], block.X, y, block.weight, order, rates, average_from
                 )
@@ -186,7 +185,7 @@ class StochasticDescent:
                 continue
             state.loss = max(loss, state.loss) if self.average else loss
             if epoch == 1:
-                state.blind /= mass
+                state.at_zero /= mass
             if self.score is None:
                 objective = loss + self.steps.penalty(walk.coef)
             else:
@@ -195,7 +194,7 @@ class StochasticDescent:
         return first
 
     def _blocks_of(self, source: Source, n_walks: int) -> Callable[[], Iterator[Targeted]]:
-        """Rows in memory as one block, others as their source brings them; all in C order."""
+        """Rows in memory as one block, others in the blocks of their source; all in C order."""
         if not isinstance(source, InMemory) or isinstance(source.X, np.memmap):
             return lambda: ((_readable(block), ()) for block in source.blocks())
         whole = _readable(Block(X=source.X, y=source.y, weight=source.weight))
@@ -204,19 +203,19 @@ class StochasticDescent:
         return lambda: iter(((whole, targets),))
 
     def _order(self, block: Block, random: np.random.Generator) -> Array:
-        """The rows of a block in the order of their visit; rows of weight 0 are not there."""
+        """The rows of a block in the order of their visit, without rows of weight 0."""
         if block.weight is None or block.weight.all():
             return random.permutation(block.n_rows) if self.shuffle else np.arange(block.n_rows)
         there = np.flatnonzero(block.weight)
         return there[random.permutation(there.size)] if self.shuffle else there
 
-    def _blind_loss(self, walk: Walk, y: Array, weight: Array | None) -> float:
+    def _loss_at_zero(self, walk: Walk, y: Array, weight: Array | None) -> float:
         """Σ w·ℓ of predicting 0."""
         value = self.steps.loss.value(y, np.zeros((y.shape[0], *np.shape(walk.intercept))))
         return self.steps.multiplier * float(value.sum() if weight is None else value @ weight)
 
     def remedy(self) -> str:
-        """What helps against steps that diverge."""
+        """The remedy for steps that diverge, for a message."""
         optimal = self.rate.schedule == "optimal"
         return (
             "Scale the columns first, for example with sklearn.preprocessing.StandardScaler, or "

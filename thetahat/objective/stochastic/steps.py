@@ -1,7 +1,7 @@
 """Single-row steps of a linear model: w ← w − η_t (m ℓ′(y, z)·x + ∇R(w)), one row after another.
 
-The standard losses run in a compiled kernel; any other loss with a gradient (your own, or one of
-class scores) takes the same steps in Python, row by row, some hundred times slower.
+The standard losses run in a compiled kernel. Any other loss with a gradient (user-defined, or of
+class scores) takes the same steps in Python, about a hundred times slower.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from thetahat.mathematics.losses.compiled import compiled
 RULES = {"pa1": 1, "pa2": 2}
 """Numbers of the kernel's rules; 0 is the plain step."""
 STEEPEST = 1e12
-"""A slope beyond it is cut, in the kernel too: one step cannot overflow β."""
+"""Larger slopes are clipped, as in the kernel, so that one step cannot overflow β."""
 NOTHING = np.empty(0)
 
 
 @dataclass(frozen=True)
 class Steps:
-    """What one step does: F's term is multiplier·w_i·ℓ, its penalty l2/2·‖β‖² + l1·‖β‖₁."""
+    """The objective of a step: the term multiplier·w_i·ℓ and the penalty l2/2·‖β‖² + l1·‖β‖₁."""
 
     loss: Subdifferentiable
     l2: float = 0.0
@@ -42,10 +42,7 @@ class Steps:
 
 @dataclass
 class Walk:
-    """Where the steps have come to: β of shape (d,) or (d, k), b, and the sums of both.
-
-    It is the one thing here that changes: each call of `take` moves it on.
-    """
+    """The current β of shape (d,) or (d, k) and b, and the sums of both; `take` changes them."""
 
     coef: Array
     intercept: Array | float
@@ -54,7 +51,7 @@ class Walk:
     intercept_sum: Array | float = 0.0
     n_averaged: float = 0.0
     n_moves: float = 0.0
-    """Rows that have moved β: for the perceptron, its mistakes."""
+    """Number of rows that changed β: for the perceptron, its mistakes."""
     charged: float = 0.0
     paid: Array = field(default_factory=lambda: NOTHING)
 
@@ -64,7 +61,7 @@ class Walk:
             self.intercept_sum = np.zeros_like(self.intercept)
 
     def reported(self) -> tuple[Array, Array | float]:
-        """β and b: the mean of the averaged iterates, or the last where none is averaged."""
+        """β and b: the mean of the averaged iterates, or the last one if none is averaged."""
         if not self.n_averaged:
             return self.coef, self.intercept
         return self.coef_sum / self.n_averaged, self.intercept_sum / self.n_averaged
@@ -84,9 +81,9 @@ def take(
     rates: Array,
     average_from: int = 0,
 ) -> float:
-    """Step through the rows in that order, one rate each; Σ multiplier·w·ℓ, or NaN on overflow.
+    """Step through the rows in this order; returns Σ multiplier·w·ℓ, or NaN on overflow.
 
-    ``average_from`` is the number of the first step (from 1) whose iterate joins the average.
+    ``average_from`` is the number of the first step (from 1) whose iterate is averaged.
     """
     if steps.l1 and not walk.paid.size:
         walk.paid = np.zeros_like(walk.coef)
@@ -167,7 +164,7 @@ def _in_python(
 
 
 def _pay(walk: Walk, at: Any) -> None:
-    """Draw some coefficients towards 0 by what they owe of the L1 penalty charged so far."""
+    """Shrink some coefficients by their outstanding share of the cumulative L1 penalty."""
     before, paid = walk.coef[at], walk.paid[at]
     after = np.where(
         before > 0,

@@ -68,12 +68,12 @@ class AugmentedLagrangian(Method):
     growth: float = number(3.0, above=1)
 
     name = "augmented_lagrangian"
-    needs = ("multiplier_form",)
+    needs = ("dual_form",)
     gap_kind = "duality gap"
     default_max_steps = 1000
 
     def start(self, problem: Any, theta: Array) -> State:
-        form = problem.multiplier_form()
+        form = problem.dual_form()
         anchor = form.start()
         # Residuals of typical size should lie just inside the box.
         reach = 0.5 / max(form.at(theta, anchor, 1.0).primal, SMALLEST)

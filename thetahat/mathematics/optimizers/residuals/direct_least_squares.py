@@ -1,4 +1,4 @@
-"""Linear least squares, solved directly: a method like the others, of one step."""
+"""Linear least squares, solved directly, as an optimisation method with one step."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ class DirectLeastSquares(Method):
         return state
 
     def run(self, problem: Any, theta: Array, monitor: Monitor) -> None:
-        """One call: the problem knows its rows, and the solution how it was found."""
+        """Solve by one call of the problem."""
         monitor.take(problem.direct_least_squares(monitor.watch))

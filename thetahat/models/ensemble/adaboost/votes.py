@@ -106,7 +106,7 @@ def scores_of_votes(codes: Array, vote: float, n_classes: int) -> Array:
 
 
 def scores_of_odds(probability: Array, vote: float, floor: float) -> Array:
-    """What probabilities of classes add to the scores: (K − 1)·(log p − mean log p).
+    """Contribution of class probabilities to the scores: (K − 1)·(log p − mean log p).
 
     Two classes have one score, f = ½·log(p/(1 − p)).
     """

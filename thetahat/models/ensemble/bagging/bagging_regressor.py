@@ -107,7 +107,7 @@ class BaggingRegressor(Bagging, EnsembleRegressor):
             return low, high
         if kind != "prediction":
             raise ParameterError(f"kind={kind!r} must be 'confidence' or 'prediction'.")
-        found = self._require_left_out()
+        found = self._require_out_of_bag()
         low, high = np.quantile(
             found.deviations, tails, axis=0, weights=found.weight, method="inverted_cdf"
         )

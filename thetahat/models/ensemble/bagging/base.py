@@ -156,7 +156,7 @@ class Bagging(BaggingParameters, Ensemble):
         error, low, high : float
             The estimate, and the lower and upper bound of its confidence interval.
         """
-        return self._require_left_out().error(level)
+        return self._require_out_of_bag().error(level)
 
     def _mean_and_deviation(self, X: Any, params: dict[str, Any]) -> tuple[Array, Array]:
         """Mean and standard deviation over the members."""
@@ -186,7 +186,7 @@ class Bagging(BaggingParameters, Ensemble):
                 member = self._fitted(seed, X, y, params)
             else:
                 member = rows_of_trees.grown(self._counts(seed), seeds_of(seed, 1)[0])
-            rows = self._draws.left_out(seed) if self.oob_score else None
+            rows = self._draws.out_of_bag(seed) if self.oob_score else None
             if rows is None or not len(rows):
                 return seed, member, None
             seen = self._seen_by(take_rows(X, rows), seed)
@@ -198,7 +198,7 @@ class Bagging(BaggingParameters, Ensemble):
             self.estimators_features_.append(self._draws.columns_of(seed))
             self._seeds.append(seed)
             if answer is not None:
-                answers.add(self._draws.left_out(seed), answer)
+                answers.add(self._draws.out_of_bag(seed), answer)
 
         self._run(seeds, work, keep, X, y)
         every = np.arange(self.n_features_in_)
@@ -344,7 +344,7 @@ class Bagging(BaggingParameters, Ensemble):
             found.append(output)
         return found
 
-    def _require_left_out(self) -> OutOfBagErrors:
+    def _require_out_of_bag(self) -> OutOfBagErrors:
         check_is_fitted(self)
         if not hasattr(self, "_left_out"):
             raise CapabilityError(

@@ -51,8 +51,8 @@ class Draws:
         share = None if self.weight is None else self.weight / self.weight.sum()
         return random.choice(self.n_rows, self.rows, replace=False, p=share)
 
-    def left_out(self, seed: int) -> Array:
-        """Rows that the member with this seed did not draw, in ascending order."""
+    def out_of_bag(self, seed: int) -> Array:
+        """Out-of-bag rows of the member with this seed, in ascending order."""
         missed = np.ones(self.n_rows, dtype=bool)
         missed[self.rows_of(seed)] = False
         return np.flatnonzero(missed)

@@ -16,7 +16,7 @@ from thetahat.models.ensemble.combination.base import Ensemble, require_weighabl
 from thetahat.models.ensemble.combination.metadata_routing import routed, routing_enabled
 
 DROP = "drop"
-"""Used in place of an estimator to leave it out."""
+"""Used in place of an estimator to omit it."""
 
 
 class NamedMembers(Ensemble):

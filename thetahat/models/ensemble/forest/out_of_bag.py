@@ -32,7 +32,7 @@ def out_of_bag_predictions(forest: GrownForest, plan: ForestPlan, who: str) -> A
         grown_on = np.stack(
             [plan.rows.counts(seed) > 0 for seed in forest.seeds[start:stop].tolist()]
         )
-        forest.packed.some(start, stop).sum_of_left_out(
+        forest.packed.some(start, stop).sum_out_of_bag(
             plan.X, grown_on.astype(np.uint8), sums, votes
         )
     if plan.weight is not None:

@@ -84,8 +84,8 @@ class Round:
     random: np.random.Generator
 
     @property
-    def left_out(self) -> Array:
-        """Boolean mask of the rows that were not drawn."""
+    def out_of_bag(self) -> Array:
+        """Boolean mask of the out-of-bag rows."""
         others = np.ones(len(self.raw), dtype=bool)
         others[self.drawn] = False
         return others
@@ -171,7 +171,7 @@ class Boosting:
         return np.sort(chosen).astype(np.uint32)
 
     def _losses_of_others(self, now: Round) -> tuple[float, float]:
-        others, rows = now.left_out, self.rows
+        others, rows = now.out_of_bag, self.rows
         part = Rows(None, rows.y[others], None if rows.weight is None else rows.weight[others])
         first, last = (
             part.mean(self.loss.value(part.y, scores_of(self.loss, raw[others])))

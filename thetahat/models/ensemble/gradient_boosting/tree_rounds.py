@@ -83,8 +83,8 @@ class TreeRounds:
     def _add(self, tree: Tree, leaves: Leaves, now: Round, column: int) -> None:
         leaves.add(np.ascontiguousarray(tree.values[leaves.nodes, 0]), now.raw, column)
         if now.drawn.size:
-            left_out = now.left_out
-            now.raw[left_out, column] += tree.packed.sum(self.rows.X[left_out])[:, 0]
+            out_of_bag = now.out_of_bag
+            now.raw[out_of_bag, column] += tree.packed.sum(self.rows.X[out_of_bag])[:, 0]
 
 
 def _monotone_ranges(tree: Tree, monotonic: Array) -> tuple[Array, Array]:

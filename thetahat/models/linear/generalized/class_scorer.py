@@ -1,4 +1,4 @@
-"""A scorer that knows all classes, because the held-out rows of a fold may lack some of them."""
+"""A scorer for all classes, because the held-out rows of a fold may lack some of them."""
 
 from __future__ import annotations
 

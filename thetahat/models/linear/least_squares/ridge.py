@@ -100,7 +100,7 @@ class Ridge(RidgeParameters, WatchedSolver, LinearRegressor):
         return self
 
     def _conditioned(self, source: Source) -> Conditioning:
-        """Columns of unit variance if asked for; constant columns keep their size."""
+        """Columns scaled to unit variance if requested; constant columns are not scaled."""
         predictor = LinearPredictor(source.n_features, source.n_outputs)
         if not self.standardize:
             return Conditioning(source, predictor)

@@ -21,7 +21,7 @@ from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.programs.linear_program import linear_program
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.penalties.norms import L2
-from thetahat.objective.choose import LARGEST_MULTIPLIER_HESSIAN
+from thetahat.objective.choose import LARGEST_DUAL_HESSIAN
 from thetahat.objective.empirical_risk import EmpiricalRisk
 
 SLACK = 1e-7
@@ -109,7 +109,7 @@ def _soft(
     """The soft margin with this penalty, and the smallest margin of a row of positive weight."""
     method = (
         AugmentedLagrangian()
-        if risk.predictor.n_parameters <= LARGEST_MULTIPLIER_HESSIAN
+        if risk.predictor.n_parameters <= LARGEST_DUAL_HESSIAN
         else DualCoordinateDescent()
     )
     # Without slack the objective is ½‖θ‖² only, so the tolerance is a fraction of that.
