@@ -223,7 +223,7 @@ def test_a_refusal_names_the_predictor():
     with pytest.raises(
         th.errors.CapabilityError,
         match=r"Newton needs a predictor that is linear in its parameters; Bilinear is not\. Use .*"
-        "LBFGS",
+        "lbfgs",
     ):
         th.minimise(risk, opt.Newton())
     with pytest.raises(
