@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from thetahat.data.class_weights import class_weighted
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.source import Source
-from thetahat.data.views import relabelled
+from thetahat.data.views import View, as_given, relabelled
 from thetahat.estimator.base import Estimator
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
@@ -39,7 +40,7 @@ class LabelledEstimator(Estimator):
     ) -> Source:
         """As `_open`, with targets 0, …, C−1; sets ``classes_`` and applies the class weights."""
         if isinstance(X, Source) or y is None:
-            source, encoding = relabelled(self._open(X, y, sample_weight))
+            source, encoding = self._open_coded(X, y, sample_weight)
         else:
             labels = self._labels(y)
             encoding = LabelEncoding.of(labels)
@@ -59,6 +60,15 @@ class LabelledEstimator(Estimator):
             )
         self.classes_ = encoding.classes
         return class_weighted(source, encoding.classes, class_weight, type(self).__name__)
+
+    def _open_coded(
+        self, X: Any, y: Any, sample_weight: Any, encoding: LabelEncoding | None = None
+    ) -> tuple[Source, LabelEncoding]:
+        """A source whose targets are codes, and their encoding."""
+        if not isinstance(X, Source) or X.labels is None:
+            return relabelled(self._open(X, y, sample_weight), encoding)
+        codes = self._open(View.of(X, as_given, labels=None), y, sample_weight)
+        return relabelled(replace(codes, labels=X.labels), encoding)
 
     def _open_batch(
         self, X: Any, y: Any, classes: Any = None, *, most: int | None = None
