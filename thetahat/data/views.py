@@ -18,6 +18,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.counts import distinct_targets
 from thetahat.data.summaries.moments import dense_rows
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 
 
@@ -92,6 +93,7 @@ def relabelled(
     if encoding is not None:
         return View.of(source, _to_codes(encoding, source.dtype), **facts), encoding
     values = LabelEncoding(distinct_targets(source))
+    _require_exact(source, values.classes)
     view = View.of(source, _to_codes(values, source.dtype), **facts)
     return view, LabelEncoding(source.target_values(values.classes))
 
@@ -141,6 +143,16 @@ def _signs(block: Block, n_outputs: int, dtype: Any) -> Block:
     codes = np.asarray(block.y)
     own = codes[:, None] == np.arange(n_outputs) if n_outputs else codes == 1
     return replace(block, y=np.where(own, 1, -1).astype(dtype))
+
+
+def _require_exact(source: Source, classes: Array) -> None:
+    """Refuse whole numbers that may have been rounded to the same floating-point number."""
+    largest = float(np.abs(classes).max())
+    if source.target_dtype is not None and largest >= 2.0 ** (np.finfo(source.dtype).nmant + 1):
+        raise DataError(
+            f"The labels are whole numbers up to {largest:.0f}, which cannot be distinguished in "
+            f"{np.dtype(source.dtype).name}, the precision of X. Store the labels as text."
+        )
 
 
 def as_given(block: Block) -> Block:

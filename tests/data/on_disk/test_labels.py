@@ -131,6 +131,19 @@ def test_booleans_and_integers_stay_what_they_are(tmp_path, suffix, dtype):
     np.testing.assert_array_equal(regression.fit(source).coef_, expected)
 
 
+@pytest.mark.parametrize(("dtype", "bits"), [(np.float32, 24), (np.float64, 53)])
+def test_integers_that_rounding_would_merge_are_refused(tmp_path, dtype, bits):
+    X, y = rows(100)
+    labels = np.int64(2) ** bits + (y == "a")
+    write_parquet(tmp_path / "rows.parquet", table(X.astype(dtype), labels))
+    source = th.scan(tmp_path / "rows.parquet", target="label")
+    with pytest.raises(th.errors.DataError, match="cannot be distinguished in float"):
+        th.LogisticRegression().fit(source)
+    write_parquet(tmp_path / "rows.parquet", table(X.astype(dtype), labels - 2))
+    model = th.LogisticRegression().fit(th.scan(tmp_path / "rows.parquet", target="label"))
+    assert model.classes_.tolist() == [2**bits - 2, 2**bits - 1]
+
+
 @pytest.mark.parametrize("where", ["array", "file", "list of objects"])
 def test_labels_beside_the_file(tmp_path, where):
     X, y = rows()
