@@ -71,6 +71,10 @@ class InMemory(Source):
                 release_rows(self.X, start - behind, start - behind + step)
             yield self.whole.take(slice(start, min(n, start + step)))
 
+    def arrays(self) -> tuple[Matrix, Array | None, Array | None]:
+        """X, y and the row weights, without a copy."""
+        return self.X, None if self.y is None else self.target_values(self.y), self.weight
+
     @property
     def block_rows(self) -> int:
         """Rows per block; for sparse rows by their stored entries, not by their width."""

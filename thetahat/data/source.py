@@ -3,7 +3,7 @@
 A `Source` yields `Block`s of rows in a fixed order; ``source.reduce(summarise, *params)`` applies a
 function to the blocks and merges the results. Only sources know where rows are stored, and every
 fit that is a sum over rows uses `reduce`: in memory, from a file, on one thread or many, with the
-same result.
+same sums.
 
 A summary is any object with ``merge(other) -> summary``. Merging is associative up to rounding,
 and the blocks and their order depend on the data alone, so results are the same bit for bit for any
@@ -21,8 +21,10 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.columns.schema import Schema
 from thetahat.data.finite import require_finite_block
+from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.threads import ordered_map
 from thetahat.foundation.types import Array, Matrix
 
@@ -41,6 +43,18 @@ class Summary(Protocol):
 
 
 S = TypeVar("S", bound=Summary)
+
+
+class Labels(Protocol):
+    """Labels (text, categories) of which a source yields the codes as y."""
+
+    @property
+    def encoding(self) -> LabelEncoding:
+        """The classes and their codes; a pass over the rows may be needed to find them."""
+
+    @property
+    def description(self) -> str:
+        """Where the labels are and an example, for error messages."""
 
 
 def row_weights(weight: Array | None, n_rows: int) -> Array:
@@ -99,6 +113,10 @@ class Source(ABC):
     schema: Schema = field(default_factory=Schema)
     has_target: bool = False
     has_weight: bool = False
+    target_dtype: Any = None
+    """Type of the target where it is stored, if it holds whole numbers or Booleans."""
+    labels: Labels | None = None
+    """The labels, if y holds their codes; None if y holds numbers."""
 
     @property
     @abstractmethod
@@ -131,6 +149,54 @@ class Source(ABC):
     def map_rows(self, function: Callable[[Block], Array]) -> Array:
         """Stack ``function(block)`` over all blocks: predictions, residuals, scores."""
         return np.concatenate(list(ordered_map(function, self.blocks())))
+
+    def target_values(self, y: Array) -> Array:
+        """Targets as they are stored: labels, whole numbers or Booleans where possible."""
+        if self.labels is not None:
+            return self.labels.encoding.decode(y)
+        if self.target_dtype is not None and (y == y.astype(self.target_dtype)).all():
+            return y.astype(self.target_dtype)
+        return y
+
+    def arrays(self) -> tuple[Matrix, Array | None, Array | None]:
+        """Load all rows into memory: X, y and the row weights, None where there are none.
+
+        Labels are returned as they are stored, so that ``model.fit(X, y, sample_weight)`` gives
+        the same fit as ``model.fit(source)``. Cost: O(n d) time and memory.
+
+        Returns
+        -------
+        X : ndarray of shape (n, d)
+            The features of all rows.
+        y : ndarray of shape (n,) or (n, k), or None
+            The targets of all rows.
+        sample_weight : ndarray of shape (n,), or None
+            The weights of all rows.
+
+        Examples
+        --------
+        >>> import thetahat as th
+        >>> data = th.datasets.load_longley()
+        >>> X, y, weight = th.scan(data.path, target="TOTEMP").arrays()
+        >>> X.shape, y.shape, weight
+        ((16, 6), (16,), None)
+        """
+        blocks = list(self.blocks())
+        X = np.concatenate([block.X for block in blocks])
+        y = np.concatenate([block.targets for block in blocks]) if self.has_target else None
+        weight = np.concatenate([block.row_weights for block in blocks])
+        return (
+            X,
+            None if y is None else self.target_values(y),
+            weight if self.has_weight else None,
+        )
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        """Refuse the conversion that functions for arrays try, with the remedy."""
+        raise CapabilityError(
+            "These rows are a source that is read block by block, but an array in memory is "
+            "needed here. Load all rows with X, y, sample_weight = source.arrays()."
+        )
 
 
 @cache

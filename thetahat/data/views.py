@@ -16,8 +16,9 @@ import numpy as np
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.counts import counts
+from thetahat.data.summaries.counts import distinct_targets
 from thetahat.data.summaries.moments import dense_rows
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 
 
@@ -78,11 +79,23 @@ def relabelled(
 ) -> tuple[Source, LabelEncoding]:
     """Labels as the codes 0, 1, …, C−1 of their classes, and the encoding.
 
-    Without an encoding, one pass over the rows finds the classes. Cost: O(n log C).
+    Without an encoding, one pass over the rows finds the classes, those of rows of weight 0
+    included. Cost: O(n log C).
     """
-    if encoding is None:
-        encoding = LabelEncoding(counts(source).values)
-    return View.of(source, partial(_codes, encoding=encoding, dtype=source.dtype)), encoding
+    stored = source.labels
+    facts: dict[str, Any] = {"labels": None, "target_dtype": None}
+    if stored is not None:
+        known = stored.encoding
+        if encoding is None:
+            return View.of(source, as_given, **facts), known
+        change = partial(_recoded, known=known, encoding=encoding, dtype=source.dtype)
+        return View.of(source, change, **facts), encoding
+    if encoding is not None:
+        return View.of(source, _to_codes(encoding, source.dtype), **facts), encoding
+    values = LabelEncoding(distinct_targets(source))
+    _require_exact(source, values.classes)
+    view = View.of(source, _to_codes(values, source.dtype), **facts)
+    return view, LabelEncoding(source.target_values(values.classes))
 
 
 def reweighted(source: Source, factor: Callable[[Block], Array], *, lazy: bool = False) -> Source:
@@ -130,6 +143,31 @@ def _signs(block: Block, n_outputs: int, dtype: Any) -> Block:
     codes = np.asarray(block.y)
     own = codes[:, None] == np.arange(n_outputs) if n_outputs else codes == 1
     return replace(block, y=np.where(own, 1, -1).astype(dtype))
+
+
+def _require_exact(source: Source, classes: Array) -> None:
+    """Refuse whole numbers that may have been rounded to the same floating-point number."""
+    largest = float(np.abs(classes).max())
+    if source.target_dtype is not None and largest >= 2.0 ** (np.finfo(source.dtype).nmant + 1):
+        raise DataError(
+            f"The labels are whole numbers up to {largest:.0f}, which cannot be distinguished in "
+            f"{np.dtype(source.dtype).name}, the precision of X. Store the labels as text."
+        )
+
+
+def as_given(block: Block) -> Block:
+    """The rows as they are, for a view that differs in its facts only."""
+    return block
+
+
+def _to_codes(encoding: LabelEncoding, dtype: Any) -> Callable[[Block], Block]:
+    return partial(_codes, encoding=encoding, dtype=dtype)
+
+
+def _recoded(block: Block, known: LabelEncoding, encoding: LabelEncoding, dtype: Any) -> Block:
+    """Codes of other classes for the codes of the `known` ones."""
+    labels = known.decode(block.targets)
+    return replace(block, y=encoding.encode(labels).astype(dtype))
 
 
 def _codes(block: Block, encoding: LabelEncoding, dtype: Any) -> Block:

@@ -117,7 +117,13 @@ class Estimator(BaseEstimator):
         if not self._streams and not isinstance(source, InMemory | OnDevice):
             raise CapabilityError(
                 f"{who} needs its rows in memory, but these are read block by block. Load them "
-                "into memory, or use a model that reads blocks, such as LinearModel."
+                "with X, y, sample_weight = source.arrays(), or use a model that reads blocks, "
+                "such as LinearModel."
+            )
+        if supervised and source.labels is not None:
+            raise DataError(
+                f"{who} needs numbers as the target, but {source.labels.description}. Choose a "
+                "column of numbers, or use a classifier."
             )
         self._warn_column_vector(y)
         if is_frame(X):

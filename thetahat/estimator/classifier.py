@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from sklearn.base import ClassifierMixin
 from thetahat.data.class_weights import class_weighted
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.source import Source
-from thetahat.data.views import relabelled
+from thetahat.data.views import View, as_given, relabelled
 from thetahat.estimator.base import Estimator
+from thetahat.estimator.source_scores import accuracy_of_source, require_no_target_beside
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 
@@ -39,7 +41,7 @@ class LabelledEstimator(Estimator):
     ) -> Source:
         """As `_open`, with targets 0, …, C−1; sets ``classes_`` and applies the class weights."""
         if isinstance(X, Source) or y is None:
-            source, encoding = relabelled(self._open(X, y, sample_weight))
+            source, encoding = self._open_coded(X, y, sample_weight)
         else:
             labels = self._labels(y)
             encoding = LabelEncoding.of(labels)
@@ -59,6 +61,15 @@ class LabelledEstimator(Estimator):
             )
         self.classes_ = encoding.classes
         return class_weighted(source, encoding.classes, class_weight, type(self).__name__)
+
+    def _open_coded(
+        self, X: Any, y: Any, sample_weight: Any, encoding: LabelEncoding | None = None
+    ) -> tuple[Source, LabelEncoding]:
+        """A source whose targets are codes, and their encoding."""
+        if not isinstance(X, Source) or X.labels is None:
+            return relabelled(self._open(X, y, sample_weight), encoding)
+        codes = self._open(View.of(X, as_given, labels=None), y, sample_weight)
+        return relabelled(replace(codes, labels=X.labels), encoding)
 
     def _open_batch(
         self, X: Any, y: Any, classes: Any = None, *, most: int | None = None
@@ -112,3 +123,28 @@ class LabelledEstimator(Estimator):
 
 class Classifier(ClassifierMixin, LabelledEstimator):
     """A classifier with fitted ``classes_``."""
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Compute the accuracy, the share of correct labels. Cost: that of `predict`.
+
+        Formula: accuracy = Σ w·1[ŷ = y]/Σ w.
+
+        Parameters
+        ----------
+        X : array-like, table or Source of shape (n, d)
+            Rows to classify. A `Source` is read block by block and brings its own labels and
+            weights.
+        y : array-like of shape (n,), optional
+            True labels. Leave it out if X is a `Source`.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        score : float
+            Share of correct labels, between 0 and 1.
+        """
+        require_no_target_beside(X, y, sample_weight, type(self).__name__)
+        if isinstance(X, Source):
+            return accuracy_of_source(self, X)
+        return float(super().score(X, y, sample_weight=sample_weight))

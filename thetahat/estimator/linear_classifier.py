@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.in_memory import InMemory
+from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Source
 from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.linear import Linear
@@ -101,14 +101,23 @@ class LinearClassifier(Classifier, Linear):
 
 
 def require_two_weighted_classes(source: Source, classes: Array, who: str) -> None:
-    """Refuse rows in memory of which all that have a positive weight are of one class."""
-    if not isinstance(source, InMemory) or source.weight is None:
+    """Refuse rows of which all that have a positive weight are of one class.
+
+    Blocks are read until two classes are found, which is usually in the first one.
+    """
+    if not source.has_weight or isinstance(source, OnDevice):
         return
-    counted = np.asarray(source.y)[np.asarray(source.weight) > 0]
-    if counted.size and (counted == counted[0]).all():
+    first = None
+    for block in source.blocks():
+        counted = np.asarray(block.y)[np.asarray(block.row_weights) > 0]
+        if counted.size:
+            first = counted[0] if first is None else first
+            if (counted != first).any():
+                return
+    if first is not None:
         raise DataError(
             f"{who}: all rows of positive weight belong to one class, "
-            f"{classes.tolist()[int(counted[0])]!r}, but at least two classes are needed. Give "
+            f"{classes.tolist()[int(first)]!r}, but at least two classes are needed. Give "
             "rows of another class a positive weight."
         )
 

@@ -16,7 +16,6 @@ from sklearn.callback import with_callbacks
 from thetahat.data.class_weights import class_weighted
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.source import Source
-from thetahat.data.views import relabelled
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.stochastic import Stochastic
@@ -152,7 +151,7 @@ class StochasticClassifier(Stochastic, LinearClassifier):
         who = type(self).__name__
         try:
             if isinstance(X, Source) or y is None:
-                source = relabelled(self._open(X, y, sample_weight), encoding)[0]
+                source = self._open_coded(X, y, sample_weight, encoding)[0]
             else:
                 codes = encoding.encode(self._labels(y))
                 source = self._open(X, codes, sample_weight, check_finite=False)

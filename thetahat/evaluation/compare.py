@@ -121,7 +121,7 @@ class Comparison:
 def compare(
     models: Mapping[str, Any],
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     cv: Any = 5,
     scoring: Any = None,

@@ -122,7 +122,7 @@ class Evaluation:
 def evaluate(
     model: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     cv: Any = 5,
     scoring: Any = None,

@@ -9,7 +9,8 @@ from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from thetahat.data.column_targets import one_column
 from thetahat.data.resampling import bootstrap_indices
-from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.data.source import Source
+from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 
@@ -92,17 +93,23 @@ def _resamples(cv: str, n: int, random_state: Any) -> list[Fold]:
 
 def rows_in(X: Any) -> int:
     """The number of rows of an array, a table or a list."""
+    if isinstance(X, Source):
+        raise CapabilityError(
+            "X is a source that is read block by block, but rows have to be in memory to be split "
+            "into training and held-out rows. Load them with X, y, sample_weight = "
+            "source.arrays()."
+        )
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 def targets_of(X: Any, y: Any, who: str, *, several: bool = True) -> tuple[Any, Array]:
     """The targets, a single column as (n,), as they are and as an array; one for each row of X."""
+    n_rows = rows_in(X)
     given = one_column(y)
     targets = np.asarray(given)
-    if targets.shape[:1] != (rows_in(X),) or (targets.ndim > 1 and not several):
+    if targets.shape[:1] != (n_rows,) or (targets.ndim > 1 and not several):
         raise DataError(
-            f"{who}: X has {rows_in(X)} rows, but y has shape {targets.shape}. Give one target per "
-            "row."
+            f"{who}: X has {n_rows} rows, but y has shape {targets.shape}. Give one target per row."
         )
     return given, targets
 

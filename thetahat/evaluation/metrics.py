@@ -12,6 +12,9 @@ from typing import Any
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.metrics import get_scorer, get_scorer_names
 
+from thetahat.estimator.classifier import Classifier
+from thetahat.estimator.linear import LinearRegressor
+
 SHARES = (
     "accuracy",
     "average_precision",
@@ -42,13 +45,13 @@ def known_as(scorer: Any) -> str | None:
 
 
 def own_score(model: Any) -> str | None:
-    """The metric of a model's ``score`` method, if it is inherited from scikit-learn's mixins."""
+    """The metric of a model's ``score`` method, if it is that of scikit-learn's mixins."""
     while hasattr(model, "steps"):  # the score of a pipeline is the score of its last step
         model = model.steps[-1][1]
     score = getattr(type(model), "score", None)
-    if is_classifier(model) and score is ClassifierMixin.score:
+    if is_classifier(model) and score in (ClassifierMixin.score, Classifier.score):
         return "accuracy"
-    return "r2" if score is RegressorMixin.score else None
+    return "r2" if score in (RegressorMixin.score, LinearRegressor.score) else None
 
 
 def range_of(known: str | None) -> tuple[float, float]:

@@ -138,7 +138,7 @@ def search(
     model: Any,
     grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     cv: Any = 5,
     scoring: Any = None,

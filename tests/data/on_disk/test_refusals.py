@@ -110,7 +110,8 @@ def test_missing_columns_name_close_ones(tmp_path):
 def test_targets_of_another_length(tmp_path):
     write_npy(tmp_path / "rows.npy", columns(5))
     refused(tmp_path / "rows.npy", "5 rows", "has 4", target=np.zeros(4))
-    refused(tmp_path / "rows.npy", "type <U1", target=np.array(list("abcde")))
+    refused(tmp_path / "rows.npy", "5 rows", "has 4", target=np.array(list("abcd")))
+    refused(tmp_path / "rows.npy", "dtype <U1", weight=np.array(list("abcde")))
 
 
 def test_files_that_are_not_there(tmp_path):
@@ -192,7 +193,7 @@ def test_text_that_is_cut_wrongly(tmp_path):
     path.write_text("a,b,c\n1,2,3\n4,5\n")
     refused(path, "row 1", "2 fields", "3 are expected", "'4,5'")
     path.write_text("a;b;c\n1;2;3\n")
-    refused(path, "one column", "delimiter=';'", target="c")
+    refused(path, "one column", "delimiter=';'", delimiter=",")
     path.write_text("a,a\n1,2\n")
     refused(path, "columns 0 and 1", "'a'")
     path.write_text("1,2\n3,4\n")

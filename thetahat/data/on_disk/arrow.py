@@ -15,7 +15,10 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from thetahat.data.columns.variables import Variable, variables
 from thetahat.data.on_disk.reader import (
+    NO_LABELS,
+    Encodings,
     Reader,
     arrow_example,
     arrow_fields,
@@ -37,13 +40,23 @@ class ArrowReader(Reader):
                 mapped.release()
         return n_rows
 
-    def pieces(self, columns: Sequence[int], rows: int) -> Iterator[NDArray[Any]]:
+    def pieces(
+        self, columns: Sequence[int], rows: int, encodings: Encodings = NO_LABELS
+    ) -> Iterator[NDArray[Any]]:
         names, dtype = [self.fields[j].name for j in columns], self.dtype(columns)
+        labels = {self.fields[j].name: encoding for j, encoding in encodings.items()}
         with _open(self.path) as mapped:
             for batch in mapped.batches:
                 for start in range(0, batch.num_rows, rows):
-                    yield arrow_piece(batch.slice(start, rows), names, dtype)
+                    yield arrow_piece(batch.slice(start, rows), names, dtype, labels)
                     mapped.release()
+
+    def label_pieces(self, column: int, rows: int) -> Iterator[Variable]:
+        name = self.fields[column].name
+        with _open(self.path) as mapped:
+            for batch in mapped.batches:
+                yield variables(batch.column(name))[0]
+                mapped.release()
 
     def example(self, column: int) -> tuple[int, Any]:
         with _open(self.path) as mapped:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -31,9 +32,17 @@ class Choice:
 
 
 def choose_columns(
-    reader: Reader, features: Iterable[Key] | None, targets: Sequence[Key], weights: Sequence[Key]
+    reader: Reader,
+    features: Iterable[Key] | None,
+    targets: Sequence[Key],
+    weights: Sequence[Key],
+    *,
+    labels: bool,
 ) -> Choice:
-    """Find the columns, and check that they are distinct and hold numbers."""
+    """Find the columns, and check that they are distinct and hold numbers.
+
+    With `labels`, the target may hold text or categories instead.
+    """
     index = _index(reader)
     target_places = tuple(_place(reader, index, key, "target") for key in targets)
     weight_places = tuple(_place(reader, index, key, "weight") for key in weights)
@@ -48,7 +57,9 @@ def choose_columns(
     choice = Choice(places, target_places, weight_places)
     _require_distinct(reader, choice)
     for place in choice.columns:
-        _require_numbers(reader, place)
+        field = reader.fields[place]
+        if not (labels and place in target_places and field.kind is not None):
+            _require_numbers(reader, place, is_target=place in target_places)
     return choice
 
 
@@ -122,14 +133,19 @@ def _require_distinct(reader: Reader, choice: Choice) -> None:
         seen[place] = role
 
 
-def _require_numbers(reader: Reader, place: int) -> None:
+def _require_numbers(reader: Reader, place: int, *, is_target: bool) -> None:
     field = reader.fields[place]
-    if field.kind is not None and field.kind.is_number:
+    if field.holds_numbers:
         return
     what = "of type " + field.type_name if field.kind is None else field.kind.value
     row, value = reader.example(place)
+    if isinstance(value, str) and re.fullmatch(r"[-+]?\d*,\d+", value):
+        remedy = 'Pass decimal="," if its numbers have decimal commas'
+    elif is_target and field.kind is not None:
+        remedy = "Name one column as target=... for labels of text"
+    else:
+        remedy = "Leave it out with features=[...]"
     raise DataError(
         f"{reader.path}: column {reader.label(place)} is {what} (row {row} holds {value!r}), but "
-        "it must hold numbers. Leave it out with features=[...], or encode it and write the file "
-        "again."
+        f"it must hold numbers. {remedy}, or encode it and write the file again."
     )

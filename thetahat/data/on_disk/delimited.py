@@ -2,7 +2,8 @@
 
 The kinds of the columns are inferred from the first block. Numbers are then read as float64
 throughout, so a column may begin with integers and have fractions later. Empty fields, NA and NaN
-are missing values.
+are missing values. The delimiter is found from the first lines. Decimal commas are found from the
+first block, unless fields are separated by commas, where "1,234" may be 1234.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import codecs
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thetahat.data.columns.schema import Kind
-from thetahat.data.on_disk.reader import Field, Reader, arrow_fields, arrow_piece, require_rows
+from thetahat.data.columns.variables import Variable, variables
+from thetahat.data.on_disk.reader import (
+    NO_LABELS,
+    Encodings,
+    Field,
+    Reader,
+    arrow_fields,
+    arrow_piece,
+    require_rows,
+)
+from thetahat.data.on_disk.text_format import DELIMITERS, find_delimiter
 from thetahat.data.on_disk.utf8_file import is_utf8, utf8_file
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.optional import optional_import
 
 _BLOCK_BYTES = 1 << 20
-DELIMITERS = (",", ";", "\t", "|")
+_HEAD_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -35,6 +46,7 @@ class Dialect:
     delimiter: str
     header: bool
     encoding: str
+    decimal: str = "."
     block_bytes: int = _BLOCK_BYTES
     """Bytes parsed at a time; a line must fit."""
 
@@ -50,18 +62,36 @@ class DelimitedReader(Reader):
         with self._batches({first: _pyarrow().binary()}) as batches:
             return sum(int(batch.num_rows) for batch in batches)
 
-    def pieces(self, columns: Sequence[int], rows: int) -> Iterator[NDArray[Any]]:
+    def pieces(
+        self, columns: Sequence[int], rows: int, encodings: Encodings = NO_LABELS
+    ) -> Iterator[NDArray[Any]]:
         number, boolean = _pyarrow().float64(), _pyarrow().bool_()
-        chosen = [self.fields[j] for j in columns]
-        types = {field.name: boolean if field.kind is Kind.BOOLEAN else number for field in chosen}
+        text = _pyarrow().string()
+        types = {
+            self.fields[j].name: text
+            if j in encodings
+            else boolean
+            if self.fields[j].kind is Kind.BOOLEAN
+            else number
+            for j in columns
+        }
+        labels = {self.fields[j].name: encoding for j, encoding in encodings.items()}
         with self._batches(types) as batches:
             for batch in batches:
-                yield arrow_piece(batch, list(types), np.float64)
+                yield arrow_piece(batch, list(types), np.float64, labels)
+
+    def label_pieces(self, column: int, rows: int) -> Iterator[Variable]:
+        name = self.fields[column].name
+        with self._batches({name: _pyarrow().string()}) as batches:
+            for batch in batches:
+                yield variables(batch.column(name))[0]
 
     def example(self, column: int) -> tuple[int, Any]:
         with self._batches() as batches:
             values = next(batches).column(column).to_pylist()
-        strange = ((row, value) for row, value in enumerate(values) if not _is_number(value))
+        decimal = self.dialect.decimal
+        rows = enumerate(values)
+        strange = ((row, value) for row, value in rows if not _is_number(value, decimal))
         return next(strange, (0, None))
 
     def _batches(self, types: Mapping[str, Any] | None = None) -> AbstractContextManager[Any]:
@@ -70,29 +100,53 @@ class DelimitedReader(Reader):
 
 
 def open_delimited(
-    path: Path, *, delimiter: str, header: bool | None, encoding: str
+    path: Path,
+    *,
+    delimiter: str | None,
+    header: bool | None,
+    encoding: str,
+    decimal: str | None = None,
 ) -> DelimitedReader:
-    """Read the names and infer the kinds of the columns."""
-    _require_dialect(delimiter, encoding)
+    """Find the format, read the names and infer the kinds of the columns."""
+    _require_options(delimiter, encoding, decimal)
     try:
         head = _head(path)
     except OSError as failure:
         raise DataError(f"{path} cannot be decompressed: {failure}. Write it again.") from failure
     if not head.strip():
         raise DataError(f"{path} is empty. Give a file with a header line and at least one row.")
+    lines = head.decode(encoding, errors="replace").splitlines()
+    whole = lines[:-1] if len(head) >= _HEAD_BYTES and len(lines) > 1 else lines
+    chosen = delimiter or find_delimiter(whole, [d for d in DELIMITERS if d != decimal])
     longest = max(len(line) for line in head.splitlines())
-    dialect = Dialect(delimiter, header is not False, encoding, max(_BLOCK_BYTES, 4 * longest))
+    dialect = Dialect(
+        chosen, header is not False, encoding, decimal or ".", max(_BLOCK_BYTES, 4 * longest)
+    )
+    if decimal is None and chosen != "," and _has_decimal_commas(path, dialect):
+        dialect = replace(dialect, decimal=",")
     with _open(path, dialect) as batches:
         fields = arrow_fields(batches.schema)
         require_rows(path, any(batch.num_rows for batch in batches))
-    first_line = head.splitlines()[0].decode(encoding, errors="replace")
-    _require_delimiter(path, delimiter, fields, first_line)
-    if header is None and all(_is_number(field.name) for field in fields):
+    _require_delimiter(path, chosen, fields, lines[0])
+    if header is None and all(_is_number(field.name, dialect.decimal) for field in fields):
         raise DataError(
-            f"{path} begins with a line of numbers ({first_line[:40]!r}) where column names are "
+            f"{path} begins with a line of numbers ({lines[0][:40]!r}) where column names are "
             "expected. Pass header=False if it is a row, or header=True if these are names."
         )
     return DelimitedReader(path, fields, has_names=dialect.header, dialect=dialect)
+
+
+def _has_decimal_commas(path: Path, dialect: Dialect) -> bool:
+    """Whether a column of the first block holds numbers only if they have decimal commas.
+
+    If other columns have decimal points, the file is read with points.
+    """
+    types = []
+    for decimal in (".", ","):
+        with _open(path, replace(dialect, decimal=decimal)) as batches:
+            types.append([str(field.type) for field in batches.schema])
+    changes = {pair for pair in zip(*types, strict=True) if pair[0] != pair[1]}
+    return changes == {("string", "double")}
 
 
 @contextmanager
@@ -115,7 +169,10 @@ def _open(
                     delimiter=dialect.delimiter, newlines_in_values=True
                 ),
                 convert_options=csv.ConvertOptions(
-                    column_types=types, include_columns=None if types is None else list(types)
+                    column_types=types,
+                    include_columns=None if types is None else list(types),
+                    decimal_point=dialect.decimal,
+                    strings_can_be_null=True,
                 ),
             ) as batches,
         ):
@@ -160,9 +217,11 @@ def _explain(path: Path, dialect: Dialect, labels: Sequence[str], failure: str) 
     return f"{path} cannot be read as text delimited by {dialect.delimiter!r}: {failure}."
 
 
-def _require_dialect(delimiter: str, encoding: str) -> None:
-    if len(delimiter) != 1:
+def _require_options(delimiter: str | None, encoding: str, decimal: str | None) -> None:
+    if delimiter is not None and len(delimiter) != 1:
         raise ParameterError(f"delimiter={delimiter!r} must be a single character.")
+    if decimal not in (None, ".", ","):
+        raise ParameterError(f"decimal={decimal!r} must be '.' or ','.")
     try:
         codecs.lookup(encoding)
     except LookupError as failure:
@@ -187,14 +246,16 @@ def _head(path: Path, lines: int = 2, at_most: int = 1 << 26) -> bytes:
     head = b""
     with _pyarrow().input_stream(str(path)) as stream:
         while head.count(b"\n") < lines and len(head) < at_most:
-            more = stream.read(1 << 16)
+            more = stream.read(_HEAD_BYTES)
             if not more:
                 break
             head += more
     return head
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any, decimal: str) -> bool:
+    if decimal == "," and isinstance(value, str):
+        value = value.translate({ord("."): ",", ord(","): "."})
     try:
         float(value)
     except (TypeError, ValueError):

@@ -1,8 +1,8 @@
-"""Rows of one file in blocks that do not depend on the format.
+"""Rows of one file or several in blocks that do not depend on the format.
 
 Each format has its own pieces: row groups, record batches, a megabyte of text. They are combined to
-blocks of `rows_per_block` rows, the same blocks that the same numbers have in memory, so results
-are the same bit for bit. Only a block and a piece are in memory at a time.
+blocks of `rows_per_block` rows, the same blocks that the same numbers have in memory, so sums over
+rows are the same bit for bit. Only a block and a piece are in memory at a time.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class FileSource(Source):
     weight_beside: Beside | None = None
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.reader.path}, {self.n_features} columns>"
+        columns = "1 column" if self.n_features == 1 else f"{self.n_features} columns"
+        return f"<{type(self).__name__} {self.reader.path}, {columns}>"
 
     @cached_property
     def n_rows(self) -> int:
@@ -42,7 +43,12 @@ class FileSource(Source):
 
     def blocks(self) -> Iterator[Block]:
         rows = rows_per_block(self.n_features)
-        pieces = self.reader.pieces(self.choice.columns, rows)
+        encodings = {
+            column: self.labels.encoding
+            for column in self.choice.targets
+            if self.labels is not None
+        }
+        pieces = self.reader.pieces(self.choice.columns, rows, encodings)
         targets = repeat(None) if self.target_beside is None else self.target_beside.walk(rows)
         weights = repeat(None) if self.weight_beside is None else self.weight_beside.walk(rows)
         start, any_weight = 0, not self.has_weight
@@ -67,7 +73,7 @@ class FileSource(Source):
         """Split the columns by role, and check them."""
         first, last = len(self.choice.features), len(self.choice.features + self.choice.targets)
         X = np.ascontiguousarray(numbers[:, :first], dtype=self.dtype)
-        require_finite_block(X, start, self.schema, self.reader.path.name)
+        require_finite_block(X, start, self.schema, self.reader.origin)
         if self.choice.targets:
             target = numbers[:, first:last]
         if self.choice.weights:
@@ -100,7 +106,7 @@ class FileSource(Source):
         return weight
 
     def _origin(self, beside: Beside | None) -> str:
-        return self.reader.path.name if beside is None else beside.origin
+        return self.reader.origin if beside is None else beside.origin
 
 
 def rebatch(pieces: Iterable[NDArray[Any]], rows: int) -> Iterator[NDArray[Any]]:

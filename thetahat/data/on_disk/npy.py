@@ -14,8 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thetahat.data.columns.variables import kind_of_dtype
-from thetahat.data.on_disk.reader import Field, Reader, require_rows
+from thetahat.data.columns.variables import ArrayVariable, Variable, kind_of_dtype
+from thetahat.data.on_disk.reader import (
+    NO_LABELS,
+    Encodings,
+    Field,
+    Reader,
+    codes_of,
+    require_rows,
+)
 from thetahat.foundation.errors import DataError
 
 
@@ -36,12 +43,20 @@ class NpyReader(Reader):
     def count_rows(self) -> int:
         return self.n_rows
 
-    def pieces(self, columns: Sequence[int], rows: int) -> Iterator[NDArray[Any]]:
+    def pieces(
+        self, columns: Sequence[int], rows: int, encodings: Encodings = NO_LABELS
+    ) -> Iterator[NDArray[Any]]:
         dtype = self.dtype(columns)
         with open(self.path, "rb") as file:
             for start in range(0, self.n_rows, rows):
                 size = min(rows, self.n_rows - start)
-                yield self._read(file, columns, start, size, dtype)
+                yield self._read(file, columns, start, size, dtype, encodings)
+
+    def label_pieces(self, column: int, rows: int) -> Iterator[Variable]:
+        with open(self.path, "rb") as file:
+            for start in range(0, self.n_rows, rows):
+                records = self._numbers(file, start, min(rows, self.n_rows - start))
+                yield ArrayVariable(None, self._column(records, column))
 
     def example(self, column: int) -> tuple[int, Any]:
         with open(self.path, "rb") as file:
@@ -51,22 +66,37 @@ class NpyReader(Reader):
             return 0, records[self.fields[column].name][0].item()
 
     def _read(
-        self, file: Any, columns: Sequence[int], start: int, size: int, dtype: Any
+        self,
+        file: Any,
+        columns: Sequence[int],
+        start: int,
+        size: int,
+        dtype: Any,
+        encodings: Encodings,
     ) -> NDArray[Any]:
         if self.by_columns:
             piece = np.empty((size, len(columns)), dtype=dtype)
             for place, column in enumerate(columns):
                 piece[:, place] = self._numbers(file, column * self.n_rows + start, size)
             return piece
-        if self.row_type.names is not None:
+        if self.row_type.names is not None or encodings:
             records = self._numbers(file, start, size)
-            chosen = [records[self.fields[column].name] for column in columns]
+            chosen = [
+                codes_of(ArrayVariable(None, self._column(records, column)), encodings[column])
+                if column in encodings
+                else self._column(records, column)
+                for column in columns
+            ]
             return np.column_stack(chosen).astype(dtype, copy=False)
         width = len(self.fields)
         whole = self._numbers(file, start * width, size * width).reshape(size, width)
         if list(columns) != list(range(width)):
             whole = whole[:, list(columns)]
         return whole.astype(dtype, order="C", copy=False)
+
+    def _column(self, records: NDArray[Any], column: int) -> NDArray[Any]:
+        """A field of records, or a 1-D array itself."""
+        return records if self.row_type.names is None else records[self.fields[column].name]
 
     def _numbers(self, file: Any, first: int, count: int) -> NDArray[Any]:
         file.seek(self.offset + first * self.row_type.itemsize)

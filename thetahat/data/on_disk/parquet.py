@@ -13,7 +13,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from thetahat.data.columns.variables import Variable, variables
 from thetahat.data.on_disk.reader import (
+    NO_LABELS,
+    Encodings,
     Reader,
     arrow_example,
     arrow_fields,
@@ -33,11 +36,20 @@ class ParquetReader(Reader):
         with _open(self.path) as file:
             return int(file.metadata.num_rows)
 
-    def pieces(self, columns: Sequence[int], rows: int) -> Iterator[NDArray[Any]]:
+    def pieces(
+        self, columns: Sequence[int], rows: int, encodings: Encodings = NO_LABELS
+    ) -> Iterator[NDArray[Any]]:
         names, dtype = [self.fields[j].name for j in columns], self.dtype(columns)
+        labels = {self.fields[j].name: encoding for j, encoding in encodings.items()}
         with _open(self.path) as file:
             for batch in file.iter_batches(batch_size=rows, columns=names, use_threads=False):
-                yield arrow_piece(batch, names, dtype)
+                yield arrow_piece(batch, names, dtype, labels)
+
+    def label_pieces(self, column: int, rows: int) -> Iterator[Variable]:
+        name = self.fields[column].name
+        with _open(self.path) as file:
+            for batch in file.iter_batches(batch_size=rows, columns=[name], use_threads=False):
+                yield variables(batch.column(name))[0]
 
     def example(self, column: int) -> tuple[int, Any]:
         name = self.fields[column].name

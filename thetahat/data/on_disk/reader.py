@@ -7,7 +7,7 @@ between calls, so a source can be sent to another process and read by several th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.columns.schema import Kind
-from thetahat.data.columns.variables import arrow_kind, arrow_numbers
+from thetahat.data.columns.variables import Variable, arrow_kind, arrow_numbers, variables
 from thetahat.foundation.errors import DataError
+
+Encodings = Mapping[int, LabelEncoding]
+"""The encodings of columns of labels, by the numbers of the columns."""
+NO_LABELS: Encodings = {}
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,11 @@ class Field:
         """Whether it holds 32-bit floating point."""
         return self.type_name in ("float", "float32")
 
+    @property
+    def holds_numbers(self) -> bool:
+        """Whether its values are used as numbers."""
+        return self.kind is not None and self.kind.is_number
+
 
 @dataclass(frozen=True)
 class Reader(ABC):
@@ -49,12 +59,26 @@ class Reader(ABC):
         """The number of rows of the file."""
 
     @abstractmethod
-    def pieces(self, columns: Sequence[int], rows: int) -> Iterator[NDArray[Any]]:
-        """The chosen columns as (m, k) arrays of `dtype`; m is `rows` if the format allows it."""
+    def pieces(
+        self, columns: Sequence[int], rows: int, encodings: Encodings = NO_LABELS
+    ) -> Iterator[NDArray[Any]]:
+        """The chosen columns as (m, k) arrays of `dtype`; m is `rows` if the format allows it.
+
+        Columns of labels are read as the codes of their `encodings`, with NaN for missing labels.
+        """
+
+    @abstractmethod
+    def label_pieces(self, column: int, rows: int) -> Iterator[Variable]:
+        """The values of one column of labels, in pieces of about `rows` rows."""
 
     @abstractmethod
     def example(self, column: int) -> tuple[int, Any]:
         """Row and value of an entry that shows that the column does not hold numbers."""
+
+    @property
+    def origin(self) -> str:
+        """The name in error messages about single rows."""
+        return self.path.name
 
     def label(self, column: int) -> str:
         """The name or number of a column, for error messages."""
@@ -76,12 +100,29 @@ def arrow_fields(schema: Any) -> tuple[Field, ...]:
     return tuple(Field(entry.name, arrow_kind(entry.type), str(entry.type)) for entry in schema)
 
 
-def arrow_piece(batch: Any, names: Sequence[str], dtype: Any) -> NDArray[Any]:
+def arrow_piece(
+    batch: Any, names: Sequence[str], dtype: Any, encodings: Mapping[str, LabelEncoding]
+) -> NDArray[Any]:
     """The named columns of a record batch as one array."""
     piece = np.empty((batch.num_rows, len(names)), dtype=dtype, order="F")
     for place, name in enumerate(names):
-        piece[:, place] = arrow_numbers(batch.column(name))
+        values = batch.column(name)
+        piece[:, place] = (
+            codes_of(variables(values)[0], encodings[name])
+            if name in encodings
+            else arrow_numbers(values)
+        )
     return piece
+
+
+def codes_of(labels: Variable, encoding: LabelEncoding) -> NDArray[np.float64]:
+    """The codes of labels as numbers; NaN where a label is missing."""
+    distinct, which = labels.distinct()
+    codes = np.full(len(distinct) + 1, np.nan)  # the last one, at −1, stands for missing labels
+    used = np.unique(which[which >= 0])
+    if used.size:
+        codes[used] = encoding.encode([distinct[place] for place in used])
+    return codes[which]
 
 
 def arrow_example(batches: Iterable[Any], name: str) -> tuple[int, Any]:

@@ -1,7 +1,8 @@
-"""`scan`: a file as a source of rows, with a few blocks in memory at a time."""
+"""`scan`: files as a source of rows, with a few blocks in memory at a time."""
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -10,14 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.columns.schema import Kind
 from thetahat.data.on_disk.arrow import open_arrow
-from thetahat.data.on_disk.beside import Beside, beside
-from thetahat.data.on_disk.choice import Key, choose_columns, schema_of
+from thetahat.data.on_disk.beside import Beside, beside, whole_type
+from thetahat.data.on_disk.choice import Choice, Key, choose_columns, schema_of
 from thetahat.data.on_disk.delimited import open_delimited
 from thetahat.data.on_disk.file_source import FileSource
+from thetahat.data.on_disk.labels import FileLabels
 from thetahat.data.on_disk.npy import open_npy
 from thetahat.data.on_disk.parquet import open_parquet
 from thetahat.data.on_disk.reader import Reader
+from thetahat.data.on_disk.several_files import several_files
 from thetahat.data.source import Source
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
@@ -45,13 +49,27 @@ def scan(
     delimiter: str | None = None,
     header: bool | None = None,
     encoding: str = "utf-8",
+    decimal: str | None = None,
 ) -> Source:
-    """Open a file, which may be larger than memory, as the rows of a fit.
+    """Open a file, or several, which may be larger than memory, as the rows of a fit.
 
-    Only the first rows are read when the file is opened. Each pass of a fit then reads the file
+    Only the first rows are read when a file is opened. Each pass of a fit then reads the file
     once, a few blocks of about 4 MiB at a time, so memory does not grow with the number of rows.
-    The blocks are the same as for an array in memory, so the coefficients are the same bit for bit.
     Numbers are checked as they are read.
+
+    The blocks are the same as for an array in memory, and sums over rows are added in the same
+    order, so most models have the same coefficients as in memory, bit for bit. With more columns
+    than rows, other methods are used in memory, and the coefficients agree up to rounding, or to
+    the tolerance of an iterative solver.
+    `HuberRegressor` and `LinearSVC` start from a fit to some of the rows if these are in memory,
+    so the coefficients agree to the tolerance of the fit. `SGDClassifier`, `SGDRegressor` and
+    `Perceptron` shuffle the rows of a file within each block instead of as a whole, so the
+    coefficients differ as they do between two seeds; with ``shuffle=False`` they agree up to
+    rounding.
+
+    `fit`, `predict` and `score` accept the source in place of X, y and sample_weight. Methods that
+    split the rows, such as cross-validation, need them in memory: ``X, y, sample_weight =
+    source.arrays()`` loads them.
 
     Formula: Σᵢ wᵢ ℓ(yᵢ, f(xᵢ)), added up block by block. Cost: O(d) to open, O(n·d) time and
     O(block) memory per pass (for a compressed Arrow file, O(largest record batch)).
@@ -61,11 +79,14 @@ def scan(
     path : str or path
         The file: `.npy` (a 2-D or structured array), text (`.csv`, `.tsv`, also `.csv.gz`),
         `.parquet`, or Arrow (`.arrow`, `.feather`, `.ipc`). All but `.npy` need
-        ``pip install "thetahat[table]"``.
+        ``pip install "thetahat[table]"``. A pattern such as "part-*.parquet" opens all files that
+        match it, in the sorted order of their names, as one table. They need the same columns in
+        the same order.
     target : column name or number, list of them, path or array, optional
         The target: a column of the file, a list of columns for several outputs, the path of a
         second `.npy` file, or an array with one entry per row. Column numbers count from 0, or
-        from the end if they are negative.
+        from the end if they are negative. A single target may hold labels (text, categories or
+        Booleans) for a classifier; one more pass over the file then finds the classes.
     weight : column name or number, path or array, optional
         The row weights: a column of the file, the path of a second `.npy` file, or an array with
         one entry per row.
@@ -74,13 +95,18 @@ def scan(
     format : {"npy", "csv", "tsv", "parquet", "arrow"}, optional
         The format of the file. By default it follows from the ending of its name.
     delimiter : str, optional
-        The character that separates the fields of a text file. By default a comma, or a tab for
-        `.tsv`.
+        The character that separates the fields of a text file. By default a tab for `.tsv`. For
+        other files it is found from the first lines, among comma, semicolon, tab and "|": the one
+        that splits most lines into the same number of fields.
     header : bool, optional
         Whether the first line of a text file holds column names. By default it must, and a first
         line of numbers raises an error.
     encoding : str, default="utf-8"
         The character encoding of a text file, such as "utf-8" or "latin-1".
+    decimal : {".", ","}, optional
+        The decimal mark of the numbers in a text file. By default it is a comma if columns of the
+        first rows are numbers only with decimal commas and no column has decimal points.
+        Otherwise, and always if the fields are separated by commas, it is a point.
 
     Returns
     -------
@@ -95,33 +121,69 @@ def scan(
     >>> source.n_rows, source.schema.names
     (16, ('GNPDEFL', 'GNP', 'UNEMP', 'ARMED', 'POP', 'YEAR'))
     """
-    reader = _open(_existing(path), format, delimiter, header, encoding)
+    options = (format, delimiter, header, encoding, decimal)
+    files = _files(path)
+    reader = several_files(Path(path), [_open(file, *options) for file in files])
     target_columns, target_beside = _split(target, reader, "target")
     weight_columns, weight_beside = _split(weight, reader, "weight")
     if len(weight_columns) > 1 or (weight_beside is not None and weight_beside.width):
         raise DataError(f"{reader.path}: weight must be a single column. Name one.")
-    several = len(target_columns) if isinstance(target, list | tuple) else 0
-    choice = choose_columns(reader, features, target_columns, weight_columns)
+    is_list = isinstance(target, list | tuple)
+    choice = choose_columns(reader, features, target_columns, weight_columns, labels=not is_list)
     source = FileSource(
         reader=reader,
         choice=choice,
         target_beside=target_beside,
         weight_beside=weight_beside,
         n_features=len(choice.features),
-        n_outputs=several if target_beside is None else target_beside.width,
+        n_outputs=(len(target_columns) if is_list else 0)
+        if target_beside is None
+        else target_beside.width,
         dtype=np.dtype(reader.dtype(choice.features)),
         schema=schema_of(reader, choice.features),
         has_target=target is not None,
         has_weight=weight is not None,
+        **_stored_target(reader, choice, target_beside),
     )
     _require_same_rows(source)
     return source
 
 
+def _stored_target(reader: Reader, choice: Choice, other: Beside | None) -> dict[str, Any]:
+    """The type of a target of whole numbers or Booleans, or its labels."""
+    if other is not None:
+        return {"target_dtype": other.dtype, "labels": other.labels}
+    if len(choice.targets) != 1:
+        return {}
+    (column,) = choice.targets
+    field = reader.fields[column]
+    if not field.holds_numbers:
+        return {"labels": FileLabels(reader, column)}
+    is_whole = field.kind in (Kind.DISCRETE, Kind.BOOLEAN)
+    return {"target_dtype": whole_type(field.type_name) if is_whole else None}
+
+
+def _files(path: str | os.PathLike[str]) -> list[Path]:
+    """The file itself, or all files that match a pattern."""
+    pattern = Path(path).expanduser()
+    if not glob.has_magic(str(pattern)) or pattern.exists():
+        return [_existing(path)]
+    files = sorted(Path(file) for file in glob.glob(str(pattern), recursive=True))
+    files = [file for file in files if not file.is_dir()]
+    if not files:
+        raise FileNotFoundError(
+            f"No file matches the pattern {str(path)!r}; looked in {pattern.parent}."
+        )
+    return [_existing(file) for file in files]
+
+
 def _existing(path: str | os.PathLike[str]) -> Path:
     file = Path(path).expanduser()
     if file.is_dir():
-        raise DataError(f"{file} is a directory. Name a file in it.")
+        raise DataError(
+            f"{file} is a directory. Name a file in it, or several with a pattern such as "
+            f"{str(file / '*.parquet')!r}."
+        )
     if not file.exists():
         others = [other.name for other in file.parent.iterdir()] if file.parent.is_dir() else []
         near = get_close_matches(file.name, others, n=3)
@@ -135,7 +197,12 @@ def _existing(path: str | os.PathLike[str]) -> Path:
 
 
 def _open(
-    path: Path, format: str | None, delimiter: str | None, header: bool | None, encoding: str
+    path: Path,
+    format: str | None,
+    delimiter: str | None,
+    header: bool | None,
+    encoding: str,
+    decimal: str | None,
 ) -> Reader:
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in _PACKED]
     kind = format or _FORMATS.get(suffixes[-1] if suffixes else "", "")
@@ -149,8 +216,10 @@ def _open(
                 )
             return reader
         case "csv" | "tsv":
-            separator = delimiter or ("\t" if kind == "tsv" else ",")
-            return open_delimited(path, delimiter=separator, header=header, encoding=encoding)
+            separator = delimiter or ("\t" if kind == "tsv" else None)
+            return open_delimited(
+                path, delimiter=separator, header=header, encoding=encoding, decimal=decimal
+            )
         case "parquet":
             return open_parquet(path)
         case "arrow":

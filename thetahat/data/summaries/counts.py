@@ -45,3 +45,24 @@ def _summarise(block: Block) -> Counts:
     weight = to_host(block.row_weights)
     values, places = np.unique(y[weight > 0], return_inverse=True)
     return Counts(values, np.bincount(places, weights=weight[weight > 0], minlength=len(values)))
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """Distinct values in ascending order."""
+
+    values: Array
+
+    def merge(self, other: Distinct) -> Distinct:
+        """The distinct values of both sets of rows."""
+        return Distinct(np.union1d(self.values, other.values))
+
+
+def distinct_targets(source: Source) -> Array:
+    """The distinct targets over all rows of a source, rows of weight 0 included."""
+    return source.reduce(_distinct).values
+
+
+def _distinct(block: Block) -> Distinct:
+    assert block.y is not None
+    return Distinct(np.unique(to_host(block.y)))

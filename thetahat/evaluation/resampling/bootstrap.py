@@ -170,6 +170,8 @@ class _Data:
                     "memory. Use resample='rows'."
                 )
             return cls(X, np.asarray(y), int(n), by_weight=False, by_residuals=True)
+        if isinstance(X, Source) and is_classifier(model) and X.has_target:
+            y = X.map_rows(lambda block: block.targets)  # to see which classes a resample holds
         if isinstance(X, list):
             X = np.asarray(X)
         y = np.asarray(y) if isinstance(y, list) else y

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from thetahat.data.on_disk.delimited import DELIMITERS
+from thetahat.data.on_disk.text_format import find_delimiter
 from thetahat.data.on_disk.utf8_file import is_utf8, utf8_file
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.optional import optional_import
@@ -192,7 +192,7 @@ def _dialect(
         )
     text = _decoded(path, head, encoding)
     lines = text.splitlines()
-    chosen = delimiter or _guessed_delimiter(lines if len(head) < SAMPLE else lines[:-1] or lines)
+    chosen = delimiter or find_delimiter(lines if len(head) < SAMPLE else lines[:-1] or lines)
     names = next(csv.reader(io.StringIO(text), delimiter=chosen))
     longest = max(len(line) for line in head.splitlines())
     dialect = Dialect(chosen, encoding, tuple(names), longest)
@@ -212,19 +212,6 @@ def _not_text(path: str, encoding: str, place: int, byte: int) -> str:
         f"{_called(path)} is not {encoding} text (byte {byte:#04x} at position {place:,}). Name "
         "its encoding, for example --encoding latin-1, or save it as UTF-8."
     )
-
-
-def _guessed_delimiter(lines: list[str]) -> str:
-    """The delimiter that splits most lines into the same number of fields, and the most."""
-    best, most = ",", (0.0, 1)
-    for delimiter in DELIMITERS:
-        counts = Counter(len(row) for row in csv.reader(lines[:200], delimiter=delimiter) if row)
-        if not counts:
-            continue
-        width, rows = counts.most_common(1)[0]
-        if width > 1 and (rows / counts.total(), width) > most:
-            best, most = delimiter, (rows / counts.total(), width)
-    return best
 
 
 class _Restarted(io.RawIOBase):

@@ -21,6 +21,11 @@ from thetahat.estimator.linear_classifier import (
     without_common_scores,
 )
 from thetahat.estimator.parameters import at_least, boolean, none, whole
+from thetahat.estimator.source_scores import (
+    accuracy_of_source,
+    r2_of_source,
+    require_no_target_beside,
+)
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named as named_loss
 from thetahat.mathematics.losses.base import Loss, Targets
@@ -296,15 +301,16 @@ class LinearModel(LikelihoodInference, LabelledEstimator, Linear):
         found = self.predict_mean(X)
         return found if found.ndim == 2 else np.column_stack([1 - found, found])
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the accuracy for losses of classes, and R² for all others. Cost: O(n d).
 
         Parameters
         ----------
-        X : array-like, sparse or table of shape (n, d)
-            The rows to predict.
-        y : array-like of shape (n,)
-            The true targets of these rows.
+        X : array-like, sparse, table or Source of shape (n, d)
+            The rows to predict. A `Source` is read block by block and brings its own target and
+            weights.
+        y : array-like of shape (n,), optional
+            The true targets of these rows. Leave it out if X is a `Source`.
         sample_weight : array-like of shape (n,), optional
             Row weights; a row of weight 2 counts as two rows.
 
@@ -314,6 +320,9 @@ class LinearModel(LikelihoodInference, LabelledEstimator, Linear):
         """
         from sklearn.metrics import accuracy_score, r2_score
 
+        require_no_target_beside(X, y, sample_weight, "LinearModel")
+        if isinstance(X, Source):
+            return accuracy_of_source(self, X) if _classifies(self) else r2_of_source(self, X)
         metric = accuracy_score if _classifies(self) else r2_score
         return float(metric(y, self.predict(X), sample_weight=sample_weight))
 

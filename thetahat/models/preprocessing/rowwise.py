@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from thetahat.data.columns.schema import Schema
+from thetahat.data.in_memory import InMemory
+from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Block, Source
 from thetahat.data.validation import as_source
+from thetahat.data.views import View
 from thetahat.estimator.base import Estimator
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.memory import require_memory
@@ -51,7 +56,7 @@ class RowwiseTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator, ABC)
             The fitted transformer.
         """
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Any) -> Any:
         """Transform every row. Cost: one pass over X, and the memory of the result.
 
         Parameters
@@ -61,10 +66,16 @@ class RowwiseTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator, ABC)
 
         Returns
         -------
-        array of shape (n, n_features_out)
-            The transformed rows in the precision of X; a table if requested by ``set_output``.
+        array or Source of shape (n, n_features_out)
+            The transformed rows in the precision of X; a table if requested by ``set_output``. A
+            `Source` on disk with a target gives a `Source` with the same target, whose rows are
+            transformed as they are read, so that a pipeline can be fitted to a file.
         """
         source = self._open_again(X)
+        if source.has_target and not isinstance(source, InMemory | OnDevice):
+            return View.of(
+                source, self._change_block, n_features=self._n_features_out, schema=Schema()
+            )
         width, size = self._n_features_out, np.dtype(source.dtype).itemsize
         require_memory(
             # Twice, for the blocks and for the whole result.
@@ -72,9 +83,10 @@ class RowwiseTransformer(OneToOneFeatureMixin, TransformerMixin, Estimator, ABC)
             f"{type(self).__name__}: {source.n_rows} rows of {width} features",
             self._too_large,
         )
-        return source.map_rows(
-            lambda block: self._transform_block(block).astype(block.X.dtype, copy=False)
-        )
+        return source.map_rows(lambda block: self._change_block(block).X)
+
+    def _change_block(self, block: Block) -> Block:
+        return replace(block, X=self._transform_block(block).astype(block.X.dtype, copy=False))
 
     def _open_result(self, X: Any) -> Source:
         """Validated rows for `inverse_transform`."""

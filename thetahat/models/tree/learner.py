@@ -127,7 +127,8 @@ class TreeLearner(Estimator):
 def _in_memory(source: Source, who: str) -> InMemory:
     if not isinstance(source, InMemory):
         raise CapabilityError(
-            f"{who} needs its rows in memory, but this source reads them in blocks. Load the data "
-            "first, or use a model that supports sources on disk, such as LinearModel."
+            f"{who} needs its rows in memory, but this source reads them in blocks. Load them "
+            "with X, y, sample_weight = source.arrays(), or use a model that reads blocks, such as "
+            "LinearModel."
         )
     return source

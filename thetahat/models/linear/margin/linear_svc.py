@@ -63,7 +63,8 @@ class LinearSVC(Sparsifies, CostAndBias, WatchedSolver, LinearClassifier):
     `LinearModel(loss="hinge")` does not penalise it.
 
     Cost: O(n d²) for each of a few Newton steps; O(n d) per iteration of coordinate descent if
-    there are many columns.
+    there are many columns. Newton's method starts from the solution for some of the rows if these
+    are in memory, so the coefficients from a `Source` agree to `tol`, not bit for bit.
 
     Parameters
     ----------

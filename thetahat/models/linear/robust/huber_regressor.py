@@ -46,7 +46,9 @@ class HuberRegressor(WatchedSolver, OneTargetRegressor):
     The solver is Newton's method on all parameters. The Gram matrix is formed once and corrected
     for the rows whose residual crosses ε·σ.
 
-    Cost: O(n d²) once and O(n d) for each of 3 to 10 iterations, in memory or out of core.
+    Cost: O(n d²) once and O(n d) for each of 3 to 10 iterations, in memory or out of core. Many
+    rows in memory are fitted from the solution for a tenth of them; rows of a `Source` are fitted
+    from the least-squares solution, so both coefficients agree to `tol`, not bit for bit.
 
     Parameters
     ----------

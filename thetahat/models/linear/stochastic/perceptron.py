@@ -22,7 +22,9 @@ class Perceptron(StochasticClassifier):
     the rest. The updates are stochastic gradient steps of the loss [−m]₊; a penalty also shrinks w
     at every row.
 
-    Cost: O(non-zero entries of X) per epoch and class, O(d) memory per class.
+    Cost: O(non-zero entries of X) per epoch and class, O(d) memory per class. Rows of a `Source`
+    are shuffled within each block instead of as a whole, so the coefficients from a file differ
+    from those in memory unless ``shuffle=False``.
 
     Parameters
     ----------

@@ -39,9 +39,11 @@ class SGDClassifier(ScheduleParameters, StochasticClassifier):
     columns to similar ranges first; otherwise the steps may diverge, which a warning or an error
     reports.
 
-    Cost: O(non-zero entries of X) per epoch and class, O(d) memory per class. Rows in memory are
-    shuffled as a whole; rows of a `Source` are shuffled within each block, with one pass over the
-    file per epoch.
+    Cost: O(non-zero entries of X) per epoch and class, O(d) memory per class.
+
+    Rows in memory are shuffled as a whole; rows of a `Source` are shuffled within each block, with
+    one pass over the file per epoch. The coefficients from a file therefore differ from those in
+    memory as they do between two seeds; with ``shuffle=False`` they agree up to rounding.
 
     Parameters
     ----------

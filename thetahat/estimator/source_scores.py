@@ -1,0 +1,121 @@
+"""R² and accuracy on the rows of a source, in one pass of which each block is predicted once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Block, Source
+from thetahat.foundation.errors import DataError
+from thetahat.foundation.types import Array
+
+
+@dataclass(frozen=True)
+class _Errors:
+    """Sums of squares of the columns of y: about their mean, and of the residuals."""
+
+    weight: float
+    mean: Array
+    spread: Array
+    residual: Array
+
+    def merge(self, other: _Errors) -> _Errors:
+        total = self.weight + other.weight
+        if not total > 0:
+            return self
+        apart = other.mean - self.mean
+        share = other.weight / total
+        return _Errors(
+            total,
+            self.mean + apart * share,
+            self.spread + other.spread + apart**2 * self.weight * share,
+            self.residual + other.residual,
+        )
+
+
+@dataclass(frozen=True)
+class _Hits:
+    """The total weight, and the weight of the rows that are predicted correctly."""
+
+    weight: float
+    correct: float
+
+    def merge(self, other: _Hits) -> _Hits:
+        return _Hits(self.weight + other.weight, self.correct + other.correct)
+
+
+def r2_of_source(model: Any, source: Source) -> float:
+    """R² = 1 − Σ w(y − ŷ)² / Σ w(y − ȳ)², averaged over the targets. Cost: one pass.
+
+    As in scikit-learn, the score of a constant target is 1 if it is predicted exactly, else 0.
+    """
+    _require_target(model, source)
+    found = source.reduce(partial(_errors, model=model, source=source))
+    _require_weight(found.weight)
+    constant = found.spread == 0
+    ratio = found.residual / np.where(constant, 1.0, found.spread)
+    scores = np.where(constant, np.where(found.residual == 0, 1.0, 0.0), 1.0 - ratio)
+    return float(scores.mean())
+
+
+def accuracy_of_source(model: Any, source: Source) -> float:
+    """The share of the weight of rows whose label is predicted correctly. Cost: one pass."""
+    _require_target(model, source)
+    found = source.reduce(partial(_hits, model=model, source=source))
+    _require_weight(found.weight)
+    return found.correct / found.weight
+
+
+def _errors(block: Block, model: Any, source: Source) -> _Errors:
+    y = np.asarray(block.y, dtype=np.float64).reshape(block.n_rows, -1)
+    weight = np.asarray(block.row_weights, dtype=np.float64)
+    predicted = np.asarray(_predicted(model, block, source)).reshape(y.shape)
+    total = float(weight.sum())
+    mean = weight @ y / total if total > 0 else np.zeros(y.shape[1])
+    return _Errors(total, mean, weight @ (y - mean) ** 2, weight @ (y - predicted) ** 2)
+
+
+def _hits(block: Block, model: Any, source: Source) -> _Hits:
+    labels = source.target_values(np.asarray(block.y))
+    weight = block.row_weights
+    correct = np.asarray(_predicted(model, block, source)) == labels
+    return _Hits(float(weight.sum()), float(weight[correct].sum()))
+
+
+def _predicted(model: Any, block: Block, source: Source) -> Array:
+    rows = InMemory(
+        X=block.X, n_features=source.n_features, dtype=source.dtype, schema=source.schema
+    )
+    predicted: Array = model.predict(rows)
+    return predicted
+
+
+def _require_target(model: Any, source: Source) -> None:
+    if not source.has_target:
+        raise DataError(
+            f"{type(model).__name__}.score needs a target, but the source has none. Open it with "
+            "th.scan(path, target=...)."
+        )
+
+
+def require_no_target_beside(X: Any, y: Any, sample_weight: Any, who: str) -> None:
+    """Refuse targets and weights that are given beside a source, and missing ones without it."""
+    if isinstance(X, Source) and (y is not None or sample_weight is not None):
+        raise DataError(
+            f"{who}.score: a source holds its own y and sample_weight. Name them when it is "
+            "opened: th.scan(path, target=..., weight=...)."
+        )
+    if not isinstance(X, Source) and y is None:
+        raise DataError(f"{who}.score needs the true targets: score(X, y).")
+
+
+def _require_weight(weight: float) -> None:
+    if not weight > 0:
+        raise DataError(
+            "All sample weights are zero, so no row counts. Give at least one row a positive "
+            "weight."
+        )
