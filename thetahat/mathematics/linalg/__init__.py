@@ -1,6 +1,7 @@
 """Linear algebra for least squares: covariances, condition numbers, whitening and derivatives."""
 
 from thetahat.mathematics.linalg.condition import condition_number, digits_lost, effective_rank
+from thetahat.mathematics.linalg.conjugate_gradient import conjugate_gradient
 from thetahat.mathematics.linalg.covariance import (
     correlation,
     covariance,
@@ -22,6 +23,7 @@ from thetahat.mathematics.linalg.whitening import (
 
 __all__ = [
     "condition_number",
+    "conjugate_gradient",
     "correlation",
     "covariance",
     "cross_covariance",

@@ -41,7 +41,8 @@ class LinearFit:
     coef: Array
     intercept: Array
     solver: str
-    rank: int
+    rank: int | None
+    """None if the columns are too many to find out."""
     condition: float
     residual: Array
     """Σ w (y − ŷ)² + τ‖β‖² for each output: the objective."""
@@ -137,6 +138,13 @@ def pseudo_inverse(about: Moments, ridge: float | Array = 0.0) -> LinearFit:
     condition = float(np.sqrt(values[-1] / values[kept][0])) if kept.any() else float("inf")
     gamma = coef * system.scale[:, None]
     return system.fit(gamma, "pseudo_inverse", int(kept.sum()), condition, None)
+
+
+def rank_of(about: Moments) -> int:
+    """The rank of the scaled columns, from the eigenvalues of their Gram matrix. Cost: O(d³)."""
+    with one_blas_thread():
+        values = np.linalg.eigvalsh(NormalEquations.of(about).A)
+    return int((values > about.n_features * EPSILON * max(values[-1], 0.0)).sum())
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from thetahat.mathematics.optimizers.loop import Method
+
 LEAST_SQUARES = {
     "augmented": "qr",
     "sparse_cg": "lsqr",
@@ -22,6 +24,8 @@ GENERALIZED = {
 the size of the problem."""
 
 
-def least_squares_solver(name: str, *, positive: bool) -> str:
+def least_squares_solver(name: str | Method, *, positive: bool) -> str | Method:
     """The solver that a name stands for; scikit-learn's "lbfgs" is the one that takes β ≥ 0."""
+    if isinstance(name, Method):
+        return name
     return "auto" if positive and name == "lbfgs" else LEAST_SQUARES.get(name, name)

@@ -32,6 +32,7 @@ from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg import least_squares as direct
 from thetahat.mathematics.linalg.condition import digits_lost
+from thetahat.mathematics.linalg.conjugate_gradient import conjugate_gradient
 from thetahat.mathematics.linalg.least_squares import LinearFit
 from thetahat.mathematics.linalg.lsqr import lsqr
 from thetahat.mathematics.linalg.refinement import refined
@@ -45,6 +46,10 @@ ON_DEVICE = ("cholesky", "pseudo_inverse", "qr", "svd")
 """Solvers whose passes over the rows run wherever the rows are."""
 GRAM_IS_ENOUGH = 1e3
 REFINED_GRAM_IS_ENOUGH = 1e6
+BY_PRODUCTS = {"lsqr": lsqr, "conjugate_gradient": conjugate_gradient}
+"""Solvers that need products with X alone."""
+WIDEST_RANK = 500
+"""Columns up to which the rank is found beside a solver that does not need the d × d matrix."""
 WIDEST_GRAM = 6000
 """Columns up to which the d × d system is formed; beyond, products alone are used."""
 WIDEST_SPARSE_GRAM = 2000
@@ -110,8 +115,8 @@ def direct_least_squares(
         )
     if positive:
         return _non_negative(source, ridge, intercept, solver)
-    if choice.solver == "lsqr":
-        return _by_lsqr(source, choice, ridge, intercept, tolerance, max_steps, watch)
+    if choice.solver in BY_PRODUCTS:
+        return _by_products(source, choice, ridge, intercept, tolerance, max_steps, watch)
     if choice.solver == "dual":
         fit = _dual(source, ridge, intercept)
         return LeastSquares(fit, _solution(fit, choice.reason))
@@ -213,6 +218,7 @@ def _with_digits(fit: LinearFit, source: Source, about: Moments, ridge: float) -
 def _loss_of_digits(fit: LinearFit, about: Moments) -> str:
     """What to say when the data leave the answer fewer than six digits; empty otherwise."""
     squared = fit.solver in ("cholesky", "pseudo_inverse")
+    assert fit.rank is not None
     if fit.refined or (fit.rank < about.n_features and not squared):
         return ""
     kept = -np.log10(EPSILON) - digits_lost(max(fit.condition, 1.0), fit.solver)
@@ -269,7 +275,7 @@ class _Sum:
         return _Sum(self.total + other.total)
 
 
-def _by_lsqr(
+def _by_products(
     source: Source,
     choice: Choice,
     ridge: float,
@@ -278,7 +284,10 @@ def _by_lsqr(
     max_steps: int | None,
     watch: Watch | None,
 ) -> LeastSquares:
-    """LSQR on the centred, weighted rows; centring is implicit, so sparse rows stay sparse."""
+    """LSQR or conjugate gradients on the centred, weighted rows.
+
+    Centring is implicit, so sparse rows stay sparse.
+    """
     source.require_finite()
     about = means(source)
     d = source.n_features
@@ -300,7 +309,7 @@ def _by_lsqr(
             return np.append(theta, level - x_mean @ theta)[:, None]
 
         with watch_through(watch, back) as inner:
-            return lsqr(
+            return BY_PRODUCTS[choice.solver](
                 product,
                 adjoint,
                 column,
@@ -317,8 +326,8 @@ def _by_lsqr(
     fit = LinearFit(
         coef=coef,
         intercept=y_mean - x_mean @ coef,
-        solver="lsqr",
-        rank=d,
+        solver=choice.solver,
+        rank=_small_rank(source, intercept),
         condition=float("nan"),
         residual=np.array([solution.value for solution in found]),
     )
@@ -328,8 +337,16 @@ def _by_lsqr(
         reason=choice.reason,
         steps=max(one.steps for one in found),
         value=float(fit.residual.sum()),
+        rank=fit.rank,
     )
     return LeastSquares(fit, solution)
+
+
+def _small_rank(source: Source, intercept: bool) -> int | None:
+    """The rank, where the d × d matrix that it takes costs little; None otherwise."""
+    if source.n_features > WIDEST_RANK:
+        return None
+    return direct.rank_of(_moments(source, intercept))
 
 
 def _root(block: Block) -> Array:

@@ -242,5 +242,6 @@ def _sensible_size(about: Moments) -> int:
     """All columns, or a third of the rank if the columns fit y without residual."""
     fit, d = pseudo_inverse(about), about.n_features
     total = float(about.scatter[d, d] * about.unit[d] ** 2)
+    assert fit.rank is not None
     saturated = fit.rank < d and float(fit.residual[0]) <= 1e-9 * total
     return max(1, fit.rank // 3) if saturated else d
