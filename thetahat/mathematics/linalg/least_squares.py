@@ -47,6 +47,8 @@ class LinearFit:
     residual: Array
     """Σ w (y − ŷ)² + τ‖β‖² for each output: the objective."""
     factor: Array | None = None
+    dual: Array | None = None
+    """α (n × k) with β = Xᵀα on centred rows, if the dual was solved."""
     refined: bool = False
     """Whether iterative refinement restored the digits that the factorisation lost."""
 
@@ -280,6 +282,9 @@ def dual(
 ) -> LinearFit:
     """β = Xᵀα with (XXᵀ + τI)α = y: n × n instead of d × d; least norm if τ = 0.
 
+    With weights, X and y are the rows times √w, and the α that is returned is √w times the
+    solution, so that β = Xᵀα for the rows themselves.
+
     Eigenvalues of XXᵀ at rounding level are dropped, so repeated rows cause no problem.
     """
     y = y if y.ndim == 2 else y[:, None]
@@ -307,6 +312,7 @@ def dual(
         rank=rank,
         condition=condition,
         residual=residual,
+        dual=root[:, None] * alpha,
     )
 
 

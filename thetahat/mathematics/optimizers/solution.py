@@ -73,8 +73,8 @@ class Solution:
     rank : int or None
         Effective rank of the linear system, if a direct solver computed it.
     multipliers : array or None
-        Dual variable of each row, if the dual was solved. It is 0 for rows that do not influence
-        the solution.
+        Dual variable of each row, if the dual was solved; one column for each target if there are
+        several. It is 0 for rows that do not influence the solution.
 
     Examples
     --------

@@ -24,6 +24,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import Moments, means, moments
+from thetahat.data.views import held
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, IllConditionedWarning
 from thetahat.foundation.memory import require_memory
@@ -119,7 +120,9 @@ def direct_least_squares(
         return _by_products(source, choice, ridge, intercept, tolerance, max_steps, watch)
     if choice.solver == "dual":
         fit = _dual(source, ridge, intercept)
-        return LeastSquares(fit, _solution(fit, choice.reason))
+        assert fit.dual is not None
+        alpha = fit.dual if source.n_outputs else fit.dual[:, 0]
+        return LeastSquares(fit, replace(_solution(fit, choice.reason), multipliers=alpha))
     about = _moments(source, intercept)
     if solver == "auto":
         fit, reason = _by_condition(source, about, choice, ridge, intercept)
@@ -245,6 +248,7 @@ def _solution(fit: LinearFit, reason: str, warning: str = "") -> Solution:
 
 
 def _dual(source: Source, ridge: float, intercept: bool) -> LinearFit:
+    source = held(source)
     if not isinstance(source, InMemory):
         raise CapabilityError('The dual solver needs all rows in memory. Use solver="svd".')
     n, d = source.n_rows, source.n_features

@@ -27,7 +27,7 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import Moments, moments
-from thetahat.data.views import one_target
+from thetahat.data.views import held, one_target
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.randomness import RandomState
 from thetahat.foundation.threads import one_blas_thread
@@ -62,6 +62,7 @@ def iterative(
     watch: Watch | None,
 ) -> tuple[LinearFit, Solution]:
     """β̂ and b̂ by descent, one target after the other."""
+    source = held(source) if _visits_rows(solver) else source
     about = moments(source)
     about = about if intercept else about.about_zero()
     predictor = LinearPredictor(source.n_features, fit_intercept=intercept)
@@ -99,8 +100,8 @@ def iterative(
         found.append(replace(solution, theta=column(rows.back(solution.theta))))
     theta = np.hstack([solution.theta for solution in found])
     solution = replace(worst(found), theta=theta)
-    fit = _fit(theta, solution.solver, about)
-    return fit, replace(solution, rank=fit.rank)
+    fit = _fit(theta, solution.solver, about, ridge)
+    return fit, replace(solution, value=float(fit.residual.sum()), rank=fit.rank)
 
 
 def _spreads(about: Moments, target: int, *, uniform: bool) -> tuple[Array, Array]:
@@ -163,7 +164,7 @@ def _curvature_of_batches(risk: EmpiricalRisk, batch: int) -> float:
     return mixed + float(risk.penalty_curvature(risk.predictor.zeros()).max())
 
 
-def _fit(theta: Array, solver: str, about: Moments) -> LinearFit:
+def _fit(theta: Array, solver: str, about: Moments, ridge: float) -> LinearFit:
     """The record of a fit found by descent: the residual from the moments, no factor."""
     full = np.vstack([-theta[:-1], np.eye(theta.shape[1])]) * about.unit[:, None]
     residual = np.einsum("ij,ik,kj->j", full, about.scatter, full)
@@ -174,5 +175,5 @@ def _fit(theta: Array, solver: str, about: Moments) -> LinearFit:
         solver=solver,
         rank=rank_of(about),
         condition=float("nan"),
-        residual=residual + about.weight * offset**2,
+        residual=residual + about.weight * offset**2 + ridge * (theta[:-1] ** 2).sum(axis=0),
     )

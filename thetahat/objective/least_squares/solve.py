@@ -7,6 +7,7 @@ from thetahat.data.source import Source
 from thetahat.foundation.randomness import RandomState
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.loop import Method
+from thetahat.objective.least_squares.augmented import PREFIX, augmented_least_squares
 from thetahat.objective.least_squares.direct import (
     BY_PRODUCTS,
     DIRECT,
@@ -16,6 +17,8 @@ from thetahat.objective.least_squares.direct import (
 from thetahat.objective.least_squares.iterative import ITERATIVE, iterative
 
 SOLVERS = (*DIRECT, *BY_PRODUCTS, *ITERATIVE)
+AUGMENTED = tuple(PREFIX + solver for solver in SOLVERS)
+"""The same on the augmented rows of ridge regression."""
 
 
 def least_squares(
@@ -31,6 +34,24 @@ def least_squares(
     watch: Watch | None = None,
 ) -> LeastSquares:
     """Minimise Σ wᵢ(yᵢ − xᵢᵀβ − b)² + τ‖β‖² over the rows of a source, β ≥ 0 if `positive`."""
+    if isinstance(solver, str) and solver in AUGMENTED:
+        inner_solver = solver.removeprefix(PREFIX)
+        return augmented_least_squares(
+            source,
+            lambda rows, inner: least_squares(
+                rows,
+                solver=inner_solver,
+                intercept=False,
+                positive=positive,
+                tolerance=tolerance,
+                max_steps=max_steps,
+                random_state=random_state,
+                watch=inner,
+            ),
+            ridge=ridge,
+            intercept=intercept,
+            watch=watch,
+        )
     by_descent = isinstance(solver, Method) or solver in ITERATIVE
     if not by_descent or positive or isinstance(source, OnDevice):
         solver = solver.name if isinstance(solver, Method) else solver

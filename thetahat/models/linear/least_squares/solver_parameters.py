@@ -18,7 +18,7 @@ from thetahat.estimator.parameters import (
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.loop import Method
 from thetahat.models.linear.solver_names import LEAST_SQUARES, least_squares_solver
-from thetahat.objective.least_squares.solve import SOLVERS
+from thetahat.objective.least_squares.solve import AUGMENTED, SOLVERS
 
 A_METHOD = Range(lambda value: isinstance(value, Method), "a method such as th.optimizers.LBFGS()")
 SOLVER_RANGES: dict[str, Range] = {
@@ -26,7 +26,7 @@ SOLVER_RANGES: dict[str, Range] = {
     "positive": boolean,
     "tol": at_least(0),
     "max_iter": whole(1) | none,
-    "solver": one_of("auto", *SOLVERS, *LEAST_SQUARES) | A_METHOD,
+    "solver": one_of("auto", *SOLVERS, *LEAST_SQUARES, *AUGMENTED) | A_METHOD,
 }
 
 
