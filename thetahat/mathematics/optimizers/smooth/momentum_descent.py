@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import Method, State
-from thetahat.mathematics.optimizers.smooth.gradient_descent import GradientDescent
+from thetahat.mathematics.optimizers.smooth.gradient_descent import GradientDescent, require_norm
 from thetahat.mathematics.optimizers.steps.step_rules import HeavyBall, LookAhead
 from thetahat.mathematics.parts import require_number
 
@@ -18,6 +18,7 @@ class MomentumDescent(Method):
 
     alpha: float = 0.9
     eta: float = 0.1
+    norm: str = "max"
 
     rule: ClassVar[type[HeavyBall] | type[LookAhead]]
     default_max_steps = 10_000
@@ -25,6 +26,12 @@ class MomentumDescent(Method):
     def __post_init__(self) -> None:
         require_number(self, "alpha", at_least=0, below=1)
         require_number(self, "eta", above=0)
+        require_norm(self)
+
+    @property
+    def gap_kind(self) -> str:  # type: ignore[override]
+        """What is compared with the tolerance."""
+        return self._descent.gap_kind
 
     def start(self, problem: Any, theta: Array) -> State:
         return self._descent.start(problem, theta)
@@ -34,4 +41,4 @@ class MomentumDescent(Method):
 
     @property
     def _descent(self) -> GradientDescent:
-        return GradientDescent(step=self.rule(self.alpha, self.eta))
+        return GradientDescent(step=self.rule(self.alpha, self.eta), norm=self.norm)
