@@ -286,6 +286,71 @@ def test_gaussian_moments_worked():
     assert theory.gaussian_variance(5, unbiased=True).bias == 0.0
 
 
+def flags_of(found):
+    return found.unbiased, found.asymptotically_unbiased, found.consistent
+
+
+def test_flags_of_the_exact_results_are_those_of_the_experiments():
+    for estimate, truth, exact in (
+        (np.mean, 0.0, theory.gaussian_mean(10)),
+        (np.var, 1.0, theory.gaussian_variance(10)),
+        (lambda x: np.var(x, ddof=1), 1.0, theory.gaussian_variance(10, unbiased=True)),
+    ):
+        found = theory.estimator_properties(
+            estimate, lambda n, random: random.standard_normal(n), truth, random_state=3
+        )
+        assert flags_of(exact) == flags_of(found)
+    assert flags_of(theory.gaussian_variance(10)) == (False, True, True)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_mean_of_cauchy_values_is_not_consistent(seed):
+    """It has no expectation, and is distributed as a single value for every n."""
+    found = theory.estimator_properties(
+        np.mean, lambda n, random: random.standard_cauchy(n), 0.0, random_state=seed
+    )
+    assert not found.has_mean
+    assert flags_of(found) == (False, False, False)
+
+
+def test_the_median_of_cauchy_values_is_consistent():
+    found = theory.estimator_properties(
+        np.median, lambda n, random: random.standard_cauchy(n), 0.0, random_state=0
+    )
+    assert found.has_mean
+    assert flags_of(found) == (True, True, True)
+
+
+@pytest.mark.parametrize("power", [0.2, 0.3, 0.5, 1.0])
+def test_a_bias_that_vanishes_slowly_does_not_contradict_consistency(power):
+    """x̄ + n^{−power}: MSE → 0, so it is consistent and asymptotically unbiased."""
+    for seed in range(3):
+        found = theory.estimator_properties(
+            lambda x: x.mean() + len(x) ** -power,
+            lambda n, random: random.standard_normal(n),
+            0.0,
+            random_state=seed,
+        )
+        assert flags_of(found) == (False, True, True)
+
+
+def test_consistent_does_not_imply_asymptotically_unbiased():
+    """x̄ + √n·1[rare] with P(rare) = n^{−1/2}: it converges in probability, and E θ̂ = 1 + θ."""
+
+    def estimate(x):
+        rare = abs(x[0]) < 1.2533 * len(x) ** -0.5  # P = n^{-1/2} for small intervals about 0
+        return x.mean() + len(x) ** 0.5 * rare
+
+    found = theory.estimator_properties(
+        estimate,
+        lambda n, random: random.standard_normal(n),
+        0.0,
+        sizes=(16, 10_000),
+        random_state=0,
+    )
+    assert flags_of(found) == (False, False, True)
+
+
 @pytest.mark.parametrize("n", [2, 10])
 def test_experiments_agree_with_the_formulas(n):
     for estimate, exact in (
