@@ -151,35 +151,6 @@ def test_what_an_experiment_is_told_is_checked(name, value):
         theory.estimator_properties(np.mean, lambda n, random: random.random(n), **options)
 
 
-def test_bins_multiply_with_dimensions():
-    """Ten bins a side make 10^D cells: a histogram that memorises cells needs as many rows."""
-
-    def draw(dimensions):
-        def rows(n, random):
-            X = random.random((n, dimensions))
-            return X, (X[:, 0] > 0.5).astype(int)
-
-        return rows
-
-    class Cells(DecisionTreeClassifier):
-        def fit(self, X, y):
-            self.cells_ = dict(zip(map(tuple, (10 * X).astype(int)), y, strict=True))
-            return self
-
-        def predict(self, X):
-            return np.array([self.cells_.get(tuple(c), 0) for c in (10 * X).astype(int)])
-
-    errors = [
-        theory.consistency(lambda n: Cells(), draw(d), [500], repetitions=3, random_state=0)
-        .errors[0]
-        .estimate
-        for d in (1, 2, 3, 4)
-    ]
-    assert (np.diff(errors) >= 0).all()
-    assert errors[1] < 0.02 < errors[2]
-    assert errors[-1] > 0.4
-
-
 def test_error_by_size_draws_itself():
     import matplotlib
 

@@ -169,7 +169,7 @@ def frobenius_norm(A: Any) -> float:
     Parameters
     ----------
     A : array-like of shape (n, d)
-        Any matrix.
+        The matrix, of any shape.
 
     Returns
     -------
@@ -197,7 +197,7 @@ def trace(A: Any) -> float:
     Parameters
     ----------
     A : array-like of shape (d, d)
-        A square matrix.
+        A square matrix; only its diagonal matters.
 
     Returns
     -------
