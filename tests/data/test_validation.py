@@ -110,9 +110,13 @@ def test_remedies_suit_the_offender():
         th.HuberRegressor().fit(infinite, np.arange(3.0))
     with pytest.raises(th.errors.DataError, match="SimpleImputer"):
         th.HuberRegressor().fit(np.where(np.isinf(infinite), np.nan, infinite), np.arange(3.0))
-    with pytest.raises(th.errors.DataError, match=r"y holds 'a' .* use a classifier for labels"):
+    with pytest.raises(
+        th.errors.DataError, match=r"y holds the text 'a' .* use a classifier for labels"
+    ):
         th.HuberRegressor().fit(x, ["a", "b", "c"])
-    with pytest.raises(th.errors.DataError, match=r"sample_weight holds 'a' .* one number ≥ 0"):
+    with pytest.raises(
+        th.errors.DataError, match=r"sample_weight holds the text 'a' .* one number ≥ 0"
+    ):
         th.HuberRegressor().fit(x, np.arange(3.0), sample_weight=["a", "b", "c"])
     with pytest.raises(th.errors.DataError, match=r"X holds 'a' .*OneHotEncoder"):
         th.HuberRegressor().fit([["a"], ["b"], ["c"]], np.arange(3.0))

@@ -487,7 +487,8 @@ def test_smooth_methods_agree(loss):
         if isinstance(loss, Curved) or not isinstance(method, opt.Newton)
     ]
     for solution in found:
-        assert solution.outcome is th.results.Outcome.CONVERGED
+        local = th.results.Outcome.LOCAL
+        assert solution.outcome is (th.results.Outcome.CONVERGED if loss.convex else local)
         assert solution.value == pytest.approx(found[0].value, abs=1e-12)
 
 

@@ -151,35 +151,6 @@ def test_what_an_experiment_is_told_is_checked(name, value):
         theory.estimator_properties(np.mean, lambda n, random: random.random(n), **options)
 
 
-def test_bins_multiply_with_dimensions():
-    """Ten bins a side make 10^D cells: a histogram that memorises cells needs as many rows."""
-
-    def draw(dimensions):
-        def rows(n, random):
-            X = random.random((n, dimensions))
-            return X, (X[:, 0] > 0.5).astype(int)
-
-        return rows
-
-    class Cells(DecisionTreeClassifier):
-        def fit(self, X, y):
-            self.cells_ = dict(zip(map(tuple, (10 * X).astype(int)), y, strict=True))
-            return self
-
-        def predict(self, X):
-            return np.array([self.cells_.get(tuple(c), 0) for c in (10 * X).astype(int)])
-
-    errors = [
-        theory.consistency(lambda n: Cells(), draw(d), [500], repetitions=3, random_state=0)
-        .errors[0]
-        .estimate
-        for d in (1, 2, 3, 4)
-    ]
-    assert (np.diff(errors) >= 0).all()
-    assert errors[1] < 0.02 < errors[2]
-    assert errors[-1] > 0.4
-
-
 def test_error_by_size_draws_itself():
     import matplotlib
 
@@ -284,6 +255,71 @@ def test_gaussian_moments_worked():
     assert (variance.bias, variance.variance) == pytest.approx((-0.1, 0.18))
     assert theory.gaussian_variance(5).bias == pytest.approx(0.8 - 1)
     assert theory.gaussian_variance(5, unbiased=True).bias == 0.0
+
+
+def flags_of(found):
+    return found.unbiased, found.asymptotically_unbiased, found.consistent
+
+
+def test_flags_of_the_exact_results_are_those_of_the_experiments():
+    for estimate, truth, exact in (
+        (np.mean, 0.0, theory.gaussian_mean(10)),
+        (np.var, 1.0, theory.gaussian_variance(10)),
+        (lambda x: np.var(x, ddof=1), 1.0, theory.gaussian_variance(10, unbiased=True)),
+    ):
+        found = theory.estimator_properties(
+            estimate, lambda n, random: random.standard_normal(n), truth, random_state=3
+        )
+        assert flags_of(exact) == flags_of(found)
+    assert flags_of(theory.gaussian_variance(10)) == (False, True, True)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_mean_of_cauchy_values_is_not_consistent(seed):
+    """It has no expectation, and is distributed as a single value for every n."""
+    found = theory.estimator_properties(
+        np.mean, lambda n, random: random.standard_cauchy(n), 0.0, random_state=seed
+    )
+    assert not found.has_mean
+    assert flags_of(found) == (False, False, False)
+
+
+def test_the_median_of_cauchy_values_is_consistent():
+    found = theory.estimator_properties(
+        np.median, lambda n, random: random.standard_cauchy(n), 0.0, random_state=0
+    )
+    assert found.has_mean
+    assert flags_of(found) == (True, True, True)
+
+
+@pytest.mark.parametrize("power", [0.2, 0.3, 0.5, 1.0])
+def test_a_bias_that_vanishes_slowly_does_not_contradict_consistency(power):
+    """x̄ + n^{−power}: MSE → 0, so it is consistent and asymptotically unbiased."""
+    for seed in range(3):
+        found = theory.estimator_properties(
+            lambda x: x.mean() + len(x) ** -power,
+            lambda n, random: random.standard_normal(n),
+            0.0,
+            random_state=seed,
+        )
+        assert flags_of(found) == (False, True, True)
+
+
+def test_consistent_does_not_imply_asymptotically_unbiased():
+    """x̄ + √n·1[rare] with P(rare) = n^{−1/2}: it converges in probability, and E θ̂ = 1 + θ."""
+
+    def estimate(x):
+        rare = abs(x[0]) < 1.2533 * len(x) ** -0.5  # P = n^{-1/2} for small intervals about 0
+        return x.mean() + len(x) ** 0.5 * rare
+
+    found = theory.estimator_properties(
+        estimate,
+        lambda n, random: random.standard_normal(n),
+        0.0,
+        sizes=(16, 10_000),
+        random_state=0,
+    )
+    assert flags_of(found) == (False, False, True)
 
 
 @pytest.mark.parametrize("n", [2, 10])

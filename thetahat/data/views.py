@@ -54,6 +54,17 @@ class View(Source):
         return map(self.change, self.source.blocks())
 
 
+def held(source: Source) -> Source:
+    """A lazy view of rows in memory, applied at once; any other source as it is. Cost: O(n d)."""
+    if not isinstance(source, View):
+        return source
+    base = held(source.source)
+    if not isinstance(base, InMemory):
+        return source
+    facts = {field.name: getattr(source, field.name) for field in fields(Source)}
+    return View.of(base, source.change, **facts)
+
+
 def one_target(source: Source, target: int) -> Source:
     """Column `target` of y alone."""
     return View.of(source, partial(_column_of_y, target=target), n_outputs=0)

@@ -6,6 +6,7 @@ The choice is a pure function of the parts and the sizes:
 loss and penalty                     method
 ===================================  =============================================================
 squared, θ² or none, maybe θ ≥ 0     `DirectLeastSquares`
+squared, L0 on at most 40 columns    `DirectLeastSquares`: exact search over the subsets
 squared, |θ| and θ², maybe θ ≥ 0     `WorkingSets` of columns, or on their Gram matrix
 squared, |θ| and θ² in a box         `CoordinateDescent` on the Gram matrix
 both smooth, many rows in memory     `SketchedNewton`
@@ -58,8 +59,10 @@ from thetahat.mathematics.optimizers.smooth.newton import Newton
 from thetahat.mathematics.optimizers.smooth.sketched_newton import SketchedNewton
 from thetahat.mathematics.penalties.base import Penalty, Proximable, SmoothPenalty
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
+from thetahat.mathematics.penalties.l0 import L0
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
 from thetahat.objective.forms.direct_form import ridge_terms
+from thetahat.objective.least_squares.subsets import MOST_PARAMETERS
 from thetahat.objective.predictor import (
     LinearInParameters,
     LinearPredictor,
@@ -153,6 +156,10 @@ def _for_squared_loss(
     penalty: Penalty, n_parameters: int, source_kind: str
 ) -> tuple[Method, str] | None:
     """The method for a quadratic problem; None if the general methods apply."""
+    if isinstance(penalty, L0):
+        if n_parameters > MOST_PARAMETERS:
+            return None
+        return DirectLeastSquares(), "squared loss with L0: exact search over the subsets"
     ridge, fits = ridge_terms(penalty, n_parameters), n_parameters <= LARGEST_GRAM
     if ridge is not None and (fits or not ridge.positive):
         return DirectLeastSquares(), f"squared loss with {name(penalty)}: solved directly"

@@ -42,7 +42,7 @@ from thetahat.objective.forms.class_dual_form import ClassDualRows
 from thetahat.objective.forms.compiled_epoch import compiled_epoch, epoch_is_compiled
 from thetahat.objective.forms.compiled_newton import compiled_newton, newton_is_compiled
 from thetahat.objective.forms.curvature_sketch import sketch_of
-from thetahat.objective.forms.direct_form import direct_solution, is_ridge
+from thetahat.objective.forms.direct_form import direct_solution, is_direct
 from thetahat.objective.forms.dual_form import DualForm, DualRows
 from thetahat.objective.forms.piecewise_linear_form import best_level, piecewise_linear_form
 from thetahat.objective.forms.separable_quadratic_form import separable_quadratic_form
@@ -96,6 +96,11 @@ class EmpiricalRisk:
     def description(self) -> str:
         """The parts as text for messages."""
         return f"the mean {need.name(self.loss)} loss with {need.name(self.penalty)}"
+
+    @property
+    def convex(self) -> bool:
+        """Whether every local minimum of F is its minimum, where the predictor is linear."""
+        return self.loss.convex and self.penalty.convex
 
     def start(self) -> Array:
         """The predictor's start; the best constant if ℓ is piecewise linear; the least-squares fit
@@ -230,9 +235,9 @@ class EmpiricalRisk:
         assert isinstance(self.penalty, Coordinatewise)
         return separable_quadratic_form(self._linear, self.penalty, self.source)
 
-    @requires(need.squared_loss, need.one_output_of_columns, is_ridge)
+    @requires(need.squared_loss, need.one_output_of_columns, is_direct)
     def direct_least_squares(self, watch: Watch | None = None) -> Solution:
-        """θ̂ by a factorisation of the rows."""
+        """θ̂ by a factorisation of the rows, or by a search of the subsets of the columns."""
         return direct_solution(self, watch)
 
     @requires(need.box_dual_loss, need.positive_l2_penalty, need.one_linear_output)
@@ -319,10 +324,8 @@ class EmpiricalRisk:
     def jacobian(self, theta: Array) -> Array:
         """∂r/∂θ: the rows of the design, weighted as the residuals are; O(n d) memory."""
         assert isinstance(self.predictor, LinearInParameters)
-        design = self.predictor.design
-        return self.source.map_rows(
-            lambda block: self._root_share(block)[:, None] * design(block.X)
-        )
+        to_design = self.predictor.design
+        return self.source.map_rows(lambda b: self._root_share(b)[:, None] * to_design(b.X))
 
     # Pieces.
 
@@ -384,6 +387,4 @@ class EmpiricalRisk:
         return hessian
 
     def _root_share(self, block: Block) -> Array:
-        if block.weight is None:
-            return np.full(block.n_rows, (1.0 / self.total_weight) ** 0.5)
-        return np.sqrt(block.weight / self.total_weight)
+        return np.sqrt(block.row_weights / self.total_weight)

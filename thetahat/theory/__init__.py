@@ -7,6 +7,12 @@ from thetahat.theory.boosting import (
     boosting_rounds,
     boosting_sample_size,
 )
+from thetahat.theory.class_sizes import (
+    disjunction_class_size,
+    halfspace_class_size,
+    tree_class_size,
+)
+from thetahat.theory.dimensions import Dimensionality, curse_of_dimensionality
 from thetahat.theory.error_bounds import cover_hart, log_growth, true_error_bound, vc_bound
 from thetahat.theory.estimator_properties import (
     EstimatorProperties,
@@ -31,6 +37,7 @@ from thetahat.theory.vc_dimension import vc_dimension
 __all__ = [
     "Amplified",
     "BoundSimulation",
+    "Dimensionality",
     "ErrorBySize",
     "EstimatorProperties",
     "ExactProperties",
@@ -44,9 +51,12 @@ __all__ = [
     "chebyshev",
     "consistency",
     "cover_hart",
+    "curse_of_dimensionality",
+    "disjunction_class_size",
     "estimator_properties",
     "gaussian_mean",
     "gaussian_variance",
+    "halfspace_class_size",
     "hoeffding",
     "holdout_size",
     "log_growth",
@@ -56,6 +66,7 @@ __all__ = [
     "rademacher",
     "rectangle_sample_size",
     "simulate",
+    "tree_class_size",
     "true_error",
     "true_error_bound",
     "union_bound",

@@ -67,9 +67,20 @@ def test_chi_square_is_scipys():
     found = ours.chi_square_independence(table)
     assert found.statistic == pytest.approx(theirs.statistic)
     assert found.p == pytest.approx(theirs.pvalue)
-    fit, expected = ours.chi_square_fit([8, 9, 19, 5, 8, 11], [1, 1, 2, 1, 1, 1]), 0
-    expected = stats.chisquare([8, 9, 19, 5, 8, 11], np.array([1, 1, 2, 1, 1, 1]) * 60 / 7)
-    assert fit.p == pytest.approx(expected.pvalue)
+    shares = np.array([1, 1, 2, 1, 1, 1]) / 7
+    expected = stats.chisquare([8, 9, 19, 5, 8, 11], shares * 60)
+    for given in (shares, shares * 60):
+        fit = ours.chi_square_fit([8, 9, 19, 5, 8, 11], given)
+        assert fit.p == pytest.approx(expected.pvalue)
+
+
+def test_totals_that_disagree_are_refused():
+    """As in SciPy: expected counts of another total are a mistake, not shares."""
+    for expected in ([10, 10, 10], [33, 33, 33], [0.3, 0.3, 0.3], [1, 1, 1]):
+        with pytest.raises(ValueError, match="observed"):
+            stats.chisquare([30, 40, 30], expected)
+        with pytest.raises(th.errors.DataError, match="but observed to 100"):
+            ours.chi_square_fit([30, 40, 30], expected)
 
 
 @pytest.mark.parametrize("method", ["wilson", "clopper_pearson"])

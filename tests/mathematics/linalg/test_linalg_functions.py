@@ -9,6 +9,7 @@ import scipy.sparse
 import scipy.spatial.distance
 
 import thetahat as th
+from thetahat import linalg
 
 RNG = np.random.default_rng(0)
 A = RNG.normal(size=(4, 4))
@@ -301,34 +302,91 @@ def test_whitening_functions_refuse_bad_matrices():
 
 
 def test_inner_product_norms_and_unit_vector():
-    v, w = np.array([1.0, 3.0, 2.0]), np.array([4.0, -4.0, 4.0])
-    assert v @ w == 0
-    assert v @ v == 14
-    assert np.linalg.norm(v) ** 2 == pytest.approx(14, rel=1e-15)
-    np.testing.assert_allclose(v / np.linalg.norm(v), v / np.sqrt(14), rtol=1e-15)
-    assert [np.linalg.norm(v, p) for p in (0, 1, np.inf)] == [3, 6, 3]
-    assert np.linalg.norm(w, 3) == pytest.approx((3 * 64) ** (1 / 3), rel=1e-15)
-    assert th.linalg.effective_rank(np.outer(v, w)) == 1
-    assert np.trace(np.outer(v, w)) == v @ w
+    v, w = [1, 3, 2], [4, -4, 4]
+    assert linalg.inner_product(v, w) == 0
+    assert linalg.inner_product(v, v) == 14
+    assert linalg.norm(v) ** 2 == pytest.approx(14, rel=1e-15)
+    np.testing.assert_allclose(linalg.unit_vector(v), np.array(v) / np.sqrt(14), rtol=1e-15)
+    assert [linalg.norm(v, p) for p in (0, 1, np.inf)] == [3, 6, 3]
+    assert linalg.norm([0, -2, 0], 0) == 1
+    assert linalg.norm(w, 3) == pytest.approx((3 * 64) ** (1 / 3), rel=1e-15)
+    assert linalg.effective_rank(linalg.outer_product(v, w)) == 1
+    assert linalg.trace(linalg.outer_product(v, w)) == linalg.inner_product(v, w)
+
+
+@pytest.mark.parametrize("p", [0, 0.5, 1, 1.5, 2, 3, 10, np.inf])
+def test_norms_of_rows_are_numpys(p):
+    rows = np.random.default_rng(0).normal(size=(20, 7)) * (np.arange(7) != 3)
+    expected = [np.linalg.norm(row, p) for row in rows]
+    np.testing.assert_allclose(linalg.norm(rows, p), expected, rtol=1e-13)
+    assert linalg.norm(np.zeros(4), p) == 0
+    if p > 0:
+        np.testing.assert_allclose(linalg.norm(linalg.unit_vector(rows, p), p), 1, rtol=1e-13)
+        np.testing.assert_allclose(linalg.norm(-3 * rows, p), 3 * linalg.norm(rows, p))
+        extreme = linalg.unit_vector(np.array([3e-320, 4e200]), p)
+        np.testing.assert_allclose(extreme, [0.0, 1.0], atol=1e-300)
+    if p >= 1:  # the triangle inequality, and orders that fall
+        total = linalg.norm(rows[:10] + rows[10:], p)
+        assert np.all(total <= linalg.norm(rows[:10], p) + linalg.norm(rows[10:], p) + 1e-12)
+        assert np.all(linalg.norm(rows, p) <= linalg.norm(rows, 1) + 1e-12)
+
+
+def test_norms_neither_overflow_nor_vanish():
+    assert linalg.norm([3e200, 4e200]) == pytest.approx(5e200)
+    assert linalg.norm([3e-200, 4e-200]) == pytest.approx(5e-200)
+    assert linalg.frobenius_norm([[3e200], [4e200]]) == pytest.approx(5e200)
+
+
+def test_products_of_rows():
+    random = np.random.default_rng(1)
+    v, w = random.normal(size=(5, 3)), random.normal(size=(5, 3))
+    np.testing.assert_allclose(linalg.inner_product(v, w), np.diag(v @ w.T))
+    np.testing.assert_allclose(linalg.inner_product(v, w[0]), v @ w[0])
+    bound = linalg.norm(v) * linalg.norm(w)  # Cauchy and Schwarz
+    assert np.all(np.abs(linalg.inner_product(v, w)) <= bound)
+    np.testing.assert_allclose(linalg.outer_product(v[0], w[:, 1]), np.outer(v[0], w[:, 1]))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: linalg.inner_product([1, 2], [1, 2, 3]), "same number of entries"),
+        (lambda: linalg.inner_product(np.ones((2, 3)), np.ones((4, 3))), "same number of rows"),
+        (lambda: linalg.outer_product(np.ones((2, 2)), [1]), "must be vectors"),
+        (lambda: linalg.norm([1, 2], -1), "p=-1 must be a number ≥ 0"),
+        (lambda: linalg.norm([1, np.nan]), "is nan; all entries must be finite"),
+        (lambda: linalg.norm(3.0), "must be a vector"),
+        (lambda: linalg.unit_vector([0, 0]), "v is 0 and has no direction"),
+        (lambda: linalg.unit_vector([[1, 0], [0, 0]]), "row 1 of v is 0"),
+        (lambda: linalg.unit_vector([1, 2], 0), "p=0 must be a number > 0"),
+        (lambda: linalg.frobenius_norm([1, 2]), "must be a matrix"),
+        (lambda: linalg.trace(np.ones((2, 3))), "as many rows as columns"),
+    ],
+)
+def test_bad_vectors_are_named(call, message):
+    with pytest.raises((th.errors.DataError, th.errors.ParameterError), match=message):
+        call()
 
 
 def test_frobenius_norm_is_the_root_of_the_trace_and_of_the_squared_singular_values():
-    norm = np.linalg.norm(A)
+    norm = linalg.frobenius_norm(A)
     assert norm == pytest.approx(np.sqrt((A**2).sum()), rel=1e-14)
-    assert norm == pytest.approx(np.sqrt(np.trace(A.T @ A)), rel=1e-14)
+    assert norm == pytest.approx(np.sqrt(linalg.trace(A.T @ A)), rel=1e-14)
     assert norm == pytest.approx(np.sqrt((np.linalg.svd(A)[1] ** 2).sum()), rel=1e-14)
 
 
 def test_trace_and_log_determinant_identities():
     random = np.random.default_rng(6)
     B = random.normal(size=(4, 4))
-    assert np.trace(A @ B) == pytest.approx(np.trace(B @ A), rel=1e-12)
+    assert linalg.trace(A @ B) == pytest.approx(linalg.trace(B @ A), rel=1e-12)
+    assert linalg.trace(SPD) == pytest.approx(np.linalg.eigvalsh(SPD).sum())
     logdet = [np.linalg.slogdet(matrix).logabsdet for matrix in (A @ B, A, B)]
     assert logdet[0] == pytest.approx(logdet[1] + logdet[2], rel=1e-12)
     L = np.linalg.cholesky(SPD)
     assert np.linalg.slogdet(SPD).logabsdet == pytest.approx(2 * np.log(np.diag(L)).sum())
     x = random.normal(size=4)
-    assert th.linalg.quadratic_form(A, x) == pytest.approx(np.trace(A @ np.outer(x, x)))
+    product = linalg.trace(A @ linalg.outer_product(x, x))
+    assert linalg.quadratic_form(A, x) == pytest.approx(product)
 
 
 @pytest.mark.parametrize("angle", [0.0, 0.3, np.pi / 2, -2.0])

@@ -40,6 +40,18 @@ def test_margin_losses_over_their_value_at_zero_bound_the_errors(loss):
 
 
 @margin_losses()
+def test_margin_losses_have_one_interface(loss):
+    """Value, slope, best constant and kinks of all of them, the zero-one loss among them."""
+    y, z = draw(loss)
+    step = 1e-6
+    slope = (loss.value(y, z + step) - loss.value(y, z - step)) / (2 * step)
+    np.testing.assert_allclose(loss.gradient(y, z), slope, rtol=1e-5, atol=1e-5)
+    assert loss.gradient(y.astype(np.float32), z.astype(np.float32)).dtype == np.float32
+    best = loss.value(y, np.full_like(z, loss.best_constant(y))).mean()
+    assert best <= loss.value(y, np.full_like(z, 0.3)).mean() + 1e-12
+
+
+@margin_losses()
 def test_margin_losses_have_their_asymptotes(loss):
     """Left: the line, parabola or exponential; right: zero for all that forgive large margins."""
     far = np.array([200.0])

@@ -48,6 +48,37 @@ def test_the_steepest_unit_step_lowers_a_linear_function_by_its_norm():
     assert all(w @ [np.cos(a), np.sin(a)] >= solution.value - 1e-12 for a in around)
 
 
+@pytest.mark.parametrize(
+    "method",
+    [opt.GradientDescent, opt.Momentum, opt.Nesterov],
+    ids=lambda kind: kind.__name__,
+)
+def test_stopping_by_the_length_of_the_gradient(method):
+    """With many parameters the largest entry is within ε long before ‖∇F‖₂ is."""
+    scale = np.linspace(0.5, 1.0, 10_000)
+    problem = Function(lambda x: x @ (scale * x) / 2, lambda x: scale * x)
+    start, epsilon = np.ones(10_000), 1e-3
+    lengths = {}
+    for norm in ("max", "l2"):
+        found = th.minimise(problem, method(norm=norm), start, tolerance=epsilon)
+        assert found.outcome is th.results.Outcome.CONVERGED
+        gradient = scale * found.theta
+        assert found.gap == pytest.approx(
+            np.abs(gradient).max() if norm == "max" else np.linalg.norm(gradient)
+        )
+        lengths[norm] = np.linalg.norm(gradient)
+        assert ("Euclidean" in found.gap_kind) is (norm == "l2")
+    assert lengths["l2"] <= epsilon < lengths["max"]
+    with pytest.raises(th.errors.ParameterError, match="norm must be 'max' or 'l2'"):
+        method(norm="l1")
+
+
+def test_the_length_of_huge_gradients_is_finite():
+    problem = Function(lambda x: float(np.abs(x).sum()), lambda x: np.full(4, 1e200))
+    found = th.minimise(problem, opt.GradientDescent(norm="l2"), np.ones(4), max_steps=0)
+    assert found.gap == pytest.approx(2e200)
+
+
 def test_random_starts_reach_the_same_optimum():
     problem, rng = LeastSquares.random(), np.random.default_rng(5)
     for _ in range(3):

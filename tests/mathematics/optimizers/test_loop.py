@@ -239,7 +239,7 @@ def test_a_missing_ability_is_refused_with_a_way_out():
         th.minimise(Bowl(), opt.Newton(), np.ones(2))
     assert str(refusal.value) == (
         "Newton needs a Hessian; Bowl has no 'hessian'. "
-        "Use GradientDescent, LBFGS, Momentum or Nesterov."
+        'Use solver="gradient_descent", "lbfgs", "momentum" or "nesterov".'
     )
 
 

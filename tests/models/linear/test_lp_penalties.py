@@ -1,5 +1,7 @@
 """Penalties of order 2, 1 and 0, constrained and Lagrangian: one interface, the same solutions."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -49,6 +51,63 @@ def test_order_0_constrained_is_lagrangian_between_its_steps(size):
     penalised = th.BestSubset(tau=tau).fit(X, Y)
     np.testing.assert_array_equal(penalised.coef_, constrained.coef_)
     assert np.count_nonzero(penalised.coef_) == size
+
+
+def smallest_counted_objective(X, y, weight, alpha, intercept):
+    """min Σ w(y − z)²/(2 Σ w) + α‖β‖₀ over every subset, one at a time, and the subset."""
+    root, d = np.sqrt(weight), X.shape[1]
+    found = (np.inf, ())
+    for size in range(d + 1):
+        for members in combinations(range(d), size):
+            design = X[:, list(members)]
+            if intercept:
+                design = np.column_stack([design, np.ones(len(y))])
+            beta = np.linalg.lstsq(root[:, None] * design, root * y, rcond=None)[0]
+            squares = np.sum(weight * (y - design @ beta) ** 2)
+            found = min(found, (squares / (2 * weight.sum()) + alpha * size, members))
+    return found
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("shape", [(30, 6), (5, 7)])
+@pytest.mark.parametrize("seed", range(5))
+def test_order_0_lagrangian_finds_what_brute_force_finds(seed, shape, intercept):
+    """Correlated columns: a method of small steps stops at other subsets here."""
+    random, (n, d) = np.random.default_rng(seed), shape
+    X = random.standard_normal((n, d)) @ random.standard_normal((d, d))
+    y = X @ (random.standard_normal(d) * (random.random(d) < 0.5)) + random.standard_normal(n) + 1.0
+    weight = random.integers(1, 4, n).astype(float)
+    for alpha in (0.05, 0.3, 2.0):
+        value, members = smallest_counted_objective(X, y, weight, alpha, intercept)
+        model = th.LinearModel(penalty=th.penalties.L0(alpha), fit_intercept=intercept)
+        model.fit(X, y, weight)
+        assert model.solution_.outcome is th.results.Outcome.EXACT
+        assert model.solution_.value == pytest.approx(value, rel=1e-9)
+        assert tuple(np.flatnonzero(model.coef_)) == members
+
+
+def test_order_0_is_the_best_subset_with_its_price():
+    penalised = fit(th.penalties.L0(alpha=0.02))
+    searched = th.BestSubset(tau=2 * N * 0.02).fit(X, Y)
+    np.testing.assert_array_equal(penalised.coef_, searched.coef_)
+    assert penalised.intercept_ == searched.intercept_
+
+
+@pytest.mark.parametrize(
+    ("loss", "columns", "solver"),
+    [("squared", 45, "auto"), ("huber", 8, "auto"), ("squared", 8, "proximal_gradient")],
+)
+def test_order_0_without_a_search_says_that_the_minimum_is_local(loss, columns, solver):
+    wide = np.random.default_rng(1).standard_normal((N, columns))
+    model = th.LinearModel(loss, th.penalties.L0(0.05), solver=solver).fit(wide, Y)
+    assert model.solution_.outcome is th.results.Outcome.LOCAL
+    assert "local" in model.solution_.message
+
+
+def test_exact_search_is_refused_for_many_columns():
+    wide = np.random.default_rng(1).standard_normal((N, 45))
+    with pytest.raises(th.errors.CapabilityError, match=r"at most 40 columns .* there are 45"):
+        th.LinearModel(penalty="l0", solver="least_squares").fit(wide, Y)
 
 
 def test_a_small_bound_makes_orders_1_and_0_sparse_and_not_order_2():

@@ -18,6 +18,9 @@ from thetahat.foundation.types import Array
 SMALLEST_EXPECTED = 5.0
 """Expected counts below which the χ² approximation is rough."""
 
+SAME_TOTAL = 1e-8
+"""Relative difference up to which two totals are the same but for rounding."""
+
 
 def chi_square_fit(
     observed: Any, expected: Any = None, *, estimated: int = 0, significance: float = 0.05
@@ -32,7 +35,8 @@ def chi_square_fit(
     observed : array-like of shape (k,)
         The observed count of each class.
     expected : array-like of shape (k,), optional
-        Expected counts or shares. By default all shares are equal.
+        Expected counts, which must have the same total as the observed counts, or expected shares,
+        which must add up to 1. By default all shares are equal.
     estimated : int, default=0
         The number of parameters of the shares that were estimated from these counts.
     significance : float, default=0.05
@@ -51,7 +55,7 @@ def chi_square_fit(
     """
     require_level(significance, "significance")
     n = _counts(observed, "observed", 1)
-    e = np.ones(n.size) if expected is None else _counts(expected, "expected", 1)
+    e = np.full(n.size, 1 / n.size) if expected is None else _counts(expected, "expected", 1)
     if e.shape != n.shape:
         raise DataError(
             f"observed has {n.size} counts, but expected has {e.size}. Give one for each."
@@ -67,9 +71,8 @@ def chi_square_fit(
             f"{n.size} counts leave {degrees} degrees of freedom, but at least 1 is needed. Use "
             "more classes."
         )
-    return _chi_square(
-        n, e * (n.sum() / e.sum()), degrees, "the counts follow the given shares", significance
-    )
+    hypothesis = "the counts follow the given shares"
+    return _chi_square(n, _with_total(e, n.sum()), degrees, hypothesis, significance)
 
 
 def chi_square_independence(
@@ -202,6 +205,18 @@ def _chi_square(
         significance=significance,
         assumptions=("independent observations", about_size),
         details={"expected": expected, "critical": float(stats.chi2.isf(significance, degrees))},
+    )
+
+
+def _with_total(expected: Array, total: float) -> Array:
+    """The expected counts, from counts of this total or from shares; other totals are refused."""
+    found = expected.sum()
+    for allowed in (total, 1.0):
+        if abs(found - allowed) <= SAME_TOTAL * allowed:
+            return expected * (total / found)
+    raise DataError(
+        f"expected adds up to {found:g}, but observed to {total:g}. Give expected counts with the "
+        "same total, or shares that add up to 1: expected / sum(expected)."
     )
 
 

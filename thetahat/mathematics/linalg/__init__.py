@@ -1,6 +1,7 @@
-"""Linear algebra for least squares: covariances, condition numbers, whitening and derivatives."""
+"""Linear algebra: products and norms, covariances, condition numbers, whitening, derivatives."""
 
 from thetahat.mathematics.linalg.condition import condition_number, digits_lost, effective_rank
+from thetahat.mathematics.linalg.conjugate_gradient import conjugate_gradient
 from thetahat.mathematics.linalg.covariance import (
     correlation,
     covariance,
@@ -14,6 +15,14 @@ from thetahat.mathematics.linalg.matrix_calculus import (
     quadratic_form_gradient,
 )
 from thetahat.mathematics.linalg.rotation import rotation_matrix
+from thetahat.mathematics.linalg.vectors import (
+    frobenius_norm,
+    inner_product,
+    norm,
+    outer_product,
+    trace,
+    unit_vector,
+)
 from thetahat.mathematics.linalg.whitening import (
     mahalanobis_distance,
     matrix_square_root,
@@ -22,19 +31,26 @@ from thetahat.mathematics.linalg.whitening import (
 
 __all__ = [
     "condition_number",
+    "conjugate_gradient",
     "correlation",
     "covariance",
     "cross_covariance",
     "digits_lost",
     "effective_rank",
+    "frobenius_norm",
+    "inner_product",
     "log_determinant_gradient",
     "lsqr",
     "mahalanobis_distance",
     "matrix_square_root",
+    "norm",
+    "outer_product",
     "quadratic_form",
     "quadratic_form_gradient",
     "rotation_matrix",
     "scatter",
+    "trace",
+    "unit_vector",
     "whitening_matrix",
 ]
 

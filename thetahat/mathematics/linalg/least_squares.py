@@ -41,11 +41,14 @@ class LinearFit:
     coef: Array
     intercept: Array
     solver: str
-    rank: int
+    rank: int | None
+    """None if the columns are too many to find out."""
     condition: float
     residual: Array
     """Σ w (y − ŷ)² + τ‖β‖² for each output: the objective."""
     factor: Array | None = None
+    dual: Array | None = None
+    """α (n × k) with β = Xᵀα on centred rows, if the dual was solved."""
     refined: bool = False
     """Whether iterative refinement restored the digits that the factorisation lost."""
 
@@ -137,6 +140,13 @@ def pseudo_inverse(about: Moments, ridge: float | Array = 0.0) -> LinearFit:
     condition = float(np.sqrt(values[-1] / values[kept][0])) if kept.any() else float("inf")
     gamma = coef * system.scale[:, None]
     return system.fit(gamma, "pseudo_inverse", int(kept.sum()), condition, None)
+
+
+def rank_of(about: Moments) -> int:
+    """The rank of the scaled columns, from the eigenvalues of their Gram matrix. Cost: O(d³)."""
+    with one_blas_thread():
+        values = np.linalg.eigvalsh(NormalEquations.of(about).A)
+    return int((values > about.n_features * EPSILON * max(values[-1], 0.0)).sum())
 
 
 @dataclass(frozen=True)
@@ -272,6 +282,9 @@ def dual(
 ) -> LinearFit:
     """β = Xᵀα with (XXᵀ + τI)α = y: n × n instead of d × d; least norm if τ = 0.
 
+    With weights, X and y are the rows times √w, and the α that is returned is √w times the
+    solution, so that β = Xᵀα for the rows themselves.
+
     Eigenvalues of XXᵀ at rounding level are dropped, so repeated rows cause no problem.
     """
     y = y if y.ndim == 2 else y[:, None]
@@ -299,6 +312,7 @@ def dual(
         rank=rank,
         condition=condition,
         residual=residual,
+        dual=root[:, None] * alpha,
     )
 
 

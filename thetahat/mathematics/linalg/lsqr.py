@@ -19,29 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
+from thetahat.mathematics.linalg.linear_system import checked_system
 from thetahat.mathematics.optimizers.loop import Method, State, minimise
 from thetahat.mathematics.optimizers.solution import Solution
-
-
-@dataclass(frozen=True)
-class LinearSystem:
-    """Xβ ≈ y, where X is given only by its products."""
-
-    multiply: Callable[[Array], Array]
-    adjoint: Callable[[Array], Array]
-    y: Array
-    n_features: int
-
-    def product(self, v: Array) -> Array:
-        """Xv, checked to have one number per row."""
-        return _shaped(self.multiply(v), len(self.y), "product", "n")
-
-    def transposed_product(self, u: Array) -> Array:
-        """Xᵀu, checked to have one number per column."""
-        return _shaped(self.adjoint(u), self.n_features, "adjoint", "d")
 
 
 @dataclass(frozen=True)
@@ -153,21 +135,13 @@ def lsqr(
     >>> np.round(found.theta, 6).tolist()
     [1.0, 2.0]
     """
-    y = np.asarray(y, dtype=np.float64)
-    if y.ndim != 1:
-        raise DataError(
-            f"lsqr: y has shape {y.shape}; it must have one dimension. Solve for one right-hand "
-            "side at a time."
-        )
-    if not damp >= 0:
-        raise ParameterError(f"lsqr: damp={damp!r} must be a number ≥ 0.")
-    limit = 4 * min(len(y), n_features) + 100 if max_steps is None else max_steps
+    system = checked_system(product, adjoint, y, n_features, damp, "lsqr")
     return minimise(
-        LinearSystem(product, adjoint, y, n_features),
+        system,
         LSQR(float(damp)),
         np.zeros(n_features),
         tolerance=tolerance,
-        max_steps=limit,
+        max_steps=system.usual_steps if max_steps is None else max_steps,
         watch=watch,
     )
 
@@ -176,12 +150,3 @@ def _unit(vector: Array) -> tuple[Array, float]:
     """The vector scaled to length one, and its length; the zero vector is unchanged."""
     length = float(np.linalg.norm(vector))
     return (vector / length if length > 0 else vector), length
-
-
-def _shaped(vector: Array, length: int, name: str, symbol: str) -> Array:
-    vector = np.ravel(np.asarray(vector, dtype=np.float64))
-    if len(vector) != length:
-        raise DataError(
-            f"lsqr: {name} returned {len(vector)} numbers; it must return {symbol} = {length}."
-        )
-    return vector

@@ -39,8 +39,10 @@ class Pursuit:
     """β of shape (targets, d)."""
     residual: Array
     """‖y − Xβ‖² of each target."""
+    columns: Array
+    """The number of columns in use at the end."""
     steps: Array
-    """The number of chosen columns."""
+    """The number of refits; more than the columns where some were removed again."""
     path: Array | None = None
     """β after each step, (targets, most, d); constant after the last step of a target."""
 
@@ -105,11 +107,11 @@ def pursue_piece(
         gram, correlation, squares, most, tolerance, coef, residual, steps, flat
     )
     if not keep_path:
-        return Pursuit(coef, residual, steps)
+        return Pursuit(coef, residual, steps, steps)
     path = flat.reshape(count, most, d)
     for one, taken in zip(path, steps, strict=True):
         one[taken:] = one[taken - 1] if taken else 0.0
-    return Pursuit(coef, residual, steps, path)
+    return Pursuit(coef, residual, steps, steps, path)
 
 
 def pursue_rows(
@@ -179,7 +181,8 @@ def _pursue_rows(
             path[size:, active] = _back_substituted(factor, shares, size + 1)
     coef = np.zeros(d)
     coef[active] = _back_substituted(factor, shares, len(active))
-    return Pursuit(coef, np.asarray(left), np.asarray(len(active)), path)
+    taken = np.asarray(len(active))
+    return Pursuit(coef, np.asarray(left), taken, taken, path)
 
 
 def _back_substituted(factor: Array, shares: Array, size: int) -> Array:
@@ -209,7 +212,7 @@ def _pursue_non_negative(
     coef, slope, left = np.zeros(d), c.copy(), square
     path = np.zeros((most, d)) if keep_path else None
     floor = UNCORRELATED * np.sqrt(np.diagonal(gram) * square)
-    barred = np.zeros(d, dtype=bool)
+    barred, steps = np.zeros(d, dtype=bool), 0
     while np.count_nonzero(coef) < most and left > tolerance:
         j = int(np.where((coef > 0) | barred, -np.inf, slope).argmax())
         if coef[j] > 0 or barred[j] or not slope[j] > floor[j]:
@@ -219,11 +222,12 @@ def _pursue_non_negative(
         if not now < left:  # the column depends linearly on those chosen
             barred[j] = True
             continue
-        coef, left = tried, max(now, 0.0)
+        coef, left, steps = tried, max(now, 0.0), steps + 1
         slope = c - gram @ coef
         if path is not None:
             path[np.count_nonzero(coef) - 1 :] = coef
-    return Pursuit(coef, np.asarray(left), np.asarray(np.count_nonzero(coef)), path)
+    columns = np.asarray(np.count_nonzero(coef))
+    return Pursuit(coef, np.asarray(left), columns, np.asarray(steps), path)
 
 
 def _refitted(gram: Array, c: Array, coef: Array, j: int) -> Array:
@@ -262,6 +266,7 @@ def _together(put: Callable[..., Array], found: list[Pursuit]) -> Pursuit:
     return Pursuit(
         put([one.coef for one in found]),
         put([one.residual for one in found]),
+        put([one.columns for one in found]),
         put([one.steps for one in found]),
         None if found[0].path is None else put([one.path for one in found]),
     )

@@ -32,7 +32,8 @@ def aligned(y: Array, z: Array) -> tuple[Any, Array, Array]:
     xp, z = floating(z)
     if not is_array_api_obj(y):
         y = xp.asarray(y, dtype=z.dtype, device=device(z))
-    return array_namespace(y, z), xp.astype(y, z.dtype, copy=False), z
+    # The namespace of z comes first: it traces derivatives, also where y is a plain array.
+    return array_namespace(z, y), xp.astype(y, z.dtype, copy=False), z
 
 
 def is_compiled(z: Array) -> bool:

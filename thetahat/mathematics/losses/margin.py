@@ -71,6 +71,11 @@ class ZeroOne(Loss):
         xp, _, m = margins(y, z)
         return xp.astype(m <= 0, m.dtype)
 
+    def gradient(self, y: Array, z: Array) -> Array:
+        """∂ℓ/∂z = 0 wherever it exists, so no solver takes it as a direction."""
+        xp, _, m = margins(y, z)
+        return xp.zeros_like(m)
+
     def best_constant(self, y: Array, weight: Array | None = None) -> Array:
         return inverse_link(Link.SIGN, weighted_mean(y, weight))
 

@@ -20,6 +20,15 @@ def largest_entry(gradient: Array) -> float:
     return float(xp.max(xp.abs(gradient))) if math.prod(gradient.shape) else 0.0
 
 
+def euclidean_norm(gradient: Array) -> float:
+    """‖gradient‖₂, without overflow of its squares."""
+    largest = largest_entry(gradient)
+    if not 0 < largest < math.inf:
+        return largest
+    scaled = gradient / largest
+    return largest * math.sqrt(inner(scaled, scaled))
+
+
 def inner(left: Array, right: Array) -> float:
     """The inner product ⟨left, right⟩ of two arrays of the same shape."""
     return float(namespace(left).sum(left * right))

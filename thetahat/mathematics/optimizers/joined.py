@@ -12,6 +12,7 @@ from thetahat.mathematics.optimizers.solution import Outcome, Solution
 _WORST_LAST = (
     Outcome.EXACT,
     Outcome.CONVERGED,
+    Outcome.LOCAL,
     Outcome.STALLED,
     Outcome.STUCK,
     Outcome.STEPS_EXHAUSTED,

@@ -221,6 +221,8 @@ def minimise(
             if monitor.outcome is Outcome.STALLED and best is not None:
                 if is_stuck(problem, best.theta, best.value, best.gap, method.gap_kind):
                     monitor.outcome = Outcome.STUCK
+            if monitor.outcome is Outcome.CONVERGED and not getattr(problem, "convex", True):
+                monitor.outcome = Outcome.LOCAL
     except KeyboardInterrupt as interrupt:
         if monitor.best is not None:
             monitor.outcome = Outcome.INTERRUPTED

@@ -14,6 +14,9 @@ class Objective(Protocol):
     loss has kinks). R is handled by its proximal operator and is 0 if all of F is smooth.
     """
 
+    convex: bool
+    """False if F may have local minima that are not its minimum; true if it is not given."""
+
     def start(self) -> Array:
         """The starting point if the caller does not pass one."""
 
@@ -87,7 +90,7 @@ NEED_IN_WORDS = {
     "dual_rows": "a dual with one variable per row, and the rows in memory",
     "class_dual_rows": "a dual with one variable per row and class",
     "piecewise_linear": "a piecewise linear objective",
-    "direct_least_squares": "least squares with a ridge penalty or none",
+    "direct_least_squares": "least squares with a ridge penalty, none, or L0 of few columns",
     "l1_least_squares": "least squares with a penalty of |θ| and θ²",
     "task_least_squares": "least squares for several targets with a penalty on the norms of rows",
     "n_terms": "a sum of terms",

@@ -12,7 +12,8 @@ from thetahat.foundation.types import Array
 class Outcome(Enum):
     """How a solver stopped; the value of each member is a message.
 
-    Formula: ``success`` means that F(θ̂) − min F is as small as requested. Cost: O(1).
+    Formula: ``success`` means that F(θ̂) − min F is as small as requested; for ``LOCAL``, which is
+    the outcome if F is not convex, that the gap is. Cost: O(1).
 
     Examples
     --------
@@ -23,6 +24,7 @@ class Outcome(Enum):
 
     EXACT = "solved directly, to rounding accuracy"
     CONVERGED = "converged: the gap is within the tolerance"
+    LOCAL = "local minimum: no small step lowers the objective, but a distant point may be lower"
     STALLED = "stalled: no step lowers the objective any more, because of rounding errors"
     STUCK = "stuck: the method finds no lower point, although the gap is more than rounding errors"
     STEPS_EXHAUSTED = "the maximum number of iterations was reached before the tolerance"
@@ -33,7 +35,7 @@ class Outcome(Enum):
     @property
     def success(self) -> bool:
         """Whether θ has the requested accuracy."""
-        return self in (Outcome.EXACT, Outcome.CONVERGED)
+        return self in (Outcome.EXACT, Outcome.CONVERGED, Outcome.LOCAL)
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,8 @@ class Solution:
     rank : int or None
         Effective rank of the linear system, if a direct solver computed it.
     multipliers : array or None
-        Dual variable of each row, if the dual was solved. It is 0 for rows that do not influence
-        the solution.
+        Dual variable of each row, if the dual was solved; one column for each target if there are
+        several. It is 0 for rows that do not influence the solution.
 
     Examples
     --------

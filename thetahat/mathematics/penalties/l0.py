@@ -19,7 +19,9 @@ class L0(Separable):
     This is the penalty of best-subset selection. It is not convex, and minimising an objective with
     it is NP-hard in general. Its prox is hard thresholding: θ_j is kept if θ_j²/2 > step·alpha and
     set to 0 otherwise. A point is stationary if the gradient is 0 on its non-zero coordinates. This
-    does not mean that these coordinates are the best choice.
+    does not mean that these coordinates are the best choice: with the squared loss and at most 40
+    columns `LinearModel` searches all subsets and its outcome is ``EXACT``, otherwise it is
+    ``LOCAL``.
 
     Parameters
     ----------

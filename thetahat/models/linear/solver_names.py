@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from thetahat.mathematics.optimizers.loop import Method
+
 LEAST_SQUARES = {
     "augmented": "qr",
     "sparse_cg": "lsqr",
@@ -21,6 +23,8 @@ GENERALIZED = {
 """First-order solvers are slow for columns of different size, so "auto" replaces them."""
 
 
-def least_squares_solver(name: str, *, positive: bool) -> str:
+def least_squares_solver(name: str | Method, *, positive: bool) -> str | Method:
     """The solver for a name; scikit-learn's "lbfgs" means the one that supports β ≥ 0."""
+    if isinstance(name, Method):
+        return name
     return "auto" if positive and name == "lbfgs" else LEAST_SQUARES.get(name, name)

@@ -24,6 +24,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import Moments, means, moments
+from thetahat.data.views import held
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, IllConditionedWarning
 from thetahat.foundation.memory import require_memory
@@ -32,6 +33,7 @@ from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg import least_squares as direct
 from thetahat.mathematics.linalg.condition import digits_lost
+from thetahat.mathematics.linalg.conjugate_gradient import conjugate_gradient
 from thetahat.mathematics.linalg.least_squares import LinearFit
 from thetahat.mathematics.linalg.lsqr import lsqr
 from thetahat.mathematics.linalg.refinement import refined
@@ -46,6 +48,10 @@ ON_DEVICE = ("cholesky", "pseudo_inverse", "qr", "svd")
 """Solvers whose passes over the rows also run on devices."""
 GRAM_IS_ENOUGH = 1e3
 REFINED_GRAM_IS_ENOUGH = 1e6
+BY_PRODUCTS = {"lsqr": lsqr, "conjugate_gradient": conjugate_gradient}
+"""Solvers that need products with X alone."""
+WIDEST_RANK = 500
+"""Columns up to which the rank is found beside a solver that does not need the d × d matrix."""
 WIDEST_GRAM = 6000
 """Columns up to which the d × d system is formed; beyond, only matrix-vector products are used."""
 WIDEST_SPARSE_GRAM = 2000
@@ -111,11 +117,13 @@ def direct_least_squares(
         )
     if positive:
         return _non_negative(source, ridge, intercept, solver)
-    if choice.solver == "lsqr":
-        return _by_lsqr(source, choice, ridge, intercept, tolerance, max_steps, watch)
+    if choice.solver in BY_PRODUCTS:
+        return _by_products(source, choice, ridge, intercept, tolerance, max_steps, watch)
     if choice.solver == "dual":
         fit = _dual(source, ridge, intercept)
-        return LeastSquares(fit, _solution(fit, choice.reason))
+        assert fit.dual is not None
+        alpha = fit.dual if source.n_outputs else fit.dual[:, 0]
+        return LeastSquares(fit, replace(_solution(fit, choice.reason), multipliers=alpha))
     about = _moments(source, intercept)
     if solver == "auto":
         fit, reason = _by_condition(source, about, choice, ridge, intercept)
@@ -214,6 +222,7 @@ def _with_digits(fit: LinearFit, source: Source, about: Moments, ridge: float) -
 def _loss_of_digits(fit: LinearFit, about: Moments) -> str:
     """The warning if the solution has fewer than six correct digits; empty otherwise."""
     squared = fit.solver in ("cholesky", "pseudo_inverse")
+    assert fit.rank is not None
     if fit.refined or (fit.rank < about.n_features and not squared):
         return ""
     kept = -np.log10(EPSILON) - digits_lost(max(fit.condition, 1.0), fit.solver)
@@ -240,6 +249,7 @@ def _solution(fit: LinearFit, reason: str, warning: str = "") -> Solution:
 
 
 def _dual(source: Source, ridge: float, intercept: bool) -> LinearFit:
+    source = held(source)
     if not isinstance(source, InMemory):
         raise CapabilityError('The dual solver needs all rows in memory. Use solver="svd".')
     n, d = source.n_rows, source.n_features
@@ -260,7 +270,7 @@ def _dual(source: Source, ridge: float, intercept: bool) -> LinearFit:
     )
 
 
-def _by_lsqr(
+def _by_products(
     source: Source,
     choice: Choice,
     ridge: float,
@@ -269,7 +279,10 @@ def _by_lsqr(
     max_steps: int | None,
     watch: Watch | None,
 ) -> LeastSquares:
-    """LSQR on the centred, weighted rows; centring is implicit, so sparse rows stay sparse."""
+    """LSQR or conjugate gradients on the centred, weighted rows.
+
+    Centring is implicit, so sparse rows stay sparse.
+    """
     source.require_finite()
     about = means(source)
     d = source.n_features
@@ -291,7 +304,7 @@ def _by_lsqr(
             return np.append(theta, level - x_mean @ theta)[:, None]
 
         with watch_through(watch, back) as inner:
-            return lsqr(
+            return BY_PRODUCTS[choice.solver](
                 product,
                 adjoint,
                 column,
@@ -308,8 +321,8 @@ def _by_lsqr(
     fit = LinearFit(
         coef=coef,
         intercept=y_mean - x_mean @ coef,
-        solver="lsqr",
-        rank=d,
+        solver=choice.solver,
+        rank=_small_rank(source, intercept),
         condition=float("nan"),
         residual=np.array([solution.value for solution in found]),
     )
@@ -319,8 +332,16 @@ def _by_lsqr(
         reason=choice.reason,
         steps=max(one.steps for one in found),
         value=float(fit.residual.sum()),
+        rank=fit.rank,
     )
     return LeastSquares(fit, solution)
+
+
+def _small_rank(source: Source, intercept: bool) -> int | None:
+    """The rank, where the d × d matrix that it takes costs little; None otherwise."""
+    if source.n_features > WIDEST_RANK:
+        return None
+    return direct.rank_of(_moments(source, intercept))
 
 
 def _root(block: Block) -> Array:

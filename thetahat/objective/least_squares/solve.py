@@ -6,16 +6,25 @@ from thetahat.data.on_device import OnDevice
 from thetahat.data.source import Source
 from thetahat.foundation.randomness import RandomState
 from thetahat.foundation.watch import Watch
-from thetahat.objective.least_squares.direct import DIRECT, LeastSquares, direct_least_squares
+from thetahat.mathematics.optimizers.loop import Method
+from thetahat.objective.least_squares.augmented import PREFIX, augmented_least_squares
+from thetahat.objective.least_squares.direct import (
+    BY_PRODUCTS,
+    DIRECT,
+    LeastSquares,
+    direct_least_squares,
+)
 from thetahat.objective.least_squares.iterative import ITERATIVE, iterative
 
-SOLVERS = (*DIRECT, "lsqr", *ITERATIVE)
+SOLVERS = (*DIRECT, *BY_PRODUCTS, *ITERATIVE)
+AUGMENTED = tuple(PREFIX + solver for solver in SOLVERS)
+"""The same on the augmented rows of ridge regression."""
 
 
 def least_squares(
     source: Source,
     *,
-    solver: str = "auto",
+    solver: str | Method = "auto",
     ridge: float = 0.0,
     intercept: bool = True,
     positive: bool = False,
@@ -25,8 +34,27 @@ def least_squares(
     watch: Watch | None = None,
 ) -> LeastSquares:
     """Minimise Σ wᵢ(yᵢ − xᵢᵀβ − b)² + τ‖β‖² over the rows of a source, β ≥ 0 if `positive`."""
-    by_descent = solver in ITERATIVE and not positive and not isinstance(source, OnDevice)
-    if not by_descent:
+    if isinstance(solver, str) and solver in AUGMENTED:
+        inner_solver = solver.removeprefix(PREFIX)
+        return augmented_least_squares(
+            source,
+            lambda rows, inner: least_squares(
+                rows,
+                solver=inner_solver,
+                intercept=False,
+                positive=positive,
+                tolerance=tolerance,
+                max_steps=max_steps,
+                random_state=random_state,
+                watch=inner,
+            ),
+            ridge=ridge,
+            intercept=intercept,
+            watch=watch,
+        )
+    by_descent = isinstance(solver, Method) or solver in ITERATIVE
+    if not by_descent or positive or isinstance(source, OnDevice):
+        solver = solver.name if isinstance(solver, Method) else solver
         return direct_least_squares(
             source,
             solver=solver,

@@ -283,7 +283,7 @@ def test_one_stochastic_step_of_one_row():
 
 def test_a_solver_that_cannot_is_refused_with_a_way_out():
     with pytest.raises(
-        th.errors.CapabilityError, match=r"Newton needs a smooth penalty.*ProximalNewton"
+        th.errors.CapabilityError, match=r"Newton needs a smooth penalty.*proximal_newton"
     ):
         fit(l1_ratio=1.0, solver="newton")
     with pytest.raises(th.errors.ParameterError, match="Did you mean 'newton'"):

@@ -11,7 +11,11 @@ RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((80, 6)) * [1, 2, 0.5, 1, 3, 1] + [0, 5, 1, 0, -2, 0]
 Y = X @ [1.0, 0.0, -2.0, 0.5, 1.0, 0.0] + 3.0 + RANDOM.standard_normal(80)
 WIDE, WIDE_Y = RANDOM.standard_normal((15, 40)), RANDOM.standard_normal(15)
-FORMS = ("auto", "cholesky", "pseudo_inverse", "augmented", "svd", "dual", "lsqr")
+FORMS = (
+    *("auto", "cholesky", "pseudo_inverse", "augmented", "svd", "dual", "lsqr"),
+    *(f"augmented_{name}" for name in ("cholesky", "pseudo_inverse", "qr", "svd", "dual", "lsqr")),
+    *("conjugate_gradient", "augmented_conjugate_gradient"),
+)
 ALPHAS = np.logspace(-3, 3, 13)
 
 
@@ -41,6 +45,63 @@ def test_four_forms_to_twelve_digits():
     ]
     for coef in coefs[1:]:
         np.testing.assert_allclose(coef, coefs[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_augmented_rows_with_weights_and_several_targets(intercept, sparse):
+    from scipy.sparse import csr_array
+
+    weight = np.random.default_rng(1).random(80)
+    targets = np.column_stack([Y, -Y + X[:, 1]])
+    expected = th.Ridge(2.0, solver="svd", fit_intercept=intercept).fit(X, targets, weight)
+    for solver in ("qr", "svd", "lsqr", "gradient_descent"):
+        model = th.Ridge(
+            2.0, solver=f"augmented_{solver}", fit_intercept=intercept, tol=1e-9, max_iter=2000
+        ).fit(csr_array(X) if sparse else X, targets, weight)
+        rtol = 1e-6 if solver == "gradient_descent" else 1e-9
+        np.testing.assert_allclose(model.coef_, expected.coef_, rtol=rtol)
+        np.testing.assert_allclose(model.intercept_, expected.intercept_, rtol=rtol, atol=1e-9)
+        assert "augmented rows" in model.solution_.reason
+        squares = weight @ (targets - model.predict(X)) ** 2 + 2.0 * (model.coef_**2).sum(axis=1)
+        assert model.solution_.value == pytest.approx(squares.sum())
+
+
+def test_augmented_rows_are_refused_for_files(tmp_path):
+    np.savetxt(
+        tmp_path / "rows.csv",
+        np.column_stack([X, Y]),
+        delimiter=",",
+        header="a,b,c,d,e,f,y",
+        comments="",
+    )
+    rows = th.scan(tmp_path / "rows.csv", target="y")
+    with pytest.raises(th.errors.CapabilityError, match='Use solver="augmented"'):
+        th.Ridge(solver="augmented_svd").fit(rows)
+    np.testing.assert_allclose(
+        th.Ridge(solver="augmented").fit(rows).coef_, th.Ridge().fit(X, Y).coef_, rtol=1e-8
+    )
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("standardize", [True, False])
+def test_the_dual_variables_are_returned(intercept, standardize):
+    """a = (XXᵀ + αI)⁻¹y and β = Xᵀa; with weights a = w(y − ŷ)/α."""
+    options = {"solver": "dual", "fit_intercept": intercept, "standardize": standardize}
+    model = th.Ridge(2.0, **options).fit(WIDE, WIDE_Y)
+    rows = WIDE / WIDE.std(axis=0) if standardize else WIDE
+    rows, y = (part - intercept * part.mean(axis=0) for part in (rows, WIDE_Y))
+    expected = np.linalg.solve(rows @ rows.T + 2.0 * np.eye(15), y)
+    np.testing.assert_allclose(model.solution_.multipliers, expected, rtol=1e-9)
+    if not standardize:
+        np.testing.assert_allclose(WIDE.T @ model.solution_.multipliers, model.coef_, rtol=1e-8)
+    weight = np.random.default_rng(1).random(15)
+    targets = np.column_stack([WIDE_Y, WIDE[:, 0]])
+    for alpha in (2.0, [2.0, 0.5]):
+        model = th.Ridge(alpha, **options).fit(WIDE, targets, weight)
+        expected = weight[:, None] * (targets - model.predict(WIDE)) / alpha
+        np.testing.assert_allclose(model.solution_.multipliers, expected, rtol=1e-8, atol=1e-12)
+    assert th.Ridge(solver="svd").fit(WIDE, WIDE_Y).solution_.multipliers is None
 
 
 def test_gradient_vanishes():

@@ -77,6 +77,62 @@ def test_without_a_threshold_the_plane_goes_through_the_origin():
     assert not th.HalfspaceLP(fit_intercept=False).fit([[1.0], [2.0]], [0, 1]).consistent_
 
 
+def consistent_integers(X, positive, bound):
+    """Every (w, θ) of the class that satisfies wᵀx > θ exactly on the positive rows."""
+    values = np.arange(-bound, bound + 1)
+    grid = np.array(np.meshgrid(*[values] * (X.shape[1] + 1))).reshape(X.shape[1] + 1, -1).T
+    above = X @ grid[:, :-1].T > grid[:, -1]
+    return grid[(above == np.asarray(positive)[:, None]).all(axis=0)]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("bound", [1, 2, 3])
+def test_bounded_integer_weights_by_brute_force(bound, sparse):
+    """Consistent exactly if one of the (2B + 1)^(n + 1) halfspaces is."""
+    outcomes = set()
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, 2, size=(8, 4)).astype(float)
+        y = X @ rng.integers(-2, 3, size=4) > rng.integers(-1, 2)
+        y[0] ^= seed % 4 == 0 or y.all() or not y.any()
+        possible = consistent_integers(X, y, bound)
+        model = th.HalfspaceLP(integer_bound=bound).fit(sp.csr_array(X) if sparse else X, y)
+        weights = np.append(model.coef_[0], model.threshold_)
+        assert np.array_equal(weights, np.round(weights))
+        assert np.abs(weights).max() <= bound
+        assert model.consistent_ == (len(possible) > 0)
+        if model.consistent_:
+            assert (possible == weights).all(axis=1).any()
+            np.testing.assert_array_equal(model.predict(X), y)
+        else:
+            assert model.violation_ > 0
+            assert model.violated_.size > 0
+        outcomes.add(model.consistent_)
+    assert outcomes == {True, False}
+
+
+def test_bounded_integer_weights_need_not_exist_where_real_ones_do():
+    X, y = np.array([[3.0, -4.0], [-4.0, 5.0], [0.0, 0.0]]), [1, 1, 0]
+    assert th.HalfspaceLP().fit(X, y).consistent_  # for example w = (−9, −7)
+    with pytest.raises(th.errors.DataError, match="with integers between −1 and 1 classifies"):
+        th.HalfspaceLP(integer_bound=1, on_inconsistent="raise").fit(X, y)
+
+
+def test_bounded_integer_weights_on_real_columns_and_weights():
+    X, y = separable()
+    model = th.HalfspaceLP(integer_bound=4).fit(X, y)
+    assert model.consistent_
+    np.testing.assert_array_equal(model.predict(X), y)
+    flipped = y.copy()
+    flipped[0] = "+" if y[0] == "−" else "−"
+    weight = np.ones(len(y))
+    weight[0] = 0.0
+    assert th.HalfspaceLP(integer_bound=4).fit(X, flipped, weight).consistent_
+    through = th.HalfspaceLP(integer_bound=2, fit_intercept=False).fit([[1.0], [-1.0]], [1, 0])
+    assert through.consistent_
+    assert through.intercept_[0] == 0.0
+
+
 def test_inconsistent_examples_are_reported():
     parity = [0, 1, 1, 0]
     model = th.HalfspaceLP().fit(XOR, parity)

@@ -77,6 +77,27 @@ def test_non_negative_pursuit(steps):
         np.testing.assert_allclose(model.coef_, nnls(centred, target)[0], atol=1e-9)
 
 
+def test_non_negative_pursuit_counts_its_columns():
+    """Correlated columns leave again: refits and columns differ, and the limit is of columns."""
+    left_again = 0
+    for seed in range(30):
+        random = np.random.default_rng(seed)
+        X = random.standard_normal((40, 12)) + random.standard_normal((40, 1))
+        y = X @ random.random(12) + 2 * random.standard_normal(40)
+        for limit in (1, 4, 8, 12):
+            model = th.OrthogonalMatchingPursuit(n_nonzero_coefs=limit, positive=True).fit(X, y)
+            count = np.count_nonzero(model.coef_)
+            assert model.n_iter_ == count <= limit
+            assert model.solution_.steps >= count
+            left_again += model.solution_.steps > count
+            if count < limit:  # only where no other column helps: the non-negative fit
+                centred, target = X - X.mean(axis=0), y - y.mean()
+                np.testing.assert_allclose(model.coef_, nnls(centred, target)[0], atol=1e-9)
+                assert f"only {count} of {limit} columns" in model.solution_.message
+                assert "positively correlated" in model.solution_.message
+    assert left_again > 0
+
+
 def test_non_negative_pursuit_finds_a_non_negative_support():
     X, _, beta = sparse_problem()
     y = X @ np.abs(beta)

@@ -11,11 +11,12 @@ from thetahat.mathematics.optimizers.loop import Method, Monitor, State
 
 @dataclass(frozen=True)
 class DirectLeastSquares(Method):
-    """Squared loss with a ridge penalty or none, solved by a factorisation of the rows.
+    """Squared loss with a ridge penalty, none or L0, solved by a factorisation or a search.
 
     Formula: (XᵀX + τI)β = Xᵀy on centred rows, by Cholesky, QR or singular values as the condition
     number requires; the n × n dual or LSQR for many columns; active sets where β ≥ 0. Cost: O(n d²)
-    time and O(d²) memory.
+    time and O(d²) memory. With L0 and at most 40 columns: the search of `BestSubset`, which is
+    exact and takes up to 2^d steps more.
 
     Examples
     --------

@@ -13,10 +13,24 @@ from typing import Any
 
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
-from thetahat.mathematics.optimizers.gap import inner, largest_entry
+from thetahat.mathematics.optimizers.gap import euclidean_norm, inner, largest_entry
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.optimizers.steps.line_search import Point, backtrack
 from thetahat.mathematics.optimizers.steps.step_rules import StepRule, as_rule
+
+NORMS = {
+    "max": (Method.gap_kind, largest_entry),
+    "l2": ("Euclidean norm of the gradient", euclidean_norm),
+}
+"""What a gap is called, and how it is computed from a gradient."""
+
+
+def require_norm(method: Any) -> None:
+    """Raise an error unless the method's `norm` is known."""
+    if method.norm not in NORMS:
+        raise ParameterError(
+            f"{type(method).__name__}(norm={method.norm!r}): norm must be 'max' or 'l2'."
+        )
 
 
 @dataclass(frozen=True)
@@ -34,6 +48,10 @@ class GradientDescent(Method):
     normalised : bool, default=False
         Whether to move along the unit vector −∇F/‖∇F‖₂ instead of −∇F. A constant η is then the
         length of each step.
+    norm : {"max", "l2"}, default="max"
+        The norm of the gradient that is compared with the tolerance: its largest entry ‖∇F‖∞, as in
+        all other methods, or its length ‖∇F‖₂. The length can be √d times the largest entry, so
+        "l2" stops later if there are many parameters.
 
     Examples
     --------
@@ -48,6 +66,7 @@ class GradientDescent(Method):
 
     step: str | float | StepRule = "backtracking"
     normalised: bool = False
+    norm: str = "max"
 
     name = "gradient_descent"
     aliases = ("gd",)
@@ -59,12 +78,18 @@ class GradientDescent(Method):
                 f"GradientDescent(step={self.step!r}): step must be 'backtracking', a number or a "
                 "step rule such as InverseTime(1.0)."
             )
+        require_norm(self)
         self._rule()
+
+    @property
+    def gap_kind(self) -> str:  # type: ignore[override]
+        """What is compared with the tolerance."""
+        return NORMS[self.norm][0]
 
     def start(self, problem: Any, theta: Array) -> State:
         here, rule = Point.at(problem, theta), self._rule()
         memory = {"step": 1.0} if rule is None else {"t": 0, "rule": rule.start(theta)}
-        return _state(here, memory)
+        return self._state(here, memory)
 
     def advance(self, problem: Any, state: State) -> State:
         here, rule = state.memory["point"], self._rule()
@@ -72,13 +97,14 @@ class GradientDescent(Method):
         if rule is not None:
             t = state.memory["t"] + 1
             move, rule_memory = rule.move(t, uphill, state.memory["rule"])
-            return _state(Point.at(problem, here.theta + move), {"t": t, "rule": rule_memory})
+            there = Point.at(problem, here.theta + move)
+            return self._state(there, {"t": t, "rule": rule_memory})
         tried = state.memory["step"]
         found = backtrack(problem, here, -uphill, tried)
         if found is None:
             return State(state.theta, state.value, state.gap, state.memory, stalled=True)
         there, step = found
-        return _state(there, {"step": 2 * step if step == tried else step})
+        return self._state(there, {"step": 2 * step if step == tried else step})
 
     def _rule(self) -> StepRule | None:
         """The rule that turns gradients into moves; None for backtracking."""
@@ -87,8 +113,6 @@ class GradientDescent(Method):
     def _uphill(self, gradient: Array) -> Array:
         return gradient / math.sqrt(inner(gradient, gradient)) if self.normalised else gradient
 
-
-def _state(point: Point, memory: dict[str, Any]) -> State:
-    return State(
-        point.theta, point.value, largest_entry(point.gradient), {"point": point, **memory}
-    )
+    def _state(self, point: Point, memory: dict[str, Any]) -> State:
+        gap = NORMS[self.norm][1](point.gradient)
+        return State(point.theta, point.value, gap, {"point": point, **memory})

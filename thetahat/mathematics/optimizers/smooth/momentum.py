@@ -28,6 +28,9 @@ class Momentum(MomentumDescent):
     eta : float, default=0.1
         Step size (η). Larger values move faster, but too large ones diverge. On a quadratic with
         largest curvature L it must be below 2(1 + α)/L. Must be positive.
+    norm : {"max", "l2"}, default="max"
+        The norm of the gradient that is compared with the tolerance: its largest entry ‖∇F‖∞, or
+        its length ‖∇F‖₂, which stops later if there are many parameters.
 
     Examples
     --------

@@ -28,6 +28,9 @@ class Nesterov(MomentumDescent):
     eta : float, default=0.1
         Step size (η). Larger values move faster, but too large ones diverge. It should be at most
         1/L if the gradient has the Lipschitz constant L. Must be positive.
+    norm : {"max", "l2"}, default="max"
+        The norm of the gradient that is compared with the tolerance: its largest entry ‖∇F‖∞, or
+        its length ‖∇F‖₂, which stops later if there are many parameters.
 
     Examples
     --------

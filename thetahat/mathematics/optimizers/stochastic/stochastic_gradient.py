@@ -22,6 +22,8 @@ from thetahat.mathematics.parts import whole
 
 SAMPLING = ("reshuffle", "replacement")
 DEFAULT_STEP = InverseTime(1.0)
+LATENESS = 4
+"""The power of the weight of late epochs: with it the first of E epochs counts 1/E⁴ of the last."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,9 @@ class StochasticGradient(Method):
     step : float or StepRule, default=InverseTime(1.0)
         The constant step size η, or a rule: ``Constant``, ``InverseTime``, ``HeavyBall``,
         ``AdaGrad``, ``Adam``, ...
-    averaging : bool, default=False
-        Whether to return the mean of all iterates so far, which reduces the noise.
+    averaging : bool or "late", default=False
+        Whether to return the mean of all iterates so far, which reduces the noise. "late" weights
+        epoch e of E by about (e/E)⁴, so that the way from the starting point does not count.
     random_state : int, Generator or None, default=None
         Seed of the random order of the terms. Pass an int for reproducible results.
 
@@ -70,7 +73,7 @@ class StochasticGradient(Method):
     batch_size: int = whole(1, at_least=1)
     sampling: str = "reshuffle"
     step: float | StepRule = DEFAULT_STEP
-    averaging: bool = False
+    averaging: bool | str = False
     random_state: RandomState = None
 
     name = "stochastic_gradient"
@@ -86,6 +89,11 @@ class StochasticGradient(Method):
                 f"StochasticGradient(sampling={self.sampling!r}): sampling must be "
                 f"{' or '.join(map(repr, SAMPLING))}."
             )
+        if self.averaging not in (False, True, "late"):
+            raise ParameterError(
+                f"StochasticGradient(averaging={self.averaging!r}): averaging must be False, True "
+                'or "late".'
+            )
         as_rule(self.step)
 
     def start(self, problem: Any, theta: Array) -> State:
@@ -93,6 +101,9 @@ class StochasticGradient(Method):
         memory = {
             "iterate": theta,
             "average": theta,
+            "averaged": 0,
+            "late": theta,
+            "epoch": 0,
             "t": 0,
             "rule": as_rule(self.step).start(theta),
             "random": generator(self.random_state),
@@ -101,19 +112,25 @@ class StochasticGradient(Method):
 
     def advance(self, problem: Any, state: State) -> State:
         memory = self._epoch(problem, state.memory)
-        reported = memory["average"] if self.averaging else memory["iterate"]
+        kind = {False: "iterate", True: "average", "late": "late"}[self.averaging]
+        reported = memory[kind]
         return State(reported, *value_and_gap(problem, reported), memory)
 
     def _epoch(self, problem: Any, memory: dict[str, Any]) -> dict[str, Any]:
         """The memory after a visit of n terms, those of one block after another in a file."""
         blocks = problem.term_blocks() if hasattr(problem, "term_blocks") else (problem,)
+        if self.averaging == "late":
+            memory = memory | {"averaged": 0}
         for block in blocks:
             memory = memory | self._visit(block, memory)
-        return memory
+        epoch, late = memory["epoch"] + 1, memory["late"]
+        share = (LATENESS + 1) / (LATENESS + epoch)
+        return memory | {"epoch": epoch, "late": late + share * (memory["average"] - late)}
 
     def _visit(self, problem: Any, memory: dict[str, Any]) -> dict[str, Any]:
         """The iterate, the average of all, t and the rule's memory after a visit of n terms."""
         theta, average, t = memory["iterate"], memory["average"], memory["t"]
+        averaged = memory["averaged"]
         rule, kept, n = as_rule(self.step), memory["rule"], problem.n_terms
         order = self._order(n, memory["random"])
         rates = rule.rates(t + 1, n) if self.batch_size == 1 else None
@@ -121,16 +138,17 @@ class StochasticGradient(Method):
             theta, mean = problem.compiled_epoch(theta, order, rates)
             return {
                 "iterate": theta,
-                "average": average + (mean - average) * n / (t + n),
+                "average": average + (mean - average) * n / (averaged + n),
+                "averaged": averaged + n,
                 "t": t + n,
             }
         for begin in range(0, n, self.batch_size):
-            t += 1
+            t, averaged = t + 1, averaged + 1
             gradient = problem.sample_gradient(theta, order[begin : begin + self.batch_size])
             move, kept = rule.move(t, gradient, kept)
             theta = theta + move
-            average = average + (theta - average) / t
-        return {"iterate": theta, "average": average, "t": t, "rule": kept}
+            average = average + (theta - average) / averaged
+        return {"iterate": theta, "average": average, "averaged": averaged, "t": t, "rule": kept}
 
     def _order(self, n_terms: int, random: np.random.Generator) -> Array:
         if self.sampling == "replacement":

@@ -47,6 +47,7 @@ class Evidence:
         about, fit = found.about, found.fit
         if about is None or fit.factor is None:
             return None
+        assert fit.rank is not None
         d = about.n_features
         with np.errstate(over="ignore"):
             total = np.diagonal(about.scatter)[d:] * about.unit[d:] * about.unit[d:]

@@ -256,10 +256,11 @@ class LikelihoodInference(RiskMinimiser):
                 f"{who}: {type(parts.loss).__name__} is not the likelihood of a distribution, so "
                 "there is no formula for standard errors. Resample the rows with th.bootstrap."
             )
-        if self.solution_.outcome not in (Outcome.EXACT, Outcome.CONVERGED, Outcome.STALLED):
+        outcome = self.solution_.outcome
+        if not (outcome.success or outcome is Outcome.STALLED):
             return (
                 f"{who}: the fit stopped before the maximum of the likelihood "
-                f"({self.solution_.outcome.value}), and standard errors are only valid there. "
+                f"({outcome.value}), and standard errors are only valid there. "
                 "Raise max_iter and fit again."
             )
         return None

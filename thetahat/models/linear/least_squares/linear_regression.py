@@ -14,7 +14,11 @@ from thetahat.estimator.parameters import one_of
 from thetahat.estimator.watching import WatchedSolver
 from thetahat.models.linear.inference.least_squares_evidence import Evidence
 from thetahat.models.linear.inference.least_squares_inference import Certain
-from thetahat.models.linear.least_squares.solver_parameters import SOLVER_RANGES, SolverParameters
+from thetahat.models.linear.least_squares.solver_parameters import (
+    A_METHOD,
+    SOLVER_RANGES,
+    SolverParameters,
+)
 from thetahat.objective.least_squares.solve import SOLVERS, least_squares
 
 
@@ -35,7 +39,7 @@ class LinearRegression(SolverParameters, Certain, WatchedSolver, LinearRegressor
 
     Parameters
     ----------
-    solver : str, default="auto"
+    solver : str or Method, default="auto"
         Solver to use. "auto" estimates the condition number of X and takes the fastest solver that
         is accurate enough; ``solution_.reason`` says which one and why. Direct solvers:
 
@@ -45,13 +49,21 @@ class LinearRegression(SolverParameters, Certain, WatchedSolver, LinearRegressor
         - "svd" drops directions whose singular values are zero up to rounding.
         - "dual" solves an n × n system; fast if there are fewer rows than columns.
 
-        Iterative solvers are "lsqr", which needs only products with X, "gradient_descent", "sgd"
-        and "mini_batch".
+        Iterative solvers, for comparison:
+
+        - "lsqr" and "conjugate_gradient" (on the normal equations) need only products with X.
+        - "gradient_descent" follows the gradient of all rows.
+        - "sgd" follows the gradient of one row at a time, "mini_batch" that of a tenth of the rows
+          and at most 64. They return the mean of their late iterates; 100 epochs give two to three
+          digits.
+        - A method such as ``th.optimizers.StochasticGradient(batch_size=16, step=0.1)`` runs on
+          centred columns of unit variance, with its own batches, step rule and averaging.
 
     Attributes
     ----------
-    rank_ : int
-        Effective rank of X, after centring if an intercept is fitted.
+    rank_ : int or None
+        Effective rank of X, after centring if an intercept is fitted; None if "lsqr" or
+        "conjugate_gradient" was used for more than 500 columns.
     singular_ : array of shape (d,)
         Singular values of X, after centring if an intercept is fitted.
 
@@ -72,7 +84,7 @@ class LinearRegression(SolverParameters, Certain, WatchedSolver, LinearRegressor
     tol: float = 1e-6
     n_jobs: int | None = None
 
-    _ranges = SOLVER_RANGES | {"solver": one_of("auto", *SOLVERS)}
+    _ranges = SOLVER_RANGES | {"solver": one_of("auto", *SOLVERS) | A_METHOD}
     _accepts_devices = True
 
     @with_callbacks

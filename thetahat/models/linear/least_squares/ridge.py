@@ -44,12 +44,13 @@ class Ridge(RidgeParameters, WatchedSolver, LinearRegressor):
         Strength of the L2 penalty (α). Larger values shrink the coefficients more towards zero and
         make the fit less sensitive to noise and to correlated columns. Must be ≥ 0; 0 gives
         ordinary least squares. An array gives each target its own penalty.
-    solver : str, default="auto"
+    solver : str or Method, default="auto"
         Solver to use: any solver of `LinearRegression`, or "augmented", which computes a QR
-        factorisation of the augmented rows. "auto" chooses by the size and the condition number of
-        X; ``solution_.reason`` says why. scikit-learn's "sparse_cg", "sag", "saga" and "lbfgs" are
-        accepted and run LSQR (with ``positive=True``, an active-set solver), which finds the same
-        optimum.
+        factorisation of the augmented rows. "augmented_" before the name of a solver, as in
+        "augmented_svd" or "augmented_lsqr", runs that solver on the augmented rows. "auto" chooses
+        by the size and the condition number of X; ``solution_.reason`` says why. scikit-learn's
+        "sparse_cg", "sag", "saga" and "lbfgs" are accepted and run LSQR (with ``positive=True``, an
+        active-set solver), which finds the same optimum.
     standardize : bool, default=False
         Whether to scale the columns to unit variance before the penalty is applied. The
         coefficients are transformed back to the original scale. Use it if the columns have
@@ -62,6 +63,9 @@ class Ridge(RidgeParameters, WatchedSolver, LinearRegressor):
     ----------
     alpha_ : float or array of shape (n_targets,)
         Strength of the penalty that was applied.
+    solution_ : Solution
+        Report of the solver. After the solver "dual", ``solution_.multipliers`` holds the dual
+        variables a = (XXᵀ + αI)⁻¹y of the rows, with β = Xᵀa on centred rows.
 
     Examples
     --------
@@ -137,4 +141,7 @@ def solve_ridge(
         least_squares(one_target(source, j), ridge=float(a), **options) for j, a in enumerate(alpha)
     ]
     theta = np.hstack([found.solution.theta for found in fits])
-    return replace(fits[0], solution=replace(fits[0].solution, theta=theta)), alpha
+    duals = [found.solution.multipliers for found in fits if found.solution.multipliers is not None]
+    multipliers = np.column_stack(duals) if len(duals) == len(fits) else None
+    solution = replace(fits[0].solution, theta=theta, multipliers=multipliers)
+    return replace(fits[0], solution=solution), alpha

@@ -16,15 +16,17 @@ from thetahat.estimator.parameters import (
     whole,
 )
 from thetahat.foundation.watch import Watch
+from thetahat.mathematics.optimizers.loop import Method
 from thetahat.models.linear.solver_names import LEAST_SQUARES, least_squares_solver
-from thetahat.objective.least_squares.solve import SOLVERS
+from thetahat.objective.least_squares.solve import AUGMENTED, SOLVERS
 
+A_METHOD = Range(lambda value: isinstance(value, Method), "a method such as th.optimizers.LBFGS()")
 SOLVER_RANGES: dict[str, Range] = {
     "fit_intercept": boolean,
     "positive": boolean,
     "tol": at_least(0),
     "max_iter": whole(1) | none,
-    "solver": one_of("auto", *SOLVERS, *LEAST_SQUARES),
+    "solver": one_of("auto", *SOLVERS, *LEAST_SQUARES, *AUGMENTED) | A_METHOD,
 }
 
 
@@ -35,8 +37,9 @@ class SolverParameters:
     Parameters
     ----------
     max_iter : int or None, default=None
-        Maximum number of iterations of the iterative solvers ("lsqr", "gradient_descent", "sgd",
-        "mini_batch"). None uses the default of the solver. Direct solvers ignore it.
+        Maximum number of iterations of the iterative solvers ("lsqr", "conjugate_gradient",
+        "gradient_descent"), or of epochs ("sgd", "mini_batch"). None uses the default of the
+        solver. Direct solvers ignore it.
     tol : float, default=1e-4
         Tolerance of the iterative solvers. Smaller values give a more exact solution and take
         longer. Direct solvers ignore it.
@@ -53,7 +56,7 @@ class SolverParameters:
     _: KW_ONLY
     fit_intercept: bool = True
     positive: bool = False
-    solver: str = "auto"
+    solver: Any = "auto"
     max_iter: int | None = None
     tol: float = 1e-4
     random_state: Any = None

@@ -20,12 +20,13 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.views import one_against_rest
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear_classifier import LinearClassifier
-from thetahat.estimator.parameters import boolean, one_of
+from thetahat.estimator.parameters import boolean, none, one_of, whole
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.programs.linear_program import linear_program
+from thetahat.models.linear.margin.integer_halfspace import integer_halfspace
 
 CONSISTENT = 1e-7
 """Total violation, in units of the margin, that is attributed to rounding."""
@@ -51,12 +52,16 @@ class HalfspaceLP(LinearClassifier):
         an error. ``consistent_`` is set in any case.
     fit_intercept : bool, default=True
         Whether to fit a threshold (θ). If False, the hyperplane goes through the origin.
+    integer_bound : int or None, default=None
+        If given, the weights and the threshold are integers between −integer_bound and
+        integer_bound, found by integer programming, which can take exponential time. There are
+        finitely many such halfspaces, see ``th.theory.halfspace_class_size``. Must be at least 1.
 
     Attributes
     ----------
     coef_ : array of shape (1, d) or (n_classes, d)
         Normal vector of the hyperplane (w); scaled so that its largest entry is ±1 if the rows are
-        consistent.
+        consistent, unless `integer_bound` is given.
     intercept_ : array of shape (1,) or (n_classes,)
         Intercept of the score, which is the negative threshold (−θ).
     threshold_ : array of shape (1,) or (n_classes,)
@@ -84,10 +89,12 @@ class HalfspaceLP(LinearClassifier):
     on_inconsistent: str = "ignore"
     _: KW_ONLY
     fit_intercept: bool = True
+    integer_bound: int | None = None
 
     _ranges = {  # noqa: RUF012
         "on_inconsistent": one_of("ignore", "warn", "raise"),
         "fit_intercept": boolean,
+        "integer_bound": whole(1) | none,
     }
     _streams = False
 
@@ -143,6 +150,12 @@ class HalfspaceLP(LinearClassifier):
             for row, plus in zip(rows, positive, strict=True)
         ]
 
+    @property
+    def _restriction(self) -> str:
+        if self.integer_bound is None:
+            return ""
+        return f"with integers between −{self.integer_bound} and {self.integer_bound} "
+
     def _positive(self, y: Any) -> Array:
         labels = np.asarray(y)
         if len(self.classes_) != 2:
@@ -156,6 +169,14 @@ class HalfspaceLP(LinearClassifier):
         """(w, −θ) and the smallest total violation."""
         counts = source.row_weights > 0
         cost = np.asarray(source.row_weights, float)
+        if self.integer_bound is not None:
+            return integer_halfspace(
+                source.X[counts],
+                np.asarray(source.y, dtype=np.float64)[counts],
+                cost[counts],
+                bound=int(self.integer_bound),
+                intercept=self.fit_intercept,
+            )
         frame = Frame.of(source.X[counts], centred=self.fit_intercept and not source.is_sparse)
         signed = _signed_rows(source, counts, self.fit_intercept, frame)
         theta, violation = least_violation(signed, cost[counts])
@@ -190,10 +211,10 @@ class HalfspaceLP(LinearClassifier):
         if self.consistent_ or self.on_inconsistent == "ignore":
             return
         message = (
-            f"HalfspaceLP: no halfspace classifies all {int(counts.sum())} rows correctly; the "
-            f"smallest total violation is {self.violation_:.3g}, and the number of rows on the "
-            f"wrong side is {self.violated_.size}. Use LinearSVC or LogisticRegression, which "
-            "allow errors, or add columns."
+            f"HalfspaceLP: no halfspace {self._restriction}classifies all {int(counts.sum())} rows "
+            f"correctly; the smallest total violation is {self.violation_:.3g}, and the number of "
+            f"rows on the wrong side is {self.violated_.size}. Use LinearSVC or "
+            "LogisticRegression, which allow errors, or add columns."
         )
         if self.on_inconsistent == "raise":
             raise DataError(message)

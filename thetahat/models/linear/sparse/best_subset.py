@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, replace
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,15 @@ from thetahat.estimator.parameters import at_least, boolean, none, one_of, whole
 from thetahat.estimator.watching import WatchedSolver
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
-from thetahat.foundation.watch import Verdict, Watch
-from thetahat.mathematics.linalg.best_subsets import BestSubsets, best_subsets, n_subsets
-from thetahat.mathematics.linalg.least_squares import cholesky, pseudo_inverse
+from thetahat.foundation.watch import Watch
+from thetahat.mathematics.linalg.best_subsets import BestSubsets, n_subsets
+from thetahat.mathematics.linalg.least_squares import pseudo_inverse
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
+from thetahat.objective.least_squares.subsets import (
+    LARGEST_NUMBER_OF_SUBSETS,
+    refitted,
+    search_subsets,
+)
 
 CRITERIA = ("rss", "aic", "bic", "cv")
 
@@ -97,7 +102,7 @@ class BestSubset(WatchedSolver, OneTargetRegressor):
     criterion: str = "auto"
     cv: Any = None
     fit_intercept: bool = True
-    max_subsets: float = 2**40
+    max_subsets: float = LARGEST_NUMBER_OF_SUBSETS
 
     _why_no_errors = "they would be too small, because the same rows selected the columns"
     _ranges = {  # noqa: RUF012
@@ -120,7 +125,7 @@ class BestSubset(WatchedSolver, OneTargetRegressor):
         with self._watching(None, lambda theta: self._shaped(theta, source), X, y) as watch:
             found = None
             try:
-                found, outcome = _search(about, largest, watch)
+                found, outcome = search_subsets(about, largest, watch)
                 values = self._judge(source, about, found, watch)
             except KeyboardInterrupt as interrupt:
                 so_far = getattr(interrupt, "subsets", None) if found is None else found
@@ -138,7 +143,7 @@ class BestSubset(WatchedSolver, OneTargetRegressor):
         """Store the best subset of each size, and the fit to the one with the smallest value."""
         self.criterion_values_ = values
         size, largest = int(values.argmin()), len(found.rss) - 1
-        theta, _ = _refit(about, found.members[size])
+        theta, _ = refitted(about, found.members[size])
         self.rss_, self.subsets_ = found.rss, list(found.members)
         self.n_nonzero_coefs_ = size
         self.support_ = np.isin(np.arange(source.n_features), found.members[size])
@@ -219,9 +224,9 @@ class BestSubset(WatchedSolver, OneTargetRegressor):
         errors = []
         for train, test in check_cv(self.cv, source.y).split(source.X, source.y):
             about = self._moments(source.take(train))
-            found, _ = _search(about, largest, watch)
+            found, _ = search_subsets(about, largest, watch)
             held = source.take(test)
-            thetas = np.hstack([_refit(about, members)[0] for members in found.members])
+            thetas = np.hstack([refitted(about, members)[0] for members in found.members])
             thetas = np.hstack([thetas] + [thetas[:, -1:]] * (largest + 1 - thetas.shape[1]))
 
             def predictions(block: Block, t: Array = thetas) -> Array:
@@ -237,55 +242,6 @@ def _sensible_size(about: Moments) -> int:
     """All columns, or a third of the rank if the columns fit y without residual."""
     fit, d = pseudo_inverse(about), about.n_features
     total = float(about.scatter[d, d] * about.unit[d] ** 2)
+    assert fit.rank is not None
     saturated = fit.rank < d and float(fit.residual[0]) <= 1e-9 * total
     return max(1, fit.rank // 3) if saturated else d
-
-
-def _search(about: Moments, largest: int, watch: Watch) -> tuple[BestSubsets, Outcome]:
-    """Branch and bound under a watch; the best subsets found so far if time runs out."""
-    d, scatter = about.n_features, about.scatter * about.unit * about.unit[:, None]
-    # More columns than rows cannot be distinguished.
-    freedom = max(1, about.n_rows - int(about.is_centred))
-    search = best_subsets(
-        scatter[:d, :d], scatter[:d, d], max(0.0, float(scatter[d, d])), min(largest, freedom)
-    )
-    verdict, found = Verdict.GO_ON, None
-    try:
-        for step, found in enumerate(search):
-            if found.complete:
-                return _exact(about, found), Outcome.EXACT
-            verdict = watch(step, _refit(about, found.members[-1])[0], float(found.rss[-1]))
-            if verdict is not Verdict.GO_ON:
-                break
-    except KeyboardInterrupt as interrupt:
-        if found is not None:
-            interrupt.subsets = _exact(about, found)  # type: ignore[attr-defined]
-        raise
-    assert found is not None
-    stopped = verdict is Verdict.STOPPED
-    return _exact(about, found), Outcome.INTERRUPTED if stopped else Outcome.OUT_OF_TIME
-
-
-def _exact(about: Moments, found: BestSubsets) -> BestSubsets:
-    """Sums of squares of the refitted subsets, without the small ridge used in the search."""
-    rss = np.array([_refit(about, members)[1] for members in found.members])
-    return replace(found, rss=np.minimum.accumulate(rss))
-
-
-def _refit(about: Moments, members: Array) -> tuple[Array, float]:
-    """Least squares on some columns: [β; b] of shape (d + 1, 1), zero elsewhere, and the RSS."""
-    d, theta = about.n_features, np.zeros((about.n_features + 1, 1))
-    kept = np.append(members, d)
-    part = replace(
-        about,
-        mean=about.mean[kept],
-        scatter=np.ascontiguousarray(about.scatter[np.ix_(kept, kept)]),
-        unit=about.unit[kept],
-        n_features=len(members),
-    )
-    if not len(members):
-        theta[-1] = about.y_mean
-        return theta, float(about.scatter[d, d] * about.unit[d] ** 2)
-    fit = cholesky(part) or pseudo_inverse(part)
-    theta[members], theta[-1] = fit.coef, fit.intercept
-    return theta, float(fit.residual[0])

@@ -35,7 +35,8 @@ class OrthogonalMatchingPursuit(LinearRegressor):
     Formula: start with A = ∅ and r = y, then repeat: j = argmax_{j ∉ A} |xⱼᵀr|, A ← A ∪ {j},
     β_A = argmin ‖y − X_A β_A‖², r = y − X_A β_A. In words, each iteration adds the column that is
     most correlated with the residual and refits all selected columns, so that r is orthogonal to
-    X_A. With ``positive=True``, j = argmax xⱼᵀr and the refit has β ≥ 0.
+    X_A. With ``positive=True``, j = argmax xⱼᵀr and the refit has β ≥ 0; a column whose coefficient
+    becomes 0 leaves A, may enter again, and is not counted.
 
     The method finds the true support if X is orthonormal or if its columns are nearly uncorrelated.
     `BestSubset` searches all subsets instead.
@@ -60,9 +61,11 @@ class OrthogonalMatchingPursuit(LinearRegressor):
     n_nonzero_coefs_ : int or None
         Number of columns that were requested; None if `tol` is given.
     n_iter_ : int or array of shape (n_targets,)
-        Number of columns that were selected.
+        Number of selected columns: the non-zero coefficients of each target.
     solution_ : Solution
         Report of the solver: how the selection ended, and ‖r‖² as ``solution_.value``.
+        ``solution_.steps`` counts the refits; with ``positive=True`` they can be more than the
+        selected columns, because columns may leave again.
 
     Examples
     --------
@@ -105,8 +108,8 @@ class OrthogonalMatchingPursuit(LinearRegressor):
             precompute=self.precompute,
         )
         self._keep(theta, source)
-        self.n_iter_ = found.steps if source.n_outputs > 1 else int(found.steps[0])
-        short = _shortfall(found, most, self.tol)
+        self.n_iter_ = found.columns if source.n_outputs > 1 else int(found.columns[0])
+        short = _shortfall(found, most, self.tol, positive=self.positive)
         self.solution_ = Solution(
             theta=theta,
             outcome=Outcome.STALLED if short else Outcome.EXACT,
@@ -116,7 +119,7 @@ class OrthogonalMatchingPursuit(LinearRegressor):
             value=float(found.residual.sum()),
             message=short or Outcome.EXACT.value,
         )
-        if short and not self.positive and found.steps.min() < most:
+        if short and not self.positive and found.columns.min() < most:
             # As in scikit-learn: columns remain, but none is correlated with the residual.
             warn(f"{type(self).__name__}: {short}.", RuntimeWarning)
         return self
@@ -218,17 +221,21 @@ def _by_gram(
     return False, f"about {steps} iterations: products Xᵀr cost less than a {d} × {d} Gram matrix"
 
 
-def _shortfall(found: Pursuit, most: int, tol: float | None) -> str:
+def _shortfall(found: Pursuit, most: int, tol: float | None, *, positive: bool) -> str:
     """Which request was not met; empty if all were."""
+    correlated = "positively correlated" if positive else "correlated"
     if tol is not None and np.any(found.residual > tol):
         return (
             f"‖r‖² = {found.residual.max():.3g} is above tol={tol:g}, and none of the remaining "
-            "columns is correlated with the residual. Raise tol, or add columns"
+            f"columns is {correlated} with the residual. Raise tol, or add columns"
         )
-    if tol is None and np.any((found.steps < most) & (found.residual > 0)):
+    if tol is None and np.any((found.columns < most) & (found.residual > 0)):
+        count = int(found.columns.min())
+        remedy = "Lower n_nonzero_coefs, or drop columns that are linearly dependent"
+        if positive:
+            remedy = "This is the non-negative least-squares fit; lower n_nonzero_coefs"
         return (
-            f"only {int(found.steps.min())} of {most} columns were selected, because none of the "
-            "others is correlated with the residual. Lower n_nonzero_coefs, or drop columns that "
-            "are linearly dependent"
+            f"only {count} of {most} columns {'was' if count == 1 else 'were'} selected, because "
+            f"none of the others is {correlated} with the residual. {remedy}"
         )
     return ""

@@ -168,7 +168,7 @@ def _shaped(found: Pursuit, one: bool, path: bool, n_iter: bool) -> Any:
     coef = found.coef.T
     if path:
         assert found.path is not None
-        coef = np.moveaxis(found.path, 2, 0)[:, :, : max(1, int(found.steps.max()))]
-    steps: Any = int(found.steps[0]) if one else found.steps
+        coef = np.moveaxis(found.path, 2, 0)[:, :, : max(1, int(found.columns.max()))]
+    steps: Any = int(found.columns[0]) if one else found.columns
     coef = coef[:, 0] if one else coef
     return (coef, steps) if n_iter else coef
