@@ -217,6 +217,45 @@ def test_all_coefficients_reoptimised_are_optimal():
         assert abs(slope.mean()) < 1e-3
 
 
+class Remembering(th.DecisionTreeRegressor):
+    """A tree that keeps the target it was fitted to."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.target_ = np.array(y)
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize(
+    ("kind", "y"), [(th.GradientBoostingRegressor, Y), (th.GradientBoostingClassifier, SIGN)]
+)
+def test_all_coefficients_are_reoptimised_before_the_next_residuals(kind, y):
+    """The gradients of round m are orthogonal to the predictions of all earlier learners."""
+    model = kind(
+        estimator=Remembering(max_depth=2, random_state=0), n_estimators=6, reoptimise="all"
+    ).fit(X, y)
+    learners = model.estimators_[:, 0]
+    for number, learner in enumerate(learners):
+        target = learner.target_ / np.linalg.norm(learner.target_)
+        assert abs(target.sum()) / np.sqrt(len(X)) < 1e-3
+        for earlier in learners[:number]:
+            output = earlier.predict(X)
+            assert abs(target @ output) < 1e-3 * np.linalg.norm(output)
+
+
+@pytest.mark.parametrize("estimator", [None, SMALL_TREE])
+def test_scores_of_every_round_are_those_of_reoptimised_models(estimator):
+    def fitted(n_estimators):
+        return th.GradientBoostingClassifier(
+            estimator=estimator, n_estimators=n_estimators, reoptimise="all"
+        ).fit(X, SIGN)
+
+    scores = fitted(5).train_score_
+    for number in range(1, 6):
+        model = fitted(number)
+        loss = model.loss_.value(np.asarray(SIGN, dtype=float), model._raw(X)[:, 0]).mean()
+        assert scores[number - 1] == pytest.approx(model.loss_.deviance_factor * loss, rel=1e-12)
+
+
 # Services
 
 

@@ -60,7 +60,8 @@ def test_a_killed_fit_resumes_to_the_same_bits(tmp_path):
     np.testing.assert_array_equal(resumed.train_score_, whole.train_score_)
 
 
-def test_an_interrupt_leaves_a_snapshot(tmp_path, monkeypatch):
+@pytest.mark.parametrize("reoptimise", ["last", "all"])
+def test_an_interrupt_leaves_a_snapshot(tmp_path, monkeypatch, reoptimise):
     from thetahat.models.ensemble.gradient_boosting import tree_rounds
 
     path = tmp_path / "fit.npz"
@@ -73,14 +74,15 @@ def test_an_interrupt_leaves_a_snapshot(tmp_path, monkeypatch):
         return grow(*arguments, **options)
 
     monkeypatch.setattr(tree_rounds, "grow_tree", stubborn)
-    model = th.HistGradientBoostingRegressor(max_iter=12, checkpoint=str(path))
+    options = {"max_iter": 12, "reoptimise": reoptimise}
+    model = th.HistGradientBoostingRegressor(**options, checkpoint=str(path))
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)
     assert path.exists()
     resumed = model.fit(X, Y)
     assert len(calls) == 5 + 8
     np.testing.assert_array_equal(
-        resumed.predict(X), th.HistGradientBoostingRegressor(max_iter=12).fit(X, Y).predict(X)
+        resumed.predict(X), th.HistGradientBoostingRegressor(**options).fit(X, Y).predict(X)
     )
 
 
@@ -89,6 +91,6 @@ def test_rows_and_parameters_must_be_those_of_the_snapshot(tmp_path):
     model = th.HistGradientBoostingRegressor(max_iter=3, checkpoint=path)
     fitted = th.HistGradientBoostingRegressor(max_iter=3).fit(X, Y)
     kept = checkpoint.Checkpoint(path, "of something else")
-    kept.write(fitted._trees, 0, {})
+    kept.write(fitted._trees, 0, {}, fitted._start)
     with pytest.raises(th.errors.DataError, match="other rows or with other parameters"):
         model.fit(X, Y)

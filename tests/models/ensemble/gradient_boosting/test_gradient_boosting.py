@@ -120,6 +120,32 @@ def test_monotone_columns():
     assert np.all(np.diff(model.predict(grid).reshape(60, 40), axis=1) <= 1e-12)
 
 
+def test_reoptimised_coefficients_keep_monotone_columns_monotone():
+    cst = [0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
+    model = th.HistGradientBoostingRegressor(
+        monotonic_cst=cst, min_samples_leaf=5, max_iter=40, reoptimise="all"
+    ).fit(X, Y)
+    grid = np.repeat(X[:60], 40, axis=0)
+    grid[:, 3] = np.tile(np.linspace(-0.1, 1.1, 40), 60)
+    assert np.all(np.diff(model.predict(grid).reshape(60, 40), axis=1) >= -1e-12)
+
+
+def test_continued_fits_reoptimise_as_one_fit():
+    options = {"early_stopping": True, "random_state": 0, "reoptimise": "all"}
+    for y, kind in (
+        (Y, th.HistGradientBoostingRegressor),
+        (SIGN, th.HistGradientBoostingClassifier),
+    ):
+        whole = kind(max_iter=6, **options).fit(X, y)
+        parts = kind(max_iter=3, warm_start=True, **options).fit(X, y)
+        parts.set_params(max_iter=6).fit(X, y)
+        np.testing.assert_array_equal(whole._raw(X), parts._raw(X))
+        held = whole._held_out(whole._open_rows(X, y, None))[1]
+        assert whole.validation_score_[-1] == pytest.approx(
+            whole._scorer(held)(whole._raw(held.X)), rel=1e-12
+        )
+
+
 def test_columns_meet_only_within_their_groups():
     groups = [{0, 1}, {2, 3, 4}]
     model = th.HistGradientBoostingRegressor(interaction_cst=groups, max_iter=30).fit(X, Y)

@@ -27,7 +27,7 @@ from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.ensemble.gradient_boosting.checkpoint import Checkpoint
 from thetahat.models.ensemble.gradient_boosting.gradient_trees import TreeRules
 from thetahat.models.ensemble.gradient_boosting.members import Member, SummedLearners, together
-from thetahat.models.ensemble.gradient_boosting.reoptimised import reoptimised
+from thetahat.models.ensemble.gradient_boosting.reoptimised import AllCoefficients
 from thetahat.models.ensemble.gradient_boosting.rounds import (
     Boosting,
     Learn,
@@ -93,10 +93,12 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         kept = Checkpoint.of(self, rows) if self.checkpoint is not None else None
         continued = bool(before)
         if kept is not None and kept.found is not None:
-            before, self._seed, self._scores = kept.found
+            before, self._seed, self._scores, start = kept.found
         rows, held = self._held_out(rows)
         if not continued:
             self._start = self._best_constant(rows)
+        if kept is not None and kept.found is not None:
+            self._start = start
         boosting = self._begin(rows, before)
         stopping = self._stopping(boosting, held)
         with self._watching(self._n_rounds - boosting.n_rounds, self._fitted_with, X, y) as watch:
@@ -104,8 +106,6 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         if kept is not None:
             kept.remove()
         trees = solution.theta
-        if self.reoptimise == "all" and trees:
-            self._start, trees = reoptimised(boosting, self._start)
         self.__dict__.update(self._fitted_with(trees))
         self.solution_ = replace(solution, theta=np.array(self._rounds_of(trees)))
         self._warn_if_out_of_time()
@@ -233,6 +233,10 @@ class BaseBoosting(Watched, TreeLearner, ABC):
     ) -> Solution:
         """Iterate until the limit, early stopping, the end of the time limit, or Ctrl-C."""
         raw = None if held is None else self._raw_of(held, boosting.members)
+        every = None
+        if self.reoptimise == "all":
+            monotonic = getattr(self, "monotonic_cst", None) is not None
+            every = AllCoefficients(boosting, self._start, no_sign_changes=monotonic)
         outcome, started = Outcome.CONVERGED, time.monotonic()
         step = watch.in_time(Boosting.step)
         trees = cast("list[Tree]", boosting.members)  # a checkpoint is for trees only
@@ -241,12 +245,15 @@ class BaseBoosting(Watched, TreeLearner, ABC):
                 if stopping is not None and self._no_better(boosting, raw, stopping):
                     break
                 made = step(boosting)
-                if raw is not None:
+                if every is not None:
+                    self._start = every.refit()
+                    raw = None if held is None else self._raw_of(held, boosting.members)
+                elif raw is not None:
                     together(made).sum(held.X, raw, len(self._start))  # type: ignore[union-attr]
                 self._record(boosting, raw)
                 self._print_progress(boosting, started)
                 if kept is not None:
-                    kept.write_now_and_then(trees, self._seed, self._scores)
+                    kept.write_now_and_then(trees, self._seed, self._scores, self._start)
                 verdict = watch(boosting.n_rounds, tuple(boosting.members), float("nan"))
                 if verdict is not Verdict.GO_ON:
                     timed_out = verdict is Verdict.OUT_OF_TIME
@@ -258,7 +265,7 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         except KeyboardInterrupt as interrupt:
             interrupt.solution = self._solution(boosting, Outcome.INTERRUPTED)  # type: ignore[attr-defined]
             if kept is not None:
-                kept.write(trees, self._seed, self._scores)
+                kept.write(trees, self._seed, self._scores, self._start)
             raise
         return self._solution(boosting, outcome)
 

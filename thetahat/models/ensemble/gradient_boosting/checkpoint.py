@@ -26,7 +26,7 @@ from thetahat.models.tree.structure import Tree
 Scores = dict[str, list[float]]
 
 SECONDS_BETWEEN = 5.0
-VERSION = 1
+VERSION = 2
 NOT_IN_FINGERPRINT = {"checkpoint", "verbose", "max_iter", "n_estimators", "warm_start"}
 ARRAYS = [field.name for field in fields(Tree) if field.name not in ("n_features", "n_outputs")]
 ARRAYS.remove("n_classes")
@@ -38,8 +38,8 @@ class Checkpoint:
 
     path: Path
     fingerprint: str
-    found: tuple[list[Tree], int, Scores] | None = None
-    """Trees, seed and scores of the snapshot that was found."""
+    found: tuple[list[Tree], int, Scores, Array] | None = None
+    """Trees, seed, scores and initial raw predictions of the snapshot that was found."""
     written: float = 0.0
 
     @classmethod
@@ -51,18 +51,21 @@ class Checkpoint:
             checkpoint.found = checkpoint._read(type(estimator).__name__)
         return checkpoint
 
-    def write_now_and_then(self, trees: Sequence[Tree], seed: int, scores: Scores) -> None:
+    def write_now_and_then(
+        self, trees: Sequence[Tree], seed: int, scores: Scores, start: Array
+    ) -> None:
         """Write a snapshot if the last one is old enough."""
         if time.monotonic() - self.written >= SECONDS_BETWEEN:
-            self.write(trees, seed, scores)
+            self.write(trees, seed, scores, start)
 
-    def write(self, trees: Sequence[Tree], seed: int, scores: Scores) -> None:
+    def write(self, trees: Sequence[Tree], seed: int, scores: Scores, start: Array) -> None:
         """Write a snapshot. Cost: O(nodes)."""
         facts = {
             "version": VERSION,
             "fingerprint": self.fingerprint,
             "seed": seed,
             "scores": scores,
+            "start": [float(constant) for constant in start],
             "sizes": [tree.node_count for tree in trees],
             "sets": [list(tree.category_sets.shape) for tree in trees],
             "n_features": trees[0].n_features if trees else 0,
@@ -81,7 +84,7 @@ class Checkpoint:
         """Delete the snapshot after the fit has ended."""
         self.path.unlink(missing_ok=True)
 
-    def _read(self, who: str) -> tuple[list[Tree], int, Scores]:
+    def _read(self, who: str) -> tuple[list[Tree], int, Scores, Array]:
         try:
             with np.load(self.path, allow_pickle=False) as held:
                 facts = json.loads(held["facts"].tobytes())
@@ -99,7 +102,7 @@ class Checkpoint:
                 f"{who}: checkpoint={str(self.path)!r} is a snapshot of a fit on other rows or "
                 "with other parameters. Delete the file to begin anew, or use another path."
             )
-        return trees, int(facts["seed"]), facts["scores"]
+        return trees, int(facts["seed"]), facts["scores"], np.array(facts["start"], dtype=float)
 
 
 def _cut(arrays: dict[str, Array], facts: dict[str, Any]) -> list[Tree]:

@@ -50,14 +50,18 @@ def together(members: Sequence[Any]) -> PackedTrees | SummedLearners:
     return SummedLearners(tuple(members))
 
 
-def outputs_of(members: Sequence[Any], X: Any, n_rows: int) -> Array:
-    """Prediction of each member for each row, of shape (n, n_members)."""
-    if isinstance(members[0], Tree):
-        leaves = PackedTrees.pack(members).leaves(X)
-        return np.column_stack([tree.values[leaves[m], 0] for m, tree in enumerate(members)])
-    return np.column_stack(
-        [member.coefficient * answers_of(member.learner, X, n_rows) for member in members]
-    )
+def basis_of(members: Sequence[Any], X: Any, n_rows: int) -> list[Array]:
+    """For each member, what does not change with its coefficient: leaves, or plain predictions."""
+    if members and isinstance(members[0], Tree):
+        return list(PackedTrees.pack(members).leaves(X))
+    return [answers_of(member.learner, X, n_rows) for member in members]
+
+
+def output_of(member: Any, basis: Array) -> Array:
+    """Predictions of a member from its leaves or its plain predictions, see `basis_of`."""
+    if isinstance(member, Tree):
+        return np.asarray(member.values[basis, 0])
+    return np.asarray(member.coefficient * basis)
 
 
 def times(member: Any, factor: float) -> Member:
