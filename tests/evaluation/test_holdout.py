@@ -1,5 +1,6 @@
 """Hold-out sets: uses are counted and paid for, and answers hold whoever chooses the models."""
 
+import copy
 import warnings
 
 import numpy as np
@@ -23,6 +24,14 @@ def ask(hold, models):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", th.errors.ReuseWarning)
         return [hold.error(model) for model in models]
+
+
+def alike(model, count):
+    """Models that differ in name only, so that each counts as a use."""
+    models = [copy.deepcopy(model) for _ in range(count)]
+    for number, each in enumerate(models):
+        each.number_ = number
+    return models
 
 
 class Says:
@@ -73,7 +82,7 @@ def test_models_said_to_be_fixed_must_be():
 def test_uses_of_a_hold_out_set_are_counted_and_paid_for():
     hold = hold_out(random_state=0, chosen="beforehand")
     model = LogisticRegression().fit(hold.X_train, hold.y_train)
-    answers = ask(hold, [model] * 4)
+    answers = ask(hold, alike(model, 4))
     assert hold.uses == 4
     assert (np.diff([answer.high - answer.low for answer in answers]) > 0).all()
     assert [answer.level for answer in answers] == pytest.approx(
@@ -89,7 +98,7 @@ def test_uses_of_a_hold_out_set_are_counted_and_paid_for():
 def test_the_share_of_a_use_is_divided_by_the_answers_before():
     hold = hold_out(random_state=0)
     model = LogisticRegression().fit(hold.X_train, hold.y_train)
-    first, second, third = ask(hold, [model] * 3)
+    first, second, third = ask(hold, alike(model, 3))
     n = hold.n_held
     assert 1 - first.level == pytest.approx(0.05 / 2)
     assert 1 - second.level == pytest.approx(0.05 / 6 / (n + 1))  # one of n + 1 answers
@@ -151,10 +160,50 @@ def test_bounds_of_a_share_go_on_where_floats_end():
 def test_reuse_warns_once():
     hold = hold_out(random_state=0)
     model = LogisticRegression().fit(hold.X_train, hold.y_train)
-    hold.error(model)
+    first, second, third = alike(model, 3)
+    hold.error(first)
     with pytest.warns(th.errors.ReuseWarning, match="used a second time"):
-        hold.error(model)
+        hold.error(second)
+    hold.error(third)
+
+
+@pytest.mark.parametrize("optimism_first", [True, False])
+@pytest.mark.parametrize("planned", [None, 1])
+def test_error_and_optimism_of_a_model_are_one_use(optimism_first, planned):
+    hold = hold_out(random_state=0, planned=planned)
+    for number, model in enumerate(
+        [
+            LogisticRegression().fit(hold.X_train, hold.y_train),
+            th.RandomForestClassifier(5, random_state=0).fit(hold.X_train, hold.y_train),
+        ][: planned or 2],
+        start=1,
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore" if number > 1 else "error")
+            optimism = hold.optimism(model) if optimism_first else None
+            answer = hold.error(model)
+            optimism = hold.optimism(model)
+        assert hold.error(copy.deepcopy(model)) is answer
+        assert hold.uses == number
+        own = np.mean(model.predict(hold.X_train) != hold.y_train)
+        assert optimism == pytest.approx(answer.estimate - own)
+
+
+def test_a_model_that_was_fitted_again_is_another_use():
+    hold = hold_out(random_state=0)
+    model = LogisticRegression().fit(hold.X_train, hold.y_train)
     hold.error(model)
+    with pytest.warns(th.errors.ReuseWarning):
+        hold.error(model.set_params(C=1e-3).fit(hold.X_train, hold.y_train))
+    assert hold.uses == 2
+
+
+def test_models_that_cannot_be_pickled_count_every_time():
+    hold = hold_out(random_state=0)
+    model = Says(hold._y)
+    model.function = lambda: None
+    ask(hold, [model, model])
+    assert hold.uses == 2
 
 
 def test_all_answers_hold_together():
@@ -171,10 +220,10 @@ def test_all_answers_hold_together():
 def test_planned_uses_share_alike_and_are_refused_beyond():
     hold = hold_out(random_state=0, planned=2, chosen="beforehand")
     model = LogisticRegression().fit(hold.X_train, hold.y_train)
-    first, second = ask(hold, [model] * 2)
+    first, second = ask(hold, alike(model, 2))
     assert first.level == second.level == pytest.approx(0.975)
     with pytest.raises(th.errors.ParameterError, match="2 planned uses are spent"):
-        hold.error(model)
+        hold.error(model)  # a third model
 
 
 def test_optimism_of_a_memoriser_is_positive_and_splits_are_stratified():

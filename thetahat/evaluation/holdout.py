@@ -18,6 +18,8 @@ Answers close to earlier ones reveal little, and therefore cost little confidenc
 
 from __future__ import annotations
 
+import hashlib
+import pickle
 from math import exp, log
 from typing import Any
 
@@ -98,7 +100,8 @@ class HoldOut:
     X_train, y_train : as X, y
         The training rows and their labels.
     uses : int
-        How many times the held-out rows have been used.
+        How many times the held-out rows have been used; error and optimism of the same model are
+        one use.
     n_held : int
         The number of held-out rows.
 
@@ -153,6 +156,7 @@ class HoldOut:
         self.level, self.planned, self.chosen, self.step = level, planned, chosen, step
         self._answers: list[int] = []
         self._revealed: list[float] = []
+        self._by_model: dict[bytes, Interval] = {}
 
     @property
     def uses(self) -> int:
@@ -167,6 +171,9 @@ class HoldOut:
     def error(self, model: Any) -> Interval:
         """Estimate the error of a fitted classifier on the held-out rows. Cost: one prediction.
 
+        The same fitted model counts once: a second call, or a call of `optimism`, returns the same
+        interval and is not another use. A model that cannot be pickled counts every time.
+
         Parameters
         ----------
         model : fitted classifier
@@ -177,6 +184,9 @@ class HoldOut:
         Interval
             An interval at a level above `level`, so that all answers hold together at `level`.
         """
+        before = _fingerprint(model)
+        if before in self._by_model:
+            return self._by_model[before]
         if self.planned is not None and self.uses >= self.planned:
             raise ParameterError(
                 f"HoldOut: all {self.planned} planned uses are spent, so no confidence is left. "
@@ -204,10 +214,17 @@ class HoldOut:
         words = (
             f"Clopper-Pearson, use {self.uses} of the hold-out set: all hold at {self.level:.3g}"
         )
-        return Interval(estimate, low, high, min(SUREST, 1 - exp(-surprise)), words)
+        found = Interval(estimate, low, high, min(SUREST, 1 - exp(-surprise)), words)
+        # A prediction may leave values on the model, which change its fingerprint.
+        for fingerprint in (before, _fingerprint(model)):
+            if fingerprint is not None:
+                self._by_model[fingerprint] = found
+        return found
 
     def optimism(self, model: Any) -> float:
-        """Hold-out error minus training error; counts as one use. Cost: two predictions.
+        """Hold-out error minus training error. Cost: two predictions.
+
+        Together with the `error` of the same model this is one use of the held-out rows.
 
         Parameters
         ----------
@@ -261,6 +278,15 @@ class HoldOut:
             f"intervals hold for all uses together at {100 * self.level:.3g}%, for models chosen "
             f"{self.chosen.replace('_', ' ')})"
         )
+
+
+def _fingerprint(model: Any) -> bytes | None:
+    """A digest of the fitted model, equal for equal models; None if it cannot be pickled."""
+    try:
+        state = pickle.dumps(model)
+    except Exception:  # whatever a class raises when it cannot be pickled
+        return None
+    return hashlib.blake2b(state, digest_size=32).digest()
 
 
 def _require_labels(y: Array) -> None:
