@@ -263,11 +263,26 @@ def test_density_trees_have_words_and_boxes():
     low, high = model.cells()
     np.testing.assert_array_equal(regions.low, low)
     np.testing.assert_array_equal(regions.high, high)
+    assert str(regions[0]).endswith(f": log density {regions[0].value.item():.4g}")
     mass = sum(region.volume * np.exp(region.value.item()) for region in regions)
     assert mass == pytest.approx(1.0)
     figure, axes = plt.subplots()
     assert len(th.plot_tree(model, ax=axes, filled=True)) == model.tree_.node_count
     plt.close(figure)
+
+
+def test_oblique_density_trees_give_their_directions():
+    X = np.random.default_rng(0).normal(size=(300, 2)) @ [[1.0, 0.9], [0.0, 0.3]]
+    model = th.DensityTree(
+        "entropy", leaf="gaussian", splitter="oblique", margin=np.inf, max_leaf_nodes=4
+    ).fit(X)
+    along = X @ model.directions_.T + model.direction_offsets_
+    np.testing.assert_allclose(model.density_.cells.directions.beside(X)[:, 2:], along, atol=1e-12)
+    text = th.export_text(model)
+    first = int(model.tree_.feature[0])
+    (line,) = [each for each in text.splitlines() if each.startswith(f"direction_{first - 2} = ")]
+    said = eval(line.split(" = ")[1], {"feature_0": X[:, 0], "feature_1": X[:, 1]})
+    np.testing.assert_allclose(said, along[:, first - 2], rtol=2e-3, atol=5e-3)
 
 
 def test_worked_density_tree_of_the_course():
@@ -296,7 +311,16 @@ def test_estimators_are_read_through_their_tables(oblique):
     assert "or missing" in text
     assert "class: yes" in text
     if oblique:
-        assert "direction_" in text
+        for k, row in enumerate(model.directions_):
+            if k + 3 not in model.tree_.feature:
+                continue
+            (line,) = [each for each in text.splitlines() if each.startswith(f"direction_{k} = ")]
+            said = eval(line.split(" = ")[1], {"a": frame["a"], "b": frame["b"]})
+            column = frame[["a", "b"]].to_numpy() @ row[:2]
+            np.testing.assert_allclose(said, column, rtol=2e-3, atol=2e-3)
+            np.testing.assert_allclose(model._rows(frame)[:, k + 3], column)
+        assert model.directions_.shape == (4, 3)
+        assert "\ndirection_" in text
         with pytest.raises(th.errors.CapabilityError, match="no boxes"):
             th.tree_regions(model)
         return

@@ -32,6 +32,16 @@ class Directions(CheckedValue):
         shapes = {"centre": (d,), "scale": (d,), "rows": (None, d)}
         check_arrays(self, {name: (np.float64, shape) for name, shape in shapes.items()})
 
+    @property
+    def coefficients(self) -> Array:
+        """Coefficient of each column in each direction, (m, d), for rows as they are given."""
+        return self.rows / self.scale
+
+    @property
+    def offsets(self) -> Array:
+        """What is added to the sum of the columns times their coefficients, (m,)."""
+        return -(self.coefficients @ self.centre)
+
     def beside(self, X: Array) -> Array:
         """[X, ((X − centre)/scale)·directionsᵀ]."""
         n, d = X.shape

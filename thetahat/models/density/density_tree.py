@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, none, one_of, whole
@@ -64,6 +65,11 @@ class DensityTree(CellModel):
         density of uniform leaves.
     n_leaves_ : int
         Number of leaves of the fitted tree.
+    directions_ : ndarray of shape (n_directions, d)
+        Coefficients of the oblique splits: ``direction_k`` of a split is the sum of the columns
+        times row k, plus ``direction_offsets_[k]``. Without rows unless ``splitter="oblique"``.
+    direction_offsets_ : ndarray of shape (n_directions,)
+        The numbers that are added to the directions.
     pruning_counts_, pruning_scores_ : ndarray
         Numbers of leaves that were compared, and their cross-validated log-likelihoods. Defined
         with ``pruned_leaf_nodes="cv"``.
@@ -123,6 +129,20 @@ class DensityTree(CellModel):
             cv = KFold(cv, shuffle=True, random_state=int(rng.integers(2**31)))
         return list(check_cv(cv).split(X))
 
+    @property
+    def directions_(self) -> Array:
+        """Coefficients of the columns in the oblique splits, (n_directions, d)."""
+        check_is_fitted(self)
+        found = self.density_.cells.directions
+        return np.zeros((0, self.box_.shape[1])) if found is None else found.coefficients
+
+    @property
+    def direction_offsets_(self) -> Array:
+        """Numbers that are added to the directions, (n_directions,)."""
+        check_is_fitted(self)
+        found = self.density_.cells.directions
+        return np.zeros(0) if found is None else found.offsets
+
     def apply(self, X: Any) -> Array:
         """Return the leaf that contains each row. Cost: O(n · depth).
 
@@ -149,8 +169,6 @@ class DensityTree(CellModel):
         low, high : ndarray of shape (n_leaves, d)
             Lower and upper bounds, in the order of the leaves among the nodes.
         """
-        from sklearn.utils.validation import check_is_fitted
-
         check_is_fitted(self)
         if self.splitter == "oblique":
             raise DataError("The cells of oblique splits are no boxes. Use splitter='random'.")

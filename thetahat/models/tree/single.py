@@ -38,6 +38,9 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
         sum to 1.
     max_features_ : int
         Number of columns considered for each split.
+    directions_ : array of shape (oblique, d)
+        Coefficients of the oblique directions: ``direction_k`` of a split is the sum of the columns
+        times row k. Without rows if ``oblique=0``.
     n_outputs_ : int
         Number of outputs, that is, of columns of y.
     n_features_in_ : int
@@ -174,6 +177,12 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
         check_is_fitted(self)
         gains = self.tree_.compute_feature_importances()
         return self._directions.shared(gains, self.n_features_in_)
+
+    @property
+    def directions_(self) -> Array:
+        """Coefficients of the oblique directions, (n_directions, d); direction_k is x · row k."""
+        check_is_fitted(self)
+        return self._directions.coefficients(self.n_features_in_)
 
     def get_depth(self) -> int:
         """Return the depth: the number of edges from the root to the deepest leaf."""

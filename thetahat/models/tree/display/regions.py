@@ -31,7 +31,7 @@ class Region:
     takes_missing : array of shape (d,)
         Whether rows with a missing value in a column can lie in the region.
     value : array
-        Prediction of the tree in the region.
+        Prediction of the tree in the region; for density trees the log density.
     weight : float
         Total weight of the training rows in the region.
 
@@ -78,8 +78,8 @@ class Region:
     def _answer(self) -> str:
         if self.words.classes:
             return self.words.majority(self.leaf)
-        numbers = np.ravel(self.value)
-        return ", ".join(f"{number:.4g}" for number in numbers)
+        numbers = ", ".join(f"{number:.4g}" for number in np.ravel(self.value))
+        return numbers if self.words.answer == "value" else f"{self.words.answer} {numbers}"
 
 
 @dataclass(frozen=True)

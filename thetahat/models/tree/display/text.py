@@ -25,7 +25,8 @@ def export_text(
     """Describe a tree as indented text, one line per condition and per leaf.
 
     Each inner node has two lines, x_j <= t and x_j >  t, and each leaf one line with its
-    prediction. Cost: O(nodes).
+    prediction. Directions of oblique splits are given below the tree, as sums of columns with their
+    coefficients (``directions_`` of the estimator). Cost: O(nodes).
 
     Parameters
     ----------
@@ -92,6 +93,8 @@ def export_text(
                 right += of_missing * (not tree.missing_left[node])
             child = int(tree.left[node])
             stack += [(child + 1, depth + 1, right), (child, depth + 1, left)]
+    used = np.unique(tree.feature[tree.feature >= 0]).tolist()
+    lines += [f"{words.names[j]} = {words.formulas[j]}" for j in used if j in words.formulas]
     return "\n".join(lines) + "\n"
 
 

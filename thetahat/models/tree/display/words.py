@@ -30,6 +30,8 @@ class Words:
     impurity: str = "impurity"
     answer: str = "value"
     """Label of the value of a node."""
+    formulas: dict[int, str] = field(default_factory=dict)
+    """Formula of each oblique direction, by its number in `names`."""
 
     @classmethod
     def of(cls, model: Any, feature_names: Any = None, class_names: Any = None) -> Words:
@@ -48,9 +50,11 @@ class Words:
                 "per column."
             )
         oblique = [f"direction_{k}" for k in range(tree.n_features - n_columns)]
+        named = tuple(map(str, names))
         return cls(
             tree=tree,
-            names=(*map(str, names), *oblique),
+            names=(*named, *oblique),
+            formulas=_formulas(model, named),
             classes=_class_names(tree, model, class_names),
             levels={} if columns is None else columns.levels,
             impurity=str(getattr(model, "criterion", "impurity")),
@@ -97,6 +101,19 @@ class Words:
     def majority(self, node: int) -> str:
         """The majority class of a node, for one output."""
         return self.classes[int(np.argmax(self.tree.value[node, 0]))]
+
+
+def _formulas(model: Any, names: tuple[str, ...]) -> dict[int, str]:
+    """Oblique directions as sums of columns with their coefficients."""
+    directions = getattr(model, "directions_", ())
+    offsets = getattr(model, "direction_offsets_", np.zeros(len(directions)))
+    found = {}
+    for number, (row, offset) in enumerate(zip(directions, offsets, strict=True), len(names)):
+        terms = [f"{row[j]:+.4g}*{names[j]}" for j in np.flatnonzero(row)]
+        terms += [f"{offset:+.4g}"] if offset else []
+        words = " ".join(f"{term[0]} {term[1:]}" for term in terms)
+        found[number] = words.removeprefix("+ ").replace("- ", "-", 1 if words[0] == "-" else 0)
+    return found
 
 
 def tree_of(model: Any) -> Tree:

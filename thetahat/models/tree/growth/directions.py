@@ -62,6 +62,12 @@ class Directions(CheckedValue):
             parts = X[:, self.columns] * self.weights
             return np.concatenate([X, parts.sum(axis=2).astype(X.dtype)], axis=1)
 
+    def coefficients(self, n_features: int) -> Array:
+        """Coefficient of each column in each direction, (n_directions, n_features)."""
+        rows = np.zeros((self.n_directions, n_features))
+        np.put_along_axis(rows, self.columns, self.weights, axis=1)
+        return rows
+
     def shared(self, importances: Array, n_features: int) -> Array:
         """Importances of the columns: the gain of a direction is shared by its two columns."""
         shares = importances[:n_features].copy()
