@@ -179,8 +179,19 @@ def test_repetition_raises_confidence():
     found = []
     for seed in range(60):
         X, y = box_problem(400, np.random.default_rng(seed))
-        chosen = theory.amplify(sometimes, X, y, success=0.2, failure=0.1, random_state=seed)
-        found.append(chosen.holdout_errors.min() < 0.15)
+        fresh, truth = box_problem(400, np.random.default_rng(seed + 1000))
+        runs = []
+
+        def learn(X, y, random, runs=runs):
+            runs.append(sometimes(X, y, random))
+            return runs[-1]
+
+        chosen = theory.amplify(learn, X, y, success=0.2, failure=0.1, random_state=seed)
+        assert chosen.model is runs[int(np.argmin(chosen.holdout_errors))]
+        assert chosen.error.estimate == chosen.holdout_errors.min()
+        errors = np.array([np.mean(run.predict(fresh) != truth) for run in runs])
+        assert np.abs(errors - chosen.holdout_errors).max() < chosen.accuracy_of_holdout + 0.1
+        found.append(np.mean(chosen.model.predict(fresh) != truth) < 0.15)
     assert chosen.rounds == theory.amplification_rounds(0.2, 0.05)
     assert np.mean(found) >= 0.9
     assert 0 < chosen.accuracy_of_holdout < 1

@@ -105,18 +105,23 @@ def test_averaging_reports_the_mean_iterate():
 
 
 def test_step_size_chosen_by_held_out_error():
-    train, test = LeastSquares.random(seed=0), LeastSquares.random(seed=0)
     rng = np.random.default_rng(9)
-    truth = rng.normal(size=4)
-    for part in (train, test):
-        part.A = rng.normal(size=(60, 4))
-        part.y = part.A @ truth + 0.1 * rng.normal(size=60)
-
-    def held_out(eta):
-        method = opt.StochasticGradient(step=eta, random_state=0)
-        return test.value(th.minimise(train, method, max_steps=5).theta)
-
-    assert min((1e-5, 1e-3, 0.02), key=held_out) == 0.02
+    X = rng.normal(size=(120, 4))
+    y = X @ rng.normal(size=4) + 0.1 * rng.normal(size=120)
+    folds = [(np.arange(60), np.arange(60, 120))]
+    model = th.SGDRegressor(
+        penalty=None, learning_rate="constant", fit_intercept=False, shuffle=False, max_iter=5,
+        tol=None,
+    )  # fmt: skip
+    etas = [1e-5, 1e-3, 0.02, 0.2]
+    found = th.search(model, {"eta0": etas}, X, y, cv=folds, scoring="neg_mean_squared_error")
+    assert found.best == {"eta0": 0.02}
+    for eta, each in zip(etas, found.evaluations, strict=True):
+        theta = np.zeros(4)
+        for row in 5 * list(range(60)):
+            theta -= eta * (X[row] @ theta - y[row]) * X[row]
+        error = np.mean((X[60:] @ theta - y[60:]) ** 2)
+        assert each.scores["neg_mean_squared_error"][0] == pytest.approx(-error, rel=1e-6)
 
 
 @pytest.mark.parametrize(
