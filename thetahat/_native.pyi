@@ -566,6 +566,7 @@ def grow_forest(
     seeds: FloatArray,
     draws: int,
     balanced: bool,
+    replacement: bool,
     max_features: int,
     features_per_tree: int,
     max_candidates: int,
@@ -580,7 +581,9 @@ def grow_forest(
     first_set: int,
     threads: int,
 ) -> tuple[FloatArray, ...]: ...
-def drawn_counts(seed: int, draws: int, weight: FloatArray, out: FloatArray) -> None: ...
+def drawn_counts(
+    seed: int, draws: int, weight: FloatArray, out: FloatArray, replacement: bool
+) -> None: ...
 def logistic_slopes(
     y: FloatArray, z: FloatArray, slope: FloatArray, curvature: FloatArray, threads: int
 ) -> None: ...

@@ -7,19 +7,33 @@ import numpy as np
 MASK = (1 << 64) - 1
 
 
-def drawn_counts(seed, draws, weight, n):
-    """How often each row is drawn: the first whose cumulative weight exceeds u·W."""
+def uniforms(seed):
+    """The uniform numbers that decide which rows a tree draws."""
     counter = seed ^ 0xD1B54A32D192ED03
-    cumulative = np.cumsum(np.ones(n) if weight is None else weight)
-    counts = np.zeros(n, dtype=np.uint32)
-    for _ in range(draws):
+    while True:
         counter = (counter + 0x9E3779B97F4A7C15) & MASK
         bits = counter
         bits = ((bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9) & MASK
         bits = ((bits ^ (bits >> 27)) * 0x94D049BB133111EB) & MASK
         bits ^= bits >> 31
-        place = (bits >> 11) * 2.0**-53 * cumulative[-1]
-        counts[np.searchsorted(cumulative, place, side="right")] += 1
+        yield (bits >> 11) * 2.0**-53
+
+
+def drawn_counts(seed, draws, weight, n):
+    """How often each row is drawn: the first whose cumulative weight exceeds u·W."""
+    cumulative = np.cumsum(np.ones(n) if weight is None else weight)
+    counts = np.zeros(n, dtype=np.uint32)
+    for _, u in zip(range(draws), uniforms(seed), strict=False):
+        counts[np.searchsorted(cumulative, u * cumulative[-1], side="right")] += 1
+    return counts
+
+
+def distinct_rows(seed, draws, weight, n):
+    """1 for the rows that are drawn without replacement among those of positive weight."""
+    rows = np.arange(n) if weight is None else np.flatnonzero(weight)
+    counts = np.zeros(n, dtype=np.uint32)
+    for left, row, u in zip(range(len(rows), 0, -1), rows, uniforms(seed), strict=False):
+        counts[row] = u < (draws - counts.sum()) / left
     return counts
 
 

@@ -1,5 +1,5 @@
-// The rows on which a tree is grown: `draws` draws with replacement, with probabilities
-// proportional to the weights.
+// The rows on which a tree is grown: `draws` draws, with or without replacement. With replacement,
+// the probabilities are proportional to the weights.
 //
 //     row = the first i with w_0 + … + w_i > u·W,  u uniform in [0, 1)
 //
@@ -37,6 +37,27 @@ inline void draw_rows(std::uint64_t seed, std::size_t draws, const std::vector<d
                     cumulative.begin());
         }
         ++counts[std::min(row, n - 1)];
+    }
+}
+
+// counts[i] = 1 for `draws` distinct rows, every set of rows of positive weight being equally
+// likely; all of them where there are fewer. Row i is taken with probability
+// (still to take)/(rows left), in order (selection sampling, Knuth's algorithm S).
+inline void draw_distinct_rows(std::uint64_t seed, std::size_t draws, const double *weight,
+                               std::vector<std::uint32_t> &counts) {
+    Random random{seed ^ 0xD1B54A32D192ED03ull};
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i)
+        left += !weight || weight[i] > 0.0;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        counts[i] = 0;
+        if (weight && !(weight[i] > 0.0))
+            continue;
+        if (random.uniform() * static_cast<double>(left) < static_cast<double>(draws)) {
+            counts[i] = 1;
+            --draws;
+        }
+        --left;
     }
 }
 

@@ -78,12 +78,12 @@ nb::tuple put_together(std::vector<GrownTree> &&grown, std::size_t width, std::s
 nb::tuple grow_forest(const ForestColumns &columns, Vector<const std::int8_t> monotone,
                       Matrix<const double> y, Vector<const double> weight, std::size_t n_classes,
                       const std::string &criterion, Vector<const std::uint64_t> seeds,
-                      std::size_t draws, bool balanced, std::uint32_t max_features,
-                      std::uint32_t features_per_tree, std::uint32_t max_candidates,
-                      std::size_t exact_rows, std::uint32_t max_depth, std::size_t max_leaves,
-                      std::size_t min_split, std::size_t min_leaf, double min_weight_share,
-                      double min_decrease, std::size_t first_value, std::size_t first_set,
-                      int threads) {
+                      std::size_t draws, bool balanced, bool replacement,
+                      std::uint32_t max_features, std::uint32_t features_per_tree,
+                      std::uint32_t max_candidates, std::size_t exact_rows, std::uint32_t max_depth,
+                      std::size_t max_leaves, std::size_t min_split, std::size_t min_leaf,
+                      double min_weight_share, double min_decrease, std::size_t first_value,
+                      std::size_t first_set, int threads) {
     const std::size_t n = columns.n_rows, d = columns.n_columns;
     require(y.shape(0) == n && y.shape(1) >= 1, "y must have a row per row of the columns");
     require(weight.shape(0) == 0 || weight.shape(0) == n, "weight must be empty or match the rows");
@@ -121,7 +121,7 @@ nb::tuple grow_forest(const ForestColumns &columns, Vector<const std::int8_t> mo
     {
         nb::gil_scoped_release unlocked;
         const std::vector<double> cumulative = cumulative_weights(draws ? weights : nullptr, n);
-        const RowDraw draw{weights, n, draws, cumulative, balanced};
+        const RowDraw draw{weights, n, draws, cumulative, balanced, replacement};
         grown = std::visit(
             [&](const auto &view) {
                 return grow_all(view, targets, rules, draw, seeds.data(), seeds.shape(0), threads);
@@ -133,13 +133,16 @@ nb::tuple grow_forest(const ForestColumns &columns, Vector<const std::int8_t> mo
 }
 
 void drawn_counts(std::uint64_t seed, std::size_t draws, Vector<const double> weight,
-                  Vector<std::uint32_t> out) {
+                  Vector<std::uint32_t> out, bool replacement) {
     require(out.shape(0) > 0, "out must have one entry per row");
     require(weight.shape(0) == 0 || weight.shape(0) == out.shape(0),
             "weight must be empty or match the rows");
     std::vector<std::uint32_t> counts(out.shape(0));
     const double *weights = weight.shape(0) ? weight.data() : nullptr;
-    draw_rows(seed, draws, cumulative_weights(weights, counts.size()), counts);
+    if (replacement)
+        draw_rows(seed, draws, cumulative_weights(weights, counts.size()), counts);
+    else
+        draw_distinct_rows(seed, draws, weights, counts);
     std::copy(counts.begin(), counts.end(), out.data());
 }
 
@@ -148,13 +151,14 @@ void drawn_counts(std::uint64_t seed, std::size_t draws, Vector<const double> we
 void bind_forest(nb::module_ &module) {
     module.def("grow_forest", &grow_forest, nb::arg("columns"), nb::arg("monotone"), nb::arg("y"),
                nb::arg("weight"), nb::arg("n_classes"), nb::arg("criterion"), nb::arg("seeds"),
-               nb::arg("draws"), nb::arg("balanced"), nb::arg("max_features"),
-               nb::arg("features_per_tree"), nb::arg("max_candidates"), nb::arg("exact_rows"),
-               nb::arg("max_depth"), nb::arg("max_leaves"), nb::arg("min_split"),
-               nb::arg("min_leaf"), nb::arg("min_weight_share"), nb::arg("min_decrease"),
-               nb::arg("first_value"), nb::arg("first_set"), nb::arg("threads"));
+               nb::arg("draws"), nb::arg("balanced"), nb::arg("replacement"),
+               nb::arg("max_features"), nb::arg("features_per_tree"), nb::arg("max_candidates"),
+               nb::arg("exact_rows"), nb::arg("max_depth"), nb::arg("max_leaves"),
+               nb::arg("min_split"), nb::arg("min_leaf"), nb::arg("min_weight_share"),
+               nb::arg("min_decrease"), nb::arg("first_value"), nb::arg("first_set"),
+               nb::arg("threads"));
     module.def("drawn_counts", &drawn_counts, nb::arg("seed"), nb::arg("draws"), nb::arg("weight"),
-               nb::arg("out").noconvert());
+               nb::arg("out").noconvert(), nb::arg("replacement"));
 }
 
 } // namespace thetahat

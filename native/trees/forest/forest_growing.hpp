@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "trees/forest/drawn_rows.hpp"
@@ -16,7 +17,8 @@ struct RowDraw {
     const double *weight; // null: all 1
     std::size_t n, draws; // 0 draws: every row, with its weight
     const std::vector<double> &cumulative;
-    bool balanced; // class weights are balanced within every draw
+    bool balanced;    // class weights are balanced within every draw
+    bool replacement; // else distinct rows, which keep their weights
 
     std::vector<double> weights(std::uint64_t seed, const ForestTargets &targets) const {
         std::vector<double> weights(n, 1.0);
@@ -26,28 +28,33 @@ struct RowDraw {
             return weights;
         }
         std::vector<std::uint32_t> counts(n);
-        draw_rows(seed, draws, cumulative, counts);
-        std::copy(counts.begin(), counts.end(), weights.begin());
+        if (replacement)
+            draw_rows(seed, draws, cumulative, counts);
+        else
+            draw_distinct_rows(seed, draws, weight, counts);
+        for (std::size_t i = 0; i < n; ++i)
+            weights[i] = counts[i] * (replacement || !weight ? 1.0 : weight[i]);
         if (balanced)
-            balance(counts, weights, targets);
+            balance(std::vector<double>(weights), weights, targets);
         return weights;
     }
 
-    void balance(const std::vector<std::uint32_t> &counts, std::vector<double> &weights,
+    void balance(const std::vector<double> &drawn, std::vector<double> &weights,
                  const ForestTargets &targets) const {
+        const double total = std::accumulate(drawn.begin(), drawn.end(), 0.0);
         for (std::size_t k = 0; k < targets.outputs; ++k) {
             const auto code = [&](std::size_t i) {
                 return static_cast<std::size_t>(targets.y[i * targets.outputs + k]);
             };
             std::vector<double> of_class(targets.classes, 0.0);
             for (std::size_t i = 0; i < n; ++i)
-                of_class[code(i)] += counts[i];
+                of_class[code(i)] += drawn[i];
             double present = 0.0;
             for (const double count : of_class)
                 present += count > 0.0;
             for (std::size_t i = 0; i < n; ++i)
-                if (counts[i])
-                    weights[i] *= static_cast<double>(draws) / (present * of_class[code(i)]);
+                if (drawn[i] > 0.0)
+                    weights[i] *= total / (present * of_class[code(i)]);
         }
     }
 };

@@ -33,6 +33,7 @@ def grow(rows=X, y=Y, splits="exact", categorical=None, **changed):
         "seeds": np.arange(3, dtype=np.uint64),
         "draws": 0,
         "balanced": False,
+        "replacement": True,
         "max_features": rows.shape[1],
         "features_per_tree": rows.shape[1],
         "max_candidates": 0,
@@ -57,11 +58,31 @@ def test_rows_are_drawn_as_their_weights_say(weighted):
     random = np.random.default_rng(1)
     weight = random.integers(0, 4, 20).astype(float) if weighted else None
     counts = np.empty(20, dtype=np.uint32)
-    _native.drawn_counts(7, 50, np.empty(0) if weight is None else weight, counts)
+    _native.drawn_counts(7, 50, np.empty(0) if weight is None else weight, counts, True)
     np.testing.assert_array_equal(counts, reference.drawn_counts(7, 50, weight, 20))
     assert counts.sum() == 50
     if weighted:
         assert not counts[weight == 0].any()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_distinct_rows_are_drawn_with_equal_probabilities(weighted):
+    random = np.random.default_rng(1)
+    weight = random.integers(0, 4, 20).astype(float) if weighted else None
+    given = np.empty(0) if weight is None else weight
+    counts, total = np.empty(20, dtype=np.uint32), np.zeros(20)
+    for seed in range(2000):
+        _native.drawn_counts(seed, 8, given, counts, False)
+        if seed < 20:
+            np.testing.assert_array_equal(counts, reference.distinct_rows(seed, 8, weight, 20))
+        assert counts.sum() == 8
+        assert counts.max() == 1
+        total += counts
+    usable = np.ones(20, dtype=bool) if weight is None else weight > 0
+    assert not total[~usable].any()
+    np.testing.assert_allclose(total[usable] / 2000, 8 / usable.sum(), atol=0.05)
+    _native.drawn_counts(3, 99, given, counts, False)
+    np.testing.assert_array_equal(counts, usable)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

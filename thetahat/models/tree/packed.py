@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -150,6 +151,14 @@ class PackedTrees(CheckedValue):
             self.n_features,
             threads,
         )
+
+    def with_values(self, values: Array) -> PackedTrees:
+        """The same trees with other leaf values, (n_values, any width); the memory is shared."""
+        if values.shape[0] != self.values.shape[0]:
+            raise ValueError(f"{values.shape[0]} rows of values for {self.values.shape[0]}")
+        other = copy(self)  # the nodes were checked before
+        object.__setattr__(other, "values", values)
+        return other
 
     def some(self, start: int, stop: int) -> PackedTrees:
         """The trees from `start` up to `stop`; the memory is shared."""

@@ -52,6 +52,66 @@ def test_a_forest_is_the_mean_of_its_trees(name):
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
+def test_a_hard_vote_counts_the_majority_classes_of_the_trees(name):
+    options = {"n_estimators": 25, "max_depth": 2, "bootstrap": True, "oob_score": True}
+    model = forest(name, **options, voting="hard").fit(X, LABELS)
+    classes = np.stack([tree.predict(X) for tree in model.estimators_])
+    shares = np.stack([(classes == label).mean(axis=0) for label in model.classes_], axis=1)
+    np.testing.assert_allclose(model.predict_proba(X), shares, rtol=1e-12)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[shares.argmax(axis=1)])
+    soft = forest(name, **options).fit(X, LABELS)
+    assert 0 < np.mean(model.predict(X) != soft.predict(X)) < 0.5
+    left_out = np.ones((25, 300), dtype=bool)
+    for tree, rows in enumerate(model.estimators_samples_):
+        left_out[tree, rows] = False
+    counted = np.stack(
+        [((classes == label) & left_out).sum(axis=0) for label in model.classes_], axis=1
+    )
+    np.testing.assert_allclose(
+        model.oob_decision_function_, counted / left_out.sum(axis=0)[:, None], rtol=1e-12
+    )
+    two = forest(name, **options, voting="hard").fit(X, np.column_stack([LABELS, Y > 0]))
+    np.testing.assert_array_equal(
+        two.predict(X)[:, 1], two.classes_[1][two.predict_proba(X)[1].argmax(axis=1)]
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "criterion"),
+    [*((name, None) for name in FORESTS), *((name, "absolute_error") for name in REGRESSORS)],
+)
+def test_rows_drawn_without_replacement(name, criterion):
+    """A tree is the decision tree of its rows, which are distinct and keep their weights."""
+    options = {"max_features": None, "n_estimators": 4, "splits": "exact"}
+    options |= {"bootstrap": True, "replacement": False, "max_samples": 0.4}
+    own_criterion = {"criterion": criterion} if criterion else {}
+    options |= own_criterion
+    weight = RANDOM.integers(0, 4, 300).astype(float)
+    model = forest(name, **options).fit(X, targets(name), sample_weight=weight)
+    usable = np.count_nonzero(weight)
+    for tree, rows in zip(model.estimators_, model.estimators_samples_, strict=True):
+        assert len(rows) == len(set(rows)) == int(0.4 * usable)
+        assert (weight[rows] > 0).all()
+        assert tree.tree_.weight[0] == pytest.approx(weight[rows].sum())
+        if name.startswith("RandomForest"):
+            alone = type(tree)(**own_criterion, random_state=0)
+            alone.fit(X[rows], targets(name)[rows], sample_weight=weight[rows])
+            own = alone.tree_.impurity[0]
+            assert tree.tree_.impurity[0] == pytest.approx(own, rel=1e-6)
+            assert tree.tree_.threshold[0] == pytest.approx(alone.tree_.threshold[0], rel=1e-6)
+    assert len(set(map(tuple, model.estimators_samples_))) == 4
+    scored = forest(name, **options | {"n_estimators": 30}, oob_score=True).fit(X, targets(name))
+    assert scored.oob_score_ > 0.3
+    whole = forest(name, **options | {"max_samples": None}).fit(X, targets(name))
+    every = forest(name, **options | {"max_samples": None, "bootstrap": False}).fit(
+        X, targets(name)
+    )
+    np.testing.assert_array_equal(answer(whole), answer(every))
+    with pytest.raises(th.errors.ParameterError, match="each is drawn at most once"):
+        forest(name, **options | {"max_samples": 301}).fit(X, targets(name))
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
 def test_pure_trees_vote_by_majority(name):
     model = forest(name, n_estimators=11).fit(X, Y > 0)
     votes = np.sum([tree.predict(X + 0.2) for tree in model.estimators_], axis=0)

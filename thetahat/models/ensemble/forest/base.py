@@ -31,6 +31,7 @@ from thetahat.models.tree.growth.constraints import directions, require_one_numb
 from thetahat.models.tree.growth.directions import Directions
 from thetahat.models.tree.growth.limits import columns_to_draw, rows_meant
 from thetahat.models.tree.learner import TreeLearner
+from thetahat.models.tree.packed import PackedTrees
 
 NO_DIRECTIONS = Directions(np.empty((0, 2), dtype=np.int64), np.empty((0, 2)))
 """Trees in forests have no oblique splits."""
@@ -85,8 +86,8 @@ class Forest(ForestParameters, Watched, TreeLearner):
             Target of each training row: class labels or numbers.
         sample_weight : array-like of shape (n,), optional
             Row weights. With ``bootstrap=True``, rows are drawn with probabilities proportional to
-            their weights; otherwise a row of weight 2 counts as two equal rows. None gives every
-            row weight 1.
+            their weights; with ``bootstrap=False`` or ``replacement=False`` a row of weight 2
+            counts as two equal rows in the trees that use it. None gives every row weight 1.
 
         Returns
         -------
@@ -152,7 +153,9 @@ class Forest(ForestParameters, Watched, TreeLearner):
             weight=weight,
             criterion=self.criterion,
             n_classes=n_classes,
-            rows=RowDraws(source.n_rows, self._n_draws(n_rows, weight), weight),
+            rows=RowDraws(
+                source.n_rows, self._n_draws(n_rows, weight), weight, bool(self.replacement)
+            ),
             balanced=False,
             max_features=min(columns_to_draw(self.max_features, d), per_tree),
             features_per_tree=per_tree,
@@ -181,10 +184,24 @@ class Forest(ForestParameters, Watched, TreeLearner):
             return 0
         if self.max_samples is None:
             return n_rows
+        if not self.replacement:
+            return self._n_distinct(n_rows)
         if isinstance(self.max_samples, Integral):
             return int(self.max_samples)
         total = float(n_rows if weight is None else weight.sum())
         return max(1, int(self.max_samples * total))
+
+    def _n_distinct(self, n_rows: int) -> int:
+        """Number of rows drawn without replacement, of those with positive weight."""
+        assert self.max_samples is not None
+        is_count = isinstance(self.max_samples, Integral)
+        if self.max_samples > (n_rows if is_count else 1.0):
+            raise ParameterError(
+                f"{type(self).__name__}: max_samples={self.max_samples!r} with replacement=False "
+                f"must be at most {n_rows if is_count else 1.0}: X has {n_rows} rows of positive "
+                "weight, and each is drawn at most once. Reduce it, or use replacement=True."
+            )
+        return max(1, int(self.max_samples if is_count else self.max_samples * n_rows))
 
     def _n_threads(self, n_rows: int) -> int:
         """Number of threads; one for small forests, where starting threads takes longer."""
@@ -332,10 +349,14 @@ class Forest(ForestParameters, Watched, TreeLearner):
         check_is_fitted(self)
         return ask(self._forest.packed, rows)
 
+    def _summed(self) -> PackedTrees:
+        """The trees with the leaf values that predictions average."""
+        return self._forest.packed
+
     def _mean_answers(self, X: Any) -> Array:
         """Mean over the trees of the leaf values of each row, (n, outputs, classes)."""
         rows = self._rows(X)
         check_is_fitted(self)
-        sums = self._forest.packed.sum(rows)
+        sums = self._summed().sum(rows)
         sums /= len(self._forest)
         return sums.astype(rows.dtype, copy=False).reshape(rows.shape[0], self.n_outputs_, -1)

@@ -14,6 +14,7 @@ from thetahat.foundation.types import Array
 from thetahat.models.ensemble.forest.base import Forest
 from thetahat.models.ensemble.forest.growing import ForestPlan
 from thetahat.models.ensemble.forest.out_of_bag import out_of_bag_predictions, share_interval
+from thetahat.models.tree.packed import PackedTrees
 from thetahat.models.tree.parameters import ClassificationParameters
 from thetahat.models.tree.tree_classifier import TreeClassifierLearner
 
@@ -30,19 +31,27 @@ class ForestClassifier(Forest, TreeClassifierLearner, ClassificationParameters):
         frequencies, so that all classes have the same total weight; "balanced_subsample" does the
         same for the rows drawn for each tree; None gives every class weight 1.
 
+    voting : {"soft", "hard"}, default="soft"
+        How the trees are combined. "soft" averages the class proportions of their leaves. "hard"
+        lets each tree vote for the majority class of its leaf and predicts the class with the most
+        votes; probabilities are then shares of votes. Both choose the first class in case of ties.
+
     Attributes
     ----------
     oob_decision_function_ : array of shape (n, n_classes)
-        Class probabilities of each row, averaged over the trees that did not draw it; NaN where
-        every tree drew the row. Defined with ``oob_score``.
+        Class probabilities of each row, averaged over the trees that did not draw it (with
+        ``voting="hard"`` the shares of their votes); NaN where every tree drew the row. Defined
+        with ``oob_score``.
     """
 
     _ranges: ClassVar[dict[str, Range]] = {
         **Forest._ranges,
         "criterion": one_of("gini", "entropy", "log_loss", "error"),
+        "voting": one_of("soft", "hard"),
     }
     _: KW_ONLY
     max_features: Any = "sqrt"
+    voting: str = "soft"
 
     def _open_targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[InMemory, tuple[int, ...]]:
         class_weight = self.class_weight
@@ -57,7 +66,8 @@ class ForestClassifier(Forest, TreeClassifierLearner, ClassificationParameters):
         return replace(plan, balanced=per_draw and self.bootstrap)
 
     def _score_out_of_bag(self, source: InMemory, plan: ForestPlan) -> None:
-        answers = out_of_bag_predictions(self._forest, plan, type(self).__name__)
+        forest = replace(self._forest, packed=self._summed())
+        answers = out_of_bag_predictions(forest, plan, type(self).__name__)
         known = ~np.isnan(answers[:, 0, 0])
         votes = np.nan_to_num(answers, nan=-1.0).argmax(axis=2)
         by_output = np.moveaxis(answers, 1, 2)
@@ -73,13 +83,16 @@ class ForestClassifier(Forest, TreeClassifierLearner, ClassificationParameters):
         self.oob_score_ = float(right.mean())
         self.oob_score_interval_ = share_interval(right, None)
 
+    def _summed(self) -> PackedTrees:
+        return self._forest.voting if self.voting == "hard" else super()._summed()
+
     def _shares(self, X: Any) -> Array:
         return self._mean_answers(X)
 
     def predict(self, X: Any) -> Array:
-        """Predict the class with the largest mean probability; the first one in case of ties.
+        """Predict the class with the largest mean probability, or with the most votes.
 
-        Cost: O(n · trees · depth).
+        In case of ties, the first class is predicted; see ``voting``. Cost: O(n · trees · depth).
 
         Parameters
         ----------

@@ -33,17 +33,27 @@ class RowDraws:
 
     n_rows: int
     draws: int
-    """Number of rows drawn for a tree, with replacement; 0 uses every row once."""
+    """Number of rows drawn for a tree; 0 uses every row once."""
     weight: Array | None
     """Probabilities of the rows, up to a factor; None for equal probabilities."""
+    replacement: bool = True
+    """Whether a row can be drawn several times. If not, rows of positive weight are drawn with
+    equal probabilities and keep their weights."""
 
     def counts(self, seed: int) -> Array:
         """Number of times each row is drawn (uint32)."""
         counts = np.ones(self.n_rows, dtype=np.uint32)
         if self.draws:
             weight = np.empty(0) if self.weight is None else self.weight
-            _native.drawn_counts(seed, self.draws, weight, counts)
+            _native.drawn_counts(seed, self.draws, weight, counts, self.replacement)
         return counts
+
+    def weights(self, seed: int) -> Array | None:
+        """Weights of the rows in the tree of this seed; None where all are 1."""
+        if not self.draws:
+            return self.weight
+        counts = self.counts(seed).astype(np.float64)
+        return counts if self.replacement or self.weight is None else counts * self.weight
 
 
 @dataclass(frozen=True)
@@ -171,6 +181,7 @@ class _OnColumns:
             "criterion": plan.criterion,
             "draws": plan.rows.draws,
             "balanced": plan.balanced,
+            "replacement": plan.rows.replacement,
             "max_features": plan.max_features,
             "features_per_tree": plan.features_per_tree,
             "max_candidates": plan.max_candidates,
@@ -211,7 +222,7 @@ class _OnSortedColumns:
     def grow(self, seeds: Array) -> None:
         plan, rows = self._plan, self._plan.rows
         for seed in seeds.tolist():
-            weight = rows.counts(seed).astype(np.float64) if rows.draws else plan.weight
+            weight = rows.weights(seed)
             total = float(plan.X.shape[0] if weight is None else weight.sum())
             self._trees.append(
                 grow_tree(

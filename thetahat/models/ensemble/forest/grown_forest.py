@@ -177,6 +177,14 @@ class GrownForest(CheckedValue):
         shares = (self.gains[useful] / totals[useful]).mean(axis=0)
         return shares / shares.sum()
 
+    @property
+    def voting(self) -> PackedTrees:
+        """The trees with a 1 for the majority class of each leaf, the first in case of ties."""
+        shares = self.packed.values.reshape(-1, self.n_outputs, max(self.n_classes))
+        votes = np.zeros_like(shares)
+        np.put_along_axis(votes, shares.argmax(axis=2)[:, :, None], 1.0, axis=2)
+        return self.packed.with_values(votes.reshape(self.packed.values.shape))
+
     def tree(self, number: int) -> Tree:
         """One tree with all properties of its nodes. Cost: O(nodes)."""
         if self.whole_trees:

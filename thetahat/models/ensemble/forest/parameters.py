@@ -23,15 +23,21 @@ class ForestParameters(GrowthParameters):
         Seed for drawing rows, columns and thresholds. Pass an int for the same result on every
         call.
     bootstrap : bool, default=True
-        If True, each tree is grown on rows drawn at random with replacement. If False, each tree is
-        grown on all rows.
+        If True, each tree is grown on rows drawn at random, see ``replacement`` and
+        ``max_samples``. If False, each tree is grown on all rows.
     oob_score : bool or callable, default=False
         Whether to compute a score from the out-of-bag rows, the rows that a tree did not draw: the
         accuracy of a classifier, R² of a regressor. A function of (y, prediction) replaces this
         score. Requires ``bootstrap=True``.
     max_samples : int, float or None, default=None
-        Number of rows drawn for each tree. A float is a fraction of the total weight of the rows;
-        None draws as many as there are rows. Requires ``bootstrap=True``.
+        Number of rows drawn for each tree. A float is a fraction of the total weight of the rows,
+        with ``replacement=False`` of their number; None draws as many as there are rows. Requires
+        ``bootstrap=True``.
+    replacement : bool, default=True
+        If True, a row can be drawn several times for the same tree. If False, each tree is grown on
+        ``max_samples`` distinct rows, drawn with equal probabilities among those of positive
+        weight; use it with ``max_samples`` below the number of rows, as all rows are drawn
+        otherwise. It has no effect with ``bootstrap=False``.
     max_features_per_tree : int, float, {"sqrt", "log2"} or None, default=None
         Number of columns drawn once for each tree, in the same forms as ``max_features``; the nodes
         of the tree choose among these. None uses all columns. With ``max_features=None``, only the
@@ -61,6 +67,7 @@ class ForestParameters(GrowthParameters):
         "bootstrap": boolean,
         "oob_score": boolean | Range(callable, "a function of (y, prediction)"),
         "max_samples": more_than(0) | none,
+        "replacement": boolean,
         "max_features_per_tree": some_columns,
         "max_candidates": whole(1) | none,
         "splits": one_of("auto", "histogram", "exact"),
@@ -74,6 +81,7 @@ class ForestParameters(GrowthParameters):
     bootstrap: bool = True
     oob_score: Any = False
     max_samples: float | None = None
+    replacement: bool = True
     max_features_per_tree: Any = None
     max_candidates: int | None = None
     splits: str = "auto"
