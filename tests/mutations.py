@@ -1,0 +1,256 @@
+"""Break what each method of the registry serves, and see that one of its tests fails.
+
+    python -m tests.mutations [row ...] [--seconds 60] [--limit 3600]
+
+For every public name of a row, a forked process replaces the name by a broken one and runs the
+tests of the row until the first fails:
+
+- a function returns a spoiled result,
+- an estimator is fitted to targets in another order, and its predictions are spoiled,
+- any other class returns spoiled results from its methods and properties, or keeps spoiled fields.
+
+Spoiled numbers are multiplied by 1.37 and shifted by 0.61, counts are doubled, labels are moved by
+one row, truth values are inverted. Lists, tuples, dicts and dataclasses are spoiled part by part.
+
+A name is "caught" if a test fails, "survived" if all pass, "unused" if the tests never run what was
+broken, and "late" if the time is over. A row is caught if all its names are, and "partly" caught if
+some are; a name that survives or is unused shows where a test is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import dataclasses
+import functools
+import inspect
+import os
+import select
+import signal
+import sys
+import time
+from collections import Counter
+
+import numpy as np
+
+OUTPUTS = (
+    "predict",
+    "predict_proba",
+    "decision_function",
+    "predict_interval",
+    "transform",
+    "log_density",
+    "sample",
+    "score",
+)
+
+
+def spoil(value):
+    """A value of the same kind and shape that is wrong; the value itself if it has no number."""
+    if isinstance(value, bool | np.bool_):
+        return type(value)(not value)
+    if isinstance(value, int | np.integer):
+        return type(value)(2 * value + 1)
+    if isinstance(value, float | np.floating):
+        return type(value)(1.37 * value + 0.61)
+    if isinstance(value, np.ndarray):
+        return _spoiled_array(value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(spoil, value))
+    if isinstance(value, tuple | list):
+        return type(value)(map(spoil, value))
+    if isinstance(value, dict):
+        return {key: spoil(each) for key, each in value.items()}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _spoiled_fields(copy.copy(value))
+    if hasattr(value, "tocsr") and hasattr(value, "nnz"):
+        return value * 1.37
+    return value
+
+
+def _spoiled_array(value):
+    if value.dtype == bool:
+        return ~value
+    if value.dtype.kind in "fc":
+        return (1.37 * value + 0.61).astype(value.dtype)
+    if value.size and (value == value.flat[0]).all():
+        return value + 1 if value.dtype.kind in "iu" else value
+    return np.roll(value, 1, axis=0) if value.ndim else value
+
+
+def _spoiled_fields(instance):
+    for field in dataclasses.fields(instance):
+        if hasattr(instance, field.name):
+            object.__setattr__(instance, field.name, spoil(getattr(instance, field.name)))
+    return instance
+
+
+class Breaking:
+    """Replaces public names by broken ones, and counts how often they run."""
+
+    def __init__(self):
+        self.runs = 0
+
+    def apply(self, value):
+        if inspect.isclass(value):
+            broke = self._estimator if hasattr(value, "fit") else self._class
+            broke(value)
+        elif callable(value):
+            self._everywhere(value, self._spoiling(value))
+
+    def _spoiling(self, function):
+        @functools.wraps(function)
+        def broken(*arguments, **options):
+            self.runs += 1
+            return spoil(function(*arguments, **options))
+
+        return broken
+
+    def _everywhere(self, old, new):
+        """In every module that holds the function, also under another name."""
+        for name, module in list(sys.modules.items()):
+            if name.split(".")[0] == "thetahat":
+                for attribute, held in list(vars(module).items()):
+                    if held is old:
+                        setattr(module, attribute, new)
+
+    def _estimator(self, kind):
+        fit = kind.fit
+
+        @functools.wraps(fit)
+        def broken(model, X, y=None, *arguments, **options):
+            self.runs += 1
+            if y is None:
+                return fit(model, X, *arguments, **options)
+            return fit(model, X, _moved(y), *arguments, **options)
+
+        kind.fit = broken
+        for name in OUTPUTS:
+            found = inspect.getattr_static(kind, name, None)
+            if inspect.isfunction(found):
+                setattr(kind, name, self._spoiling(found))
+
+    def _class(self, kind):
+        for name, found in inspect.getmembers_static(kind):
+            if name.startswith("_") and name != "__call__":
+                continue
+            if inspect.isfunction(found):
+                setattr(kind, name, self._spoiling(found))
+            elif isinstance(found, property):
+                setattr(kind, name, property(self._spoiling(found.fget)))
+        if kind.__module__.startswith("thetahat.evaluation") or not _has_methods(kind):
+            self._fields(kind)
+
+    def _fields(self, kind):
+        if not dataclasses.is_dataclass(kind):
+            return
+        made = kind.__init__
+
+        @functools.wraps(made)
+        def broken(instance, *arguments, **options):
+            made(instance, *arguments, **options)
+            self.runs += 1
+            _spoiled_fields(instance)
+
+        kind.__init__ = broken
+
+
+def _has_methods(kind):
+    return any(
+        inspect.isfunction(found) and not name.startswith("_")
+        for name, found in inspect.getmembers_static(kind)
+    )
+
+
+def _moved(y):
+    """Targets moved by a third of the rows."""
+    try:
+        if hasattr(y, "iloc"):
+            order = np.roll(np.arange(len(y)), len(y) // 3)
+            return y.iloc[order]
+        return np.roll(np.asarray(y), len(y) // 3, axis=0)
+    except TypeError:  # no targets that have rows
+        return y
+
+
+def resolved(name):
+    """The public object of a name such as "losses.Huber"."""
+    import thetahat
+
+    found = thetahat
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def outcome(row, name, seconds):
+    """What becomes of the tests of a row when one of its names is broken."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        os.setsid()
+        _run_broken(row, name, writer)
+    os.close(writer)
+    ended, _, _ = select.select([reader], [], [], seconds)
+    said = os.read(reader, 64).decode() if ended else "late"
+    os.close(reader)
+    if not ended:
+        os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return said or "caught"  # a process that died
+
+
+def _run_broken(row, name, writer):
+    import pytest
+
+    said = "caught"
+    try:
+        silent = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silent, 1)
+        os.dup2(silent, 2)
+        breaking = Breaking()
+        breaking.apply(resolved(name))
+        code = pytest.main(["-x", "-q", "-p", "no:cacheprovider", *row.tests])
+        if code == 0:
+            said = "survived" if breaking.runs else "unused"
+    except BaseException:  # the break itself may raise anything, which a test would see
+        said = "caught"
+    finally:
+        os.write(writer, said.encode())
+        os._exit(0)
+
+
+def main(arguments=None):
+    import pytest  # noqa: F401  (loaded once, before the forks)
+    import sklearn  # noqa: F401
+
+    from thetahat import registry
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("rows", nargs="*", help="ids of rows; all served rows by default")
+    parser.add_argument("--seconds", type=float, default=60.0, help="time limit per name")
+    parser.add_argument("--limit", type=float, default=np.inf, help="seconds for the whole run")
+    chosen = parser.parse_args(arguments)
+    rows = [row for row in registry.rows() if row.names and row.tests]
+    for name in {name for row in rows for name in row.names}:
+        resolved(name)
+    totals, began = Counter(), time.monotonic()
+    for row in rows:
+        if chosen.rows and row.id not in chosen.rows:
+            continue
+        if time.monotonic() - began > chosen.limit:
+            print(f"out of time before {row.id}")
+            break
+        found = {name: outcome(row, name, chosen.seconds) for name in row.names}
+        kinds = set(found.values())
+        state = "caught" if kinds == {"caught"} else "partly" if "caught" in kinds else "NOT CAUGHT"
+        totals[state] += 1
+        weak = ", ".join(f"{name} {said}" for name, said in found.items() if said != "caught")
+        print(f"{row.id:24} {state:10}  {weak}", flush=True)
+    print(", ".join(f"{count} {state}" for state, count in totals.items()))
+    return 1 if totals["NOT CAUGHT"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
