@@ -91,12 +91,15 @@ class Breaking:
     def __init__(self):
         self.runs = 0
 
-    def apply(self, value):
+    def apply(self, name):
+        value, holder = resolved(name), resolved(name.rpartition(".")[0])
         if inspect.isclass(value):
             broke = self._estimator if hasattr(value, "fit") else self._class
             broke(value)
         elif callable(value):
-            self._everywhere(value, self._spoiling(value))
+            broken = self._spoiling(value)
+            setattr(holder, name.rpartition(".")[2], broken)
+            self._everywhere(value, broken)
 
     def _spoiling(self, function):
         @functools.wraps(function)
@@ -178,7 +181,7 @@ def resolved(name):
     import thetahat
 
     found = thetahat
-    for part in name.split("."):
+    for part in filter(None, name.split(".")):
         found = getattr(found, part)
     return found
 
@@ -210,7 +213,7 @@ def _run_broken(row, name, writer):
         os.dup2(silent, 1)
         os.dup2(silent, 2)
         breaking = Breaking()
-        breaking.apply(resolved(name))
+        breaking.apply(name)
         code = pytest.main(["-x", "-q", "-p", "no:cacheprovider", *row.tests])
         if code == 0:
             said = "survived" if breaking.runs else "unused"

@@ -51,6 +51,9 @@ def test_rows_outnumber_the_size_of_the_whole_classifier():
     rounds = theory.boosting_rounds(0.2, 0.5 / rows)
     assert rows >= (rounds * math.log(8) + math.log(100)) / 0.05
     assert theory.pac_failure(8.0**rounds, 0.05, rows) <= 0.01
+    fewer = math.floor(0.99 * rows)
+    rounds_of_fewer = theory.boosting_rounds(0.2, 0.5 / fewer)
+    assert fewer < (rounds_of_fewer * math.log(8) + math.log(100)) / 0.05
     # No error is left: less than one row of all.
     assert theory.boosting_error_bound(0.2, rounds) * rows < 1
 

@@ -86,7 +86,7 @@ def test_rows_drawn_without_replacement(name, criterion):
     options |= {"bootstrap": True, "replacement": False, "max_samples": 0.4}
     own_criterion = {"criterion": criterion} if criterion else {}
     options |= own_criterion
-    weight = RANDOM.integers(0, 4, 300).astype(float)
+    weight = np.random.default_rng(1).integers(0, 4, 300).astype(float)
     model = forest(name, **options).fit(X, targets(name), sample_weight=weight)
     usable = np.count_nonzero(weight)
     for tree, rows in zip(model.estimators_, model.estimators_samples_, strict=True):
