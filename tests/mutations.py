@@ -6,15 +6,18 @@ For every public name of a row, a forked process replaces the name by a broken o
 tests of the row until the first fails:
 
 - a function returns a spoiled result,
-- an estimator is fitted to targets in another order, and its predictions are spoiled,
+- an estimator is fitted to targets in another order (or to spoiled rows, if it has no targets),
+  and its predictions are spoiled,
 - any other class returns spoiled results from its methods and properties, or keeps spoiled fields.
 
 Spoiled numbers are multiplied by 1.37 and shifted by 0.61, counts are doubled, labels are moved by
-one row, truth values are inverted. Lists, tuples, dicts and dataclasses are spoiled part by part.
+one row, truth values are inverted, texts are reversed. Lists, tuples, dicts, iterators and
+dataclasses are spoiled part by part.
 
 A name is "caught" if a test fails, "survived" if all pass, "unused" if the tests never run what was
-broken, and "late" if the time is over. A row is caught if all its names are, and "partly" caught if
-some are; a name that survives or is unused shows where a test is missing.
+broken (or its result is a picture or another object that cannot be spoiled), and "late" if the
+time is over. A row is caught if all its names are, and "partly" caught if some are; a name that
+survives or is unused shows where a test is missing.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ import signal
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -53,12 +57,16 @@ def spoil(value):
         return type(value)(2 * value + 1)
     if isinstance(value, float | np.floating):
         return type(value)(1.37 * value + 0.61)
+    if isinstance(value, str):
+        return value[::-1]
     if isinstance(value, np.ndarray):
         return _spoiled_array(value)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*map(spoil, value))
     if isinstance(value, tuple | list):
         return type(value)(map(spoil, value))
+    if isinstance(value, Iterator):
+        return map(spoil, value)
     if isinstance(value, dict):
         return {key: spoil(each) for key, each in value.items()}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -104,8 +112,10 @@ class Breaking:
     def _spoiling(self, function):
         @functools.wraps(function)
         def broken(*arguments, **options):
-            self.runs += 1
-            return spoil(function(*arguments, **options))
+            right = function(*arguments, **options)
+            wrong = spoil(right)
+            self.runs += wrong is not right
+            return wrong
 
         return broken
 
@@ -124,6 +134,7 @@ class Breaking:
         def broken(model, X, y=None, *arguments, **options):
             self.runs += 1
             if y is None:
+                X = spoil(X) if isinstance(X, np.ndarray) else X
                 return fit(model, X, *arguments, **options)
             return fit(model, X, _moved(y), *arguments, **options)
 
