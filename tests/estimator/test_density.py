@@ -63,7 +63,9 @@ def test_new_rows_are_told_from_old_ones():
     strange = random.uniform(-8, 8, (200, 2))
     strange = strange[np.linalg.norm(strange, axis=1) > 4.5]
     forest = th.DensityForest(30, random_state=0).fit(usual)
+    np.testing.assert_array_equal(forest.novelty(strange), -forest.log_density(strange))
     limit = forest.novelty_threshold(held_out, share=0.02)
+    assert np.mean(-forest.log_density(held_out) > limit) == pytest.approx(0.02)
     fresh = random.standard_normal((2000, 2))
     assert np.mean(forest.novelty(fresh) > limit) < 0.05
     assert np.mean(forest.novelty(strange) > limit) > 0.95

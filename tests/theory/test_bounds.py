@@ -45,6 +45,8 @@ def test_markov_holds(multiple):
     random = np.random.default_rng(1)
     values = random.exponential(3.0, REPETITIONS)
     assert share(values >= multiple * 3.0) <= theory.markov(multiple)
+    # The bound is attained by k·μ with probability 1/k, and 0 otherwise.
+    assert theory.markov(multiple) == pytest.approx(min(1.0, 1 / multiple))
 
 
 @pytest.mark.parametrize("deviations", [0.5, 1.5, 3.0])
@@ -52,6 +54,8 @@ def test_chebyshev_holds(deviations):
     random = np.random.default_rng(2)
     values = random.exponential(1.0, REPETITIONS)
     assert share(np.abs(values - 1.0) > deviations) <= theory.chebyshev(deviations)
+    # The bound is attained by ±t with probability 1/(2t²) each, and 0 otherwise.
+    assert theory.chebyshev(deviations) == pytest.approx(min(1.0, deviations**-2))
 
 
 @pytest.mark.parametrize(("n", "deviation"), [(20, 0.2), (100, 0.1), (400, 0.03)])

@@ -246,6 +246,7 @@ def test_questions_where_the_model_is_unsure_teach_more():
         )
         finals[query] = found.scores[-1]
         assert found.scores.size == 21
+        assert found.scores[-1] == pytest.approx(np.mean(found.model.predict(pool) == labels))
     assert finals["uncertainty"] > finals["random"]
     assert finals["uncertainty"] > 0.98
 
