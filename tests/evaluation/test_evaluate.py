@@ -4,8 +4,15 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
-from sklearn.model_selection import KFold, ShuffleSplit, cross_val_predict, cross_val_score
+from sklearn.model_selection import (
+    KFold,
+    LeaveOneOut,
+    ShuffleSplit,
+    cross_val_predict,
+    cross_val_score,
+)
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
 
 import thetahat as th
 from thetahat.evaluation.pairs import holm
@@ -147,6 +154,64 @@ def test_folds_of_any_number(folds):
     share = 24 / len(stratified)
     assert all(abs(np.sum(labels[fit.rows] == "rare") - share) < 1 for fit in stratified)
     assert found.scores["neg_mean_squared_error"].var() > 0
+
+
+@pytest.mark.parametrize("model", [th.Ridge(), make_pipeline(th.Standardizer(), th.Ridge())])
+def test_leaving_one_row_out_of_a_regression(model):
+    """R² is not defined on one row, so the squared error takes its place."""
+    few, targets = X[:30], Y[:30]
+    found = th.evaluate(model, few, targets, cv=30)
+    predicted = cross_val_predict(model, few, targets, cv=LeaveOneOut())
+    np.testing.assert_allclose(found.predictions, predicted)
+    interval = found.intervals["neg_mean_squared_error"]
+    assert interval.estimate == pytest.approx(-np.mean((predicted - targets) ** 2))
+    assert interval.high <= 0
+    curve = th.validation_curve(
+        th.Ridge(), few, targets, parameter="alpha", values=[1.0, 1e4], cv=LeaveOneOut()
+    )
+    assert curve.metric == "neg_mean_squared_error"
+    assert curve.best == 1.0
+    with pytest.raises(th.errors.DataError, match="not defined on this fold"), pytest.warns():
+        th.evaluate(model, few, targets, cv=30, scoring="r2")
+
+
+def test_density_models_need_no_targets():
+    model = th.DensityTree(bounds=[(-9, 9)], max_leaf_nodes=6)
+    rows = X[:, :1]
+    found = th.evaluate(model, rows)
+    for fit, score in zip(found.fits, found.scores["log_likelihood"], strict=True):
+        others = np.setdiff1d(np.arange(N), fit.rows)
+        assert score == pytest.approx(model.fit(rows[others]).score(rows[fit.rows]))
+        np.testing.assert_allclose(found.predictions[fit.rows], model.log_density(rows[fit.rows]))
+    models = {"one cell": th.DensityTree(bounds=[(-9, 9)], max_leaf_nodes=1), "more": model}
+    assert th.compare(models, rows).best == "more"
+    options = {"parameter": "max_leaf_nodes", "values": [1, 6]}
+    curve = th.validation_curve(model, rows, **options)
+    assert curve.best == 6
+    assert curve.scores[1].estimate == pytest.approx(found.intervals["log_likelihood"].estimate)
+    assert th.learning_curve(model, rows, sizes=[20]).metric == "log_likelihood"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: th.evaluate(th.Ridge(), X), "Ridge is a regressor, which needs targets"),
+        (lambda: th.evaluate(GaussianNB(), X), "GaussianNB is a classifier, which needs targets"),
+        (lambda: th.search(th.Ridge(), {"alpha": [1.0]}, X), "needs targets"),
+        (lambda: th.learning_curve(th.Ridge(), X), "needs targets"),
+        (
+            lambda: th.evaluate(th.DensityTree(), X),
+            "density of 'DensityTree' is 0 at .* held-out rows of fold 0.*bounds=",
+        ),
+        (
+            lambda: th.compare({"a": th.DensityTree(margin=9.0), "b": th.Ridge()}, X, Y),
+            "different scores by default: log_likelihood and r2",
+        ),
+    ],
+)
+def test_refusals_without_targets(call, message):
+    with pytest.raises(th.errors.ThetahatError, match=message):
+        call()
 
 
 def test_models_are_kept_when_asked_for():

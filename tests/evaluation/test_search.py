@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.decomposition import PCA
+from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.neighbors import KernelDensity
 from sklearn.pipeline import make_pipeline
 
 import thetahat as th
@@ -105,8 +107,40 @@ def test_tree_depth_and_pruning_level():
     assert cut.model.get_n_leaves() < 30
 
 
+TWO_HILLS = np.concatenate(
+    [
+        np.random.default_rng(3).normal(-3, 0.5, (150, 1)),
+        np.random.default_rng(4).normal(2, 1, (150, 1)),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("model", "grid", "best"),
+    [
+        (th.DensityTree(bounds=[(-8, 8)]), {"max_leaf_nodes": [1, 10]}, 10),
+        (
+            th.DensityForest(10, bounds=[(-8, 8)], random_state=0),
+            {"max_leaf_nodes": [1, 10]},
+            10,
+        ),
+        (KernelDensity(), {"bandwidth": [0.01, 0.3, 5.0]}, 0.3),
+        (GaussianMixture(random_state=0), {"n_components": [1, 2]}, 2),
+    ],
+    ids=lambda value: type(value).__name__ if hasattr(value, "fit") else "",
+)
+def test_density_models_are_searched_by_the_likelihood_of_held_out_rows(model, grid, best):
+    folds = KFold(4, shuffle=True, random_state=1)
+    found = th.search(model, grid, TWO_HILLS, cv=folds)
+    peer = GridSearchCV(model, grid, cv=folds).fit(TWO_HILLS)
+    means = [each.scores[found.metric].mean() for each in found.evaluations]
+    np.testing.assert_allclose(means, peer.cv_results_["mean_test_score"])
+    assert found.best == found.chosen == peer.best_params_ == dict.fromkeys(grid, best)
+    np.testing.assert_allclose(found.model.score(TWO_HILLS), peer.score(TWO_HILLS))
+
+
 class MeanOfNearest(RegressorMixin, BaseEstimator):
-    """Somebody's own model: the mean of the k nearest rows by distances of order p."""
+    """A model written by a user: the mean of the k nearest rows by distances of order p."""
 
     def __init__(self, k=1, p=2.0):
         self.k = k
@@ -122,17 +156,23 @@ class MeanOfNearest(RegressorMixin, BaseEstimator):
 
 
 def test_any_parameter_of_any_model():
-    """BackgroundLoad, components and rates of models from anywhere, also inside a pipeline."""
-    grid = {"k": [1, 10], "p": [1.0, 2.0]}
-    near = th.search(MeanOfNearest(), grid, X, Y, cv=3)
-    assert near.best["k"] == 10
-    assert len(near.evaluations) == 4
-    pipeline = make_pipeline(PCA(), th.Ridge())
-    parts = th.search(pipeline, {"pca__n_components": [1, 6]}, X, Y, cv="bootstrap")
-    assert parts.best == {"pca__n_components": 6}
-    rates = {"learning_rate": [1e-4, 0.1], "n_estimators": [20]}
-    boosted = th.search(th.GradientBoostingRegressor(random_state=0), rates, X, Y, cv=3)
-    assert boosted.best["learning_rate"] == 0.1
+    """Neighbours, components and rates of models from anywhere, also inside a pipeline."""
+    folds = KFold(3, shuffle=True, random_state=0)
+    for model, grid in (
+        (MeanOfNearest(), {"k": [1, 10], "p": [1.0, 2.0]}),
+        (make_pipeline(PCA(), th.Ridge()), {"pca__n_components": [1, 6]}),
+        (
+            th.GradientBoostingRegressor(random_state=0),
+            {"learning_rate": [1e-4, 0.1], "n_estimators": [20]},
+        ),
+    ):
+        found = th.search(model, grid, X, Y, cv=folds)
+        peer = GridSearchCV(model, grid, cv=folds).fit(X, Y)
+        means = [each.scores["r2"].mean() for each in found.evaluations]
+        np.testing.assert_allclose(means, peer.cv_results_["mean_test_score"])
+        assert list(found.settings) == peer.cv_results_["params"]
+        assert found.best == found.chosen == peer.best_params_
+        np.testing.assert_allclose(found.model.predict(X), peer.predict(X))
 
 
 def test_values_that_print_alike_stay_apart():

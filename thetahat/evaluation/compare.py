@@ -15,6 +15,7 @@ from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.cross_fitting import Progress, where_they_ran
 from thetahat.evaluation.evaluate import Evaluation, evaluate, evaluate_all
+from thetahat.evaluation.folds import targets_of
 from thetahat.evaluation.pairs import TESTS, Pair, judged_pairs
 from thetahat.evaluation.statistics.outcome import HypothesisTest, require_level
 from thetahat.evaluation.statistics.ranks import friedman, nemenyi
@@ -217,5 +218,6 @@ def compare(
     metric = metrics[0]
     ranked = sorted(found, key=lambda name: -found[name].scores[metric].mean())
     evaluations = {name: found[name] for name in ranked}
-    pairs = judged_pairs(list(combinations(ranked, 2)), evaluations, metric, y, test, level)
+    _, targets = targets_of(X, y, "compare")
+    pairs = judged_pairs(list(combinations(ranked, 2)), evaluations, metric, targets, test, level)
     return Comparison(metric, evaluations, pairs, level)

@@ -14,11 +14,11 @@ from itertools import takewhile
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier, is_regressor
 
 from thetahat.data.column_targets import one_column
 from thetahat.data.resampling import take_rows
-from thetahat.evaluation.folds import Fold
+from thetahat.evaluation.folds import Fold, rows_in
 from thetahat.evaluation.parallel.scheduling import run_as_available
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.many_fits import Failure
@@ -126,22 +126,32 @@ class _FoldWork:
         (train, test), weight = self.folds[number], self.sample_weight
         learner = clone(self.models[name])
         weights = {} if weight is None else {"sample_weight": weight[train]}
-        seen, targets = take_rows(self.X, train), take_rows(self.y, train)
+        seen = take_rows(self.X, train)
+        targets = () if self.y is None else (take_rows(self.y, train),)
         begun = time.perf_counter()
         try:
-            learner.fit(seen, targets, **weights)
+            learner.fit(seen, *targets, **weights)
         except Exception as failure:
             failure.add_note(f"(while fitting {name!r} on fold {number})")
             raise
         fitted = time.perf_counter()
-        held, truth = take_rows(self.X, test), take_rows(self.y, test)
-        predictions = np.asarray(learner.predict(held))
+        held = take_rows(self.X, test)
+        truth = () if self.y is None else (take_rows(self.y, test),)
+        predictions = _predictions(learner, held)
         certainty = _certainty(learner, held)
         predicted = time.perf_counter()
         scores = {}
         for metric, scorer in self.scorers[name].items():
             known = {"predictions": predictions} if scorer is accuracy_scorer else {}
-            scores[metric] = float(scorer(learner, held, truth, **known))
+            scores[metric] = float(scorer(learner, held, *truth, **known))
+            if scores[metric] == -np.inf and is_density_model(learner):
+                logs = np.asarray(learner.log_density(held))
+                raise DataError(
+                    f"The density of {name!r} is 0 at {np.sum(logs == -np.inf)} of {len(logs)} "
+                    f"held-out rows of fold {number}, so their log-likelihood is −inf. Let the "
+                    "density cover all rows, for example with bounds=[(low, high), ...] or a "
+                    "larger margin."
+                )
             if not np.isfinite(scores[metric]):
                 raise DataError(
                     f"The {metric} of {name!r} on fold {number} is {scores[metric]}: it is not "
@@ -160,6 +170,23 @@ class _FoldWork:
             learner if self.keep else None,
             trained_rows=int(np.count_nonzero(np.bincount(train))),
         )
+
+
+def _predictions(learner: Any, X: Any) -> Array:
+    for method in ("predict", "log_density", "score_samples"):
+        if hasattr(learner, method):
+            return np.asarray(getattr(learner, method)(X))
+    return np.empty((rows_in(X), 0))
+
+
+def likelihood_scorer(learner: Any, X: Any, y: Any = None) -> float:
+    """Mean log density of the rows, the ``score`` of density models."""
+    return float(np.mean(learner.log_density(X)))
+
+
+def is_density_model(model: Any) -> bool:
+    """Whether a model is scored by the likelihood of held-out rows."""
+    return hasattr(model, "log_density") and not (is_classifier(model) or is_regressor(model))
 
 
 def _certainty(learner: Any, X: Any) -> Array | None:

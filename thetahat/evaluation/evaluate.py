@@ -9,20 +9,18 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.metrics import check_scoring, get_scorer
 
 from thetahat.data.validation import as_weight
 from thetahat.evaluation.cross_fitting import (
     FoldFit,
     Progress,
     Scorer,
-    accuracy_scorer,
     cross_fit,
     rows_right,
     where_they_ran,
 )
 from thetahat.evaluation.folds import Fold, are_a_partition, folds_of, targets_of
-from thetahat.evaluation.metrics import known_as, own_score
+from thetahat.evaluation.metrics import known_as, own_score, scorers_for
 from thetahat.evaluation.score_intervals import score_interval
 from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.foundation.drawing import draws
@@ -46,8 +44,8 @@ class Evaluation:
     scores : dict of str to array of shape (n_folds,)
         For every metric, the score on each fold.
     predictions : array of shape (n,) or None
-        For every row, the prediction of the model that was fitted without this row. None unless
-        every row is held out exactly once.
+        For every row, the prediction of the model that was fitted without this row, or its log
+        density if the model does not predict. None unless every row is held out exactly once.
     certainties : array or None
         For every row, the decision values or class probabilities of the same model. None if the
         model has neither, or if `predictions` is None.
@@ -158,7 +156,8 @@ def evaluate(
         An estimator with scikit-learn's interface. It is cloned before each fit, so the object
         itself stays unfitted.
     X, y : array-like, sparse, table
-        The rows and their targets, held in memory. A table of one column is accepted for y.
+        The rows and their targets, held in memory. A table of one column is accepted for y. Density
+        models and other models without targets need no y.
     cv : int, "bootstrap", splitter or iterable, default=5
         How the rows are split into training rows and held-out rows. An integer is the number of
         folds: the rows are shuffled, and the folds are stratified by class for classifiers.
@@ -168,7 +167,9 @@ def evaluate(
     scoring : str, callable, or list or dict of them, optional
         Metrics as in scikit-learn: names such as "accuracy", or callables
         ``scorer(model, X, y)``. Greater values must be better. By default the model's own
-        ``score`` method is used.
+        ``score`` method is used: accuracy, R², or the mean log-likelihood of density models. R² is
+        not defined for one row, so regressors are scored by "neg_mean_squared_error" if a fold
+        holds out a single row, as in leave-one-out.
     interval : str, default="auto"
         How confidence intervals are computed: "corrected_t", "t", "bootstrap" (draws folds with
         replacement), "wilson", "clopper_pearson" or "delong". "auto" chooses by the metric, as
@@ -237,18 +238,24 @@ def evaluate_all(
 ) -> dict[str, Evaluation]:
     """Evaluate every model on the same folds."""
     require_level(level)
-    y, targets = targets_of(X, y, "evaluate")
+    y, targets = targets_of(X, y, "evaluate", models=models.values())
     classify = [is_classifier(model) for model in models.values()]
     if any(classify) and not all(classify):
         raise ParameterError(
             "Some of these models are classifiers and some are not, so their scores cannot be "
             "compared. Evaluate the classifiers and the other models separately."
         )
-    folds = folds_of(
-        cv, X, targets, classifier=all(classify), groups=groups, random_state=random_state
-    )
+    folds = folds_of(cv, X, y, classifier=all(classify), groups=groups, random_state=random_state)
     weight = None if sample_weight is None else as_weight(sample_weight, len(targets), "evaluate")
-    scorers = {name: scorers_for(model, scoring) for name, model in models.items()}
+    scorers = {
+        name: scorers_for(model, scoring, folds, y is not None) for name, model in models.items()
+    }
+    metrics = list(dict.fromkeys(tuple(each) for each in scorers.values()))
+    if len(metrics) > 1:
+        raise ParameterError(
+            f"These models have different scores by default: {metrics[0][0]} and {metrics[1][0]}. "
+            "Give one metric for all models as scoring."
+        )
     fits = cross_fit(
         models,
         X,
@@ -270,42 +277,14 @@ def evaluate_all(
     }
 
 
-def scorers_for(model: Any, scoring: Any) -> dict[str, Scorer]:
-    """The scorers by name; by default the one that the model's ``score`` method uses."""
-    if scoring is None:
-        if own_score(model) == "accuracy":
-            return {"accuracy": accuracy_scorer}
-        name = "accuracy" if is_classifier(model) else "r2"
-        return {name: check_scoring(model)}
-    if isinstance(scoring, str) or callable(scoring):
-        scoring = [scoring]
-    if not isinstance(scoring, Mapping):
-        labels = [_label(each) for each in scoring]
-        if len(set(labels)) < len(labels):
-            raise ParameterError(
-                f"scoring: two metrics have the same name in {labels}. Give a dict of distinct "
-                "names to metrics."
-            )
-        scoring = dict(zip(labels, scoring, strict=True))
-    if not scoring:
-        raise ParameterError(
-            f"scoring={scoring!r} is empty. Give at least one metric, such as 'accuracy'."
-        )
-    return {name: get_scorer(each) for name, each in scoring.items()}
-
-
-def _label(scorer: Any) -> str:
-    return scorer if isinstance(scorer, str) else getattr(scorer, "__name__", "score")
-
-
 def _known_metrics(
     model: Any, scorers: Mapping[str, Scorer], scoring: Any, fits: list[FoldFit], y: Array
 ) -> dict[str, str | None]:
     """The name of each metric in scikit-learn, which may differ from its label in the result."""
     if scoring is not None:
         return {label: known_as(scorer) for label, scorer in scorers.items()}
-    ((label, _),) = scorers.items()
-    known = own_score(model)
+    ((label, scorer),) = scorers.items()
+    known = known_as(scorer) or own_score(model)
     if known is None and is_classifier(model):
         # If a ``score`` method returns the share of correct rows on every fold, it is accuracy.
         right = [rows_right(fit.predictions, y[fit.rows]) for fit in fits]
@@ -350,7 +329,7 @@ def _evaluation(
 
 def _in_order(fits: list[FoldFit], parts: list[Any]) -> Array | None:
     """Values of the held-out rows in the order of X; None when their shapes differ."""
-    if len({part.shape[1:] for part in parts}) > 1:
+    if len({part.shape[1:] for part in parts}) > 1 or 0 in parts[0].shape[1:]:
         return None
     values = np.concatenate(parts)
     ordered = np.empty_like(values)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from thetahat.data.column_targets import one_column
@@ -102,9 +104,23 @@ def rows_in(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
-def targets_of(X: Any, y: Any, who: str, *, several: bool = True) -> tuple[Any, Array]:
-    """The targets, a single column as (n,), as they are and as an array; one for each row of X."""
+def targets_of(
+    X: Any, y: Any, who: str, *, several: bool = True, models: Iterable[Any] = ()
+) -> tuple[Any, Array]:
+    """The targets, a single column as (n,), as they are and as an array; one for each row of X.
+
+    Without targets, the array has shape (n, 0); then no model may be one that needs them.
+    """
     n_rows = rows_in(X)
+    if y is None:
+        for model in models:
+            if is_classifier(model) or is_regressor(model):
+                kind = "classifier" if is_classifier(model) else "regressor"
+                raise DataError(
+                    f"{who}: {type(model).__name__} is a {kind}, which needs targets, but y is "
+                    "None. Give one target per row."
+                )
+        return None, np.empty((n_rows, 0))
     given = one_column(y)
     targets = np.asarray(given)
     if targets.shape[:1] != (n_rows,) or (targets.ndim > 1 and not several):

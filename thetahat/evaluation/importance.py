@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from thetahat.data.columns.replaced_column import column_labels, exchanged
 from thetahat.data.resampling import take_rows
 from thetahat.estimator.parameters import check_value, whole
-from thetahat.evaluation.evaluate import scorers_for
+from thetahat.evaluation.metrics import scorers_for
 from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.many_fits import Failure, parallel_map
@@ -151,7 +151,7 @@ def importances(
             raise lost.error
         found[label] = _interval(lost, level)
     ranked = sorted(found.items(), key=lambda item: -item[1].estimate)
-    (metric,) = scorers_for(model, scoring)
+    (metric,) = scorers_for(model, scoring, [], True)
     return Importances(metric, intact, dict(ranked))
 
 

@@ -1,19 +1,28 @@
-"""Recognise scikit-learn's metrics from the scorer itself, and give their ranges.
+"""The scorers of a model, and scikit-learn's metrics recognised from them, with their ranges.
 
 Labels chosen by users are not reliable: ``{"accuracy": "f1"}`` is an F₁ score.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from math import inf
 from typing import Any
 
-from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
-from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier, is_regressor
+from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 
 from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.linear import LinearRegressor
+from thetahat.evaluation.cross_fitting import (
+    Scorer,
+    accuracy_scorer,
+    is_density_model,
+    likelihood_scorer,
+)
+from thetahat.evaluation.folds import Fold
+from thetahat.foundation.errors import ParameterError
 
 SHARES = (
     "accuracy",
@@ -34,6 +43,45 @@ SHARES = (
 )
 """Prefixes of the names of metrics that lie between 0 and 1."""
 AT_MOST_ONE = ("adjusted", "d2", "explained_variance", "r2")
+
+
+def scorers_for(
+    model: Any, scoring: Any, folds: Sequence[Fold], supervised: bool
+) -> dict[str, Scorer]:
+    """The scorers by name; by default the one that the model's ``score`` method uses.
+
+    R² is not defined for a single row. If a fold holds out one row, regressors are scored by their
+    squared error instead.
+    """
+    if scoring is None:
+        if own_score(model) == "accuracy":
+            return {"accuracy": accuracy_scorer}
+        if is_classifier(model):
+            return {"accuracy": check_scoring(model)}
+        if is_density_model(model):
+            return {"log_likelihood": likelihood_scorer}
+        if is_regressor(model) and any(len(test) == 1 for _, test in folds):
+            return {"neg_mean_squared_error": get_scorer("neg_mean_squared_error")}
+        return {"r2" if supervised else "score": check_scoring(model)}
+    if isinstance(scoring, str) or callable(scoring):
+        scoring = [scoring]
+    if not isinstance(scoring, Mapping):
+        labels = [_label(each) for each in scoring]
+        if len(set(labels)) < len(labels):
+            raise ParameterError(
+                f"scoring: two metrics have the same name in {labels}. Give a dict of distinct "
+                "names to metrics."
+            )
+        scoring = dict(zip(labels, scoring, strict=True))
+    if not scoring:
+        raise ParameterError(
+            f"scoring={scoring!r} is empty. Give at least one metric, such as 'accuracy'."
+        )
+    return {name: get_scorer(each) for name, each in scoring.items()}
+
+
+def _label(scorer: Any) -> str:
+    return scorer if isinstance(scorer, str) else getattr(scorer, "__name__", "score")
 
 
 def known_as(scorer: Any) -> str | None:

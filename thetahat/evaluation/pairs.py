@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Any
 
 import numpy as np
 
-from thetahat.data.column_targets import one_column
 from thetahat.evaluation.cross_fitting import rows_right
 from thetahat.evaluation.evaluate import Evaluation
 from thetahat.evaluation.folds import none_twice
@@ -77,12 +75,12 @@ def judged_pairs(
     pairs: Sequence[tuple[str, str]],
     evaluations: Mapping[str, Evaluation],
     metric: str,
-    y: Any,
+    targets: Array,
     test: str,
     level: float,
 ) -> tuple[Pair, ...]:
     """Test each pair (better, worse), and adjust the p-values for the number of pairs."""
-    targets, fits = np.asarray(one_column(y)), next(iter(evaluations.values())).fits
+    fits = next(iter(evaluations.values())).fits
     overlap, repeated = overlap_of(fits), not none_twice([fit.rows for fit in fits])
     right = {name: _rows_right(each, metric, targets) for name, each in evaluations.items()}
     tested = []

@@ -15,6 +15,7 @@ from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.compare import compare
 from thetahat.evaluation.cross_fitting import Progress, where_they_ran
 from thetahat.evaluation.evaluate import Evaluation, evaluate, evaluate_all
+from thetahat.evaluation.folds import targets_of
 from thetahat.evaluation.pairs import Pair, judged_pairs
 from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.drawing import draws
@@ -216,14 +217,16 @@ def search(
     (metric,) = evaluations[0].scores
     best = _best(evaluations, metric)
     others = sorted(set(names) - {names[best]}, key=lambda name: -_mean(found[name], metric))
+    _, truth = targets_of(X, y, "search")
     pairs = judged_pairs(
-        [(names[best], other) for other in others], found, metric, y, "auto", level
+        [(names[best], other) for other in others], found, metric, truth, "auto", level
     )
     at = best if choose == "best" else _first_within_error(evaluations, metric)
     fitted = None
     if refit:
         weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
-        fitted = clone(model).set_params(**settings[at]).fit(X, one_column(y), **weights)
+        targets = () if y is None else (one_column(y),)
+        fitted = clone(model).set_params(**settings[at]).fit(X, *targets, **weights)
     return Search(metric, settings, evaluations, pairs, settings[at], fitted)
 
 

@@ -15,9 +15,9 @@ from sklearn.base import clone, is_classifier
 
 from thetahat.data.resampling import take_rows
 from thetahat.evaluation.cross_fitting import cross_fit
-from thetahat.evaluation.evaluate import evaluate, scorers_for
+from thetahat.evaluation.evaluate import evaluate
 from thetahat.evaluation.folds import Fold, folds_of, targets_of
-from thetahat.evaluation.metrics import known_as, own_score, range_of
+from thetahat.evaluation.metrics import known_as, own_score, range_of, scorers_for
 from thetahat.evaluation.score_intervals import fold_interval, overlap_of, within_range
 from thetahat.evaluation.statistics.outcome import Interval, require_level
 from thetahat.foundation.docstrings import described_like
@@ -103,7 +103,7 @@ class ScoreCurve:
 def learning_curve(
     model: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     sizes: Sequence[float] = (0.1, 0.25, 0.5, 0.75, 1.0),
     cv: Any = 5,
@@ -141,7 +141,7 @@ def learning_curve(
     """
     if not len(sizes):
         raise ParameterError("learning_curve: sizes is empty. Give at least one size.")
-    y, _ = targets_of(X, y, "learning_curve")
+    y, _ = targets_of(X, y, "learning_curve", models=[model])
     folds = _folds(model, X, y, cv, random_state)
     random = generator(random_state)
     shuffled = [(random.permutation(np.asarray(train)), test) for train, test in folds]
@@ -155,7 +155,7 @@ def learning_curve(
 def validation_curve(
     model: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     parameter: str,
     values: Sequence[Any],
@@ -190,11 +190,16 @@ def validation_curve(
     """
     if not len(values):
         raise ParameterError("validation_curve: values is empty. Give at least one value.")
-    y, _ = targets_of(X, y, "validation_curve")
+    y, _ = targets_of(X, y, "validation_curve", models=[model])
     folds = _folds(model, X, y, cv, random_state)
     models = [clone(model).set_params(**{parameter: value}) for value in values]
     parts = [folds] * len(models)
     return _curve(parameter, _as_array(values), models, X, y, parts, scoring, level)
+
+
+def _rows(X: Any, y: Any, rows: Array) -> tuple[Any, ...]:
+    """Arguments of a scorer for some of the rows, without y if there is none."""
+    return (take_rows(X, rows),) if y is None else (take_rows(X, rows), take_rows(y, rows))
 
 
 def _folds(model: Any, X: Any, y: Any, cv: Any, random_state: Any) -> list[Fold]:
@@ -236,7 +241,7 @@ def _curve(
     level: float,
 ) -> ScoreCurve:
     require_level(level)
-    scorers = scorers_for(models[0], scoring)
+    scorers = scorers_for(models[0], scoring, parts[0], y is not None)
     if len(scorers) != 1:
         raise ParameterError(f"{len(scorers)} metrics given, but a curve shows one. Give one.")
     ((metric, scorer),) = scorers.items()
@@ -248,11 +253,12 @@ def _curve(
         own.append(
             np.mean(
                 [
-                    scorer(fit.estimator, take_rows(X, train), take_rows(y, train))
+                    scorer(fit.estimator, *_rows(X, y, train))
                     for fit, (train, _) in zip(fits, folds, strict=True)
                 ]
             )
         )
-    limits = range_of(own_score(models[0]) if scoring is None else known_as(scorer))
+    own_metric = own_score(models[0]) if scoring is None else None
+    limits = range_of(known_as(scorer) or own_metric)
     inside = tuple(within_range(score, limits) for score in scores)
     return ScoreCurve(name, values, inside, np.array(own), metric)
