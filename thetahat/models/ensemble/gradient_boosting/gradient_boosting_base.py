@@ -22,6 +22,7 @@ from thetahat.models.ensemble.gradient_boosting.learner_rounds import LearnerRou
 from thetahat.models.ensemble.gradient_boosting.members import Member
 from thetahat.models.ensemble.gradient_boosting.parameters import GradientBoostingParameters
 from thetahat.models.ensemble.gradient_boosting.rounds import Boosting, Learn, Plan, Rows
+from thetahat.models.ensemble.members import MemberSequence
 from thetahat.models.tree.growth.directions import Directions
 from thetahat.models.tree.regression import DecisionTreeRegressor
 from thetahat.models.tree.structure import Tree
@@ -29,7 +30,7 @@ from thetahat.models.tree.structure import Tree
 NO_DIRECTIONS = Directions(np.empty((0, 2), dtype=np.int64), np.empty((0, 2)))
 
 
-class BaseGradientBoosting(GradientBoostingParameters, BaseBoosting):
+class BaseGradientBoosting(GradientBoostingParameters, MemberSequence, BaseBoosting):
     """Boosting of regression trees, or of any regressor.
 
     Trees accept tables with categories and missing values; what another base estimator accepts

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
+from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.class_weights import class_weighted
 from thetahat.data.in_memory import InMemory
@@ -187,6 +188,33 @@ class LogisticRegressionCV(LogisticClassifier, LogisticSearch):
         self._keep_paths(paths, scores, ratios)
         return self
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Score predictions by `scoring`, the accuracy by default. Cost: one prediction.
+
+        Parameters
+        ----------
+        X : array-like, sparse or table of shape (n, d)
+            Rows to predict, with the same columns as in `fit`.
+        y : array-like of shape (n,)
+            True label of each row.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. None gives every row weight 1.
+
+        Returns
+        -------
+        float
+            The score; larger is better.
+        """
+        if self._by_accuracy:
+            return super().score(X, y, sample_weight)
+        check_is_fitted(self)
+        options = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return float(class_scorer(self, self.scoring, self.classes_)(self, X, y, **options))
+
+    @property
+    def _by_accuracy(self) -> bool:
+        return self.scoring is None or self.scoring in (DEFAULT, "accuracy")
+
     def _ratios(self) -> list[float]:
         given = (
             [0.0] if self.l1_ratios is None or isinstance(self.l1_ratios, str) else self.l1_ratios
@@ -197,9 +225,10 @@ class LogisticRegressionCV(LogisticClassifier, LogisticSearch):
         self, rows: InMemory, weighed: InMemory, ratios: list[float], watch: Watch
     ) -> list[list[FoldPath]]:
         """Fits for all Cs, for each fold (outer list) and l1_ratio (inner list), in parallel."""
-        by_accuracy = self.scoring in (None, DEFAULT, "accuracy")
         scorer = (
-            None if by_accuracy else class_scorer(LogisticRegression(), self.scoring, self.classes_)
+            None
+            if self._by_accuracy
+            else class_scorer(LogisticRegression(), self.scoring, self.classes_)
         )
         labels = self.classes_[np.asarray(rows.y).astype(np.intp)]
         folds = list(check_cv(self.cv, labels, classifier=True).split(rows.X, labels))
