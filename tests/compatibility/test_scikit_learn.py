@@ -4,13 +4,14 @@
 that fails unlisted is a fault; a listed test that passes must be taken off the list.
 """
 
+import itertools
 import tomllib
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tests.compatibility.runner import run, unexpected
+from tests.compatibility.runner import ROOT, run, unexpected
 
 KINDS = {
     "private function",
@@ -18,7 +19,10 @@ KINDS = {
     "deprecation of theirs",
     "deliberate difference",
     "missing feature",
+    "fault to mend",
 }
+PAGE = "docs/scikit_learn.rst"
+"""Page of the documentation that describes the deliberate differences."""
 EXPECTED = tomllib.loads(Path(__file__).with_name("expected.toml").read_text(encoding="utf-8"))
 
 
@@ -47,6 +51,19 @@ def test_reasons_are_of_a_known_kind_and_explained(module):
     for reason in EXPECTED[module].get("reasons", []):
         assert reason["kind"] in KINDS
         assert len(reason["why"].split()) > 3
+
+
+def test_deliberate_differences_are_described_on_the_page():
+    lines = (ROOT / PAGE).read_text(encoding="utf-8").splitlines()
+    sections = {
+        title for title, line in itertools.pairwise(lines) if title and line == "-" * len(title)
+    }
+    assert sections
+    for module in EXPECTED.values():
+        for reason in module.get("reasons", []):
+            if reason["kind"] == "deliberate difference":
+                page, _, section = reason["why"].partition(":")[0].partition(", ")
+                assert (page, section) in {(PAGE, each) for each in sections}
 
 
 def test_no_test_is_listed_twice():
