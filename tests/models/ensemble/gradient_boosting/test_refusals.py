@@ -1,4 +1,4 @@
-"""The initial estimator of gradient boosting: its weights are not ignored."""
+"""Gradient boosting refuses what it cannot use: weights, classes, constraints."""
 
 import numpy as np
 import pytest
@@ -38,3 +38,10 @@ def test_out_of_bag_score_is_the_last_one():
 def test_wrong_interaction_constraints_are_explained(wrong):
     with pytest.raises(th.errors.ParameterError, match="interaction_cst"):
         th.HistGradientBoostingRegressor(interaction_cst=wrong).fit(*rows())
+
+
+@pytest.mark.parametrize("kind", [th.GradientBoostingClassifier, th.HistGradientBoostingClassifier])
+def test_one_class_of_positive_weight_is_refused(kind):
+    X, y = rows()
+    with pytest.raises(th.errors.DataError, match="1 class after the rows of weight zero"):
+        kind().fit(X, y > 0, sample_weight=(y > 0).astype(float))
