@@ -42,6 +42,7 @@ positive_array = Range(
     lambda value: (
         isinstance(value, np.ndarray | list | tuple)
         and len(value) > 0
+        and np.asarray(value).dtype.kind not in "US"
         and bool(np.all(np.asarray(value, dtype=float) > 0))
     ),
     "an array of numbers > 0",
