@@ -19,6 +19,9 @@ template <typename T> nb::object owned(std::vector<T> &&numbers, std::vector<std
     return nb::cast(nb::ndarray<nb::numpy, T>(data, shape.size(), shape.data(), owner));
 }
 
+// Feature and threshold of a leaf, as in scikit-learn.
+constexpr std::int32_t undefined = -2;
+
 inline nb::tuple as_arrays(const Tree &tree) {
     const std::size_t n = tree.nodes.size();
     const auto field = [&](auto number) {
@@ -34,9 +37,9 @@ inline nb::tuple as_arrays(const Tree &tree) {
     for (std::size_t s = 0; s < tree.sets.size(); ++s)
         std::copy(tree.sets[s].words.begin(), tree.sets[s].words.end(), sets.begin() + s * words);
     return nb::make_tuple(
-        field([](const Node &node) { return node.feature; }),
+        field([](const Node &node) { return node.feature < 0 ? undefined : node.feature; }),
         field([](const Node &node) { return node.left; }),
-        field([](const Node &node) { return node.threshold; }),
+        field([](const Node &node) { return node.feature < 0 ? undefined : node.threshold; }),
         field([](const Node &node) { return static_cast<std::uint8_t>(node.missing_left); }),
         field([](const Node &node) { return node.set; }),
         field([](const Node &node) { return node.gain; }),

@@ -162,6 +162,7 @@ def as_weight(sample_weight: Any, n: int, who: str) -> Array:
 
 def as_target(y: Any, n: int, dtype: Any, who: str, multi_output: bool) -> Array:
     """Finite targets as floating point of shape (n,), or (n, k) for several outputs."""
+    require_dense_target(y, who)
     if is_table(y):
         y, _ = table_to_numpy(y)
     y = _as_float(y, "y", who)
@@ -183,6 +184,14 @@ def as_target(y: Any, n: int, dtype: Any, who: str, multi_output: bool) -> Array
         )
     _require_finite_vector(y, "y", who)
     return y.astype(dtype, copy=False)
+
+
+def require_dense_target(y: Any, who: str) -> None:
+    """Refuse a sparse y, of which NumPy would make one object."""
+    if is_sparse(y):
+        raise TypeError(
+            f"{who}: y must be dense, but it is a sparse array of shape {y.shape}. Use y.toarray()."
+        )
 
 
 def _as_float(values: Any, role: str, who: str) -> Array:

@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from thetahat.data.class_weights import class_weighted
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.source import Source
+from thetahat.data.validation import require_dense_target
 from thetahat.data.views import View, as_given, relabelled
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.source_scores import accuracy_of_source, require_no_target_beside
@@ -106,6 +107,7 @@ class LabelledEstimator(Estimator):
         from sklearn.utils.multiclass import check_classification_targets
         from sklearn.utils.validation import column_or_1d
 
+        require_dense_target(y, type(self).__name__)
         labels = column_or_1d(y, warn=True)
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
             row = int(np.argmin(np.isfinite(labels)))

@@ -86,9 +86,9 @@ def one_of(*names: str) -> Range:
 def _is_numeric(values: Any) -> bool:
     try:
         np.asarray(values, dtype=float)
+        return np.asarray(values).dtype.kind not in "US"  # NumPy reads text as numbers
     except (TypeError, ValueError):
         return False
-    return True
 
 
 def _is_non_negative(values: Any) -> bool:

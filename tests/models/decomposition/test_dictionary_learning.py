@@ -200,3 +200,14 @@ def test_refusals(options, words):
     X, _, _ = planted()
     with pytest.raises(th.errors.ThetahatError, match=words):
         th.DictionaryLearning(**options).fit(X)
+
+
+@pytest.mark.parametrize("max_iter", [0, 1, 50])
+def test_positive_atoms_stay_positive_from_any_start(max_iter):
+    """Without a step that improves on it, the start itself is the answer."""
+    X = np.random.default_rng(0).normal(size=(10, 8))
+    model = th.DictionaryLearning(5, positive_dict=True, max_iter=max_iter)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X)
+    assert (model.components_ >= 0).all()

@@ -12,7 +12,6 @@ from thetahat.models.tree.pruning import (
     error_risk,
     impurity_risk,
     least_impact,
-    parents,
     pruned,
     weakest_links,
 )
@@ -122,14 +121,14 @@ def test_every_level_is_optimal_among_all_prunings(seed):
 
 def leaves_at(sequence, step):
     """The nodes of the whole tree that are leaves at a step."""
-    above = parents(sequence.tree)
+    above = sequence.tree.parent
     is_leaf = sequence.leaf_from <= step
     below_none = np.array([above[t] < 0 or not is_leaf[above[t]] for t in range(above.size)])
     return np.flatnonzero(is_leaf & below_none)
 
 
 def ancestors(tree, nodes):
-    above = parents(tree)
+    above = tree.parent
     for node in nodes:
         while above[node] >= 0:
             node = above[node]

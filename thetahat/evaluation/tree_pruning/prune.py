@@ -22,7 +22,6 @@ from thetahat.models.tree.pruning import (
     error_risk,
     least_impact,
     log_loss_risk,
-    parents,
     weakest_links,
 )
 
@@ -251,7 +250,7 @@ def losses_by_step(
     does, so one walk from leaf to root covers all steps. Cost: O(n·depth + steps).
     """
     loss = _loss_at_nodes(model, y)
-    above = parents(sequence.tree)
+    above = sequence.tree.parent
     rows = model._rows(X) if hasattr(model, "_rows") else model._open_again(X).X
     node = sequence.tree.apply(rows)
     row = np.arange(node.size)

@@ -181,7 +181,7 @@ class DictionaryLearning(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransf
             self.solution_ = minimise(
                 problem,
                 InTurns(codes),
-                dictionary,
+                problem.admissible(dictionary),
                 tolerance=self.tol,
                 max_steps=self.max_iter,
                 watch=watch,

@@ -99,6 +99,12 @@ class Factorisation:
             dictionary[k] = atom / math.sqrt(size)
             left = left - np.outer(left @ dictionary[k], dictionary[k])
 
+    def admissible(self, dictionary: Array) -> Array:
+        """A start that satisfies the constraints; it is returned if no step improves it."""
+        if not self.positive_atoms:
+            return dictionary
+        return np.array([self._admissible(atom) for atom in dictionary])
+
     def _admissible(self, atom: Array) -> Array:
         """The nearest admissible atom: norm at most 1, and ≥ 0 if required."""
         atom = np.maximum(atom, 0.0) if self.positive_atoms else atom

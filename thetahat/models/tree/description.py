@@ -143,7 +143,9 @@ def node_bits(model: Any, X: Any, y: Any, sample_weight: Any = None) -> NodeBits
     categories = np.zeros(tree.n_features, dtype=np.int64)  # oblique directions have no categories
     categories[: model.n_features_in_] = model._columns.n_categories
     cuts = _bits_of_cuts(rows, categories)
-    inner = np.where(is_inner, 1.0 + _log2(tree.n_features) + cuts[tree.feature], 0.0)
+    inner = np.where(
+        is_inner, 1.0 + _log2(tree.n_features) + cuts[np.maximum(tree.feature, 0)], 0.0
+    )
     leaf = np.full(tree.node_count, 1.0 + _log2(n_classes))
     return NodeBits(inner=inner, leaf=leaf, exceptions=exceptions)
 

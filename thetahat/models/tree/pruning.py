@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.foundation.types import Array
-from thetahat.models.tree.structure import LEAF, Tree
+from thetahat.models.tree.structure import LEAF, UNDEFINED, Tree
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ def pruned(tree: Tree, is_leaf: Array) -> Tree:
     used = np.unique(sets[sets >= 0])
     return replace(
         tree,
-        feature=np.where(cut, LEAF, tree.feature[keep]).astype(tree.feature.dtype),
+        feature=np.where(cut, UNDEFINED, tree.feature[keep]).astype(tree.feature.dtype),
         left=np.where(cut, LEAF, place[tree.left[keep]]).astype(tree.left.dtype),
-        threshold=np.where(cut, 0.0, tree.threshold[keep]),
+        threshold=np.where(cut, UNDEFINED, tree.threshold[keep]),
         missing_left=np.where(cut, 0, tree.missing_left[keep]).astype(tree.missing_left.dtype),
         category_set=np.where(sets < 0, LEAF, np.searchsorted(used, sets)).astype(
             tree.category_set.dtype
@@ -136,15 +136,6 @@ def log_loss_risk(tree: Tree) -> Array:
     return -tree.weight / tree.weight[0] * logs
 
 
-def parents(tree: Tree) -> Array:
-    """The parent of every node, −1 for the root (int64)."""
-    parent = np.full(tree.node_count, -1, dtype=np.int64)
-    inner = np.flatnonzero(tree.feature >= 0)
-    parent[tree.left[inner]] = inner
-    parent[tree.left[inner] + 1] = inner
-    return parent
-
-
 class _Branches:
     """Risk and complexity of the branch below every node, updated as branches are collapsed."""
 
@@ -152,7 +143,7 @@ class _Branches:
         n = tree.node_count
         self.tree = tree
         self.leaf_from = np.where(tree.feature < 0, 0, -1).tolist()
-        self.parent = parents(tree).tolist()
+        self.parent = tree.parent.tolist()
         self.left = tree.left.tolist()
         self.node_risk = np.broadcast_to(risk, n).astype(float).tolist()
         self.node_cost = np.broadcast_to(leaf_cost, n).astype(float).tolist()

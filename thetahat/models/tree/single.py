@@ -22,7 +22,7 @@ from thetahat.models.tree.growth.growing import grow_tree, sorted_columns
 from thetahat.models.tree.growth.limits import columns_to_draw, rows_meant
 from thetahat.models.tree.learner import TreeLearner
 from thetahat.models.tree.parameters import SingleTreeParameters
-from thetahat.models.tree.pruning import parents, weakest_links
+from thetahat.models.tree.pruning import weakest_links
 from thetahat.models.tree.structure import Tree
 
 
@@ -223,17 +223,7 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
         sparse matrix of shape (n, n_nodes)
             Entries are 1 for the nodes that a row passes.
         """
-        leaves = self.apply(X)
-        parent, depth = parents(self.tree_), self.tree_.depth
-        ends = np.concatenate([[0], np.cumsum(depth[leaves] + 1)])
-        nodes = np.empty(int(ends[-1]), dtype=np.int64)
-        at, place = leaves, ends[1:] - 1
-        while at.size:
-            nodes[place] = at
-            inner = at > 0
-            at, place = parent[at[inner]], place[inner] - 1
-        shape = (leaves.shape[0], self.tree_.node_count)
-        return csr_matrix((np.ones(nodes.shape[0], dtype=np.int64), nodes, ends), shape=shape)
+        return self.tree_.decision_path(self._rows(X))
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
         """Compute the values of ``ccp_alpha`` at which the pruned tree changes. Cost: one `fit`.

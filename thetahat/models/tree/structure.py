@@ -11,14 +11,18 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from thetahat import _native
+from thetahat.data.validation import is_sparse
 from thetahat.foundation.checked_value import CheckedValue, check_arrays, check_rule
-from thetahat.foundation.types import Array
+from thetahat.foundation.types import Array, Matrix
 from thetahat.models.tree.packed import PackedTrees
 
 LEAF = -1
-"""Value of `feature` and `left` at a leaf."""
+"""Value of `left` at a leaf."""
+UNDEFINED = -2
+"""Value of `feature` and `threshold` at a leaf, as in scikit-learn."""
 FLOATS, WORDS = np.dtype(np.float64), np.dtype(np.uint32)
 PER_NODE = {
     "feature": np.dtype(np.int32),
@@ -42,11 +46,11 @@ class Tree(CheckedValue):
     """
 
     feature: Array
-    """Column of the split, −1 at a leaf (int32)."""
+    """Column of the split, −2 at a leaf (int32)."""
     left: Array
     """Number of the left child, −1 at a leaf (int32)."""
     threshold: Array
-    """Values ≤ threshold go left, in the units of the data (float64)."""
+    """Values ≤ threshold go left, in the units of the data; −2 at a leaf (float64)."""
     missing_left: Array
     """Whether rows with a missing value in that column go left (uint8)."""
     category_set: Array
@@ -95,6 +99,11 @@ class Tree(CheckedValue):
         return int(self.feature.shape[0])
 
     @property
+    def capacity(self) -> int:
+        """Number of nodes for which there is memory, as in scikit-learn."""
+        return self.node_count
+
+    @property
     def n_leaves(self) -> int:
         return int(np.count_nonzero(self.feature < 0))
 
@@ -105,6 +114,15 @@ class Tree(CheckedValue):
         for node in np.flatnonzero(self.feature >= 0):  # parents come before children
             depth[self.left[node] : self.left[node] + 2] = depth[node] + 1
         return depth
+
+    @cached_property
+    def parent(self) -> Array:
+        """The parent of every node, −1 for the root (int64)."""
+        parent = np.full(self.node_count, -1, dtype=np.int64)
+        inner = np.flatnonzero(self.feature >= 0)
+        parent[self.left[inner]] = inner
+        parent[self.left[inner] + 1] = inner
+        return parent
 
     @property
     def max_depth(self) -> int:
@@ -149,13 +167,26 @@ class Tree(CheckedValue):
         """The tree in the layout used for prediction."""
         return PackedTrees.pack([self])
 
-    def predict(self, X: Array) -> Array:
+    def predict(self, X: Matrix) -> Array:
         """The value of the leaf of every row, (n, n_outputs, max_n_classes)."""
-        return self.packed.sum(X).reshape(X.shape[0], self.n_outputs, -1)
+        return self.packed.sum(_dense(X)).reshape(X.shape[0], self.n_outputs, -1)
 
-    def apply(self, X: Array) -> Array:
+    def apply(self, X: Matrix) -> Array:
         """The number of the leaf of every row, (n,)."""
-        return self.packed.leaves(X)[0].astype(np.int64)
+        return self.packed.leaves(_dense(X))[0].astype(np.int64)
+
+    def decision_path(self, X: Matrix) -> csr_matrix:
+        """The nodes that each row passes, (n, n_nodes)."""
+        leaves = self.apply(X)
+        ends = np.concatenate([[0], np.cumsum(self.depth[leaves] + 1)])
+        nodes = np.empty(int(ends[-1]), dtype=np.int64)
+        at, place = leaves, ends[1:] - 1
+        while at.size:
+            nodes[place] = at
+            inner = at > 0
+            at, place = self.parent[at[inner]], place[inner] - 1
+        shape = (leaves.shape[0], self.node_count)
+        return csr_matrix((np.ones(nodes.shape[0], dtype=np.int64), nodes, ends), shape=shape)
 
     def compute_feature_importances(self, normalize: bool = True) -> Array:
         """Total gain of the splits on each column: Σ over nodes of w·φ − w_L·φ_L − w_R·φ_R."""
@@ -167,3 +198,7 @@ class Tree(CheckedValue):
         if not normalize:
             return sums / self.weight[0]
         return sums / total if total > 0.0 else sums
+
+
+def _dense(X: Matrix) -> Array:
+    return X.toarray() if is_sparse(X) else X

@@ -12,6 +12,7 @@ import numpy as np
 from thetahat.data.class_weights import weights_of_classes
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.in_memory import InMemory
+from thetahat.data.validation import require_dense_target
 from thetahat.estimator.classifier import Classifier
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
@@ -46,6 +47,7 @@ class TreeClassifierLearner(TreeLearner, Classifier):
 
         The weight of a row is multiplied by the weights of its classes, one per output.
         """
+        require_dense_target(y, type(self).__name__)
         y = y if y is None else np.asarray(y)
         if y is None or y.ndim != 2 or y.shape[1] == 1:
             y = y if y is None or y.ndim != 2 else y[:, 0]

@@ -79,6 +79,8 @@ def alpha_grid(largest: float, eps: float, n_alphas: int) -> Array:
 
 def given_alphas(alphas: Iterable[float], who: str) -> Array:
     """A caller's own values, largest first."""
+    if np.asarray(alphas).dtype.kind in "US":
+        raise ParameterError(f"{who}: alphas={alphas!r} holds text; penalties must be numbers ≥ 0.")
     found = np.sort(np.asarray(alphas, dtype=np.float64).ravel())[::-1]
     if not found.size:
         raise ParameterError(f"{who}: alphas is empty. Give at least one penalty.")

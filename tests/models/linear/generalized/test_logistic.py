@@ -645,3 +645,10 @@ def test_max_time_keeps_the_best_so_far():
     with th.config(max_time=1e-9), pytest.warns(ConvergenceWarning, match="out of time"):
         model = th.LogisticRegression().fit(X, TWO)
     assert model.score(X, TWO) > 0.6
+
+
+def test_no_iteration_is_counted_where_none_is_allowed():
+    X, y = np.arange(8.0)[:, None], np.arange(8) % 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        assert th.LogisticRegression(max_iter=0).fit(X, y).n_iter_.tolist() == [0]

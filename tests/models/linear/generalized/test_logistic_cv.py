@@ -5,7 +5,9 @@ import warnings
 import numpy as np
 import pytest
 import sklearn.linear_model
+from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import log_loss
 from sklearn.model_selection import KFold, LeaveOneGroupOut
 
 import thetahat as th
@@ -200,3 +202,16 @@ def test_interrupted_folds_leave_no_model():
         model.fit(X, TWO)
     with pytest.raises(NotFittedError):
         model.predict(X)
+
+
+def test_score_uses_scoring():
+    X, y = make_classification(random_state=0)
+    model = th.LogisticRegressionCV(Cs=3, scoring="neg_log_loss", cv=3).fit(X, y)
+    weight = np.linspace(0.5, 2.0, len(y))
+    probabilities = model.predict_proba(X)
+    assert model.score(X, y) == pytest.approx(-log_loss(y, probabilities))
+    weighted = -log_loss(y, probabilities, sample_weight=weight)
+    assert model.score(X, y, sample_weight=weight) == pytest.approx(weighted)
+    assert th.LogisticRegressionCV(Cs=3, cv=3).fit(X, y).score(X, y) == np.mean(
+        model.set_params(scoring=None).fit(X, y).predict(X) == y
+    )

@@ -336,3 +336,18 @@ def test_folds_count_rows_by_their_weight():
     once = th.RidgeCV([1.0], cv=PredefinedSplit(fold)).fit(rows, y, sample_weight=weight)
     twice = th.RidgeCV([1.0], cv=PredefinedSplit(fold[again])).fit(rows[again], y[again])
     assert once.best_score_ == pytest.approx(twice.best_score_, rel=1e-10)
+
+
+def test_stored_errors_are_weighted():
+    """Their sum is what leaving out a row of weight w costs: w·(y − ŷ)², as in scikit-learn."""
+    weight = np.random.default_rng(3).integers(1, 4, len(Y)).astype(float)
+    model = th.RidgeCV([0.5, 20.0], store_cv_results=True).fit(X, Y, sample_weight=weight)
+    for column, alpha in enumerate((0.5, 20.0)):
+        errors = leave_one_out(X, Y, alpha, True, weight) ** 2
+        np.testing.assert_allclose(model.cv_results_[:, column], weight * errors, rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [th.RidgeCV, th.LassoCV, th.ElasticNetCV])
+def test_text_among_the_penalties_is_refused(kind):
+    with pytest.raises(th.errors.ParameterError, match="alphas"):
+        kind(alphas=(1, 1.0, "1")).fit(X, Y)

@@ -421,3 +421,11 @@ def test_folds_without_time_are_left_out_and_reported(columns):
     assert np.isfinite(model.mse_path_[:, 0]).all()
     assert np.isnan(model.mse_path_[:, -1]).all()
     assert model.alpha_ == model.alphas_[model.mse_path_[:, 0].argmin()]
+
+
+def test_a_warm_start_that_is_optimal_takes_no_iteration():
+    random = np.random.default_rng(0)
+    X, noise = random.normal(size=(50, 20)), random.normal(size=50)
+    model = th.Lasso(alpha=0.05, warm_start=True)
+    assert model.fit(X, X[:, 0] + noise).n_iter_ > 0
+    assert model.fit(X, X[:, 0] + noise).n_iter_ == 0

@@ -162,7 +162,9 @@ class AdaBoostClassifier(WeightBoostedClassifier):
         else:
             # A row is misclassified only if half the votes are against it: m ≤ (½ − chance)·Σα.
             chance = 1.0 / self.n_classes_ if self.algorithm == "discrete" else 0.5
-            bound = loss * np.exp((0.5 - chance) * np.cumsum(votes[:rounds]))
+            with np.errstate(over="ignore", invalid="ignore"):
+                bound = loss * np.exp((0.5 - chance) * np.cumsum(votes[:rounds]))
+            bound = np.where(loss == 0.0, 0.0, bound)
         bound = np.where(found["estimator_errors_"][:rounds] == 0.0, 0.0, bound)
         if self.algorithm == "adaptive_beta" and rounds:
             found["estimator_weights_"] = votes / votes.sum()

@@ -28,6 +28,7 @@ from thetahat.foundation.watch import Verdict
 from thetahat.models.ensemble.adaboost.rounds import Boosting, Judge, Round
 from thetahat.models.ensemble.adaboost.weak_learners import WeakLearners, takes_weights
 from thetahat.models.ensemble.adaboost.weak_trees import WeakTrees, shares_columns
+from thetahat.models.ensemble.members import MemberSequence
 from thetahat.models.tree.learner import TreeLearner
 from thetahat.models.tree.packed import PackedTrees
 from thetahat.models.tree.single import SingleTree
@@ -104,7 +105,7 @@ def counted_rows(source: InMemory) -> tuple[InMemory, Array]:
     return source, source.weight
 
 
-class WeightBoosting(AdaBoostParameters, Watched, TreeLearner, ABC):
+class WeightBoosting(AdaBoostParameters, MemberSequence, Watched, TreeLearner, ABC):
     """Learners fitted one after another, each to rows reweighted by the errors of the earlier ones.
 
     Trees accept tables with categories and missing values; for other learners, rows are read as

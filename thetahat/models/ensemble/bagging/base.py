@@ -9,7 +9,6 @@ rows that a member did not draw (e⁻¹ ≈ 37 % of them) can be used to test it
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -40,6 +39,7 @@ from thetahat.models.ensemble.combination.metadata_routing import (
     takes_weights,
 )
 from thetahat.models.ensemble.combination.rows_as_given import rows_as_given
+from thetahat.models.ensemble.members import MemberSequence
 from thetahat.models.tree.growth.sorted_rows import SortedRows, packed_alike
 from thetahat.models.tree.packed import PackedTrees
 from thetahat.models.tree.single import SingleTree
@@ -57,7 +57,7 @@ OF_THE_LAST_FIT = (
 """Attributes to delete before a new fit."""
 
 
-class Bagging(BaggingParameters, Ensemble):
+class Bagging(BaggingParameters, MemberSequence, Ensemble):
     """M copies of an estimator, each fitted to its own sample of rows and columns.
 
     Attributes
@@ -87,15 +87,6 @@ class Bagging(BaggingParameters, Ensemble):
         tags.input_tags.sparse = base.input_tags.sparse
         tags.input_tags.allow_nan = base.input_tags.allow_nan
         return tags
-
-    def __len__(self) -> int:
-        return len(self.estimators_)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.estimators_[index]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.estimators_)
 
     def _base(self) -> Any:
         """The estimator that is copied."""

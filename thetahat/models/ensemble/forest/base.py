@@ -26,6 +26,7 @@ from thetahat.models.ensemble.forest.growing import ForestPlan, RowDraws, grow_f
 from thetahat.models.ensemble.forest.grown_forest import GrownForest
 from thetahat.models.ensemble.forest.members import ForestMembers
 from thetahat.models.ensemble.forest.parameters import ForestParameters
+from thetahat.models.ensemble.members import MemberSequence
 from thetahat.models.tree.growth.codes import EXACT_ROWS, column_codes, plain_values
 from thetahat.models.tree.growth.constraints import directions, require_one_number
 from thetahat.models.tree.growth.directions import Directions
@@ -40,7 +41,7 @@ WORTH_A_THREAD = 1 << 14
 """Minimum number of rows times trees for which several threads are used."""
 
 
-class Forest(ForestParameters, Watched, TreeLearner):
+class Forest(ForestParameters, MemberSequence, Watched, TreeLearner):
     """A forest whose trees are stored in one block; ``estimators_`` creates single trees on access.
 
     The same ``random_state`` gives the same bits for any number of threads.
@@ -300,7 +301,7 @@ class Forest(ForestParameters, Watched, TreeLearner):
         """Numbers of the rows drawn for each tree, repeated as often as they were drawn."""
         check_is_fitted(self)
         return [
-            np.repeat(np.arange(counts.size), counts)
+            np.repeat(np.arange(counts.size, dtype=np.int32), counts)
             for counts in map(self._row_draws.counts, self._forest.seeds.tolist())
         ]
 

@@ -16,7 +16,7 @@ import numpy as np
 from thetahat.foundation.checked_value import CheckedValue, check_arrays, check_rule
 from thetahat.foundation.types import Array
 from thetahat.models.tree.packed import CATEGORICAL, MISSING_LEFT, NODE, PackedTrees
-from thetahat.models.tree.structure import LEAF, Tree
+from thetahat.models.tree.structure import LEAF, UNDEFINED, Tree
 
 OF_CLASSES = ("gini", "entropy", "log_loss", "error")
 """The criteria of classification."""
@@ -223,9 +223,11 @@ class GrownForest(CheckedValue):
         sets = np.where(categorical, nodes["threshold"], LEAF).astype(np.int32)
         used = np.unique(sets[categorical])
         return Tree(
-            feature=np.where(is_leaf, LEAF, nodes["feature"] & (CATEGORICAL - 1)).astype(np.int32),
+            feature=np.where(is_leaf, UNDEFINED, nodes["feature"] & (CATEGORICAL - 1)).astype(
+                np.int32
+            ),
             left=left,
-            threshold=np.where(categorical, 0.0, nodes["threshold"]),
+            threshold=np.select([is_leaf, categorical], [UNDEFINED, 0.0], nodes["threshold"]),
             missing_left=(~is_leaf & (nodes["feature"] & MISSING_LEFT != 0)).astype(np.uint8),
             category_set=np.where(categorical, np.searchsorted(used, sets), LEAF).astype(np.int32),
             gain=gain,

@@ -217,11 +217,12 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         return rows.take(np.sort(fitted)), rows.take(np.sort(held))
 
     def _stopping(self, boosting: Boosting, held: Rows | None) -> Stopping | None:
-        patience = self._patience(boosting.rows)
-        if patience is None:
+        if not self.do_early_stopping_:  # decided by all rows, those held out included
             return None
         train = self._scorer(boosting.rows)
-        return Stopping(patience, self.tol, self._scorer(held) if held else train, train)
+        return Stopping(
+            self.n_iter_no_change, self.tol, self._scorer(held) if held else train, train
+        )
 
     def _run(
         self,

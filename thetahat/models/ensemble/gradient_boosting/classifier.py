@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.declaration import with_parameters
-from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named
 from thetahat.mathematics.losses.base import Subdifferentiable, Targets
@@ -73,6 +73,12 @@ class BaseBoostingClassifier(BaseBoosting, Classifier):
     def _open_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         source: Any = self._open_classes(X, y, sample_weight, class_weight=self.class_weight)
         rows = self._rows_that_count(source)
+        if np.all(rows.y == rows.y[0]):
+            raise DataError(
+                f"{type(self).__name__}: y contains 1 class after the rows of weight zero are left "
+                f"out, {self.classes_.tolist()[int(rows.y[0])]!r}, but at least two classes are "
+                "needed. Give rows of another class a positive weight."
+            )
         n_classes = len(self.classes_)
         self.loss_ = loss_of_labels(self.loss, n_classes, type(self).__name__)
         self.n_classes_ = n_classes

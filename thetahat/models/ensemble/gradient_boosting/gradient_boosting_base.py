@@ -22,6 +22,7 @@ from thetahat.models.ensemble.gradient_boosting.learner_rounds import LearnerRou
 from thetahat.models.ensemble.gradient_boosting.members import Member
 from thetahat.models.ensemble.gradient_boosting.parameters import GradientBoostingParameters
 from thetahat.models.ensemble.gradient_boosting.rounds import Boosting, Learn, Plan, Rows
+from thetahat.models.ensemble.members import MemberSequence
 from thetahat.models.tree.growth.directions import Directions
 from thetahat.models.tree.regression import DecisionTreeRegressor
 from thetahat.models.tree.structure import Tree
@@ -29,7 +30,20 @@ from thetahat.models.tree.structure import Tree
 NO_DIRECTIONS = Directions(np.empty((0, 2), dtype=np.int64), np.empty((0, 2)))
 
 
-class BaseGradientBoosting(GradientBoostingParameters, BaseBoosting):
+OF_TREES = (
+    "ccp_alpha",
+    "max_depth",
+    "max_features",
+    "max_leaf_nodes",
+    "min_impurity_decrease",
+    "min_samples_leaf",
+    "min_samples_split",
+    "min_weight_fraction_leaf",
+)
+"""Parameters that the trees of the ensemble share with it."""
+
+
+class BaseGradientBoosting(GradientBoostingParameters, MemberSequence, BaseBoosting):
     """Boosting of regression trees, or of any regressor.
 
     Trees accept tables with categories and missing values; what another base estimator accepts
@@ -164,6 +178,16 @@ class BaseGradientBoosting(GradientBoostingParameters, BaseBoosting):
         """Loss on the out-of-bag rows after each iteration, with ``subsample`` < 1."""
         return np.reshape(self._scores.get("out of bag", []), (-1, 2))[:, 1]
 
+    @property
+    def oob_score_(self) -> float:
+        """Last entry of ``oob_scores_``."""
+        scores = self.oob_scores_
+        if not scores.size:
+            raise AttributeError(
+                f"{type(self).__name__} has oob_score_ after a fit with subsample < 1 only."
+            )
+        return float(scores[-1])
+
     def apply(self, X: Any) -> Array:
         """Return the leaf that each row reaches in each tree.
 
@@ -239,8 +263,13 @@ class BaseGradientBoosting(GradientBoostingParameters, BaseBoosting):
             self.init_ = np.zeros(self.n_trees_per_iteration_)
             return np.zeros(self.n_trees_per_iteration_)
         labels = self.classes_[np.maximum(rows.y, 0).astype(int)] if self._labelled_y else rows.y
-        weighted = rows.weight is not None and has_fit_parameter(self.init, "sample_weight")
-        extra = {"sample_weight": rows.weight} if weighted else {}
+        extra = {} if rows.weight is None else {"sample_weight": rows.weight}
+        if extra and not has_fit_parameter(self.init, "sample_weight"):
+            raise ParameterError(
+                f"{type(self).__name__}: The initial estimator {type(self.init).__name__} does not "
+                "support sample weights, and sample_weight or class_weight was given. Leave the "
+                "weights out, or use an estimator whose fit accepts sample_weight."
+            )
         self.init_ = clone(self.init).fit(rows.X, labels, **extra)
         return np.zeros(self.n_trees_per_iteration_)
 
@@ -284,7 +313,9 @@ def _columns_to_look_at(max_features: Any, d: int) -> int:
 
 def _as_estimator(boosted: BaseBoosting, tree: Any) -> DecisionTreeRegressor:
     """A tree of the ensemble as a `DecisionTreeRegressor`."""
-    alone = DecisionTreeRegressor()
+    alone = DecisionTreeRegressor(
+        **{name: value for name, value in boosted.get_params(False).items() if name in OF_TREES}
+    )
     alone.tree_, alone._columns = tree, boosted._columns
     alone.n_features_in_, alone.n_outputs_ = boosted.n_features_in_, 1
     alone.max_features_, alone._directions = tree.n_features, NO_DIRECTIONS

@@ -243,7 +243,11 @@ class GradientBoostingParameters(BoostingParameters):
         "min_samples_leaf": whole(1) | share_of_all,
         "min_weight_fraction_leaf": from_to(0, 0.5),
         "min_impurity_decrease": at_least(0),
-        "init": one_of("zero") | none | Range(lambda value: hasattr(value, "fit"), "an estimator"),
+        "init": one_of("zero")
+        | none
+        | Range(
+            lambda value: hasattr(value, "fit") and not isinstance(value, type), "an estimator"
+        ),
         "estimator": none
         | Range(
             lambda value: (

@@ -129,7 +129,7 @@ class LogisticRegression(LikelihoodInference, LogisticClassifier, LogisticPenalt
             max_steps=self.max_iter,
             start=self._warm(risk) if self.warm_start else None,
         )
-        self.n_iter_ = np.array([self.n_iter_], dtype=np.int32)
+        self.n_iter_ = np.array([min(self.n_iter_, self.max_iter)], dtype=np.int32)
         return self
 
     def _warm(self, risk: EmpiricalRisk) -> Array | None:

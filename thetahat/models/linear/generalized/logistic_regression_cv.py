@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
+from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.class_weights import class_weighted
 from thetahat.data.in_memory import InMemory
@@ -41,6 +42,7 @@ positive_array = Range(
     lambda value: (
         isinstance(value, np.ndarray | list | tuple)
         and len(value) > 0
+        and np.asarray(value).dtype.kind not in "US"
         and bool(np.all(np.asarray(value, dtype=float) > 0))
     ),
     "an array of numbers > 0",
@@ -187,6 +189,24 @@ class LogisticRegressionCV(LogisticClassifier, LogisticSearch):
         self._keep_paths(paths, scores, ratios)
         return self
 
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Score predictions by `scoring`, the accuracy by default. Cost: one prediction.
+
+        Returns
+        -------
+        float
+            The score; larger is better.
+        """
+        if self._by_accuracy:
+            return super().score(X, y, sample_weight)
+        check_is_fitted(self)
+        options = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return float(class_scorer(self, self.scoring, self.classes_)(self, X, y, **options))
+
+    @property
+    def _by_accuracy(self) -> bool:
+        return self.scoring is None or self.scoring in (DEFAULT, "accuracy")
+
     def _ratios(self) -> list[float]:
         given = (
             [0.0] if self.l1_ratios is None or isinstance(self.l1_ratios, str) else self.l1_ratios
@@ -197,9 +217,10 @@ class LogisticRegressionCV(LogisticClassifier, LogisticSearch):
         self, rows: InMemory, weighed: InMemory, ratios: list[float], watch: Watch
     ) -> list[list[FoldPath]]:
         """Fits for all Cs, for each fold (outer list) and l1_ratio (inner list), in parallel."""
-        by_accuracy = self.scoring in (None, DEFAULT, "accuracy")
         scorer = (
-            None if by_accuracy else class_scorer(LogisticRegression(), self.scoring, self.classes_)
+            None
+            if self._by_accuracy
+            else class_scorer(LogisticRegression(), self.scoring, self.classes_)
         )
         labels = self.classes_[np.asarray(rows.y).astype(np.intp)]
         folds = list(check_cv(self.cv, labels, classifier=True).split(rows.X, labels))

@@ -49,8 +49,8 @@ class RidgeClassifierCV(RidgeSearch, LinearClassifier):
     best_score_ : float
         Score of the chosen penalty.
     cv_results_ : array of shape (n, n_scores, n_alphas)
-        Squared errors of the left-out rows, or their scores if `scoring` is given. Only available
-        with ``store_cv_results=True``.
+        Squared errors of the left-out rows times their weights, or their scores if `scoring` is
+        given. Only available with ``store_cv_results=True``.
 
     Examples
     --------

@@ -96,8 +96,8 @@ class RidgeCV(RidgeSearch, LinearRegressor):
     scores_ : array of shape (n_alphas,) or (n_targets, n_alphas)
         Score of every penalty, in the order of `alphas`.
     cv_results_ : array of shape (n, n_alphas) or (n, n_targets, n_alphas)
-        Squared errors of the left-out rows, or their predictions if `scoring` is given. Only
-        available with ``store_cv_results=True``.
+        Squared errors of the left-out rows times their weights, or their predictions if `scoring`
+        is given. Only available with ``store_cv_results=True``.
 
     Examples
     --------
@@ -174,9 +174,10 @@ class RidgeCV(RidgeSearch, LinearRegressor):
         residuals = left_out.residuals(source)
         weight = _in_memory(source).weight
         if self.store_cv_results:
-            kept = (
-                residuals**2 if self.scoring is None else _targets(source)[:, :, None] - residuals
-            )
+            if self.scoring is None:
+                kept = residuals**2 if weight is None else weight[:, None, None] * residuals**2
+            else:
+                kept = _targets(source)[:, :, None] - residuals
             self.cv_results_ = kept if source.n_outputs else kept[:, 0]
         if self.scoring is None:
             return -np.average(residuals**2, axis=0, weights=weight)

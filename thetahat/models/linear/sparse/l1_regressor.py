@@ -250,7 +250,9 @@ class L1Solver(GramParameters, SparseCoefficients):
         found = worst(solutions)
         self.solution_ = replace(found, theta=thetas.T if len(thetas) > 1 else found.theta)
         gaps = np.array([solution.gap for solution in solutions], dtype=source.dtype)
-        steps = [max(1, solution.steps) for solution in solutions]
+        # A warm start may already be optimal; any other fit counts at least one iteration.
+        least = 0 if getattr(self, "warm_start", False) else 1
+        steps = [max(least, solution.steps) for solution in solutions]
         self.dual_gap_ = gaps[0] if len(gaps) == 1 else gaps
         self.n_iter_ = steps[0] if len(steps) == 1 else steps
 

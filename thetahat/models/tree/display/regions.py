@@ -11,7 +11,6 @@ import numpy as np
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.types import Array
 from thetahat.models.tree.display.words import Words
-from thetahat.models.tree.pruning import parents
 
 
 @dataclass(frozen=True)
@@ -181,7 +180,7 @@ class TreeRegions:
         if rows.shape[0] != 1:
             raise DataError(f"path follows one row, but x has {rows.shape[0]}. Use x[:1].")
         tree, conditions = self.words.tree, []
-        node, above = int(tree.apply(rows)[0]), parents(tree)
+        node, above = int(tree.apply(rows)[0]), tree.parent
         while (parent := int(above[node])) >= 0:
             conditions.append(self.words.sides(parent, decimals)[node - int(tree.left[parent])])
             node = parent

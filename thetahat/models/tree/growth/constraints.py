@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import combinations
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -71,10 +72,15 @@ def meeting_groups(interaction_cst: Any, d: int, who: str) -> Array | None:
             "None, or a sequence of sets of column numbers."
         )
     else:
+        if not all(isinstance(group, Iterable) for group in interaction_cst):
+            raise ParameterError(
+                f"{who}: interaction_cst={interaction_cst!r} must be a sequence of sets, lists or "
+                "tuples of column numbers, such as [{0, 1}, {2}]."
+            )
         groups = [tuple(group) for group in interaction_cst]
         for group in groups:
             for j in group:
-                if not 0 <= j < d:
+                if not (isinstance(j, Integral) and 0 <= j < d):
                     raise ParameterError(
                         f"{who}: interaction_cst must hold column numbers from 0 to {d - 1}; "
                         f"got {j!r}. Columns in no set form one more group."
