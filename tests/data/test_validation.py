@@ -118,5 +118,5 @@ def test_remedies_suit_the_offender():
         th.errors.DataError, match=r"sample_weight holds the text 'a' .* one number ≥ 0"
     ):
         th.HuberRegressor().fit(x, np.arange(3.0), sample_weight=["a", "b", "c"])
-    with pytest.raises(th.errors.DataError, match=r"X holds 'a' .*OneHotEncoder"):
+    with pytest.raises(th.errors.DataError, match=r"X holds the text 'a' .*OneHotEncoder"):
         th.HuberRegressor().fit([["a"], ["b"], ["c"]], np.arange(3.0))

@@ -43,8 +43,8 @@ def _one_column_too_few():
 
 def _reused():
     hold = th.HoldOut(np.arange(40.0)[:, None], np.arange(40) % 2)
-    for _ in range(2):
-        hold.error(th.ConstantClassifier().fit(hold.X_train, hold.y_train))
+    for model in (th.ConstantClassifier(), th.RidgeClassifier()):
+        hold.error(model.fit(hold.X_train, hold.y_train))
 
 
 def _inconsistent():

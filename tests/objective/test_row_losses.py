@@ -37,8 +37,8 @@ def test_value_and_slope(name):
 
 
 @pytest.mark.parametrize("name", LOSSES)
-@pytest.mark.parametrize("d", [4, FEW + 5])
-def test_curvature(name, d):
+def test_curvature(name):
+    d = 4
     block, theta = block_of(name, d)
     loss, predictor = th.losses.named(name), LinearPredictor(d)
     z = predictor.raw(block.X, theta)
@@ -48,6 +48,8 @@ def test_curvature(name, d):
     entries = np.array([0, 2, d])
     part = curved_gram(block, predictor, loss, theta, entries)
     np.testing.assert_allclose(part, expected[np.ix_(entries, entries)], rtol=1e-9, atol=1e-11)
+    many, more = block_of(name, FEW + 5)
+    assert curved_gram(many, LinearPredictor(FEW + 5), loss, more) is None
 
 
 def test_parts_that_the_kernels_do_not_know_give_none():

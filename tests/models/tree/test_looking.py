@@ -239,7 +239,9 @@ def test_what_cannot_be_shown_is_refused():
         th.plot_tree(tree, class_names=["a"])
     with pytest.raises(th.errors.ParameterError, match="decimals=-1 must be ≥ 0"):
         th.export_text(tree, decimals=-1)
-    with pytest.raises(th.errors.CapabilityError, match=r"estimators_\[0\]"):
+    with pytest.raises(
+        th.errors.CapabilityError, match=r"is not a single tree.*DecisionTreeClassifier"
+    ):
         th.tree_regions(th.Ridge().fit([[0.0], [1.0]], [0.0, 1.0]))
     from sklearn.exceptions import NotFittedError
 
