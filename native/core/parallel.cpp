@@ -27,9 +27,9 @@ namespace thetahat {
 
 namespace {
 
-// A thread looks this often for work, about 50 microseconds, before it goes to sleep: the loops of
+// A thread looks this often for work, about half a millisecond, before it sleeps: the loops of
 // a growing tree follow each other closely, and waking a thread takes about as long.
-constexpr int looks = 2000;
+constexpr int looks = 20000;
 
 inline void pause() {
 #if defined(__x86_64__) || defined(_M_X64)
