@@ -28,7 +28,7 @@ namespace thetahat {
 namespace {
 
 // A thread looks this often for work, about half a millisecond, before it sleeps: the loops of
-// a growing tree follow each other closely, and waking a thread takes about as long.
+// a growing tree follow each other closely, and to wake a thread takes some ten microseconds.
 constexpr int looks = 20000;
 
 inline void pause() {
