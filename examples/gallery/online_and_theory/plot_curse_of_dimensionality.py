@@ -19,12 +19,14 @@ for n in (1_000, 1_000_000, 1_000_000_000):
     found = th.theory.curse_of_dimensionality(dimensions, bins=10, n=n)
     left.semilogy(dimensions, found.filled, "o-", ms=3, label=f"{n:,} rows")
 left.set(xlabel="dimensions", ylabel="share of the cells that hold a row", ylim=(1e-12, 2))
-left.legend(frameon=False)
+left.legend(frameon=False, loc="lower left")
 right.plot(dimensions, found.edge, "o-", ms=3, label="edge of a cube with 1% of the rows")
 right.plot(dimensions, found.shell, "o-", ms=3, label="volume within 0.05 of the surface")
 right.plot(dimensions, found.ball, "o-", ms=3, label="volume of the largest ball inside")
-right.set(xlabel="dimensions", ylabel="share of the unit cube")
-right.legend(frameon=False, loc="center right")
+right.set(xlabel="dimensions", ylabel="share of the unit cube", ylim=(-0.05, 1.4))
+right.legend(frameon=False, loc="upper right")
+for axes in (left, right):
+    axes.set_xticks(range(2, 21, 2))
 plt.show()
 
 # %%
