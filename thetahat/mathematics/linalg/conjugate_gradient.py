@@ -15,10 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.precision import EPSILON
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg.linear_system import LinearSystem, checked_system
+from thetahat.mathematics.linalg.lsqr import lsqr
 from thetahat.mathematics.optimizers.loop import Method, State, minimise
 from thetahat.mathematics.optimizers.solution import Solution
 
@@ -63,6 +65,7 @@ class ConjugateGradient(Method):
         return State(theta, length**2, gap, memory)
 
 
+@described_like(lsqr)
 def conjugate_gradient(
     product: Callable[[Array], Array],
     adjoint: Callable[[Array], Array],
@@ -80,31 +83,6 @@ def conjugate_gradient(
     step solves the problem on one more direction: β ← β + (‖s‖²/(‖Xp‖² + damp²‖p‖²))·p, with
     s = Xᵀr − damp²β and p ← s + (‖s‖²/‖s_before‖²)·p. Cost: two products per step, O(n + d) memory;
     the number of steps grows like κ(X). Use `lsqr` if X is ill-conditioned: it keeps more digits.
-
-    Parameters
-    ----------
-    product : callable
-        Computes u ↦ Xu, from shape (d,) to shape (n,).
-    adjoint : callable
-        Computes v ↦ Xᵀv, from shape (n,) to shape (d,).
-    y : array of shape (n,)
-        Right-hand side of the system Xβ ≈ y.
-    n_features : int
-        Number of columns of X (d).
-    damp : float, default=0.0
-        Square root of the ridge penalty, √τ. Larger values shrink β more. Must be non-negative.
-    tolerance : float, default=1e-12
-        The run converges when the relative gradient ‖Xᵀr‖/(‖X‖‖r‖) is at most this value, or when
-        the fit is exact. Smaller values give more accurate results and need more iterations.
-    max_steps : int, optional
-        Maximum number of iterations. By default 4·min(n, d) + 100.
-    watch : Watch, optional
-        Called after each step. It can end the run because of a time limit or a callback.
-
-    Returns
-    -------
-    Solution
-        ``theta`` is β̂; ``value`` is ‖y − Xβ̂‖² + damp²‖β̂‖²; ``gap`` is relative, ‖Xᵀr‖/(‖X‖‖r‖).
 
     Examples
     --------
