@@ -213,6 +213,8 @@ class LinearPredictor(Restrictable):
         if (rows := _root_weighted(X, weight, width)) is not None:
             # A product of one array with its own transpose is symmetric: BLAS does half the work.
             return product(rows.T, rows)
+        if weight.shape[0] and weight[0] < 0 and bool((weight <= 0).all()):
+            return -self.gram(X, -weight)
         xp = array_namespace(weight)
         whole = xp.empty((width, width), dtype=weight.dtype)
         whole[:d, :d] = _weighted_gram(xp, X, weight)

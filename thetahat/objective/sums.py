@@ -97,10 +97,8 @@ def _hessian_at(
         return Sums(_total_weight(block), (predictor.gram(X, curvature),))
     p, k = predictor.n_parameters // z.shape[1], z.shape[1]
     hessian = np.zeros((p, k, p, k))
-    for a in range(k):
-        unit = np.zeros_like(z)
-        unit[:, a] = 1.0
-        column = _weighted(block, loss.curvature_product(block.targets, z, unit))
+    for a, columns in enumerate(loss.curvature_columns(block.targets, z)):
+        column = _weighted(block, columns)
         for b in range(a, k) if loss.columns == "per class" else (a,):
             hessian[:, a, :, b] = hessian[:, b, :, a] = predictor.gram(X, column[:, b])
     return Sums(_total_weight(block), (hessian.reshape(p * k, p * k),))

@@ -87,6 +87,18 @@ def test_curvature_product_is_the_change_of_the_gradient(loss):
     )
 
 
+@losses(Curved, where=lambda loss: not one_column(loss))
+def test_columns_of_the_curvature_are_products_with_unit_vectors(loss):
+    y, z = draw(loss)
+    found = list(loss.curvature_columns(y, z))
+    assert len(found) == z.shape[1]
+    for c, column in enumerate(found):
+        direction = np.zeros_like(z)
+        direction[:, c] = 1.0
+        expected = loss.curvature_product(y, z, direction)
+        np.testing.assert_allclose(column, expected, rtol=1e-12, atol=1e-15)
+
+
 @losses(Subdifferentiable, where=one_column)
 def test_gradient_on_a_kink_lies_between_the_one_sided_ones(loss):
     y, _ = draw(loss)

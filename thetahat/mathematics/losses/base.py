@@ -38,8 +38,11 @@ Every formula is elementwise, so it costs O(size of z) in time and memory.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from enum import Enum
 from typing import ClassVar, NamedTuple
+
+import numpy as np
 
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import aligned
@@ -177,6 +180,13 @@ class Curved(Smooth):
     def curvature_product(self, y: Array, z: Array, direction: Array) -> Array:
         """The Hessian in z of each row times the direction of that row."""
         return self.curvature(y, z) * direction
+
+    def curvature_columns(self, y: Array, z: Array) -> Iterator[Array]:
+        """The columns of each row's Hessian in z, one after another, each with the shape of z."""
+        for column in range(z.shape[1]):
+            direction = np.zeros_like(z)
+            direction[:, column] = 1.0
+            yield self.curvature_product(y, z, direction)
 
 
 class Reweightable(Subdifferentiable):

@@ -33,6 +33,8 @@ RETRY_ROWS = 10
 """Rows per parameter from which that Hessian is formed."""
 SHARED_BY = 5
 """Factor by which fewer rows are used for the matrix of all classes, which is rough anyway."""
+FIRST_ROWS = 64
+"""Rows in which columns are searched for an entry first."""
 RIDGE = 1e-10
 """Added to the unit diagonal of the scaled matrix, so that it is positive definite."""
 
@@ -87,7 +89,8 @@ def _sample(source: InMemory, n_rows: int) -> InMemory:
 
 def _empty_columns(X: Matrix) -> Array:
     if isinstance(X, np.ndarray):
-        return np.flatnonzero(~X.any(axis=0))
+        empty = np.flatnonzero(~X[:FIRST_ROWS].any(axis=0))  # most columns end here
+        return empty[~X[:, empty].any(axis=0)]
     return np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]) == 0)
 
 

@@ -6,6 +6,7 @@ centred. Cost: O(n·C) for each formula.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,6 +67,14 @@ class SoftmaxCrossEntropy(Curved, UnboundedLikelihood):
         xp, direction, z = aligned(direction, z)
         p = softmax(z)
         return p * (direction - row_sums(xp, p * direction)[..., None])
+
+    def curvature_columns(self, y: Array, z: Array) -> Iterator[Array]:
+        p = softmax(z)
+        for column in range(p.shape[1]):
+            share = p[:, column]
+            found = p * -share[:, None]
+            found[:, column] = share * (1 - share)
+            yield found
 
     def gradient_and_curvature(self, y: Array, z: Array) -> tuple[Array, Array]:
         if not is_compiled(z) or z.ndim != 2:
