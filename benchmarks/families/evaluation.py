@@ -6,7 +6,6 @@ the first kind are counted over simulated experiments whose truth is known.
 
 from __future__ import annotations
 
-import math
 import multiprocessing
 import time
 from collections.abc import Callable
@@ -94,26 +93,16 @@ def what_cores_give(quick: bool, rounds: int, cores: int) -> float:
 
 def cost_of_comparison(quick: bool, say: Callable[[str], None]) -> Finding:
     """A comparison against the sum of its fits one after another, spread over the cores."""
-    from thetahat.evaluation.parallel import workers as processes
     from thetahat.foundation.threads import n_threads
 
     fits, cores, rounds = Fits(quick), n_threads(), 1 if quick else 15
-    say("the first compare of this process, then on threads and the same fits alone, in turn")
+    say("the first compare of this process, then later ones and the same fits alone, in turn")
     first = fits.compared()
-    processes.START_SECONDS = math.inf  # no workers yet
     on_threads = [(fits.alone(), fits.compared()) for _ in range(rounds)]
-    say("the same with worker processes")
-    processes.START_SECONDS = 0.0
-    processes.workers().note_waits(0.0, cores)
-    processes.workers().wait_until_ready()
-    fits.compared()  # workers read models and rows for the first time
-    by_workers = [(fits.alone(), fits.compared()) for _ in range(rounds)]
-    processes.workers().leave()
     say("the same fits alone in as many processes as there are cores")
     given = what_cores_give(quick, rounds, cores)
     # The least of as many runs on either side, taken in turn.
-    least = [[min(each) for each in zip(*both, strict=True)] for both in (on_threads, by_workers)]
-    alone = min(seconds for seconds, _ in least)
+    alone, compared = (min(each) for each in zip(*on_threads, strict=True))
     rows = [
         {
             "compare": how,
@@ -124,9 +113,8 @@ def cost_of_comparison(quick: bool, say: Callable[[str], None]) -> Finding:
         }
         for how, without, seconds in (
             ("no comparison: what the cores give", alone, given / cores),
-            ("first", least[0][0], first),
-            ("on threads", *least[0]),
-            ("by workers", *least[1]),
+            ("first", alone, first),
+            ("later", alone, compared),
         )
     ]
     bars: list[Judged] = [

@@ -13,7 +13,7 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
 from thetahat.estimator.parameters import check_value, one_of
-from thetahat.evaluation.cross_fitting import Progress, where_they_ran
+from thetahat.evaluation.cross_fitting import Progress
 from thetahat.evaluation.evaluate import Evaluation, evaluate, evaluate_all
 from thetahat.evaluation.folds import targets_of
 from thetahat.evaluation.pairs import TESTS, Pair, judged_pairs
@@ -47,8 +47,6 @@ class Comparison:
         Friedman's test that all models are equally good. None for fewer than three models.
     nemenyi : HypothesisTest or None
         Nemenyi's test of all pairs by their mean ranks. None for fewer than three models.
-    where : str
-        Whether the fits ran on threads or in worker processes, and why.
 
     Examples
     --------
@@ -81,11 +79,6 @@ class Comparison:
         """Scores, one row per fold and one column per model; None with too few for ranks."""
         table = np.column_stack([each.scores[self.metric] for each in self.evaluations.values()])
         return table if table.shape[1] > 2 and len(table) > 1 else None
-
-    @property
-    def where(self) -> str:
-        """Whether the fits ran on threads or in worker processes, and why."""
-        return where_they_ran([fit for each in self.evaluations.values() for fit in each.fits])
 
     @property
     def best(self) -> str:

@@ -1,27 +1,27 @@
 """Fit models on folds in parallel: one thread per fit, as many fits at once as threads.
 
 Fits neither write to shared rows nor share random numbers, so results do not depend on how many run
-at once, in which order, or in which process. Each fit is timed where it runs. BLAS uses one thread
+at once or in which order. Each fit is timed where it runs. BLAS uses one thread
 meanwhile, so that no core is used twice.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
 import numpy as np
+from sklearn import config_context, get_config
 from sklearn.base import clone, is_classifier, is_regressor
 
 from thetahat.data.column_targets import one_column
 from thetahat.data.resampling import take_rows
 from thetahat.evaluation.folds import Fold, rows_in
-from thetahat.evaluation.parallel.scheduling import run_as_available
 from thetahat.foundation.errors import DataError
-from thetahat.foundation.many_fits import Failure
+from thetahat.foundation.many_fits import Failure, map_as_available
 from thetahat.foundation.types import Array
 
 Scorer = Callable[..., Any]
@@ -43,8 +43,6 @@ class FoldFit:
     fit_seconds: float
     predict_seconds: float
     estimator: Any = None
-    by_worker: bool = False
-    """Whether the fit ran in a worker process."""
     trained_rows: int = 0
     """The number of distinct training rows."""
 
@@ -66,32 +64,17 @@ def cross_fit(
     fits: dict[tuple[str, int], FoldFit] = {}
     failures: dict[int, Exception] = {}
     tasks = _longest_first(list(models), len(folds), seconds)
-    for done in run_as_available(work, takewhile(lambda _: not failures, tasks)):
-        if isinstance(done.result, Failure):
-            failures[done.item[1]] = done.result.error
+    for (name, number), fit in map_as_available(work, takewhile(lambda _: not failures, tasks)):
+        if isinstance(fit, Failure):
+            failures[number] = fit.error
             continue
-        fits[done.item] = replace(done.result, by_worker=done.by_worker)
-        name = done.item[0]
-        seconds[name] = done.result.fit_seconds + done.result.predict_seconds
+        fits[name, number] = fit
+        seconds[name] = fit.fit_seconds + fit.predict_seconds
         if progress is not None:
             progress(len(fits), len(models) * len(folds), name)
     if failures:
         raise failures[min(failures)]  # the first fold, so that the error is always the same
     return [fits[name, number] for name in models for number in range(len(folds))]
-
-
-def where_they_ran(fits: Sequence[FoldFit]) -> str:
-    """One line: how many fits ran in worker processes, and why."""
-    sent = sum(fit.by_worker for fit in fits)
-    if not sent:
-        return (
-            f"{len(fits)} fits on threads: they did not wait long enough for each other to make "
-            "worker processes worthwhile."
-        )
-    return (
-        f"{sent} of {len(fits)} fits in worker processes, where fits do not wait for each other's "
-        "lock."
-    )
 
 
 def _longest_first(
@@ -120,8 +103,14 @@ class _FoldWork:
     scorers: Mapping[str, Mapping[str, Scorer]]
     sample_weight: Array | None
     keep: bool
+    settings: Mapping[str, Any] = field(default_factory=get_config)
+    """The caller's settings of scikit-learn, which other threads do not have."""
 
     def __call__(self, task: tuple[str, int]) -> FoldFit:
+        with config_context(**self.settings):
+            return self._fit(task)
+
+    def _fit(self, task: tuple[str, int]) -> FoldFit:
         name, number = task
         (train, test), weight = self.folds[number], self.sample_weight
         learner = clone(self.models[name])

@@ -17,7 +17,6 @@ from thetahat.evaluation.cross_fitting import (
     Scorer,
     cross_fit,
     rows_right,
-    where_they_ran,
 )
 from thetahat.evaluation.folds import Fold, are_a_partition, folds_of, targets_of
 from thetahat.evaluation.metrics import known_as, own_score, scorers_for
@@ -55,8 +54,6 @@ class Evaluation:
         Seconds taken by the fit and by the prediction on each fold.
     known_as : dict of str to str or None
         For every metric, its name in scikit-learn. None if scikit-learn does not have the metric.
-    where : str
-        Whether the fits ran on threads or in worker processes, and why.
 
     Examples
     --------
@@ -84,11 +81,6 @@ class Evaluation:
     def predict_seconds(self) -> Array:
         """Seconds taken by the prediction on each fold."""
         return np.array([fit.predict_seconds for fit in self.fits])
-
-    @property
-    def where(self) -> str:
-        """Whether the fits ran on threads or in worker processes, and why."""
-        return where_they_ran(self.fits)
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {len(self.fits)} folds, {self.fit_seconds.mean():.3g} s per fit"]
@@ -138,8 +130,7 @@ def evaluate(
     Formula: s̄ = (1/k) Σ score(f_{−fold}, fold). The interval depends on the metric: Wilson's for
     accuracy, DeLong's for the area under the ROC curve, and otherwise
     s̄ ± t·s·√(1/k + n_test/n_train), which is corrected for overlapping training sets. Cost: k
-    fits, run in parallel on the available threads. If these fits block each other for some
-    seconds, the rest run in worker processes, with the same results.
+    fits, run in parallel on the available threads.
 
     The interval is for the expected score of models trained on this many rows. Wilson's interval
     accounts for the number of test rows, but not for the random choice of the training rows. In

@@ -13,7 +13,7 @@ from sklearn.model_selection import ParameterGrid
 from thetahat.data.column_targets import one_column
 from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.compare import compare
-from thetahat.evaluation.cross_fitting import Progress, where_they_ran
+from thetahat.evaluation.cross_fitting import Progress
 from thetahat.evaluation.evaluate import Evaluation, evaluate, evaluate_all
 from thetahat.evaluation.folds import targets_of
 from thetahat.evaluation.pairs import Pair, judged_pairs
@@ -53,8 +53,6 @@ class Search:
         The settings that do not differ significantly from the best.
     sentence : str
         A summary of the choice and its certainty in words.
-    where : str
-        Whether the fits ran on threads or in worker processes, and why.
 
     Examples
     --------
@@ -100,11 +98,6 @@ class Search:
             f"cannot be distinguished from {name}; the first setting of the grid within one "
             f"standard error of the best is {_name(self.first_within_error)}."
         )
-
-    @property
-    def where(self) -> str:
-        """Whether the fits ran on threads or in worker processes, and why."""
-        return where_they_ran([fit for each in self.evaluations for fit in each.fits])
 
     def __str__(self) -> str:
         width = max(len(each.name) for each in self.evaluations)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sized
+from collections.abc import Callable, Generator, Iterable, Iterator, Sized
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
+from itertools import islice
 from typing import Generic, TypeVar
 
 from thetahat.foundation.config import config, settings
-from thetahat.foundation.threads import n_threads, ordered_map
+from thetahat.foundation.threads import n_threads, one_blas_thread, ordered_map, thread_pool
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -28,7 +30,7 @@ class Failure:
 class Alone(Generic[Item, Result]):
     """Work with its share of the threads, under the settings of the caller.
 
-    Threads of a pool start with default settings, and other processes do not have the caller's.
+    Threads of a pool start with default settings.
     """
 
     def __init__(self, work: Callable[[Item], Result], threads: int = 1) -> None:
@@ -54,3 +56,32 @@ def parallel_map(
     count = len(items) if isinstance(items, Sized) else n_threads()
     share = max(1, n_threads() // max(1, count))
     yield from ordered_map(Alone(work, share), items)
+
+
+def map_as_available(
+    work: Callable[[Item], Result], items: Iterator[Item]
+) -> Generator[tuple[Item, Result | Failure], None, None]:
+    """Yield items with their results as they are done, one thread per item.
+
+    The next item is requested only when one is done, so the caller can choose it by the results so
+    far.
+    """
+    alone, size = Alone(work), n_threads()
+    pool = thread_pool(size) if size > 1 else None
+    with one_blas_thread():
+        if pool is None:
+            yield from ((item, alone(item)) for item in items)
+            return
+        running: dict[Future[Result | Failure], Item] = {}
+        try:
+            while True:
+                # One extra item is queued, so that no thread has to wait for the caller.
+                for item in islice(items, size + 1 - len(running)):
+                    running[pool.submit(alone, item)] = item
+                if not running:
+                    return
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                yield from [(running.pop(each), each.result()) for each in done]
+        finally:
+            for future in running:
+                future.cancel()

@@ -1,1 +1,0 @@
-"""Many fits at once, on threads and in worker processes."""
