@@ -213,52 +213,17 @@ def compiled_newton(
     shortest: float,
 ) -> tuple[float, float, float, float, int, int]: ...
 def newton_direction(hessian: FloatArray, gradient: FloatArray, least: float) -> bool: ...
-def sgd_epoch(
-    x: FloatArray,
-    y: FloatArray,
-    weight: FloatArray,
-    order: NDArray[Any],
-    rates: FloatArray,
-    loss: int,
-    knee: float,
-    rule: int,
-    multiplier: float,
-    l2: float,
-    l1: float,
-    intercept: bool,
-    coef: FloatArray,
-    carried: FloatArray,
-    paid: FloatArray,
-    average: FloatArray,
-    average_from: int,
-) -> float: ...
-def sgd_epoch_sparse(
-    data: FloatArray,
-    indices: NDArray[Any],
-    indptr: NDArray[Any],
-    y: FloatArray,
-    weight: FloatArray,
-    order: NDArray[Any],
-    rates: FloatArray,
-    loss: int,
-    knee: float,
-    rule: int,
-    multiplier: float,
-    l2: float,
-    l1: float,
-    intercept: bool,
-    coef: FloatArray,
-    carried: FloatArray,
-    paid: FloatArray,
-    average: FloatArray,
-    average_from: int,
-) -> float: ...
+def sgd_epoch(*arguments: Any) -> float:
+    """x (or data, indices, indptr, n_columns), y, weight, order, rates, loss, knee, rule,
+    multiplier, l2, l1, intercept, coef, carried, paid, average, average_from."""
+
 def dual_epochs(*arguments: Any) -> float:
-    """x (or data, indices, indptr), y, share, lower, upper, kink, curvature, penalty, constant,
-    offset, beta, theta, seed, epochs, tolerance."""
+    """x (or data, indices, indptr, n_columns), y, share, lower, upper, kink, curvature, penalty,
+    constant, offset, beta, theta, seed, epochs, tolerance."""
 
 def class_dual_epochs(*arguments: Any) -> float:
-    """x (or data, indices, indptr), y, cost, constant, alpha, weights, seed, epochs, tolerance."""
+    """x (or data, indices, indptr, n_columns), y, cost, constant, alpha, weights, seed, epochs,
+    tolerance."""
 
 def correlate(x: FloatArray, r: FloatArray, out: FloatArray, first: int) -> None: ...
 def column_squares(

@@ -131,47 +131,16 @@ double ascend(const Rows &rows, Vector<const std::int64_t> y, Vector<const doubl
     return largest;
 }
 
-template <typename T>
-double dense(Matrix<const T> x, Vector<const std::int64_t> y, Vector<const double> cost,
-             double constant, Matrix<double> alpha, Matrix<double> weights, std::uint64_t seed,
-             std::size_t epochs, double tolerance) {
-    return ascend(DenseRows<T>(x), y, cost, constant, alpha, weights, seed, epochs, tolerance);
-}
-
-template <typename T, typename Index>
-double sparse(Vector<const T> data, Vector<const Index> indices, Vector<const Index> indptr,
-              Vector<const std::int64_t> y, Vector<const double> cost, double constant,
-              Matrix<double> alpha, Matrix<double> weights, std::uint64_t seed, std::size_t epochs,
-              double tolerance) {
-    require(weights.shape(0) >= 1, "weights must be (columns + 1, classes)");
-    return ascend(SparseRows<T, Index>(data, indices, indptr, weights.shape(0) - 1), y, cost,
-                  constant, alpha, weights, seed, epochs, tolerance);
-}
-
-template <typename T> void bind_dense(nb::module_ &module) {
-    module.def("class_dual_epochs", &dense<T>, nb::arg("x").noconvert(), nb::arg("y").noconvert(),
-               nb::arg("cost").noconvert(), nb::arg("constant"), nb::arg("alpha").noconvert(),
-               nb::arg("weights").noconvert(), nb::arg("seed"), nb::arg("epochs"),
-               nb::arg("tolerance"));
-}
-
-template <typename T, typename Index> void bind_sparse(nb::module_ &module) {
-    module.def("class_dual_epochs", &sparse<T, Index>, nb::arg("data").noconvert(),
-               nb::arg("indices").noconvert(), nb::arg("indptr").noconvert(),
-               nb::arg("y").noconvert(), nb::arg("cost").noconvert(), nb::arg("constant"),
-               nb::arg("alpha").noconvert(), nb::arg("weights").noconvert(), nb::arg("seed"),
-               nb::arg("epochs"), nb::arg("tolerance"));
-}
-
 } // namespace
 
 void bind_class_dual(nb::module_ &module) {
-    bind_dense<double>(module);
-    bind_dense<float>(module);
-    bind_sparse<double, std::int32_t>(module);
-    bind_sparse<float, std::int32_t>(module);
-    bind_sparse<double, std::int64_t>(module);
-    bind_sparse<float, std::int64_t>(module);
+    bind_for_rows<Vector<const std::int64_t>, Vector<const double>, double, Matrix<double>,
+                  Matrix<double>, std::uint64_t, std::size_t, double>(
+        module, "class_dual_epochs",
+        [](const auto &rows, auto... arguments) { return ascend(rows, arguments...); },
+        nb::arg("y").noconvert(), nb::arg("cost").noconvert(), nb::arg("constant"),
+        nb::arg("alpha").noconvert(), nb::arg("weights").noconvert(), nb::arg("seed"),
+        nb::arg("epochs"), nb::arg("tolerance"));
 }
 
 } // namespace thetahat

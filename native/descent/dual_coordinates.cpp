@@ -109,55 +109,18 @@ double ascend(const Rows &rows, Vector<const double> y, Vector<const double> sha
     return largest;
 }
 
-template <typename T>
-double dense(Matrix<const T> x, Vector<const double> y, Vector<const double> share,
-             Vector<const double> lower, Vector<const double> upper, double kink, double curvature,
-             double penalty, double constant, double offset, Vector<double> beta,
-             Vector<double> theta, std::uint64_t seed, std::size_t epochs, double tolerance) {
-    return ascend(DenseRows<T>(x), y, share, lower, upper, kink, curvature, penalty, constant,
-                  offset, beta, theta, seed, epochs, tolerance);
-}
-
-template <typename T, typename Index>
-double sparse(Vector<const T> data, Vector<const Index> indices, Vector<const Index> indptr,
-              Vector<const double> y, Vector<const double> share, Vector<const double> lower,
-              Vector<const double> upper, double kink, double curvature, double penalty,
-              double constant, double offset, Vector<double> beta, Vector<double> theta,
-              std::uint64_t seed, std::size_t epochs, double tolerance) {
-    require(theta.shape(0) >= 1, "theta must have one entry per column, and one for the constant");
-    return ascend(SparseRows<T, Index>(data, indices, indptr, theta.shape(0) - 1), y, share, lower,
-                  upper, kink, curvature, penalty, constant, offset, beta, theta, seed, epochs,
-                  tolerance);
-}
-
-template <typename T> void bind_dense(nb::module_ &module) {
-    module.def("dual_epochs", &dense<T>, nb::arg("x").noconvert(), nb::arg("y").noconvert(),
-               nb::arg("share").noconvert(), nb::arg("lower").noconvert(),
-               nb::arg("upper").noconvert(), nb::arg("kink"), nb::arg("curvature"),
-               nb::arg("penalty"), nb::arg("constant"), nb::arg("offset"),
-               nb::arg("beta").noconvert(), nb::arg("theta").noconvert(), nb::arg("seed"),
-               nb::arg("epochs"), nb::arg("tolerance"));
-}
-
-template <typename T, typename Index> void bind_sparse(nb::module_ &module) {
-    module.def("dual_epochs", &sparse<T, Index>, nb::arg("data").noconvert(),
-               nb::arg("indices").noconvert(), nb::arg("indptr").noconvert(),
-               nb::arg("y").noconvert(), nb::arg("share").noconvert(), nb::arg("lower").noconvert(),
-               nb::arg("upper").noconvert(), nb::arg("kink"), nb::arg("curvature"),
-               nb::arg("penalty"), nb::arg("constant"), nb::arg("offset"),
-               nb::arg("beta").noconvert(), nb::arg("theta").noconvert(), nb::arg("seed"),
-               nb::arg("epochs"), nb::arg("tolerance"));
-}
-
 } // namespace
 
 void bind_dual_coordinates(nb::module_ &module) {
-    bind_dense<double>(module);
-    bind_dense<float>(module);
-    bind_sparse<double, std::int32_t>(module);
-    bind_sparse<float, std::int32_t>(module);
-    bind_sparse<double, std::int64_t>(module);
-    bind_sparse<float, std::int64_t>(module);
+    bind_for_rows<Vector<const double>, Vector<const double>, Vector<const double>,
+                  Vector<const double>, double, double, double, double, double, Vector<double>,
+                  Vector<double>, std::uint64_t, std::size_t, double>(
+        module, "dual_epochs",
+        [](const auto &rows, auto... arguments) { return ascend(rows, arguments...); },
+        nb::arg("y").noconvert(), nb::arg("share").noconvert(), nb::arg("lower").noconvert(),
+        nb::arg("upper").noconvert(), nb::arg("kink"), nb::arg("curvature"), nb::arg("penalty"),
+        nb::arg("constant"), nb::arg("offset"), nb::arg("beta").noconvert(),
+        nb::arg("theta").noconvert(), nb::arg("seed"), nb::arg("epochs"), nb::arg("tolerance"));
 }
 
 } // namespace thetahat

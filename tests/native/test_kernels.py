@@ -217,12 +217,9 @@ def test_sgd_epoch(loss, setting):
         for ours, plain in zip(got[11:15], expected[11:15], strict=True):
             np.testing.assert_allclose(ours, plain, rtol=1e-9, atol=1e-11)
         for index in (np.int32, np.int64):
-            csr, (_, same) = (
-                sp.csr_array(x.astype(dtype)),
-                sgd_arguments(loss, **SGD_SETTINGS[setting]),
-            )
-            rows = csr.data, csr.indices.astype(index), csr.indptr.astype(index)
-            assert _native.sgd_epoch_sparse(*rows, *same) == pytest.approx(total, rel=1e-10)
+            _, same = sgd_arguments(loss, **SGD_SETTINGS[setting])
+            rows = csr(x.astype(dtype), index)
+            assert _native.sgd_epoch(*rows, *same) == pytest.approx(total, rel=1e-10)
             for ours, dense in zip(same[11:15], got[11:15], strict=True):
                 np.testing.assert_allclose(ours, dense, rtol=1e-9, atol=1e-11)
 
@@ -261,21 +258,21 @@ def test_sgd_epoch_refuses_what_does_not_fit():
     ):
         with pytest.raises(ValueError, match=rule):
             _native.sgd_epoch(x, *good[:place], wrong, *good[place + 1 :])
-    csr = sp.csr_array(x)
+    data, columns, bounds, n_columns = csr(x, np.int32)
     for indices, indptr, rule in (
-        (csr.indices + 1, csr.indptr, "column index"),
-        (csr.indices - 1, csr.indptr, "column index"),
-        (csr.indices, csr.indptr + 1, "past the stored"),
-        (csr.indices, csr.indptr[::-1].copy(), r"past|decrease"),
-        (csr.indices[1:], csr.indptr, "same length"),
+        (columns + 1, bounds, "column index"),
+        (columns - 1, bounds, "column index"),
+        (columns, bounds + 1, "past the stored"),
+        (columns, bounds[::-1].copy(), r"past|decrease"),
+        (columns[1:], bounds, "same length"),
     ):
         with pytest.raises(ValueError, match=rule):
-            _native.sgd_epoch_sparse(csr.data, indices, indptr, *good)
+            _native.sgd_epoch(data, indices, indptr, n_columns, *good)
 
 
 def csr(x, index):
     rows = sp.csr_array(x)
-    return rows.data, rows.indices.astype(index), rows.indptr.astype(index)
+    return rows.data, rows.indices.astype(index), rows.indptr.astype(index), rows.shape[1]
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -6,6 +6,8 @@ X once, and releases the interpreter's lock.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from thetahat import _native
@@ -51,6 +53,13 @@ def in_rows(X: Matrix) -> bool:
     if type(X) is not np.ndarray or X.dtype.char not in "df":
         return False
     return X.shape[1] <= 1 or X.strides[1] == X.itemsize
+
+
+def kernel_rows(X: Matrix) -> tuple[Any, ...]:
+    """The arguments for kernels that visit dense or sparse rows in any order."""
+    if isinstance(X, np.ndarray):
+        return (np.ascontiguousarray(X),)
+    return X.data, X.indices, X.indptr, X.shape[1]
 
 
 def rows_of(block: Block) -> tuple[Array, Array, Array]:

@@ -15,8 +15,8 @@ from thetahat.data.in_memory import InMemory
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
 from thetahat.objective.bias_column import BiasColumn
-from thetahat.objective.forms.dual_form import kernel_rows
 from thetahat.objective.predictor import LinearPredictor
+from thetahat.objective.row_losses import kernel_rows
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class ClassDualRows:
         )
         weight = np.asarray(source.row_weights, float)
         return cls(
-            rows=kernel_rows(source),
+            rows=kernel_rows(source.X),
             y=y,
             cost=np.ascontiguousarray(weight / weight.sum() / strength),
             strength=strength,

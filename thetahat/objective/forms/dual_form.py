@@ -23,7 +23,7 @@ from thetahat.mathematics.losses.box_dual import BoxDual, DualBox
 from thetahat.mathematics.optimizers.dual.augmented_lagrangian import Touch
 from thetahat.objective.bias_column import BiasColumn
 from thetahat.objective.predictor import LinearPredictor, in_double
-from thetahat.objective.row_losses import FEW, NO_WEIGHTS, in_rows
+from thetahat.objective.row_losses import FEW, NO_WEIGHTS, in_rows, kernel_rows
 from thetahat.objective.sums import Sums
 
 
@@ -178,7 +178,7 @@ class DualRows:
         else:
             constant = 0.0
         return cls(
-            rows=kernel_rows(source),
+            rows=kernel_rows(source.X),
             y=y,
             share=share,
             box=box._replace(
@@ -208,11 +208,3 @@ def _typical_length(X: Matrix) -> float:
     entries = X.data if not isinstance(X, np.ndarray) else X
     total = float(np.sum(np.square(entries, dtype=np.float64)))
     return float(max((total / X.shape[0]) ** 0.5, 1e-150))
-
-
-def kernel_rows(source: InMemory) -> tuple[Array, ...]:
-    """The rows in the layout of kernels that visit them in any order."""
-    X = source.X
-    if not source.is_sparse:
-        return (np.ascontiguousarray(X),)
-    return X.data, X.indices, X.indptr

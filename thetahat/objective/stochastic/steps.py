@@ -15,6 +15,7 @@ from thetahat import _native
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.losses.base import Subdifferentiable
 from thetahat.mathematics.losses.compiled import compiled
+from thetahat.objective.row_losses import kernel_rows
 
 RULES = {"pa1": 1, "pa2": 2}
 """Numbers of the kernel's rules; 0 is the plain step."""
@@ -94,10 +95,8 @@ def take(
     carried = np.array(
         [walk.intercept, walk.charged, walk.intercept_sum, walk.n_averaged, walk.n_moves]
     )
-    rows = (X,) if isinstance(X, np.ndarray) else (X.data, X.indices, X.indptr)
-    kernel: Any = _native.sgd_epoch if isinstance(X, np.ndarray) else _native.sgd_epoch_sparse
-    total = kernel(
-        *rows,
+    total = _native.sgd_epoch(
+        *kernel_rows(X),
         y,
         NOTHING if weight is None else weight,
         order,
