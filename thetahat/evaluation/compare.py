@@ -17,8 +17,9 @@ from thetahat.evaluation.cross_fitting import Progress
 from thetahat.evaluation.evaluate import Evaluation, evaluate, evaluate_all
 from thetahat.evaluation.folds import targets_of
 from thetahat.evaluation.pairs import TESTS, Pair, judged_pairs
-from thetahat.evaluation.statistics.outcome import HypothesisTest, require_level
+from thetahat.evaluation.statistics.outcome import HypothesisTest
 from thetahat.evaluation.statistics.ranks import friedman, nemenyi
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import ParameterError

@@ -11,7 +11,8 @@ from thetahat.data.column_targets import one_column
 from thetahat.data.columns.labels import LabelEncoding
 from thetahat.data.validation import as_weight
 from thetahat.evaluation.statistics.counts import proportion_interval
-from thetahat.evaluation.statistics.outcome import Interval, require_level
+from thetahat.evaluation.statistics.outcome import Interval
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from thetahat.data.columns.replaced_column import column_labels, column_of, exchanged
 from thetahat.data.columns.variables import ArrayVariable, Variable, variables
 from thetahat.data.resampling import subset_rows, take_rows
-from thetahat.evaluation.statistics.outcome import require_level
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array

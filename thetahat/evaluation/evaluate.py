@@ -21,7 +21,8 @@ from thetahat.evaluation.cross_fitting import (
 from thetahat.evaluation.folds import Fold, are_a_partition, folds_of, targets_of
 from thetahat.evaluation.metrics import known_as, own_score, scorers_for
 from thetahat.evaluation.score_intervals import score_interval
-from thetahat.evaluation.statistics.outcome import Interval, require_level
+from thetahat.evaluation.statistics.outcome import Interval
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array

@@ -31,7 +31,8 @@ from thetahat.estimator.parameters import check_value, inner_fraction, none, one
 from thetahat.evaluation.cross_fitting import rows_wrong
 from thetahat.evaluation.folds import targets_of
 from thetahat.evaluation.proportion_tails import bounds_of_share
-from thetahat.evaluation.statistics.outcome import Interval, require_level
+from thetahat.evaluation.statistics.outcome import Interval
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError, ReuseWarning
 from thetahat.foundation.randomness import generator

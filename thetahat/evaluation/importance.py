@@ -13,7 +13,8 @@ from thetahat.data.columns.replaced_column import column_labels, exchanged
 from thetahat.data.resampling import take_rows
 from thetahat.estimator.parameters import check_value, whole
 from thetahat.evaluation.metrics import scorers_for
-from thetahat.evaluation.statistics.outcome import Interval, require_level
+from thetahat.evaluation.statistics.outcome import Interval
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.many_fits import Failure, parallel_map
 from thetahat.foundation.randomness import generator

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from thetahat.evaluation.statistics.means import mean_interval
-from thetahat.evaluation.statistics.outcome import Interval, pair_of_samples, require_level
+from thetahat.evaluation.statistics.outcome import Interval, pair_of_samples
+from thetahat.foundation.arguments import require_level
 
 
 @dataclass(frozen=True)

@@ -397,7 +397,7 @@ def test_predict_interval_refuses_other_kinds():
     model = fitted()
     with pytest.raises(th.errors.ParameterError, match="kind='mean' must be"):
         model.predict_interval(T, kind="mean")
-    with pytest.raises(th.errors.ParameterError, match="level=95 must be between"):
+    with pytest.raises(th.errors.ParameterError, match="level=95 must lie strictly between"):
         model.predict_interval(T, level=95)
     with pytest.raises(th.errors.ParameterError, match="weights='row' must be"):
         model.summary(weights="row")

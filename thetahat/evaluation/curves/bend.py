@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.evaluation.statistics.outcome import require_level, sample
+from thetahat.evaluation.statistics.outcome import sample
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array

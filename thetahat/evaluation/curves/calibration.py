@@ -10,7 +10,8 @@ import numpy as np
 from thetahat.estimator.parameters import check_value, one_of, whole
 from thetahat.evaluation.curves.scores import two_classes
 from thetahat.evaluation.statistics.counts import proportion_interval
-from thetahat.evaluation.statistics.outcome import Interval, require_level
+from thetahat.evaluation.statistics.outcome import Interval
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array

@@ -19,7 +19,8 @@ from thetahat.evaluation.evaluate import evaluate
 from thetahat.evaluation.folds import Fold, folds_of, targets_of
 from thetahat.evaluation.metrics import known_as, own_score, range_of, scorers_for
 from thetahat.evaluation.score_intervals import fold_interval, overlap_of, within_range
-from thetahat.evaluation.statistics.outcome import Interval, require_level
+from thetahat.evaluation.statistics.outcome import Interval
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import ParameterError

@@ -11,7 +11,8 @@ from thetahat.evaluation.curves.bands import pointwise_bounds
 from thetahat.evaluation.curves.roc import roc_curve
 from thetahat.evaluation.curves.scores import Ranked, rank, two_classes
 from thetahat.evaluation.statistics.counts import proportion_interval
-from thetahat.evaluation.statistics.outcome import Interval, require_level
+from thetahat.evaluation.statistics.outcome import Interval
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.types import Array

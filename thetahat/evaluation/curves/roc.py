@@ -11,8 +11,9 @@ import numpy as np
 from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.curves.bands import pointwise_bounds
 from thetahat.evaluation.curves.scores import Ranked, rank, two_classes
-from thetahat.evaluation.statistics.outcome import Interval, require_level
+from thetahat.evaluation.statistics.outcome import Interval
 from thetahat.evaluation.statistics.ranking_quality import auc_interval
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.types import Array
 

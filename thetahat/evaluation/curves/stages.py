@@ -12,7 +12,8 @@ from thetahat.evaluation.folds import targets_of
 from thetahat.evaluation.metrics import range_of_function
 from thetahat.evaluation.score_intervals import within_range
 from thetahat.evaluation.statistics.counts import proportion_interval
-from thetahat.evaluation.statistics.outcome import Interval, require_level
+from thetahat.evaluation.statistics.outcome import Interval
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.types import Array

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from thetahat.estimator.parameters import check_value, one_of
-from thetahat.evaluation.statistics.outcome import HypothesisTest, Interval, require_level, sample
+from thetahat.evaluation.statistics.outcome import HypothesisTest, Interval, sample
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 

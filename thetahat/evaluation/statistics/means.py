@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from thetahat.estimator.parameters import check_value, more_than, none
-from thetahat.evaluation.statistics.outcome import HypothesisTest, Interval, require_level, sample
+from thetahat.evaluation.statistics.outcome import HypothesisTest, Interval, sample
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.errors import DataError
 
 NORMAL_OR_MANY = "independent values, normal or so many that their mean is"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.precision import ROUNDING
 from thetahat.foundation.types import Array
 
@@ -143,12 +143,6 @@ def percent(level: float) -> str:
     while digits < 17 and float(f"{100 * level:.{digits}g}") == 100:
         digits += 1
     return f"{100 * level:.{digits}g}%"
-
-
-def require_level(level: float, name: str = "level") -> None:
-    """Require a probability strictly between 0 and 1."""
-    if not (isinstance(level, int | float) and 0 < level < 1):
-        raise ParameterError(f"{name}={level!r} must lie strictly between 0 and 1.")
 
 
 def are_alike(values: Array, scale: float | None = None) -> bool:

@@ -23,8 +23,8 @@ from thetahat.evaluation.statistics.outcome import (
     Interval,
     are_alike,
     pair_of_samples,
-    require_level,
 )
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array

@@ -25,7 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.evaluation.statistics.outcome import HypothesisTest, Interval, require_level, sample
+from thetahat.evaluation.statistics.outcome import HypothesisTest, Interval, sample
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 

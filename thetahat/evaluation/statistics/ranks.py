@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.evaluation.statistics.outcome import HypothesisTest, pair_of_samples, require_level
+from thetahat.evaluation.statistics.outcome import HypothesisTest, pair_of_samples
 from thetahat.evaluation.statistics.paired import NO_DIFFERENCE
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 

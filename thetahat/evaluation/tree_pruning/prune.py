@@ -12,8 +12,9 @@ from thetahat.data.resampling import take_rows
 from thetahat.data.validation import as_weight
 from thetahat.estimator.parameters import check_value, one_of
 from thetahat.evaluation.folds import Fold, folds_of, rows_in
-from thetahat.evaluation.statistics.outcome import Interval, require_level
+from thetahat.evaluation.statistics.outcome import Interval
 from thetahat.evaluation.tree_pruning.pruning import LEVEL_NAMES, Pruning
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.models.tree.description import node_bits

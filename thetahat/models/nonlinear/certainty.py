@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from thetahat.estimator.coefficient_table import Coefficient, CoefficientTable
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
@@ -146,8 +147,7 @@ class CurveEvidence:
         """Quantile of Student's t for a two-sided interval; an error if it does not exist."""
         from scipy import stats
 
-        if not 0 < level < 1:
-            raise ParameterError(f"level={level!r} must be between 0 and 1, for example 0.95.")
+        require_level(level)
         degrees = self.degrees(weights)
         if not degrees > 0:
             raise CapabilityError(

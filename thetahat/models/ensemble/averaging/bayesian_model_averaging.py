@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.estimator.declaration import with_parameters
-from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.averaging.model_averaging import ModelAveraging
 from thetahat.models.ensemble.averaging.model_evidence import (
@@ -119,8 +119,7 @@ class BayesianModelAveraging(ModelAveraging, EnsembleRegressor):
         """
         check_is_fitted(self)
         self._same_columns(X)
-        if not 0 < level < 1:
-            raise ParameterError(f"level={level!r} must lie between 0 and 1, such as 0.95.")
+        require_level(level)
         parts = (self.posterior_, *self._each(X))
         return mixture_quantile((1 - level) / 2, *parts), mixture_quantile((1 + level) / 2, *parts)
 

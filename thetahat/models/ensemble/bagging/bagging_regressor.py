@@ -10,6 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
 from thetahat.estimator.declaration import with_parameters
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.bagging.base import Bagging
@@ -99,8 +100,7 @@ class BaggingRegressor(Bagging, EnsembleRegressor):
         low, high : arrays of the shape of `predict`
             Lower and upper bounds of the intervals.
         """
-        if not 0 < level < 1:
-            raise ParameterError(f"level={level!r} must lie between 0 and 1, such as 0.95.")
+        require_level(level)
         tails = [(1 - level) / 2, (1 + level) / 2]
         if kind == "confidence":
             low, high = np.quantile(self._outputs(X, {}), tails, axis=0)

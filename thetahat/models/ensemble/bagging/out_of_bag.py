@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.caller_warning import warn
-from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 
 
@@ -65,8 +66,7 @@ class OutOfBagErrors:
 
     def error(self, level: float) -> OutOfBagError:
         """Mean loss with an interval: Wilson for rates, Student for squared errors."""
-        if not 0 < level < 1:
-            raise ParameterError(f"level={level!r} must lie between 0 and 1, such as 0.95.")
+        require_level(level)
         losses = self.deviations if self.labels else self.deviations**2
         losses = losses.reshape(len(losses), -1).mean(axis=1)
         n = float(self.weight.sum())

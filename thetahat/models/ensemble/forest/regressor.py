@@ -11,6 +11,7 @@ from sklearn.base import RegressorMixin
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, one_of
+from thetahat.foundation.arguments import require_level
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.likelihood import Poisson
@@ -117,10 +118,7 @@ class ForestRegressor(RegressorMixin, Forest, RegressionParameters):
         low, high : arrays of shape (n,) or (n, n_outputs)
             Lower and upper bounds of the interval.
         """
-        if not 0.0 < level < 1.0:
-            raise ParameterError(
-                f"{type(self).__name__}.predict_interval: level={level!r} must lie between 0 and 1."
-            )
+        require_level(level)
         means = np.asarray(self.predict(X))
         if "_residuals_left_out" not in self.__dict__:
             raise ParameterError(
