@@ -406,25 +406,53 @@ def run(names, count, seed, report=print):
     return results, faults
 
 
+def worker_command(folder, names, count, seed, start):
+    command = ["-m", "tests.persistence.fuzz", "--work", folder, str(start)]
+    return [*command, "--count", str(count), "--seed", str(seed), *names]
+
+
 def _one_worker(folder, names, count, seed, start, results, faults):
     """Run until the worker ends; returns the number of the next task."""
     todo = tasks(names, count)
-    command = [sys.executable, "-m", "tests.persistence.fuzz", "--work", folder, str(start)]
-    command += ["--count", str(count), "--seed", str(seed), *names]
     root = Path(__file__).parents[2]
-    worker = subprocess.Popen(
-        command,
-        cwd=root,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(root)},
-    )
+    with (
+        (Path(folder) / "errors.txt").open("w+b") as errors,
+        subprocess.Popen(
+            [sys.executable, *worker_command(folder, names, count, seed, start)],
+            cwd=root,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            env={**os.environ, "PYTHONPATH": str(root)},
+        ) as worker,
+    ):
+        running, hangs = _follow(worker, todo, results)
+        if hangs:
+            worker.kill()
+        ended = "hang" if hangs else f"signal {-worker.wait()}"
+        errors.seek(0)
+        said = errors.read().decode()[-1500:]
+    faults += [each for each in results if _is_fault(each) and each not in faults]
+    if worker.returncode == 0:
+        return len(todo)
+    if running is None:
+        raise RuntimeError(f"The worker ended between two mutants ({ended}): {said}")
+    name, kind, k = todo[running]
+    fault = {"name": name, "kind": kind, "k": k, "outcome": ended, "memory": 0, "detail": said}
+    results.append(fault)
+    faults.append(fault)
+    return running + 1
+
+
+def _follow(worker, todo, results):
+    """Collect the results of a worker; returns the task it did not end, and whether it hangs."""
     running, buffer, said = None, b"", []
     while True:
-        ready, _, _ = select.select([worker.stdout], [], [], 180 if running is None else SECONDS)
-        piece = os.read(worker.stdout.fileno(), 1 << 16) if ready else b""
+        seconds = 180 if running is None else SECONDS
+        if not select.select([worker.stdout], [], [], seconds)[0]:
+            return running, True
+        piece = os.read(worker.stdout.fileno(), 1 << 16)
         if not piece:
-            break
+            return running, False
         *lines, buffer = (buffer + piece).split(b"\n")
         for line in lines:
             if not line.startswith(b"{"):
@@ -434,33 +462,17 @@ def _one_worker(folder, names, count, seed, start, results, faults):
             if "start" in found:
                 running = found["start"]
                 continue
-            running, start = None, found["number"] + 1
             name, kind, k = todo[found["number"]]
-            found |= {"name": name, "kind": kind, "k": k, "said": said}
-            said = []
-            results.append(found)
-            if (
-                found["memory"] > found["allowed"]
-                or found["forbidden"]
-                or found["outcome"].endswith("(raw)")
-            ):
-                faults.append(found)
-    if worker.poll() is None and not ready:
-        worker.kill()
-        ended = "hang"
-    else:
-        worker.wait()
-        ended = f"signal {-worker.returncode}"
-        if worker.returncode == 0:
-            return len(todo)
-    errors = worker.stderr.read().decode()[-1500:]
-    if running is None:
-        raise RuntimeError(f"The worker ended between two mutants ({ended}): {errors}")
-    name, kind, k = todo[running]
-    fault = {"name": name, "kind": kind, "k": k, "outcome": ended, "memory": 0, "detail": errors}
-    results.append(fault)
-    faults.append(fault)
-    return running + 1
+            results.append({**found, "name": name, "kind": kind, "k": k, "said": said})
+            running, said = None, []
+
+
+def _is_fault(found):
+    """Whether a mutant that ended did so in a way that it must not."""
+    if found["outcome"].startswith(("signal", "hang")):
+        return False  # noted already
+    too_much = found["memory"] > found["allowed"]
+    return too_much or found["forbidden"] > 0 or found["outcome"].endswith("(raw)")
 
 
 def table(results):

@@ -21,7 +21,7 @@ from thetahat.foundation.types import Array
 
 NUMERIC_STEPS = ("Pipeline", "MaxAbsScaler", "MinMaxScaler", "RobustScaler", "StandardScaler")
 """Steps of scikit-learn that take matrices of numbers only."""
-METHODS = ("predict", "decision_function", "predict_proba", "transform", "log_density")
+METHODS = ("decision_function", "predict_proba", "predict", "transform", "log_density")
 N_ROWS = 7
 LARGEST = 2**20
 """Models of more columns are not tried: a row would be large."""
