@@ -36,7 +36,7 @@ def require_answers(model: Any, kinds: Iterable[type]) -> None:
         check_is_fitted(model)
     except NotFittedError:
         return
-    n_features = getattr(model, "n_features_in_", None)
+    n_features: Any = getattr(model, "n_features_in_", None)
     is_number = isinstance(n_features, int) and not isinstance(n_features, bool)
     if isinstance(model, Estimator) and not (is_number and n_features > 0):
         raise DataError(f"n_features_in_ is {n_features!r:.40}, not a number of columns")
