@@ -141,7 +141,7 @@ def test_scarce_memory_is_a_memory_error():
 @needs_fork
 @pytest.mark.slow
 def test_scarce_memory_is_a_memory_error_for_every_estimator():
-    run(SCARCE, "30000", "0.5,1,2,4,6,8,12,20,30,60", limit=3600)
+    run(SCARCE, "4000", "0.5,1,2,4,6,8,12,20,30,60", limit=3600)
 
 
 @needs_fork

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import thetahat as th
 from thetahat.interfaces.command_line import main
 
 FEW = {
@@ -384,3 +385,18 @@ class TestInstalledCommand:
         run = self.command("compare", tmp_path / "absent.csv", "-t", "y")
         assert run.returncode == 1
         assert len(run.stderr.splitlines()) == 1
+
+
+def test_control_characters_do_not_reach_the_terminal(capsys, tmp_path):
+    hostile = "a\x1b[2J\x9b31m\u202e"
+    X, y = np.eye(4), np.array(["no", hostile, "no", hostile])
+    path = tmp_path / f"{hostile}.theta"
+    th.save(th.LogisticRegression().fit(X, y), path, notes={"made by": hostile})
+    code, out, _ = run(capsys, "inspect", path)
+    assert code == 0
+    assert "\\u001b[2J\\u009b31m\\u202e" in out
+    as_data = run(capsys, "inspect", path, "--json")[1]
+    assert json.loads(as_data)["notes"] == {"made by": hostile}
+    code, _, err = run(capsys, "explain", path, tmp_path / f"{hostile}.csv")
+    assert code == 1
+    assert not {"\x1b", "\x9b", "\u202e"} & set(out + as_data + err)

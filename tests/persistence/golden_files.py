@@ -35,17 +35,22 @@ def answer(model):
     raise AssertionError(model)
 
 
+def fitted(name):
+    """A small fitted model of one class."""
+    model = estimators()[name]._example()
+    known = model.get_params()
+    model.set_params(**{key: value for key, value in SMALL.items() if key in known})
+    if model._grows_by_steps and "max_iter" in known:
+        model.set_params(max_iter=3)
+    if "random_state" in known:
+        model.set_params(random_state=0)
+    return model.fit(X, targets(model))
+
+
 def models():
     """One small fitted model of every class, an ensemble of many trees, and a pipeline."""
-    for name, kind in estimators().items():
-        model = kind._example()
-        known = model.get_params()
-        model.set_params(**{key: value for key, value in SMALL.items() if key in known})
-        if model._grows_by_steps and "max_iter" in known:
-            model.set_params(max_iter=3)
-        if "random_state" in known:
-            model.set_params(random_state=0)
-        yield name, model.fit(X, targets(model))
+    for name in estimators():
+        yield name, fitted(name)
     many = th.AdaBoostClassifier(n_estimators=20, random_state=np.random.default_rng(0))
     yield "many_trees", many.fit(X, np.where(Y > 5, "yes", "no"))
     pipeline = make_pipeline(StandardScaler(), th.LogisticRegression())

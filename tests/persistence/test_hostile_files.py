@@ -280,3 +280,109 @@ def test_a_newer_format_is_said_to_be_newer(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(container, "VERSION", newer - 1)
     with pytest.raises(th.errors.DataError, match=rf"format version {newer}.*upgrade"):
         th.load(tmp_path / "newer.theta")
+
+
+PIECES = {
+    "coefficients too long": {"coef_": [1.0, 2.0, 3.0, 4.0]},
+    "coefficients too few": {"coef_": [1.0]},
+    "several intercepts": {"intercept_": [1.0, 2.0]},
+    "no number of columns": {"n_features_in_": None},
+    "text in the place of an array": {"intercept_": "text"},
+    "lost": {"intercept_": ...},
+}
+
+
+@pytest.mark.parametrize("name", PIECES)
+def test_parts_that_do_not_fit_are_refused(tmp_path, name):
+    model = th.Ridge().fit(X, Y)
+    for key, value in PIECES[name].items():
+        if value is ...:
+            delattr(model, key)
+        else:
+            setattr(model, key, np.array(value) if isinstance(value, list) else value)
+    th.save(model, tmp_path / "wrong.theta")
+    with pytest.raises(th.errors.DataError, match="can load"):
+        th.load(tmp_path / "wrong.theta")
+
+
+def test_classes_that_do_not_fit_are_refused(tmp_path):
+    model = th.LogisticRegression().fit(X, np.digitize(Y, [-1, 1]))
+    model.classes_ = model.classes_[:2]
+    th.save(model, tmp_path / "wrong.theta")
+    with pytest.raises(th.errors.DataError, match="3 columns for 2 classes"):
+        th.load(tmp_path / "wrong.theta")
+
+
+def test_a_step_without_its_parameters_gets_defaults_or_is_refused(folder, tmp_path):
+    inside = {"object": "sklearn.pipeline:Pipeline", "fields": {}}
+    with pytest.raises(th.errors.DataError, match="without the parameter 'steps'"):
+        th.load(forged(folder, tmp_path, inside))
+    scaler = {"object": "sklearn.preprocessing:StandardScaler", "fields": {}}
+    loaded = th.load(forged(folder, tmp_path, scaler))
+    assert loaded.get_params() == StandardScaler().get_params()
+
+
+def test_the_number_of_monomials_is_checked_without_counting_to_it(tmp_path):
+    model = th.MonomialExpansion(degree=2).fit(X)
+    model.n_features_in_, model.degree = 2**40, 2**40
+    th.save(model, tmp_path / "wrong.theta")
+    with pytest.raises(th.errors.DataError, match="number of monomials"):
+        th.load(tmp_path / "wrong.theta")
+
+
+def test_a_dictionary_of_another_width_is_refused(tmp_path):
+    model = th.DictionaryLearning(2, tol=0.1).fit(X)
+    model.components_ = model.components_[:, :2]
+    th.save(model, tmp_path / "wrong.theta")
+    with pytest.raises(th.errors.DataError, match="components_ has shape"):
+        th.load(tmp_path / "wrong.theta")
+
+
+def test_encoders_of_a_table_are_checked(tmp_path):
+    model = th.TableVectorizer().fit(X)
+    object.__setattr__(model.encoders_[0], "centre", "text")
+    th.save(model, tmp_path / "wrong.theta")
+    with pytest.raises(th.errors.DataError, match="centre must be a number"):
+        th.load(tmp_path / "wrong.theta")
+    model = th.TableVectorizer().fit(X)
+    object.__setattr__(model.encoders_[0], "name", "absent")
+    th.save(model, tmp_path / "wrong.theta")
+    with pytest.raises(th.errors.DataError, match="no column"):
+        th.load(tmp_path / "wrong.theta")
+
+
+def test_a_custom_loss_calls_only_functions_that_the_reader_knows(folder, tmp_path):
+    """The function is examined again, by a bounded number of calls."""
+    calls = []
+
+    def quartic(y, z):
+        calls.append(len(y))
+        return (z - y) ** 4
+
+    model = th.LinearModel(th.loss(quartic)).fit(X, Y)
+    th.save(model, tmp_path / "custom.theta")
+    calls.clear()
+    with pytest.raises(th.errors.DataError, match="files hold no code"):
+        th.load(tmp_path / "custom.theta")
+    assert not calls
+    name = f"{__name__}:{quartic.__qualname__}"
+    th.load(tmp_path / "custom.theta", functions={name: quartic})
+    assert 0 < len(calls) < 500
+    assert max(calls) < 100
+    for known in ("numpy:add", "numpy:exp", "numpy:power", "numpy:bitwise_and"):
+        plain = {"object": "CustomLoss", "fields": {"function": {"function": known}}}
+        with suppress(th.errors.ThetahatError):  # and nothing else
+            th.load(forged(folder, tmp_path, plain))
+
+
+def test_control_characters_of_a_file_are_shown_as_escapes(tmp_path):
+    hostile = "a\x1b[2J\x9b31m\r\nforged line\u202e"
+    model = th.LogisticRegression().fit(X, np.where(Y > 0, hostile, "no"))
+    model.feature_names_in_ = np.array([hostile, "b", "c"], dtype=object)
+    th.save(model, tmp_path / "labels.theta", notes={hostile: hostile})
+    found = th.describe_file(tmp_path / "labels.theta")
+    assert hostile in found.classes
+    text = str(found)
+    assert not {"\x1b", "\x9b", "\r", "\u202e"} & set(text)
+    assert "\\u001b[2J" in text
+    assert not any(line.startswith("forged line") for line in text.splitlines())

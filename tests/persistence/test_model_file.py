@@ -336,3 +336,65 @@ class TestWholeOrNotAtAll:
                 run.send_signal(signal.SIGKILL)
             model = th.load(path)
             np.testing.assert_array_equal(model.big_, model.alpha)
+
+
+def _voting_of_text_and_numbers():
+    table = pd.DataFrame({"word": np.where(Y > 0, "up", "down"), "size": X[:, 0]})
+    columns = ColumnTransformer([("words", OneHotEncoder(), ["word"])], remainder="passthrough")
+    members = [("a", make_pipeline(columns, th.LogisticRegression()))]
+    return th.VotingClassifier(members), table, LABELS
+
+
+def _trees_of_categories(model):
+    table = pd.DataFrame({"grade": pd.Categorical(np.where(Y > 0, "a", "b")), "size": X[:, 0]})
+    return model, table, Y
+
+
+USUAL = {
+    "members that take text": _voting_of_text_and_numbers,
+    "categories of a table": lambda: _trees_of_categories(
+        th.HistGradientBoostingRegressor(max_iter=3)
+    ),
+    "a tree of categories": lambda: _trees_of_categories(th.DecisionTreeRegressor()),
+    "single precision": lambda: (th.DictionaryLearning(2, tol=0.1), X.astype(np.float32), None),
+    "one column": lambda: (th.Ridge(), X[:, :1], Y),
+    "seven columns": lambda: (th.RidgeClassifier(), np.hstack([X, X, X])[:, :7], LABELS),
+    "seven classes": lambda: (th.LogisticRegression(), X, np.arange(80) % 7),
+    "seven targets": lambda: (th.Ridge(), X, np.column_stack([Y] * 7)),
+    "a polynomial": lambda: (
+        make_pipeline(th.MonomialExpansion(3, form="kernel"), th.Ridge()),
+        X,
+        Y,
+    ),
+    "a table": lambda: (
+        make_pipeline(th.TableVectorizer(), th.Ridge()),
+        pd.DataFrame({"size": X[:, 0], "word": np.where(Y > 0, "up", "down")}),
+        Y,
+    ),
+    "columns with names": lambda: (th.LinearSVC(), pd.DataFrame(X, columns=list("abc")), LABELS),
+}
+
+
+@pytest.mark.parametrize("name", USUAL)
+def test_the_trial_of_a_loaded_model_refuses_no_usual_one(tmp_path, name):
+    """And it gives no warning, for example about the names of the columns."""
+    model, rows, y = USUAL[name]()
+    model = model.fit(rows, y)
+    loaded = again(model, tmp_path)
+    method = "predict" if hasattr(model, "predict") else "transform"
+    np.testing.assert_array_equal(getattr(loaded, method)(rows), getattr(model, method)(rows))
+
+
+def test_functions_of_the_user_are_not_called_when_loading(tmp_path):
+    calls = []
+
+    def curve(x, a):
+        calls.append(len(x))
+        return a * x[:, 0]
+
+    model = th.NonlinearRegression(curve, start=[1.0]).fit(X, Y)
+    th.save(model, tmp_path / "model.theta")
+    calls.clear()
+    name = f"{__name__}:{curve.__qualname__}"
+    th.load(tmp_path / "model.theta", functions={name: curve})
+    assert not calls

@@ -37,9 +37,18 @@ class Estimator(BaseEstimator):
     """Whether the fit samples rows at random, so that other rows give other samples."""
     _grows_by_steps: ClassVar[bool] = False
     """Whether ``max_iter`` is the size of the model instead of a limit for a solver."""
+    _tried_when_loaded: ClassVar[bool] = True
+    """Whether `thetahat.load` may ask the model about a few rows of numbers: its answers cost
+    little whatever its parameters are, and it takes numbers."""
 
     _everyday: ClassVar[str | None] = None
     """Short name among the models that are tried first on a new table; None if not among them."""
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_features_in_")
+
+    def _check_loaded(self) -> None:
+        """Check attributes read from a file, where the model is not tried when it is loaded."""
 
     @classmethod
     def _example(cls) -> Any:

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 import thetahat
 from thetahat.foundation.errors import ThetahatError
+from thetahat.foundation.printable import printable
 from thetahat.interfaces.commands import (
     bound,
     compare,
@@ -42,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments.run(arguments)
         sys.stdout.flush()
     except ThetahatError as refusal:
-        reason = " ".join(str(refusal).split())
+        reason = printable(" ".join(str(refusal).split()))
         print(f"thetahat {arguments.command}: {reason}", file=sys.stderr)
         return 1
     except MemoryError:
@@ -58,14 +59,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         _let_go_of_output()
         return CLOSED_PIPE
     except OSError as failure:
-        reason = failure.strerror or str(failure)
+        reason = printable(failure.strerror or str(failure))
         print(f"thetahat {arguments.command}: cannot write or read: {reason}.", file=sys.stderr)
         _let_go_of_output()
         return 1
     except Exception as fault:
         if os.environ.get("THETAHAT_TRACEBACK"):
             raise
-        reason = " ".join(str(fault).split())
+        reason = printable(" ".join(str(fault).split()))
         print(
             f"thetahat {arguments.command}: {type(fault).__name__}: {reason} (unexpected error: "
             "set THETAHAT_TRACEBACK=1 to see the traceback)",

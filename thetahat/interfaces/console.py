@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+from thetahat.foundation.printable import printable
+
 Progress = Callable[[int, int, str], None]
 
 
@@ -21,17 +23,18 @@ class Console:
 
     def result(self, text: str = "") -> None:
         """Print a result."""
-        print(text)
+        print(printable(text, keep="\n\t"))
 
     def say(self, text: str = "") -> None:
         """Print further information."""
         if not self.quiet:
-            print(text, file=sys.stderr)
+            print(printable(text, keep="\n\t"), file=sys.stderr)
 
     def table(
         self, headers: Sequence[str], rows: Sequence[Sequence[str]], *, best: int = -1
     ) -> None:
         """Print a table: drawn on a terminal, aligned text elsewhere; row `best` is highlighted."""
+        rows = [[printable(cell) for cell in row] for row in rows]
         if _rich_on(sys.stdout):
             _rich_table(headers, rows, best)
         else:

@@ -78,7 +78,14 @@ class Reader(AbstractContextManager["Reader"]):
             raise DataError(
                 f"{self.path} refers to array {place}, but it holds {self.n_arrays} arrays."
             )
-        found: Array = self._file.get_tensor(str(place))
+        from safetensors import SafetensorError
+
+        try:
+            found: Array = self._file.get_tensor(str(place))
+        except (SafetensorError, AttributeError, TypeError, ValueError) as failure:
+            raise DataError(
+                f"{self.path} is damaged: its array {place} cannot be read ({failure})."
+            ) from failure
         return found
 
     def check_digest(self) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
+from functools import cache
 from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
 
+from thetahat.estimator.base import Estimator
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.persistence.classes import class_named, function_named
@@ -27,6 +29,9 @@ class Decoder:
         self._functions = functions
         self._budget = file.budget
         self._arrays: dict[tuple[int, str], Array] = {}
+        self.kinds: set[type] = set()
+        """The classes of the objects that were made."""
+        self.uses_given_functions = False
 
     def decode(self, plain: Plain) -> Any:
         """The value represented by `plain`."""
@@ -134,6 +139,7 @@ class Decoder:
     def _object(self, name: str, state: dict[str, Any]) -> Any:
         kind = class_named(name)
         assert kind is not None
+        self.kinds.add(kind)
         for key in state:
             _require_attribute(key, kind)
         if is_value(kind):
@@ -143,10 +149,17 @@ class Decoder:
                     self._budget.spend(each.nbytes)
             return made
         model = cast("Any", kind).__new__(kind)
-        if kind.__module__.startswith("sklearn."):  # would compare versions
+        names, defaults = _parameters(kind)
+        state = defaults | state
+        lost = [each for each in names if each not in state]
+        if lost:
+            raise _malformed(f"a {kind.__name__} without the parameter {lost[0]!r}")
+        if kind.__module__.startswith("sklearn."):  # its __setstate__ compares versions
             vars(model).update(state)
         else:
-            model.__setstate__(_defaults(kind) | state)
+            model.__setstate__(state)
+        if isinstance(model, Estimator):
+            model._check_loaded()
         return model
 
     def _read_enum(self, plain: Plain) -> Any:
@@ -158,6 +171,7 @@ class Decoder:
 
     def _read_function(self, plain: Plain) -> Any:
         name = str(plain["function"])
+        self.uses_given_functions |= name in self._functions
         function = self._functions.get(name) or function_named(name)
         if function is None:
             raise DataError(
@@ -197,11 +211,15 @@ class Decoder:
         return generator(self.decode(plain["generator"]))
 
 
-def _defaults(kind: type) -> dict[str, Any]:
-    """Parameters of an estimator by default: a file of an earlier version may lack some."""
-    if not is_dataclass(kind):
-        return {}
-    return {each.name: each.default for each in fields(kind) if each.default is not MISSING}
+@cache
+def _parameters(kind: Any) -> tuple[list[str], dict[str, Any]]:
+    """Names and defaults of the parameters of an estimator.
+
+    The defaults stand for parameters that a file of an earlier version lacks.
+    """
+    known = inspect.signature(kind).parameters.values()
+    defaults = {each.name: each.default for each in known if each.default is not each.empty}
+    return kind._get_param_names(), defaults
 
 
 def _require_attribute(name: str, kind: type) -> None:

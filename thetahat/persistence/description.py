@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from thetahat.foundation.errors import DataError
+from thetahat.foundation.printable import printable
 from thetahat.persistence.container import read
 
 SHOWN = 60
@@ -86,7 +87,7 @@ class FileDescription:
             lines.append(f"  parameter   {name} = {value}")
         made = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         lines.append(f"  made with   {made}")
-        return "\n".join(lines)
+        return "\n".join(map(printable, lines))
 
 
 def describe_file(path: str | os.PathLike[str]) -> FileDescription:

@@ -16,6 +16,7 @@ from thetahat.mathematics.parts import Part
 from thetahat.persistence.container import VERSION, read, write
 from thetahat.persistence.decoding import Decoder
 from thetahat.persistence.encoding import Encoder
+from thetahat.persistence.trial import require_answers
 
 UNREADABLE = (
     ArithmeticError,
@@ -91,7 +92,8 @@ def load(
 
     No code in the file is run. Only classes of thetahat and listed steps of scikit-learn are
     created, every size is checked against the length of the file, and a damaged file is detected
-    by its digest.
+    by its digest. A fitted model of thetahat is tried on a few rows, unless it uses functions that
+    were passed here, so that a file whose parts do not fit each other is refused.
 
     Parameters
     ----------
@@ -121,18 +123,28 @@ def load(
     """
     with read(path, max_memory) as file:
         file.check_digest()
+        decoder = Decoder(file, functions or {})
         try:
-            model = Decoder(file, functions or {}).decode(file.manifest["model"])
+            model = decoder.decode(file.manifest["model"])
         except ThetahatError:
             raise
         except UNREADABLE as failure:
-            raise DataError(
-                f"{path} is not a model that this version of thetahat can load: {failure}. It was "
-                "written by another version, or changed since."
-            ) from failure
+            raise _unreadable(path, failure) from failure
     if not _is_model(model):
         raise DataError(f"{path} holds a {type(model).__name__} in the place of a model.")
+    if isinstance(model, BaseEstimator) and not decoder.uses_given_functions:
+        try:
+            require_answers(model, decoder.kinds)
+        except UNREADABLE as failure:
+            raise _unreadable(path, failure) from failure
     return model
+
+
+def _unreadable(path: str | os.PathLike[str], failure: BaseException) -> DataError:
+    return DataError(
+        f"{path} is not a model that this version of thetahat can load: {failure}. It was written "
+        "by another version, or changed since."
+    )
 
 
 def versions() -> dict[str, str]:

@@ -13,8 +13,17 @@ from sklearn.callback import with_callbacks
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
+from thetahat.estimator.parameters import (
+    Range,
+    at_least,
+    boolean,
+    check_ranges,
+    none,
+    one_of,
+    whole,
+)
 from thetahat.estimator.watching import Watched
+from thetahat.foundation.checked_value import check_arrays
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import minimise
@@ -149,6 +158,15 @@ class DictionaryLearning(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransf
         "transform_max_iter": whole(0),
     }
     _streams = False
+
+    _tried_when_loaded = False  # transform_max_iter may be large
+
+    def _check_loaded(self) -> None:
+        if hasattr(self, "components_"):
+            check_ranges(self)
+            is_single = getattr(self.components_, "dtype", None) == np.float32
+            dtype = np.float32 if is_single else np.float64
+            check_arrays(self, {"components_": (dtype, (None, self.n_features_in_))})
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> DictionaryLearning:

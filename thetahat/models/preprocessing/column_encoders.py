@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.columns.variables import Variable, sorted_distinct
+from thetahat.foundation.checked_value import check_arrays, check_rule
 from thetahat.foundation.types import Array
 
 MISSING = "(missing)"
 OTHER = "(other)"
+DATE_PARTS = ("days", "month", "weekday", "hour")
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,9 @@ class ColumnEncoder(ABC):
     """Turns one column into one or several numeric columns."""
 
     name: str
+
+    def __post_init__(self) -> None:
+        check_rule(self, isinstance(self.name, str), "name must be text")
 
     @abstractmethod
     def encode(self, column: Variable) -> Any:
@@ -49,6 +54,12 @@ class NumberEncoder(ColumnEncoder):
     marks_gaps: bool
     levels: tuple[Any, ...] = ()
     """Values of an ordinal column, in order."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("fill", "centre", "scale"):
+            check_rule(self, isinstance(getattr(self, name), float), f"{name} must be a number")
+        _check_levels(self, self.levels)
 
     @classmethod
     def learn(cls, name: str, column: Variable, levels: tuple[Any, ...] = ()) -> NumberEncoder:
@@ -76,6 +87,10 @@ class PlainNumber(ColumnEncoder):
 
     levels: tuple[Any, ...] = ()
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_levels(self, self.levels)
+
     def encode(self, column: Variable) -> Array:
         return _numbers(column, self.levels)[:, None]
 
@@ -94,6 +109,11 @@ class Indicators(ColumnEncoder):
     levels: tuple[Any, ...]
     rare: tuple[Any, ...]
     marks_gaps: bool
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_levels(self, self.levels)
+        _check_levels(self, self.rare)
 
     @classmethod
     def learn(
@@ -149,6 +169,10 @@ class Codes(ColumnEncoder):
 
     levels: tuple[Any, ...]
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_levels(self, self.levels)
+
     @classmethod
     def learn(cls, name: str, column: Variable) -> Codes:
         return cls(name, column.held())
@@ -168,6 +192,10 @@ class Words(ColumnEncoder):
     """Text as weights of its words: term frequency × inverse document frequency."""
 
     vectorizer: Any
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_rule(self, hasattr(self.vectorizer, "transform"), "vectorizer must be a transformer")
 
     @classmethod
     def learn(cls, name: str, column: Variable, max_terms: int) -> Words:
@@ -198,14 +226,19 @@ class DateParts(ColumnEncoder):
     fill: Array
     """Replacement of missing values: NaN for trees, otherwise the median."""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        known = isinstance(self.parts, tuple) and set(self.parts) <= set(DATE_PARTS)
+        check_rule(self, known, f"parts must be among {', '.join(DATE_PARTS)}")
+        shape = (len(self.parts),)
+        check_arrays(self, {name: (np.float64, shape) for name in ("centre", "scale", "fill")})
+
     @classmethod
     def learn(cls, name: str, column: Variable, *, scaled: bool) -> DateParts:
         when = dates_of(column)
         known = when[~np.isnat(when)]
         times = (known - known.astype("datetime64[D]")).astype("timedelta64[s]")
-        parts = (
-            ("days", "month", "weekday", "hour") if times.any() else ("days", "month", "weekday")
-        )
+        parts = DATE_PARTS if times.any() else DATE_PARTS[:3]
         x = _date_parts(when, parts)
         middle = np.array([np.median(c[~np.isnan(c)]) if known.size else 0.0 for c in x.T])
         if not scaled:
@@ -221,6 +254,13 @@ class DateParts(ColumnEncoder):
 
     def names(self) -> list[str]:
         return [f"{self.name}: {part}" for part in self.parts]
+
+
+def _check_levels(encoder: ColumnEncoder, levels: Any) -> None:
+    hashable = isinstance(levels, tuple) and not any(
+        isinstance(level, list | dict | set | np.ndarray) for level in levels
+    )
+    check_rule(encoder, hashable, "levels must be a tuple of values")
 
 
 def is_date(column: Variable) -> bool:

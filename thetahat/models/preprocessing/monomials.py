@@ -17,7 +17,8 @@ import numpy as np
 
 from thetahat.data.source import Block
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import boolean, one_of, whole
+from thetahat.estimator.parameters import boolean, check_ranges, one_of, whole
+from thetahat.foundation.checked_value import check_arrays, check_rule
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
@@ -78,6 +79,30 @@ class MonomialExpansion(RowwiseTransformer):
         "Reduce the degree, transform fewer rows at a time, or use a polynomial kernel, which does "
         "not compute the monomials."
     )
+
+    _tried_when_loaded = False  # a large degree takes much memory
+
+    def _check_loaded(self) -> None:
+        if not hasattr(self, "n_output_features_"):
+            return
+        check_ranges(self)
+        n = self.n_output_features_
+        rule = "n_output_features_ must be the number of monomials"
+        check_rule(self, isinstance(n, int) and isinstance(self.n_features_in_, int), rule)
+        check_rule(self, self._has_monomials(n), rule)
+        if self.form == "kernel":
+            check_arrays(self, {"_factors": (np.float64, (n,))})
+
+    def _has_monomials(self, count: int) -> bool:
+        """Whether the number of monomials is `count`, in at most log₂(count) steps."""
+        d, degree = self.n_features_in_, self.degree
+        if self.form == "ordered":
+            return d == count == 1 or (degree < count.bit_length() and d**degree == count)
+        found, k = 1, 0
+        while found <= count + 1 and k < min(d, degree):
+            k += 1
+            found = found * (max(d, degree) + k) // k
+        return found - (not self.include_bias) == count
 
     def fit(self, X: Any, y: Any = None) -> MonomialExpansion:
         """Count the monomials; nothing is estimated from the values. Cost: a check of X."""

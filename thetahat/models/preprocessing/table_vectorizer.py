@@ -17,6 +17,7 @@ from thetahat.data.validation import is_sparse
 from thetahat.estimator.base import Estimator, is_frame
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, check_ranges, none, one_of, whole
+from thetahat.foundation.checked_value import check_rule
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
@@ -115,6 +116,24 @@ class TableVectorizer(TransformerMixin, Estimator):
         tags.input_tags.string = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+    _tried_when_loaded = False  # it takes tables
+
+    def _check_loaded(self) -> None:
+        if not hasattr(self, "encoders_"):
+            return
+        check_ranges(self)
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        check_rule(
+            self,
+            isinstance(self.encoders_, list)
+            and len(self.encoders_) > 0
+            and all(isinstance(each, ColumnEncoder) for each in self.encoders_),
+            "encoders_ must be a list of encoders",
+        )
+        known = {str(name) for name in names}
+        strangers = [each.name for each in self.encoders_ if each.name not in known]
+        check_rule(self, not strangers, f"there is no column {strangers[:1]}")
 
     def fit(self, X: Any, y: Any = None) -> TableVectorizer:
         """Determine the encoding of each column. Cost: O(n d), and O(n) words for text.
