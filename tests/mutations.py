@@ -12,7 +12,8 @@ of the row and counts those that fail:
 
 Spoiled numbers are multiplied by 1.37 and shifted by 0.61, counts are doubled, labels are moved by
 one row, truth values are inverted, texts are reversed. Lists, tuples, dicts, iterators and
-dataclasses are spoiled part by part.
+dataclasses are spoiled part by part; a list of objects that cannot be spoiled loses its last one.
+Estimators among the results get spoiled predictions.
 
 The table has one line per row and name: what was broken, and how many tests failed ("3+" if the
 time was over before all had run). A name is "survived" if all tests pass, "unused" if they never
@@ -53,7 +54,7 @@ OUTPUTS = (
 
 
 def spoil(value):
-    """A value of the same kind and shape that is wrong; the value itself if it has no number."""
+    """A value of the same kind that is wrong; the value itself if nothing in it can be spoiled."""
     if isinstance(value, bool | np.bool_):
         return type(value)(not value)
     if isinstance(value, int | np.integer):
@@ -67,11 +68,15 @@ def spoil(value):
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*map(spoil, value))
     if isinstance(value, tuple | list):
-        return type(value)(map(spoil, value))
+        parts = [spoil(part) for part in value]
+        same = all(part is old for part, old in zip(parts, value, strict=True))
+        return type(value)(parts[:-1] if same else parts)
     if isinstance(value, Iterator):
         return map(spoil, value)
     if isinstance(value, dict):
         return {key: spoil(each) for key, each in value.items()}
+    if hasattr(value, "fit") and not isinstance(value, type):
+        return _spoiled_outputs(copy.copy(value))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _spoiled_fields(copy.copy(value))
     if hasattr(value, "tocsr") and hasattr(value, "nnz"):
@@ -94,6 +99,15 @@ def _spoiled_fields(instance):
         if hasattr(instance, field.name):
             object.__setattr__(instance, field.name, spoil(getattr(instance, field.name)))
     return instance
+
+
+def _spoiled_outputs(model):
+    for name in OUTPUTS:
+        if inspect.ismethod(output := getattr(model, name, None)):
+            setattr(
+                model, name, lambda *given, _output=output, **named: spoil(_output(*given, **named))
+            )
+    return model
 
 
 class Breaking:
@@ -138,7 +152,7 @@ class Breaking:
         def broken(model, X, y=None, *arguments, **options):
             self.runs += 1
             if y is None:
-                X = spoil(X) if isinstance(X, np.ndarray) else X
+                X = spoil(np.asarray(X)) if isinstance(X, np.ndarray | list) else X
                 return fit(model, X, *arguments, **options)
             return fit(model, X, _moved(y), *arguments, **options)
 
@@ -159,7 +173,7 @@ class Breaking:
                 setattr(kind, name, self._spoiling(found))
             elif isinstance(found, property):
                 setattr(kind, name, property(self._spoiling(found.fget)))
-        if kind.__module__.startswith("thetahat.evaluation") or not _has_methods(kind):
+        if kind.__module__.split(".")[1] in ("evaluation", "theory") or not _has_methods(kind):
             self._fields(kind)
 
     def _fields(self, kind):
