@@ -167,7 +167,7 @@ class Breaking:
 
     def _class(self, kind):
         for name, found in _members(kind).items():
-            if name.startswith("_") and name != "__call__":
+            if name.startswith("_") and name not in ("__call__", "__iter__"):
                 continue
             if inspect.isfunction(found):
                 setattr(kind, name, self._spoiling(found))
@@ -203,14 +203,12 @@ def _has_methods(kind):
 
 
 def _moved(y):
-    """Targets moved by a third of the rows."""
+    """Targets in another order, which has no period that the targets may have too."""
     try:
-        if hasattr(y, "iloc"):
-            order = np.roll(np.arange(len(y)), len(y) // 3)
-            return y.iloc[order]
-        return np.roll(np.asarray(y), len(y) // 3, axis=0)
+        order = np.random.default_rng(0).permutation(len(y))
     except TypeError:  # no targets that have rows
         return y
+    return y.iloc[order] if hasattr(y, "iloc") else np.asarray(y)[order]
 
 
 def resolved(name):
