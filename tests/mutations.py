@@ -13,7 +13,7 @@ of the row and counts those that fail:
 Spoiled numbers are multiplied by 1.37 and shifted by 0.61, counts are doubled, labels are moved by
 one row, truth values are inverted, texts are reversed. Lists, tuples, dicts, iterators and
 dataclasses are spoiled part by part; a list of objects that cannot be spoiled loses its last one.
-Estimators among the results get spoiled predictions.
+Estimators among the results get spoiled predictions, functions give spoiled results.
 
 The table has one line per row and name: what was broken, and how many tests failed ("3+" if the
 time was over before all had run). A name is "survived" if all tests pass, "unused" if they never
@@ -49,7 +49,6 @@ OUTPUTS = (
     "transform",
     "log_density",
     "sample",
-    "score",
 )
 
 
@@ -75,6 +74,8 @@ def spoil(value):
         return map(spoil, value)
     if isinstance(value, dict):
         return {key: spoil(each) for key, each in value.items()}
+    if inspect.isfunction(value):
+        return functools.wraps(value)(lambda *given, **named: spoil(value(*given, **named)))
     if hasattr(value, "fit") and not isinstance(value, type):
         return _spoiled_outputs(copy.copy(value))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
