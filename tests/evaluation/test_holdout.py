@@ -189,6 +189,19 @@ def test_error_and_optimism_of_a_model_are_one_use(optimism_first, planned):
         assert optimism == pytest.approx(answer.estimate - own)
 
 
+@pytest.mark.parametrize("models", [1, 5])
+def test_the_size_of_the_bound_is_the_least_that_keeps_the_confidence(models):
+    """One model: 185 held-out rows determine its error to 0.1 with confidence 95%, 184 do not."""
+    size = th.theory.holdout_size(0.1, 0.05, models=models)
+    for n, enough in ((size, True), (size - 1, False)):
+        hold = hold_out(2 * n, share=0.5, stratify=False, planned=models, chosen="beforehand")
+        assert hold.n_held == n
+        model = LogisticRegression().fit(hold.X_train, hold.y_train)
+        answers = ask(hold, alike(model, models))
+        assert (hold.confidence_left(0.1) >= 0.95) == enough
+        assert all(answer.high - answer.low < 0.2 for answer in answers)
+
+
 def test_a_model_that_was_fitted_again_is_another_use():
     hold = hold_out(random_state=0)
     model = LogisticRegression().fit(hold.X_train, hold.y_train)

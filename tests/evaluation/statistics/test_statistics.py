@@ -132,6 +132,20 @@ def test_mcnemar_is_that_of_statsmodels(exact):
     assert ours.mcnemar(a, b, exact=exact).p == pytest.approx(mcnemar(table, exact=exact).pvalue)
 
 
+@pytest.mark.parametrize(
+    ("models", "quantile"), [(2, 1.960), (3, 2.343), (4, 2.569), (5, 2.728), (10, 3.164)]
+)
+def test_nemenyi_has_the_quantiles_of_demsars_table(models, quantile):
+    """Mean ranks differ at 5% beyond q·√(k(k + 1)/(6n)) (Demšar 2006, table 5)."""
+    found = ours.nemenyi(np.tile(np.arange(models), (12, 1)))
+    np.testing.assert_array_equal(found.details["mean_ranks"], np.arange(models, 0, -1))
+    unit = np.sqrt(models * (models + 1) / (6 * 12))
+    assert found.details["critical_difference"] / unit == pytest.approx(quantile, abs=1e-3)
+    gaps = np.abs(np.subtract.outer(np.arange(models), np.arange(models)))
+    critical = found.details["critical_difference"]
+    np.testing.assert_array_equal(found.details["p"] < 0.05, gaps > critical)
+
+
 def test_five_by_two_by_hand():
     random = np.random.default_rng(5)
     d = random.normal(0.01, 0.02, (5, 2))

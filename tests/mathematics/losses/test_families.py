@@ -78,6 +78,19 @@ def test_margin_worked_numbers():
     assert th.losses.Hinge().value(np.ones(1), np.array([0.5])) == 0.5
 
 
+def test_tube_worked_numbers():
+    """[|r| − ε]₊ and half its square for ε = 0.5: zero inside the tube and on its border."""
+    y, z = np.zeros(4), np.array([-2.0, -0.5, 0.3, 1.0])
+    tube, squared = (
+        loss(epsilon=0.5)
+        for loss in (th.losses.EpsilonInsensitive, th.losses.SquaredEpsilonInsensitive)
+    )
+    np.testing.assert_allclose(tube.value(y, z), [1.5, 0.0, 0.0, 0.5])
+    np.testing.assert_allclose(squared.value(y, z), [1.125, 0.0, 0.0, 0.125])
+    np.testing.assert_allclose(tube.gradient(y, z)[[0, 2, 3]], [-1.0, 0.0, 1.0])
+    np.testing.assert_allclose(squared.gradient(y, z), [-1.5, 0.0, 0.0, 0.5])
+
+
 def test_the_two_logistic_losses_are_one():
     y, z = draw(th.losses.SignLogistic())
     for name in ["value", "gradient", "curvature"]:

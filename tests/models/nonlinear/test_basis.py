@@ -26,24 +26,30 @@ def bumps(X, theta):
     )
 
 
+MIDDLES = np.array([[-1.0], [0.0], [1.0]])
 BASES = {
-    "columns": (None, None),
-    "powers": (th.MonomialExpansion(degree=3), None),
-    "own": (th.FeatureMap({"sin": (np.sin, [0]), "cos": (np.cos, [0])}), None),
-    "kernel": (th.SimilarityFeatures(rbf_kernel, landmarks=[[-1.0], [0.0], [1.0]]), None),
-    "learned": (bumps, [-0.8, 0.9, 1.0, 1.0]),
+    "columns": (None, None, X),
+    "powers": (th.MonomialExpansion(degree=3), None, X ** np.arange(4)),
+    "own": (
+        th.FeatureMap({"sin": (np.sin, [0]), "cos": (np.cos, [0])}),
+        None,
+        np.hstack([np.sin(X), np.cos(X)]),
+    ),
+    "kernel": (
+        th.SimilarityFeatures(rbf_kernel, landmarks=MIDDLES),
+        None,
+        np.exp(-((X - MIDDLES.T) ** 2)),
+    ),
+    "learned": (bumps, [-0.8, 0.9, 1.0, 1.0], bumps(X, np.array([-1.0, 1.0, 0.7, 0.5]))),
 }
+"""The basis, where the search starts, and the features by hand."""
 
 
 @pytest.mark.parametrize("name", BASES)
 def test_a_function_of_the_basis_is_found_again(name):
     """Whatever the basis: rows made by β, b and φ are fitted exactly, with β, b and θ recovered."""
     random = np.random.default_rng(401)
-    basis, start = BASES[name]
-    if name == "learned":
-        features = bumps(X, np.array([-1.0, 1.0, 0.7, 0.5]))
-    else:
-        features = X if basis is None else basis.fit_transform(X)
+    basis, start, features = BASES[name]
     coef = np.arange(1.0, features.shape[1] + 1)
     y = features @ coef - 2.0
     model = th.BasisRegression(basis, start).fit(X, y)

@@ -43,6 +43,16 @@ def test_mistake_bounds_of_disjunctions_hold(seed, negations):
     assert not game.ended_early
 
 
+def test_a_teacher_labels_what_it_draws_by_its_concept():
+    """The same rows in every iteration, for a seed; labels are the concept's."""
+    teacher = online.Teacher(lambda x: bool(x[0]), lambda r: r.integers(0, 2, 3), 7)
+    rounds = [[next(lesson) for _ in range(30)] for lesson in (iter(teacher), iter(teacher))]
+    rows, labels = zip(*rounds[0], strict=True)
+    assert set(np.unique(rows)) == {0, 1}
+    np.testing.assert_array_equal(labels, np.array(rows)[:, 0] == 1)
+    np.testing.assert_array_equal(rows, [row for row, _ in rounds[1]])
+
+
 def test_the_worst_teacher_reaches_the_bound():
     """One variable false at a time costs the monotone learner a mistake each, n in all."""
     rows = [(np.eye(6)[i], False) for i in range(6)]

@@ -109,9 +109,12 @@ def test_monotone_columns(signs):
                 assert steps.min() >= -1e-12
 
 
-def test_pruning_path_is_scikit_learns():
-    ours = th.DecisionTreeRegressor(**LARGE).cost_complexity_pruning_path(X, Y)
-    theirs = sklearn.tree.DecisionTreeRegressor(**LARGE).cost_complexity_pruning_path(X, Y)
+@pytest.mark.parametrize(("kind", "y"), [("Regressor", Y), ("Classifier", LABELS)])
+def test_pruning_path_is_scikit_learns(kind, y):
+    ours, theirs = (
+        getattr(library, f"DecisionTree{kind}")(**LARGE).cost_complexity_pruning_path(X, y)
+        for library in (th, sklearn.tree)
+    )
     np.testing.assert_allclose(ours.ccp_alphas, theirs.ccp_alphas, atol=1e-10)
     np.testing.assert_allclose(ours.impurities, theirs.impurities, atol=1e-10)
 

@@ -80,10 +80,24 @@ def test_oblique_splits_part_what_axes_cannot():
     np.testing.assert_array_equal(again.apply(X), oblique.apply(X))
 
 
-def test_random_splits():
+def test_leaves_hold_densities():
+    """The density of a leaf is its share of the rows by the volume of its box, N_l/(N·V_l)."""
+    X = np.random.default_rng(7).standard_normal((150, 2))
+    model = th.DensityTree(max_leaf_nodes=6).fit(X)
+    low, high = model.cells()
+    inside = ((low[:, None] <= X) & (high[:, None] >= X)).all(axis=2)
+    np.testing.assert_array_equal(inside.sum(axis=0), 1)
+    density = inside.mean(axis=1) / (high - low).prod(axis=1)
+    np.testing.assert_allclose(np.exp(model.log_density(X)), density[inside.argmax(axis=0)])
+
+
+@pytest.mark.parametrize("kind", ["Regressor", "Classifier"])
+def test_random_splits(kind):
     random = np.random.default_rng(1)
     X, y = random.standard_normal((200, 3)), random.standard_normal(200)
-    trees = [th.ExtraTreeRegressor(random_state=seed).fit(X, y) for seed in (0, 0, 1)]
+    y = y if kind == "Regressor" else y > 0
+    learner = getattr(th, f"ExtraTree{kind}")
+    trees = [learner(random_state=seed).fit(X, y) for seed in (0, 0, 1)]
     np.testing.assert_array_equal(trees[0].tree_.threshold, trees[1].tree_.threshold)
     assert trees[0].tree_.threshold[0] != trees[2].tree_.threshold[0]
     np.testing.assert_array_equal(trees[0].predict(X), y)
@@ -158,13 +172,16 @@ def test_best_first_growth_drops_the_error_most():
     np.testing.assert_allclose(np.sort(drops), np.sort(gains[gains > 0])[-10:], rtol=1e-6)
 
 
-def test_every_way_to_stop():
+@pytest.mark.parametrize("kind", ["Regressor", "Classifier"])
+def test_every_way_to_stop(kind):
     random = np.random.default_rng(5)
     X = random.standard_normal((1000, 3))
     y = X[:, 0] + random.standard_normal(1000)
+    y = y if kind == "Regressor" else y > 0
+    learner = getattr(th, f"DecisionTree{kind}")
 
     def grown(**stop):
-        return th.DecisionTreeRegressor(**stop).fit(X, y).tree_
+        return learner(**stop).fit(X, y).tree_
 
     assert grown(max_depth=4).max_depth == 4
     assert grown(max_leaf_nodes=9).n_leaves == 9
@@ -182,7 +199,8 @@ def test_every_way_to_stop():
     # L = τ·N^(1/3), and pure leaves.
     assert grown(leaf_rate=1.5).n_leaves == 15
     assert grown(leaf_rate=1.5, max_leaf_nodes=7).n_leaves == 7
-    assert th.DecisionTreeRegressor().fit(X, np.ones(1000)).tree_.node_count == 1
+    assert learner().fit(X, np.ones(1000)).tree_.node_count == 1
+    assert learner().fit(X, X[:, 0] > 0).tree_.node_count == 3
 
 
 def test_a_weighted_stump_has_the_least_weighted_error():

@@ -289,6 +289,20 @@ def test_wide_sparse_is_solved_by_products():
     assert model.solution_.outcome.success
 
 
+@pytest.mark.parametrize("solver", ["lsqr", "conjugate_gradient"])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("shape", [(200, 30), (30, 200)], ids=["tall", "wide"])
+def test_products_alone_find_the_least_norm_solution_of_the_svd(solver, form, shape):
+    random = np.random.default_rng(9)
+    rows = sp.random_array(shape, density=0.3, rng=random).toarray()
+    target = random.standard_normal(shape[0])
+    model = th.LinearRegression(solver=solver).fit(form(rows), target)
+    centred = rows - rows.mean(axis=0)
+    expected = np.linalg.pinv(centred) @ (target - target.mean())
+    np.testing.assert_allclose(model.coef_, expected, atol=1e-9)
+    assert model.intercept_ == pytest.approx(target.mean() - rows.mean(axis=0) @ expected)
+
+
 def test_one_row():
     model = th.LinearRegression().fit([[1.0, 2.0]], [3.0])
     assert model.predict([[5.0, 6.0]])[0] == pytest.approx(3.0)

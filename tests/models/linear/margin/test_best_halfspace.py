@@ -30,6 +30,7 @@ def test_no_halfspace_does_better(seed, kind):
     best = th.best_halfspace(X, y, cost)
     assert best.error == by_brute_force(X, y, cost)
     assert best.error == cost[y * best.score(X) <= 0].sum()
+    assert best.error == cost @ th.losses.ZeroOne().value(y, best.score(X))
 
 
 def test_separable_rows_have_no_errors_and_duplicates_cost_the_lighter_side():
