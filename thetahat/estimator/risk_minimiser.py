@@ -12,12 +12,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from thetahat.data.arrays import namespace
+from thetahat.data.extremes import require_squares_of_target
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.watching import WatchedSolver
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, SeparationWarning
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
+from thetahat.mathematics.losses.base import PiecewiseLinear, Targets
+from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.optimizers.loop import Method, minimise
 from thetahat.objective.choose import method_for
 from thetahat.objective.conditioning import Conditioning
@@ -53,6 +56,10 @@ class RiskMinimiser(WatchedSolver):
         max_steps: int | None = None,
         start: Array | None = None,
     ) -> None:
+        if risk.loss.targets in (Targets.REAL, Targets.NONNEGATIVE) and not isinstance(
+            risk.loss, Squared | PiecewiseLinear
+        ):
+            require_squares_of_target(risk.source, who=type(self).__name__)
         conditioning = Conditioning.near(risk.source, risk.predictor)
         source = conditioning.source
         near = risk if conditioning.is_identity else replace(risk, source=source)

@@ -82,6 +82,7 @@ class Whitening(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
         """Compute the mean, the covariance and the whitening matrix. Cost: O(n d²)."""
         source = self._open(X, None, sample_weight, supervised=False, check_finite=False)
         about = moments(source)
+        about.require_squares()
         root, nullity = self._root(source, about)
         self.mean_ = about.x_mean
         with one_blas_thread():

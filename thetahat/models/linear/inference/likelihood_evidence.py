@@ -116,7 +116,7 @@ def _null_loss(found: Information, predictor: LinearPredictor, loss: Any, family
     level = loss.best_constant(mean) if predictor.fit_intercept else np.zeros(())
     if family.dispersed:
         spread = found.squares / found.weight - 2 * float(level) * float(mean[0])
-        return found.weight * (spread + float(level) ** 2) / 2
+        return found.weight * (spread + float(level) * float(level)) / 2
     # The loss is linear in y, so its mean is its value at the mean of y.
     return found.weight * float(loss.value(mean, level)[0])
 

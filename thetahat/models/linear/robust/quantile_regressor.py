@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.callback import with_callbacks
 
+from thetahat.data.extremes import require_squares_of_rows
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of
@@ -109,6 +110,7 @@ class QuantileRegressor(WatchedSolver, OneTargetRegressor):
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> QuantileRegressor:
         source = self._open(X, y, sample_weight)
+        require_squares_of_rows(source, who=type(self).__name__)
         options = OPTIONS | (self.solver_options or {})
         predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)
         risk = EmpiricalRisk(predictor, Quantile(), L1(float(self.alpha)), source)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.callback import with_callbacks
 
+from thetahat.data.extremes import require_squares_of_target
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
@@ -146,6 +147,7 @@ class SGDRegressor(ScheduleParameters, Stochastic, OneTargetRegressor):
                 f"{who}: {type(loss).__name__} is a loss for classes. Use SGDClassifier for labels."
             )
         source = self._open(X, y, sample_weight, check_finite=self._checks_finite)
+        require_squares_of_target(source, who=who)
         if loss.targets is Targets.REAL and isinstance(source, InMemory):
             return source  # _open has checked that they are numbers
         for block in source.blocks():

@@ -1,0 +1,124 @@
+"""What every estimator does at the edges: extreme numbers, odd parameters, interrupts, labels.
+
+Estimators are discovered. Each fit ends in finite answers or in an error of thetahat with a remedy,
+never in NaN, in an error of Python or NumPy, or in a warning of NumPy.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import is_classifier
+from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
+
+import thetahat as th
+from thetahat.catalog import estimators
+
+KINDS = estimators()
+RANDOM = np.random.default_rng(0)
+N = 60
+X = np.abs(RANDOM.standard_normal((N, 3))) + 0.1
+Y = np.abs(X @ [1.0, 2.0, 0.5] + 0.3 * RANDOM.standard_normal(N))
+LABELS = (np.median(Y) < Y).astype(int)
+
+
+def example(name):
+    model = KINDS[name]._example()
+    return model.set_params(random_state=0) if "random_state" in model.get_params() else model
+
+
+def targets(model):
+    if is_classifier(model):
+        return LABELS
+    single = get_tags(model).target_tags.single_output
+    return Y if single else np.column_stack([Y, Y - X[:, 0]])
+
+
+def answer(model, x):
+    for method in ("decision_function", "predict_proba", "predict", "transform", "log_density"):
+        if hasattr(model, method):
+            return np.asarray(getattr(model, method)(x), dtype=float)
+    raise AssertionError(f"{model} has no answer for rows")
+
+
+def extremes(model):
+    """Rows, targets and weights whose sums, squares or reciprocals leave the range of doubles."""
+    y = targets(model)
+    if has_fit_parameter(model, "sample_weight"):
+        for size in (1e308, 1e200, 1e-300, 1e-320):
+            yield f"weights of {size}", X, y, np.full(N, size)
+        yield "one weight of 1e308", X, y, np.where(np.arange(N) == 0, 1e308, 1.0)
+        yield "one weight of 1e-320", X, y, np.where(np.arange(N) == 0, 1e-320, 1.0)
+    if not is_classifier(model):
+        for size in (1e-310, 1e-200, 1e200, 1e308):
+            yield f"targets of {size}", X, y / np.max(abs(y)) * size, None
+        first = (np.arange(N) == 0).reshape((N,) + (1,) * (y.ndim - 1))
+        yield "one target of 1e308", X, np.where(first, 1e308, y), None
+    for size in (1e-310, 1e-300, 1e-160, 1e160, 1e300, 2e307):
+        yield f"a column of {size}", X * [1.0, size, 1.0], y, None
+        yield f"columns of {size}", X * size, y, None
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_extreme_numbers_are_fitted_or_refused(name):
+    for case, x, y, weight in extremes(example(name)):
+        model, options = example(name), {} if weight is None else {"sample_weight": weight}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("error", RuntimeWarning)
+            try:
+                found = answer(model.fit(x, y, **options), x)
+            except th.errors.DataError:
+                continue
+        assert np.isfinite(found).all(), case
+        for attribute in ("coef_", "intercept_"):
+            values = np.asarray(getattr(model, attribute, 0.0), dtype=float)
+            assert np.isfinite(values).all(), case
+
+
+@pytest.mark.parametrize(
+    "name", ["GradientBoostingRegressor", "HistGradientBoostingRegressor", "NonlinearRegression"]
+)
+def test_targets_that_vanish_in_squares_are_refused(name):
+    with pytest.raises(th.errors.DataError, match=r"squares underflow \(up to 5\.\de-200\)"):
+        example(name).fit(X, Y * 1e-200)
+
+
+@pytest.mark.parametrize("loss", ["huber", "poisson", "squared_epsilon_insensitive", "cauchy"])
+@pytest.mark.parametrize(("size", "how"), [(1e-200, "underflow"), (1e200, "overflow")])
+def test_losses_with_curvature_refuse_extreme_targets(loss, size, how):
+    with pytest.raises(th.errors.DataError, match=f"squares {how}"):
+        th.LinearModel(loss, "none").fit(X, Y * size)
+
+
+def test_weights_are_refused_with_row_and_remedy():
+    weight = np.ones(N)
+    weight[7] = 1e200
+    message = (
+        r"LinearRegression: the largest sample weight is 1e\+200 \(row 7\).*Divide all weights"
+    )
+    with pytest.raises(th.errors.DataError, match=message):
+        th.LinearRegression().fit(X, Y, sample_weight=weight)
+
+
+@pytest.mark.parametrize(
+    ("column", "how"), [("y", "largest target"), ("w", "largest sample weight")]
+)
+def test_files_with_extreme_targets_or_weights_are_refused(tmp_path, column, how):
+    rows = np.column_stack([X, Y, np.ones(N)])
+    rows[5, 3 if column == "y" else 4] = 1e305
+    path = tmp_path / "rows.csv"
+    np.savetxt(path, rows, delimiter=",", header="a,b,c,y,w", comments="", fmt="%.17g")
+    with pytest.raises(th.errors.DataError, match=rf"{how} is 1e\+305.*\(row 5\)"):
+        th.LinearRegression().fit(th.scan(path, target="y", weight="w"))
+
+
+def test_float32_targets_that_do_not_fit_are_refused():
+    with pytest.raises(th.errors.DataError, match="for float32 data"):
+        th.Ridge().fit(X.astype(np.float32), Y * 1e60)
+
+
+def test_total_least_squares_of_columns_far_larger_than_the_target():
+    found = th.TotalLeastSquares().fit(X * 1e160, Y).coef_ * 1e160
+    np.testing.assert_allclose(found, th.LinearRegression().fit(X, Y).coef_, rtol=1e-9)
