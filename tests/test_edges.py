@@ -5,10 +5,13 @@ never in NaN, in an error of Python or NumPy, or in a warning of NumPy.
 """
 
 import warnings
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
@@ -122,3 +125,127 @@ def test_float32_targets_that_do_not_fit_are_refused():
 def test_total_least_squares_of_columns_far_larger_than_the_target():
     found = th.TotalLeastSquares().fit(X * 1e160, Y).coef_ * 1e160
     np.testing.assert_allclose(found, th.LinearRegression().fit(X, Y).coef_, rtol=1e-9)
+
+
+ODD_NUMBERS = {
+    "400 digits": 10**400,
+    "20 digits": 10**19,
+    "infinity": np.inf,
+    "minus infinity": -np.inf,
+    "nan": np.nan,
+    "True": True,
+    "text": "1",
+    "None": None,
+    "float32": np.float32(1),
+    "int64": np.int64(1),
+    "Decimal": Decimal(1),
+    "Fraction": Fraction(1, 2),
+    "an array": np.array([1.0]),
+    "an array without dimensions": np.array(1.0),
+    "complex": 1j,
+}
+SHORT = {"n_estimators": 3, "max_iter": 10, "scoring": None}
+"""Settings that shorten the fits, and a parameter whose values scikit-learn checks."""
+
+
+def numeric_parameters(model):
+    for name, value in model.get_params(deep=False).items():
+        if name in ("scoring", "estimator", "regressor") or isinstance(value, BaseEstimator):
+            continue
+        if isinstance(value, int | float | None) or name in type(model)._ranges:
+            yield name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KINDS)
+def test_odd_numbers_as_parameters_are_taken_or_refused_by_name(name):
+    few = slice(0, 24)
+    for parameter in numeric_parameters(example(name)):
+        for case, value in ODD_NUMBERS.items():
+            model = example(name)
+            short = {key: SHORT[key] for key in SHORT if key in model.get_params(deep=False)}
+            model.set_params(**{**short, parameter: value})
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    model.fit(X[few], targets(model)[few])
+                except th.errors.ThetahatError as refused:
+                    words = str(refused)
+                else:
+                    words = parameter
+            assert parameter in words, f"{parameter}={case}: {words}"
+
+
+@pytest.mark.parametrize(
+    ("model", "parameter"),
+    [
+        (th.DecisionTreeRegressor(leaf_rate=np.inf), "leaf_rate"),
+        (th.DensityTree(tau=np.inf), "tau"),
+        (th.RandomForestClassifier(max_samples=np.inf), "max_samples"),
+        (th.Ridge(alpha=10**400), "alpha"),
+        (th.LogisticRegression(C=10**400), "C"),
+        (th.Lasso(tol=10**400), "tol"),
+        (th.RandomForestClassifier(max_depth=10**400), "max_depth"),
+        (th.AdaBoostRegressor(learning_rate=np.inf), "learning_rate"),
+        (th.RandomForestClassifier(random_state="1"), "random_state"),
+        (th.LassoCV(cv=np.nan), "cv"),
+        (th.RidgeClassifierCV(cv=-1), "cv"),
+        (th.HistGradientBoostingRegressor(interaction_cst=1), "interaction_cst"),
+        (th.GradientBoostingRegressor(learning_rate=1e19), "learning_rate"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_parameters_that_overflow_are_refused_by_name(model, parameter):
+    with pytest.raises(th.errors.ParameterError, match=rf"\b{parameter}\b") as refused:
+        model.fit(X, targets(model))
+    assert len(str(refused.value)) < 500
+
+
+def test_targets_and_labels_of_400_digits():
+    with pytest.raises(th.errors.DataError, match=r"y holds a number at row 1 that is too large"):
+        th.LinearRegression().fit(X[:3], [1, 10**400, 2])
+    with pytest.raises(th.errors.DataError, match="X holds a number at row 0, column 1"):
+        th.LinearRegression().fit([[1, 10**400], [2, 3]], [1, 2])
+    with pytest.raises(th.errors.DataError, match=r"label at row 1 .* more than 64 bits"):
+        th.LogisticRegression().fit(X[:4], [1, 10**400, 10**400, 1])
+
+
+WORDS = np.where(LABELS == 1, "yes", "no")
+PANDAS = {
+    "Int64": (pd.Series(LABELS, dtype="Int64"), np.int64),
+    "boolean": (pd.Series(LABELS == 1, dtype="boolean"), np.bool_),
+    "int64[pyarrow]": (pd.Series(LABELS, dtype="int64[pyarrow]"), np.int64),
+    "string": (pd.Series(WORDS, dtype="string"), None),
+    "category": (pd.Series(WORDS, dtype="category"), None),
+    "category of numbers": (pd.Series(LABELS).astype("category"), np.int64),
+    "table": (pd.DataFrame({"y": pd.Series(LABELS, dtype="Int64")}), np.int64),
+    "Python int": (np.array(LABELS.tolist(), dtype=object), np.int64),
+    "Python bool": (np.array((LABELS == 1).tolist(), dtype=object), np.bool_),
+}
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if is_classifier(example(name))])
+@pytest.mark.filterwarnings("ignore:A column-vector y was passed")
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_labels_of_pandas_come_back_as_they_are(name):
+    for case, (labels, dtype) in PANDAS.items():
+        model = example(name)
+        if "n_estimators" in model.get_params(deep=False):
+            model.set_params(n_estimators=3)
+        predicted = model.fit(X, labels).predict(X)
+        known = set(np.asarray(labels).ravel().tolist())
+        assert set(predicted.tolist()) <= known, case
+        assert dtype is None or predicted.dtype == dtype, case
+        if isinstance(labels, pd.Series):
+            labels = labels.copy()
+            labels.iloc[3] = pd.NA
+            with pytest.raises(th.errors.DataError, match="row 3"):
+                example(name).fit(X, labels)
+
+
+@pytest.mark.parametrize("role", ["target", "weight"])
+def test_scans_of_no_column_are_refused(tmp_path, role):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b,y\n1,2,3\n4,5,7\n")
+    with pytest.raises(th.errors.DataError, match=rf"{role}=\[\] names no column"):
+        th.scan(path, **{"target": "y", role: []})

@@ -18,7 +18,15 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import as_features
 from thetahat.estimator.base import is_frame
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import Range, boolean, check_ranges, more_than, one_of, whole
+from thetahat.estimator.parameters import (
+    LARGEST_FACTOR,
+    Range,
+    boolean,
+    check_ranges,
+    more_than,
+    one_of,
+    whole,
+)
 from thetahat.estimator.watching import Watched
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import ParameterError
@@ -57,7 +65,7 @@ class AdaBoostParameters:
 
     _ranges: ClassVar[dict[str, Range]] = {
         "n_estimators": whole(1),
-        "learning_rate": more_than(0),
+        "learning_rate": more_than(0, LARGEST_FACTOR),
         "resample": boolean | one_of("auto"),
     }
 

@@ -12,7 +12,7 @@ from sklearn.callback import with_callbacks
 from thetahat.data.extremes import require_squares_of_rows
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor
-from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of
+from thetahat.estimator.parameters import LARGEST_FACTOR, Range, at_least, boolean, none, one_of
 from thetahat.estimator.watching import WatchedSolver
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
@@ -101,7 +101,7 @@ class QuantileRegressor(WatchedSolver, OneTargetRegressor):
     _why_no_errors = "the pinball loss is not the likelihood of a distribution"
     _ranges = {  # noqa: RUF012
         "quantile": Range(_are_levels, "a number strictly between 0 and 1, or several"),
-        "alpha": at_least(0),
+        "alpha": at_least(0, LARGEST_FACTOR),
         "fit_intercept": boolean,
         "solver": one_of(*SOLVERS),
         "solver_options": Range(lambda value: isinstance(value, dict), "a dict") | none,
