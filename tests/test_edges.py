@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, is_classifier
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
@@ -249,3 +250,74 @@ def test_scans_of_no_column_are_refused(tmp_path, role):
     path.write_text("a,b,y\n1,2,3\n4,5,7\n")
     with pytest.raises(th.errors.DataError, match=rf"{role}=\[\] names no column"):
         th.scan(path, **{"target": "y", role: []})
+
+
+class Interrupt:
+    """A callback that raises KeyboardInterrupt at the end of its k-th task, or counts them."""
+
+    def __init__(self, at=None):
+        self.at, self.tasks = at, 0
+
+    def setup(self, *args, **options):
+        pass
+
+    teardown = on_fit_task_begin = setup
+
+    def on_fit_task_end(self, *args, **options):
+        self.tasks += 1
+        if self.tasks == self.at:
+            raise KeyboardInterrupt
+
+
+def interrupted(name, at=None):
+    """The estimator after an interrupt, and the number of tasks that had ended."""
+    model, callback = example(name), Interrupt(at)
+    if "n_estimators" in model.get_params(deep=False):
+        model.set_params(n_estimators=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            model.set_callbacks(callback).fit(X, targets(model))
+        except KeyboardInterrupt:
+            assert callback.tasks >= at
+    return model, callback.tasks
+
+
+WATCHED = [name for name in KINDS if hasattr(example(name), "set_callbacks")]
+NEEDS_ALL_MEMBERS = ("BayesianModelAveraging", "Stacking")
+"""They combine their members once all are fitted: before, there is no model to keep."""
+
+
+@pytest.mark.parametrize("name", WATCHED)
+def test_an_interrupt_in_any_callback_keeps_the_model(name):
+    _, tasks = interrupted(name)
+    for at in {tasks} if name.startswith(NEEDS_ALL_MEMBERS) else {1, max(1, tasks - 1), tasks}:
+        model, _ = interrupted(name, at)
+        assert np.isfinite(answer(model, X)).all(), f"interrupted at task {at} of {tasks}"
+
+
+@pytest.mark.parametrize(("odd", "words"), [(np.nan, "NaN"), (np.inf, "infinite")])
+def test_a_loss_that_is_not_finite_at_the_start_is_named_with_its_row(odd, words):
+    class Broken(th.losses.Squared):
+        name = "broken"
+
+        def value(self, y, z):
+            return np.where(y > 50, odd, super().value(y, z))
+
+    y = Y.copy()
+    y[7] = 100.0
+    with pytest.raises(
+        th.errors.DataError, match=rf"loss 'broken' is {words} at the start, first in row 7 \(y = "
+    ):
+        th.LinearModel(Broken(), "none", solver="lbfgs").fit(X, y)
+
+
+def test_divergence_is_not_blamed_on_max_iter():
+    model = th.LinearModel(
+        "squared", "none", solver=th.optimizers.GradientDescent(step=1e3), max_iter=5000
+    )
+    with pytest.warns(ConvergenceWarning, match="no longer finite") as warned:
+        model.fit(X, Y)
+    text = str(warned[0].message)
+    assert "The loss overflowed" in text
+    assert "max_iter" not in text

@@ -167,7 +167,7 @@ def check_value(value: Any, rule: Range, name: str, who: str) -> None:
         if isinstance(value, str):
             close = get_close_matches(value, _quoted(rule.words), n=1)
             hint = f" Did you mean {close[0]!r}?" if close else ""
-        if isinstance(value, Integral) and abs(value) > LARGEST_WHOLE:
+        if isinstance(value, int) and abs(value) > LARGEST_WHOLE:
             hint = " This number is too large."
         elif isinstance(value, Decimal | Fraction):
             hint = f" Convert it: float({name})."

@@ -81,7 +81,7 @@ class RiskMinimiser(WatchedSolver):
                 watch=inner,
                 reason=reason,
             )
-        if math.isnan(found.value) and found.steps == 0:
+        if not math.isfinite(found.value) and found.steps == 0:
             _refuse_undefined(near, found.theta, type(self).__name__)
         self.solution_ = conditioning.solution(found)
         self.__dict__.update(attributes(self.solution_.theta))
@@ -106,19 +106,25 @@ class RiskMinimiser(WatchedSolver):
 
 
 def _refuse_undefined(risk: EmpiricalRisk, theta: Array, who: str) -> None:
-    """Raise an error that names the first row for which the loss is NaN at the start."""
+    """Raise an error that names the first row for which the loss is not finite at the start."""
     before = 0
     for block in risk.source.blocks():
         y = block.targets
         z = risk.predictor.raw(block.X, theta)
         xp = namespace(z)
         with np.errstate(all="ignore"):
-            undefined = xp.isnan(risk.loss.value(y, z))
+            values = risk.loss.value(y, z)
+            undefined = ~xp.isfinite(values)
         if xp.any(undefined):
             row = int(xp.argmax(xp.astype(undefined, xp.int64)))
             raise DataError(
-                f"{who}: loss {risk.loss.name!r} is NaN at the start, first in row {before + row} "
-                f"(y = {y[row]}, z = {z[row]}). A loss must be a number for every target and "
-                "every real z: define it there, or use another loss."
+                f"{who}: loss {risk.loss.name!r} is {_as_words(values[row])} at the start, first "
+                f"in row {before + row} (y = {y[row]}, z = {z[row]}). A loss must be a finite "
+                "number for every target and every real z: define it there, rescale the target or "
+                "the columns, or use another loss."
             )
         before += len(y)
+
+
+def _as_words(value: float) -> str:
+    return "NaN" if math.isnan(value) else "infinite"

@@ -7,8 +7,9 @@ import thetahat as th
 
 RANDOM = np.random.default_rng(0)
 N = 400
-FAR = RANDOM.standard_normal((N, 3)) + [1e6, -1e6, 1e5]
-NEAR = FAR - [1e6, -1e6, 1e5]
+SHIFT = np.array([1e6, -1e6, 1e5])
+FAR = SHIFT + RANDOM.standard_normal((N, 3))
+NEAR = FAR - SHIFT
 Y = NEAR @ [1.0, -0.5, 0.2] + RANDOM.standard_normal(N)
 LABELS = (NEAR @ [1.0, -0.5, 0.2] + RANDOM.logistic(size=N) > 0).astype(int)
 COUNTS = RANDOM.poisson(np.exp(0.3 * NEAR[:, 0] + 0.2))

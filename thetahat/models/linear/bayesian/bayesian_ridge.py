@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
@@ -14,7 +13,7 @@ from thetahat.data.summaries.moments import dense_rows, means, moments
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import DIRECT_SIZE, OneTargetRegressor
 from thetahat.estimator.parameters import LARGEST_FACTOR, at_least, boolean, more_than, none, whole
-from thetahat.estimator.watching import WatchedSolver
+from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import minimise

@@ -6,10 +6,10 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, check_value, fraction
+from thetahat.estimator.watching import with_callbacks
 from thetahat.models.linear.sparse.l1_cv import CV_RANGES, L1RegressorCV
 from thetahat.models.linear.sparse.l1_regressor import L1Share
 from thetahat.models.linear.sparse.lasso_path import enet_path

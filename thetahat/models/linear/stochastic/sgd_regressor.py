@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
 from thetahat.data.extremes import require_squares_of_target
 from thetahat.data.in_memory import InMemory
@@ -15,6 +14,7 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.stochastic import Stochastic
 from thetahat.estimator.stochastic_parameters import ScheduleParameters
+from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Targets
