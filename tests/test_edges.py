@@ -321,3 +321,17 @@ def test_divergence_is_not_blamed_on_max_iter():
     text = str(warned[0].message)
     assert "The loss overflowed" in text
     assert "max_iter" not in text
+
+
+@pytest.mark.parametrize("loss", ["hinge", "crammer_singer"])
+@pytest.mark.filterwarnings("ignore:LinearModel. the maximum number:UserWarning")
+def test_subgradients_find_their_way_on_columns_of_any_size(loss):
+    rows = RANDOM.standard_normal((200, 3))
+    labels = np.argmax(rows, axis=1) if loss == "crammer_singer" else rows @ [1.0, 1.0, -1.0] > 0
+    scores = []
+    for scale in ([1.0, 1.0, 1.0], [1.0, 1e3, 1e-3], [1e3, 1e3, 1e3]):
+        model = th.LinearModel(loss, "none").fit(rows * scale, labels)
+        assert (abs(model.coef_) > 0).any()
+        scores.append(np.mean(model.predict(rows * scale) == labels))
+    np.testing.assert_allclose(scores, scores[0], atol=0.03)
+    assert min(scores) > 0.9

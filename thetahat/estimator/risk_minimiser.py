@@ -22,6 +22,8 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import PiecewiseLinear, Targets
 from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.optimizers.loop import Method, minimise
+from thetahat.mathematics.optimizers.proximal.subgradient_descent import SubgradientDescent
+from thetahat.mathematics.penalties.norms import NoPenalty
 from thetahat.objective.choose import method_for
 from thetahat.objective.conditioning import Conditioning
 from thetahat.objective.empirical_risk import EmpiricalRisk
@@ -64,6 +66,9 @@ class RiskMinimiser(WatchedSolver):
         source = conditioning.source
         near = risk if conditioning.is_identity else replace(risk, source=source)
         method, reason = method_for(near, solver)
+        if isinstance(method, SubgradientDescent) and isinstance(risk.penalty, NoPenalty):
+            conditioning = _with_equal_columns(risk, conditioning)
+            near = replace(risk, source=conditioning.source)
         attributes = partial(self._attributes, risk=risk)
         # For small X the BLAS threads are limited once instead of in every pass.
         few = isinstance(source, InMemory) and source.n_rows * source.n_features <= FEW
@@ -103,6 +108,25 @@ class RiskMinimiser(WatchedSolver):
 
     def _largest(self) -> float:
         return float(max(np.abs(self.coef_).max(), np.abs(self.intercept_).max()))
+
+
+def _with_equal_columns(risk: EmpiricalRisk, conditioning: Conditioning) -> Conditioning:
+    """The same rows with columns of size 1: one step length must suit all coefficients.
+
+    Only without a penalty, which would change with the unit of the coefficients.
+    """
+    source = conditioning.source
+    if not isinstance(source, InMemory) or source.is_sparse:
+        return conditioning
+    size = np.max(abs(source.X), axis=0).astype(np.float64)
+    size = np.where(size > 0, size, 1.0)
+    size *= np.sqrt(np.mean((source.X / size) ** 2, axis=0))  # root mean squares
+    return Conditioning.standardised(
+        risk.source,
+        risk.predictor,
+        centre=conditioning.centre,
+        scale=np.where(size > 0, size, 1.0),
+    )
 
 
 def _refuse_undefined(risk: EmpiricalRisk, theta: Array, who: str) -> None:
