@@ -58,7 +58,10 @@ def at_least(low: float, most: float | None = None) -> Range:
     """A real number ≥ low, possibly infinite, or at most `most`."""
     if most is None:
         return Range(lambda value: _is_real(value) and value >= low, f"a number ≥ {low:g}")
-    return from_to(low, most)
+    return Range(
+        lambda value: _is_real(value) and low <= value <= most,
+        f"a number ≥ {low:g} and at most {most:g}",
+    )
 
 
 def more_than(low: float, most: float | None = None) -> Range:
