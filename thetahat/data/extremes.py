@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from thetahat.data.arrays import to_host
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.foundation.errors import DataError
@@ -21,6 +22,12 @@ FAR_OFF = 1e4
 """Columns with a larger maximum than this, or a smaller one than its inverse, are rescaled."""
 SMALLEST = 1e-290
 """Sums of squares below this have lost digits."""
+SMALLEST_COLUMN = 1e-300
+"""Columns below it lose digits to subnormal numbers, and their coefficients may overflow."""
+SMALLEST_IN_SQUARES = 1e-150
+"""Columns below it vanish in sums of squares, and so in curvatures."""
+LARGEST_IN_SQUARES = 1e100
+"""Targets beyond it, or below its inverse, vanish or overflow in sums of squares."""
 
 
 def require_squares_of_rows(source: Source, *, who: str) -> None:
@@ -47,6 +54,39 @@ def require_squares_of_rows(source: Source, *, who: str) -> None:
         )
 
 
+def require_squares_of_target(source: Source, *, who: str) -> None:
+    """Raise an error if the squares of the target overflow or underflow. Cost: O(n).
+
+    Rows in files are not read for this alone.
+    """
+    if not isinstance(source, InMemory):
+        return
+    largest = _largest_target(source)
+    if largest > 0 and not 1 / LARGEST_IN_SQUARES <= largest <= LARGEST_IN_SQUARES:
+        how = "small that its squares under" if largest < 1 else "large that its squares over"
+        raise DataError(
+            f"{who}: The target y is so {how}flow (up to {largest:.2g}). Rescale it to between "
+            f"{1 / LARGEST_IN_SQUARES:g} and {LARGEST_IN_SQUARES:g}."
+        )
+
+
+def require_visible_columns(source: Source, smallest: float = SMALLEST_COLUMN) -> None:
+    """Raise an error for columns of numbers that are nearly 0, but not 0. Cost: O(n d)."""
+    size = np.zeros(source.n_features)
+    for block in source.blocks():
+        X = to_host(block.X)
+        largest = abs(X).max(axis=0)
+        largest = largest if isinstance(largest, np.ndarray) else largest.toarray().ravel()
+        size = np.maximum(size, largest)
+    gone = (size > 0) & (size < smallest)
+    if gone.any():
+        worst = int(np.argmax(gone))
+        raise DataError(
+            f"Column {source.schema.label(worst)} is so small that its digits are lost (up to "
+            f"{size[worst]:.3g}); columns must be 0 or exceed {smallest:g}. Rescale it."
+        )
+
+
 def in_ordinary_units(source: Source) -> tuple[Source, float]:
     """Rows with X/unit for X, and the unit: a power of two, or 1 unless X is far from 1.
 
@@ -66,10 +106,14 @@ def in_ordinary_units(source: Source) -> tuple[Source, float]:
 
 def target_unit(source: Source) -> float:
     """1, or the power of two next to the largest |y| if that is extreme. Cost: O(n)."""
-    largest = max(
-        (float(np.max(abs(np.asarray(block.y)), initial=0.0)) for block in source.blocks()),
-        default=0.0,
-    )
+    largest = _largest_target(source)
     if largest == 0 or 1 / EXTREME <= largest <= EXTREME:
         return 1.0
     return math.ldexp(1.0, math.frexp(largest)[1] - 1)
+
+
+def _largest_target(source: Source) -> float:
+    return max(
+        (float(np.max(abs(to_host(block.y)), initial=0.0)) for block in source.blocks()),
+        default=0.0,
+    )

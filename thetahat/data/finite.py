@@ -30,13 +30,20 @@ def require_finite_block(
     values = X if isinstance(X, np.ndarray) else X.data
     # The sum is finite unless an entry is not, or the sum overflows; look closer only then.
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():
+        if np.isfinite(values.sum(dtype=np.float64)):
             return
     dense = X if isinstance(X, np.ndarray) else X.toarray()
     rows, columns = np.nonzero(~np.isfinite(dense))
+    place = f" of {origin}" if origin else ""
+    if not rows.size:
+        row, column = (int(at) for at in np.unravel_index(np.argmax(abs(dense)), dense.shape))
+        raise DataError(
+            f"Input {role} is so large that sums over rows overflow: column "
+            f"{schema.label(column)}{place} holds {dense[row, column]:.3g} at row {start + row}. "
+            "Divide the column by its size, or replace the value if it stands for a missing one."
+        )
     row, column = int(rows[0]), int(columns[0])
     count = int((columns == column).sum())
-    place = f" of {origin}" if origin else ""
     others = np.unique(columns).size - 1
     raise DataError(
         f"Input {role} contains {describe_non_finite(dense[row, column], dense.dtype)}: column "

@@ -16,6 +16,7 @@ from thetahat.data.columns.schema import Schema
 from thetahat.data.columns.tables import is_table, table_to_numpy
 from thetahat.data.finite import describe_non_finite
 from thetahat.data.in_memory import InMemory
+from thetahat.data.magnitudes import require_target_size, require_weight_size
 from thetahat.data.source import Source
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array, Matrix
@@ -157,6 +158,7 @@ def as_weight(sample_weight: Any, n: int, who: str) -> Array:
         raise DataError(
             f"{who}: all sample weights are zero. Give at least one row a positive weight."
         )
+    require_weight_size(weight, who)
     return weight
 
 
@@ -183,6 +185,7 @@ def as_target(y: Any, n: int, dtype: Any, who: str, multi_output: bool) -> Array
             f"y has {y.shape[0]}. Give one target per row."
         )
     _require_finite_vector(y, "y", who)
+    require_target_size(y, dtype, who)
     return y.astype(dtype, copy=False)
 
 
@@ -217,15 +220,21 @@ def _parse_numbers(array: Array, role: str, who: str) -> Array:
     """Convert objects and strings to numbers; the error names the first that is not a number."""
     try:
         return array.astype(np.float64)
-    except (ValueError, TypeError) as failure:
+    except (ValueError, TypeError, OverflowError) as failure:
         flat = array.reshape(array.shape[0], -1) if array.ndim else array.reshape(1, 1)
         for row, column in np.ndindex(flat.shape):
             entry = flat[row, column]
             entry = str(entry) if isinstance(entry, str) else entry
             try:
                 float(entry)
-            except (ValueError, TypeError):
+            except (ValueError, TypeError, OverflowError) as cause:
                 where = f"row {row}" + (f", column {column}" if array.ndim > 1 else "")
+                if isinstance(cause, OverflowError):
+                    raise DataError(
+                        f"{who}: {role} holds a number at {where} that is too large for "
+                        "dtype('float64'), whose largest is 1.8e308. Divide the numbers by the "
+                        "same factor, or drop that row."
+                    ) from None
                 if isinstance(entry, str):
                     raise DataError(
                         f"{who}: {role} holds the text {entry[:40]!r} at {where}, which is not a "

@@ -9,7 +9,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from thetahat.data.class_weights import class_weighted
-from thetahat.data.columns.labels import LabelEncoding
+from thetahat.data.columns.labels import (
+    LabelEncoding,
+    plain_objects,
+    without_extension_type,
+)
 from thetahat.data.source import Source
 from thetahat.data.validation import require_dense_target
 from thetahat.data.views import View, as_given, relabelled
@@ -108,7 +112,7 @@ class LabelledEstimator(Estimator):
         from sklearn.utils.validation import column_or_1d
 
         require_dense_target(y, type(self).__name__)
-        labels = column_or_1d(y, warn=True)
+        labels = column_or_1d(without_extension_type(y), warn=True)
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
             row = int(np.argmin(np.isfinite(labels)))
             kind = "NaN" if np.isnan(labels[row]) else "infinity"
@@ -118,6 +122,7 @@ class LabelledEstimator(Estimator):
             )
         if labels.dtype.kind == "O":
             LabelEncoding.of(labels)  # raises an error that names missing or mixed labels
+            labels = plain_objects(labels, type(self).__name__)
         if labels.dtype.kind not in "iub":  # whole numbers are always accepted as labels
             check_classification_targets(labels)
         return labels

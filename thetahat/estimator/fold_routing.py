@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import sklearn
+from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from thetahat.foundation.errors import ParameterError
@@ -54,3 +55,17 @@ class RoutesToFolds:
                 "the splitter cv with sklearn.set_config(enable_metadata_routing=True)."
             )
         return dict(process_routing(self, "fit", **params).splitter.split)
+
+
+def splits_of(
+    cv: Any, X: Any, y: Any = None, *, who: str, classifier: bool = False, **for_folds: Any
+) -> list[tuple[Any, Any]]:
+    """The (train, test) rows of every fold; raises a `ParameterError` if `cv` gives none."""
+    try:
+        splitter = check_cv(cv, y, classifier=classifier)
+        return [(train, test) for train, test in splitter.split(X, y, **for_folds)]
+    except (ValueError, TypeError, OverflowError) as failure:
+        raise ParameterError(
+            f"{who}: cv={cv!r:.80} gives no folds ({failure}). Use a number of folds between 2 and "
+            "the number of rows, a splitter, or an iterable of (train, test) row numbers."
+        ) from failure

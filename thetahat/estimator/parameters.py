@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from difflib import get_close_matches
+from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any
 
@@ -31,22 +33,45 @@ class Range:
         )
 
 
+LARGEST_WHOLE = 2**63 - 1
+"""The largest whole number that compiled code takes."""
+MOST_DRAWS = 2**31 - 1
+"""Most rows that a parameter may ask to draw, as a count or as a multiple of the rows."""
+LARGEST_FACTOR = 1e100
+"""Bound of parameters that are multiplied with the data or with each other."""
+
+
 def _is_real(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and value == value
+    if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
+        return False
+    try:
+        return float(value) == float(value)
+    except OverflowError:  # a whole number beyond 1.8e308
+        return False
 
 
 def _is_whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
 
 
-def at_least(low: float) -> Range:
-    """A real number ≥ low."""
-    return Range(lambda value: _is_real(value) and value >= low, f"a number ≥ {low:g}")
+def at_least(low: float, most: float | None = None) -> Range:
+    """A real number ≥ low, possibly infinite, or at most `most`."""
+    if most is None:
+        return Range(lambda value: _is_real(value) and value >= low, f"a number ≥ {low:g}")
+    return Range(
+        lambda value: _is_real(value) and low <= value <= most,
+        f"a number ≥ {low:g} and at most {most:g}",
+    )
 
 
-def more_than(low: float) -> Range:
-    """A real number > low."""
-    return Range(lambda value: _is_real(value) and value > low, f"a number > {low:g}")
+def more_than(low: float, most: float | None = None) -> Range:
+    """A real number > low, possibly infinite, or at most `most`."""
+    if most is None:
+        return Range(lambda value: _is_real(value) and value > low, f"a number > {low:g}")
+    return Range(
+        lambda value: _is_real(value) and low < value <= most,
+        f"a number > {low:g} and at most {most:g}",
+    )
 
 
 def between(low: float, high: float) -> Range:
@@ -68,7 +93,10 @@ def from_to(low: float, high: float) -> Range:
 def whole(low: int, high: int | None = None) -> Range:
     """A whole number ≥ low, and ≤ high where that is given."""
     if high is None:
-        return Range(lambda value: _is_whole(value) and value >= low, f"a whole number ≥ {low}")
+        return Range(
+            lambda value: _is_whole(value) and low <= value <= LARGEST_WHOLE,
+            f"a whole number ≥ {low}",
+        )
     return Range(
         lambda value: _is_whole(value) and low <= value <= high,
         f"a whole number from {low} to {high}",
@@ -87,7 +115,7 @@ def _is_numeric(values: Any) -> bool:
     try:
         np.asarray(values, dtype=float)
         return np.asarray(values).dtype.kind not in "US"  # NumPy reads text as numbers
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
 
 
@@ -137,12 +165,32 @@ def check_ranges(estimator: Any) -> None:
 
 def check_value(value: Any, rule: Range, name: str, who: str) -> None:
     """Raise an error if the value of a parameter or argument breaks its rule."""
-    if not rule.holds(value):
+    if not _holds(rule, value):
         hint = ""
         if isinstance(value, str):
             close = get_close_matches(value, _quoted(rule.words), n=1)
             hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise ParameterError(f"{who}: {name}={value!r} must be {rule.words}.{hint}")
+        if isinstance(value, int) and abs(value) > LARGEST_WHOLE:
+            hint = " This number is too large."
+        elif isinstance(value, Decimal | Fraction):
+            hint = f" Convert it: float({name})."
+        raise ParameterError(f"{who}: {name}={_shown(value)} must be {rule.words}.{hint}")
+
+
+def _holds(rule: Range, value: Any) -> bool:
+    try:
+        return rule.holds(value)
+    except (TypeError, ValueError, OverflowError):  # not a value that the rule can judge
+        return False
+
+
+def _shown(value: Any) -> str:
+    """The value for an error message, without the middle of a long one."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write numbers of more than 4300 digits
+        return "a number of more than 4300 digits"
+    return text if len(text) <= 200 else f"{text[:60]}...{text[-20:]}"
 
 
 def _quoted(words: str) -> list[str]:

@@ -12,13 +12,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from thetahat.data.arrays import namespace
+from thetahat.data.extremes import require_squares_of_target
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.watching import WatchedSolver
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, SeparationWarning
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
+from thetahat.mathematics.losses.base import PiecewiseLinear, Targets
+from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.optimizers.loop import Method, minimise
+from thetahat.mathematics.optimizers.proximal.subgradient_descent import SubgradientDescent
+from thetahat.mathematics.penalties.norms import NoPenalty
 from thetahat.objective.choose import method_for
 from thetahat.objective.conditioning import Conditioning
 from thetahat.objective.empirical_risk import EmpiricalRisk
@@ -53,10 +58,17 @@ class RiskMinimiser(WatchedSolver):
         max_steps: int | None = None,
         start: Array | None = None,
     ) -> None:
+        if risk.loss.targets in (Targets.REAL, Targets.NONNEGATIVE) and not isinstance(
+            risk.loss, Squared | PiecewiseLinear
+        ):
+            require_squares_of_target(risk.source, who=type(self).__name__)
         conditioning = Conditioning.near(risk.source, risk.predictor)
         source = conditioning.source
         near = risk if conditioning.is_identity else replace(risk, source=source)
         method, reason = method_for(near, solver)
+        if isinstance(method, SubgradientDescent) and isinstance(risk.penalty, NoPenalty):
+            conditioning = _with_equal_columns(risk, conditioning)
+            near = replace(risk, source=conditioning.source)
         attributes = partial(self._attributes, risk=risk)
         # For small X the BLAS threads are limited once instead of in every pass.
         few = isinstance(source, InMemory) and source.n_rows * source.n_features <= FEW
@@ -74,7 +86,7 @@ class RiskMinimiser(WatchedSolver):
                 watch=inner,
                 reason=reason,
             )
-        if math.isnan(found.value) and found.steps == 0:
+        if not math.isfinite(found.value) and found.steps == 0:
             _refuse_undefined(near, found.theta, type(self).__name__)
         self.solution_ = conditioning.solution(found)
         self.__dict__.update(attributes(self.solution_.theta))
@@ -98,20 +110,45 @@ class RiskMinimiser(WatchedSolver):
         return float(max(np.abs(self.coef_).max(), np.abs(self.intercept_).max()))
 
 
+def _with_equal_columns(risk: EmpiricalRisk, conditioning: Conditioning) -> Conditioning:
+    """The same rows with columns of size 1: one step length must suit all coefficients.
+
+    Only without a penalty, which would change with the unit of the coefficients.
+    """
+    source = conditioning.source
+    if not isinstance(source, InMemory) or source.is_sparse:
+        return conditioning
+    size = np.max(abs(source.X), axis=0).astype(np.float64)
+    size = np.where(size > 0, size, 1.0)
+    size *= np.sqrt(np.mean((source.X / size) ** 2, axis=0))  # root mean squares
+    return Conditioning.standardised(
+        risk.source,
+        risk.predictor,
+        centre=conditioning.centre,
+        scale=np.where(size > 0, size, 1.0),
+    )
+
+
 def _refuse_undefined(risk: EmpiricalRisk, theta: Array, who: str) -> None:
-    """Raise an error that names the first row for which the loss is NaN at the start."""
+    """Raise an error that names the first row for which the loss is not finite at the start."""
     before = 0
     for block in risk.source.blocks():
         y = block.targets
         z = risk.predictor.raw(block.X, theta)
         xp = namespace(z)
         with np.errstate(all="ignore"):
-            undefined = xp.isnan(risk.loss.value(y, z))
+            values = risk.loss.value(y, z)
+            undefined = ~xp.isfinite(values)
         if xp.any(undefined):
             row = int(xp.argmax(xp.astype(undefined, xp.int64)))
             raise DataError(
-                f"{who}: loss {risk.loss.name!r} is NaN at the start, first in row {before + row} "
-                f"(y = {y[row]}, z = {z[row]}). A loss must be a number for every target and "
-                "every real z: define it there, or use another loss."
+                f"{who}: loss {risk.loss.name!r} is {_as_words(values[row])} at the start, first "
+                f"in row {before + row} (y = {y[row]}, z = {z[row]}). A loss must be a finite "
+                "number for every target and every real z: define it there, rescale the target or "
+                "the columns, or use another loss."
             )
         before += len(y)
+
+
+def _as_words(value: float) -> str:
+    return "NaN" if math.isnan(value) else "infinite"

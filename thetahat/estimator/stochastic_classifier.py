@@ -11,7 +11,6 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
 from thetahat.data.class_weights import class_weighted
 from thetahat.data.columns.labels import LabelEncoding
@@ -19,6 +18,7 @@ from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.stochastic import Stochastic
+from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Subdifferentiable, Targets

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import KW_ONLY
 from typing import Any
 
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import (
+    LARGEST_FACTOR,
     Range,
     at_least,
     boolean,
     fraction,
+    from_to,
     inner_fraction,
     more_than,
     none,
@@ -20,9 +21,12 @@ from thetahat.estimator.parameters import (
 )
 from thetahat.mathematics.optimizers.stochastic.learning_rates import SCHEDULES
 
+LARGEST_POWER = 100.0
+"""Largest exponent of the number of steps in a learning rate."""
+
 RANGES: dict[str, Range] = {
     "penalty": one_of("l2", "l1", "elasticnet") | none,
-    "alpha": at_least(0),
+    "alpha": at_least(0, LARGEST_FACTOR),
     "l1_ratio": fraction | none,
     "fit_intercept": boolean,
     "max_iter": whole(1),
@@ -38,7 +42,7 @@ RANGES: dict[str, Range] = {
 SCHEDULE_RANGES: dict[str, Range] = {
     "learning_rate": one_of(*SCHEDULES),
     "epsilon": at_least(0),
-    "power_t": Range(lambda value: at_least(-math.inf).holds(value), "a number"),
+    "power_t": from_to(-LARGEST_POWER, LARGEST_POWER),
     "average": boolean | whole(1),
 }
 """Ranges of the parameters of estimators with a choice of loss and learning rate."""

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from contextvars import ContextVar
+from functools import partial, wraps
+from typing import Any, TypeVar
 
+import sklearn.callback
 from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 
@@ -15,6 +18,32 @@ from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 
 WARNED_OF = (Outcome.STEPS_EXHAUSTED, Outcome.STUCK, Outcome.DIVERGED, Outcome.OUT_OF_TIME)
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+_fit: ContextVar[tuple[Any, list[Callable[[], Any]]] | None] = ContextVar("_fit", default=None)
+"""The estimator whose `fit` is running, and what is called when its attributes are set."""
+
+
+def with_callbacks(fit: Method) -> Method:
+    """scikit-learn's decorator of the same name for a `fit` that runs inside `_watching`.
+
+    The last callback of a fit is called after the fitted attributes are set, so that an interrupt
+    raised there does not lose them.
+    """
+
+    @wraps(fit)
+    def watched(self: Any, *args: Any, **params: Any) -> Any:
+        ends: list[Callable[[], Any]] = []
+        before = _fit.set((self, ends))
+        try:
+            return fit(self, *args, **params)
+        finally:
+            _fit.reset(before)
+            for end in ends:
+                end()
+
+    return sklearn.callback.with_callbacks(watched)
 
 
 class Watched(CallbackSupportMixin):
@@ -57,7 +86,12 @@ class Watched(CallbackSupportMixin):
                 self.__dict__.update(attributes(solution.theta), solution_=solution)
             raise
         finally:
-            context.call_on_fit_task_end(estimator=self, X=X, y=y)
+            end = partial(context.call_on_fit_task_end, estimator=self, X=X, y=y)
+            running = _fit.get()
+            if running is not None and running[0] is self:
+                running[1].append(end)
+            else:
+                end()
 
     def _warn_unless_converged(self) -> None:
         """Warn if an iterative fit stopped early, with the remaining gap and a remedy."""
@@ -100,6 +134,11 @@ def _gap(solution: Solution) -> str:
 
 
 def _remedy(outcome: Outcome) -> str:
+    if outcome is Outcome.DIVERGED:
+        return (
+            "The loss overflowed or is not defined: scale the columns and the target, use smaller "
+            "steps, or use another solver."
+        )
     if outcome is Outcome.STUCK:
         return "Scale the columns, or use another solver."
     more = "th.config(max_time=...)" if outcome is Outcome.OUT_OF_TIME else "max_iter"

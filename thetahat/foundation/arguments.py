@@ -15,7 +15,7 @@ def numbers(value: Any, name: str, who: str, *, finite: bool = True) -> Array:
     """An array of numbers, without NaN and, if `finite`, without infinity."""
     try:
         found = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         shown = repr(value)
         shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
         raise ParameterError(

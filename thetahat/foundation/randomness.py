@@ -6,6 +6,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from thetahat.foundation.errors import ParameterError
+
 # In quotes, because NumPy loads its generators on first use, which many fits do not need.
 RandomState: TypeAlias = "int | np.integer | np.random.Generator | np.random.RandomState | None"
 
@@ -16,4 +18,10 @@ def generator(random_state: RandomState = None) -> np.random.Generator:
         return random_state
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
-    return np.random.default_rng(random_state)
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"random_state={random_state!r:.80} must be a whole number ≥ 0, a Generator, a "
+            "RandomState or None."
+        ) from None

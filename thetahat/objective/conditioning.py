@@ -17,10 +17,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from thetahat.data.extremes import in_ordinary_units, target_unit
+from thetahat.data.extremes import (
+    SMALLEST_IN_SQUARES,
+    in_ordinary_units,
+    require_visible_columns,
+    target_unit,
+)
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
-from thetahat.data.summaries.moments import provisional_frame
+from thetahat.data.summaries.moments import Frame, provisional_frame
 from thetahat.data.views import in_target_units, rescaled, shifted
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
@@ -56,9 +61,13 @@ class Conditioning:
         a power of two. Sparse rows are not centred. Cost: O(d) for the first rows if no column is
         far from 0, else O(n d) once in memory, and in every pass over a file.
         """
+        frame = provisional_frame(source)
+        if frame.unit[: source.n_features].min(initial=1.0) < SMALLEST_IN_SQUARES:
+            require_visible_columns(source, SMALLEST_IN_SQUARES)
         source, unit = in_ordinary_units(source) if ordinary_columns else (source, 1.0)
         scale = None if unit == 1 else unit
-        centre = _centre_of_far_columns(source) if predictor.absorbs_shifts else None
+        frame = frame if unit == 1 else provisional_frame(source)
+        centre = _centre_of_far_columns(source, frame) if predictor.absorbs_shifts else None
         if centre is None:
             return cls(source, predictor, scale=scale)
         # Exact, because the unit is a power of two.
@@ -180,11 +189,11 @@ def watch_through(watch: Watch | None, back: Callable[[Array], Array]) -> Iterat
         raise
 
 
-def _centre_of_far_columns(source: Source) -> Array | None:
+def _centre_of_far_columns(source: Source, frame: Frame) -> Array | None:
     """The middle of each column that is far from 0 for its range, else 0; None if none is far."""
     if isinstance(source, InMemory) and source.is_sparse:
         return None
-    d, frame = source.n_features, provisional_frame(source)
+    d = source.n_features
     far = abs(frame.centre[:d]) > FAR * frame.unit[:d]
     return np.where(far, frame.centre[:d], 0.0) if far.any() else None
 

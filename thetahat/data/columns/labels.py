@@ -14,6 +14,7 @@ Each form determines the label, so conversions are lossless.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -25,6 +26,8 @@ from thetahat.foundation.types import Array
 
 Form = Literal["codes", "indices", "one_hot", "binary", "signs"]
 _TWO_CLASSES = ("binary", "signs")
+PLAIN = {"i": np.int64, "u": np.uint64, "b": np.bool_}
+"""NumPy's types for whole numbers and Booleans of pandas, by the kind of the type."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,3 +303,34 @@ def _listed(values: Any, at_most: int = 10) -> str:
     """The first values as text, for an error message."""
     shown = [repr(value) for value in list(np.asarray(values, dtype=object))[: at_most + 1]]
     return ", ".join(shown[:at_most]) + (", ..." if len(shown) > at_most else "")
+
+
+def without_extension_type(y: Any) -> Any:
+    """Whole numbers and Booleans of a pandas extension type as NumPy's, if none is missing.
+
+    NumPy would read a column of type Int64 or boolean as floating point, and `predict` would
+    return 1.0 for the label 1.
+    """
+    if getattr(y, "ndim", 1) == 2 and hasattr(y, "iloc") and y.shape[1] == 1:
+        y = y.iloc[:, 0]
+    dtype = getattr(y, "dtype", None)
+    kind = getattr(dtype, "kind", "")
+    if isinstance(dtype, np.dtype) or kind not in PLAIN or not hasattr(y, "isna"):
+        return y
+    return y if np.any(y.isna()) else y.to_numpy(dtype=PLAIN[kind])
+
+
+def plain_objects(labels: NDArray[Any], who: str) -> NDArray[Any]:
+    """An object array of Python's bool or int as NumPy's; other objects as they are."""
+    values = labels.tolist()
+    if all(isinstance(value, bool | np.bool_) for value in values):
+        return labels.astype(bool)
+    if not all(isinstance(value, Integral) for value in values):
+        return labels
+    large = [row for row, value in enumerate(values) if not -(2**63) <= value < 2**63]
+    if large:
+        raise DataError(
+            f"{who}: the label at row {large[0]} is a whole number of more than 64 bits. Write "
+            "such labels as text, with str()."
+        )
+    return labels.astype(np.int64)

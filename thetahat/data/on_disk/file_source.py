@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thetahat.data.finite import require_finite_block
+from thetahat.data.magnitudes import require_target_size, require_weight_size
 from thetahat.data.on_disk.beside import Beside
 from thetahat.data.on_disk.choice import Choice, schema_of
 from thetahat.data.on_disk.reader import Reader
@@ -89,6 +90,7 @@ class FileSource(Source):
         columns = target.reshape(target.shape[0], -1)
         schema = schema_of(self.reader, self.choice.targets)
         require_finite_block(columns, start, schema, self._origin(self.target_beside), role="y")
+        require_target_size(columns, self.dtype, self._origin(self.target_beside), start=start)
         return np.ascontiguousarray(columns if self.n_outputs else columns[:, 0], dtype=self.dtype)
 
     def _checked_weight(self, weight: NDArray[Any], start: int) -> NDArray[np.float64]:
@@ -103,6 +105,7 @@ class FileSource(Source):
                 f"{origin}: the weight at row {start + row} is {weight[row]:g}, but weights must "
                 "be ≥ 0. Drop such rows instead."
             )
+        require_weight_size(weight, origin, start=start)
         return weight
 
     def _origin(self, beside: Beside | None) -> str:

@@ -238,6 +238,10 @@ def _split(value: Any, reader: Reader, role: str) -> tuple[list[Key], Beside | N
     if value is None:
         return [], None
     if isinstance(value, list | tuple):
+        if not value:
+            raise DataError(
+                f"{reader.path}: {role}=[] names no column. Name at least one, or leave {role} out."
+            )
         return list(value), None
     is_path = isinstance(value, os.PathLike) or (
         # If the columns have no names, a string can only be the path of a second file.

@@ -20,6 +20,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.arrays import is_device_array, like, to_host
+from thetahat.data.extremes import SMALLEST_COLUMN, require_visible_columns
 from thetahat.data.source import Block, Source
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.products import product
@@ -29,6 +30,8 @@ from thetahat.foundation.types import Array
 _NO_WEIGHT = np.empty(0)
 SMALLEST_ROOT = float(np.sqrt(np.finfo(np.float64).tiny))
 LARGEST_ROOT = float(np.sqrt(np.finfo(np.float64).max)) / 2
+LARGEST_EXPONENT = 1022
+"""Units are at most 2 to this power, so that they and their inverses are finite."""
 FRAME_ROWS = 512
 """Number of rows from which the provisional centre and units are computed."""
 
@@ -54,6 +57,7 @@ class Frame:
             size = np.where(extent > 0, extent, np.abs(middle))
         usable = np.isfinite(size) & (size > 0)
         exponent = np.frexp(np.where(usable, size, 1.0))[1]
+        exponent = np.clip(exponent, -LARGEST_EXPONENT, LARGEST_EXPONENT)  # of finite units
         return cls(centre=np.where(np.isfinite(middle), middle, 0.0), unit=np.ldexp(1.0, exponent))
 
 
@@ -177,6 +181,9 @@ def moments(source: Source) -> Moments:
         source.require_finite()
         extent = source.reduce(_summarise_extent)
         found = source.reduce(summarise_moments, Frame.of(np.stack([extent.low, extent.high])))
+        if not found.is_finite:
+            sizes = np.maximum(abs(extent.low), abs(extent.high))
+            require_squares(np.where(sizes == sizes.max(), np.inf, 1.0), source.n_features)
     return found
 
 
@@ -220,6 +227,8 @@ def provisional_frame(source: Source) -> Frame:
         x_frame = Frame.of(np.stack([-size, size]))
     else:
         x_frame = Frame.of(first.X)
+    if x_frame.unit.min(initial=1.0) < SMALLEST_COLUMN:
+        require_visible_columns(source)
     if first.y is None:
         return x_frame
     y_frame = Frame.of(_as_columns(first.y))

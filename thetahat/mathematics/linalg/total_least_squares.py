@@ -22,6 +22,8 @@ from thetahat.foundation.types import Array
 
 FARTHEST = 700.0
 """Range of the log odds in which σ²/S² is searched."""
+FARTHEST_UNITS = 1e100
+"""Ratio of the sizes of y and X from which the hyperplane is vertical to all digits."""
 LEAST_PART_IN_Y = 1e-9
 """For several targets: smallest component in Y of the singular vectors that is not rounding."""
 
@@ -62,6 +64,8 @@ def _one_target(s: Array, u: Array, rho: float, n_rows: int) -> tuple[Array, flo
         _require_slanted(float(s[-1]), rho)
         return np.zeros(len(s)), rho**2
     part, last = u[correlated], float(s[correlated][-1])
+    if size / FARTHEST_UNITS > last:
+        _require_slanted(last, size)
     if rho == 0:
         return np.where(correlated, u / s, 0.0), 0.0
     # In units of the smallest Sⱼ with uⱼ ≠ 0, Sⱼ² − σ² is `above` + δ with δ = 1 − σ².
@@ -74,7 +78,10 @@ def _one_target(s: Array, u: Array, rho: float, n_rows: int) -> tuple[Array, flo
         rest = np.log((1.0 / scale) ** 2 + ((ratio / scale) ** 2).sum()) + 2 * np.log(scale)
         return float(2 * np.log(rho) - log_expit(log_odds) - rest)
 
-    root = brentq(excess, -FARTHEST, FARTHEST, xtol=1e-13)
+    # Columns may be so large beside y that σ²/S² underflows: least squares to all digits.
+    root = -FARTHEST
+    if excess(-FARTHEST) > 0:
+        root = brentq(excess, -FARTHEST, FARTHEST, xtol=1e-13)
     sigma = last * float(np.sqrt(expit(root)))
     _require_slanted(float(s[-1]), sigma)
     gamma = np.zeros(len(s))

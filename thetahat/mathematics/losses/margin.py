@@ -298,8 +298,10 @@ class Perceptron(Subdifferentiable):
     """The perceptron loss ℓ(y, z) = [−y·z]₊, whose stochastic steps are the perceptron rule.
 
     It is the hinge loss with margin 0 instead of 1. The gradient at a score of 0 is −y, so that the
-    algorithm can leave the start w = 0. Since z = 0 has zero loss for every row, use another loss
-    to measure how well a model fits. Cost: O(n).
+    algorithm can leave the start w = 0. Since z = 0 has zero loss for every row, θ = 0 is a minimum
+    of every sum of this loss, and `LinearModel` returns it unless it meets a separating plane. Use
+    the estimator `Perceptron`, which keeps making steps as long as it makes mistakes, and another
+    loss to measure how well a model fits. Cost: O(n).
 
     Examples
     --------

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
-from sklearn.callback import with_callbacks
 
+from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block
 from thetahat.estimator.declaration import with_parameters
@@ -22,7 +22,7 @@ from thetahat.estimator.parameters import (
     one_of,
     whole,
 )
-from thetahat.estimator.watching import Watched
+from thetahat.estimator.watching import Watched, with_callbacks
 from thetahat.foundation.checked_value import check_arrays
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
@@ -184,6 +184,7 @@ class DictionaryLearning(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransf
         """
         source = self._open(X, supervised=False)
         assert isinstance(source, InMemory)
+        require_squares_of_rows(source, who=type(self).__name__)
         k = self.n_components or source.n_features
         self._coder(k, source.n_features)  # raises errors of `transform` early
         coder = Coder("lasso_cd", float(self.alpha), 1, self.positive_code, self.transform_max_iter)

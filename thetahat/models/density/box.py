@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
+from thetahat.foundation.arguments import numbers
 from thetahat.foundation.checked_value import CheckedValue, check_arrays
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
@@ -76,7 +77,7 @@ def _require_width(source: InMemory, low: Array, high: Array, who: str) -> None:
 
 
 def _given_box(source: InMemory, bounds: Any, who: str) -> Box:
-    ends = np.asarray(bounds, dtype=np.float64)
+    ends = numbers(bounds, "bounds", who, finite=False)
     if ends.shape != (source.n_features, 2):
         raise ParameterError(
             f"{who}: bounds has shape {ends.shape}; it needs one (low, high) per column, "

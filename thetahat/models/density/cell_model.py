@@ -13,7 +13,16 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.density import DensityModel
-from thetahat.estimator.parameters import Range, at_least, more_than, none, one_of, whole
+from thetahat.estimator.parameters import (
+    LARGEST_FACTOR,
+    Range,
+    at_least,
+    from_to,
+    more_than,
+    none,
+    one_of,
+    whole,
+)
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.types import Array
@@ -79,13 +88,13 @@ class CellModel(DensityModel):
         "leaf": one_of("uniform", "gaussian"),
         "splitter": one_of("best", "random", "oblique"),
         "covariance_type": one_of("full", "diag"),
-        "tau": more_than(0),
+        "tau": more_than(0, LARGEST_FACTOR),
         "max_leaf_nodes": none | whole(1),
         "max_depth": none | whole(0),
         "min_samples_leaf": at_least(0),
         "min_gain": at_least(0),
         "n_candidates": whole(1),
-        "prior_weight": more_than(0),
+        "prior_weight": from_to(1 / LARGEST_FACTOR, LARGEST_FACTOR),
         "margin": at_least(0),
     }
 

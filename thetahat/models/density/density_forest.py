@@ -6,13 +6,12 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 
 from thetahat.data.resampling import subset_rows, weighted_indices
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import Range, boolean, more_than, none, whole
-from thetahat.estimator.watching import Watched
+from thetahat.estimator.parameters import MOST_DRAWS, Range, boolean, more_than, none, whole
+from thetahat.estimator.watching import Watched, with_callbacks
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import ordered_map
@@ -83,7 +82,7 @@ class DensityForest(Watched, CellModel):
     _ranges: ClassVar[dict[str, Range]] = CellModel._ranges | {
         "n_estimators": whole(1),
         "bootstrap": boolean,
-        "max_samples": none | more_than(0),
+        "max_samples": none | more_than(0, MOST_DRAWS),
     }
 
     @with_callbacks

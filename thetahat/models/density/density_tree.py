@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.fold_routing import splits_of
 from thetahat.estimator.parameters import Range, none, one_of, whole
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.randomness import generator
@@ -117,7 +118,7 @@ class DensityTree(CellModel):
 
     def _folds(self, X: Array, rng: np.random.Generator) -> list[tuple[Array, Array]]:
         """Training and held-out rows of each fold."""
-        from sklearn.model_selection import KFold, check_cv
+        from sklearn.model_selection import KFold
 
         cv = self.cv
         if whole(2).holds(cv):
@@ -127,7 +128,7 @@ class DensityTree(CellModel):
                     "Reduce cv, or set pruned_leaf_nodes to a number."
                 )
             cv = KFold(cv, shuffle=True, random_state=int(rng.integers(2**31)))
-        return list(check_cv(cv).split(X))
+        return splits_of(cv, X, who=type(self).__name__)
 
     @property
     def directions_(self) -> Array:

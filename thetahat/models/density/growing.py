@@ -45,9 +45,13 @@ class Plan:
     max_depth: int
 
 
+MOST_LEAVES = 2**31 - 1
+"""Largest number of leaves that compiled code takes."""
+
+
 def default_leaves(tau: float, total: float) -> int:
     """L = τ·N^⅓, at least one."""
-    return max(1, round(tau * total ** (1.0 / 3.0)))
+    return max(1, round(min(tau * total ** (1.0 / 3.0), MOST_LEAVES)))
 
 
 def grow_cells(

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.callback import with_callbacks
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 
@@ -26,6 +25,7 @@ from thetahat.estimator.source_scores import (
     r2_of_source,
     require_no_target_beside,
 )
+from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named as named_loss
 from thetahat.mathematics.losses.base import Loss, Targets

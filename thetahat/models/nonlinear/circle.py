@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.source import Block, Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import at_least, none, one_of, whole
-from thetahat.estimator.watching import Watched
+from thetahat.estimator.watching import Watched, with_callbacks
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array

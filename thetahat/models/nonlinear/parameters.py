@@ -22,7 +22,7 @@ def named_arguments(model: Any) -> list[str]:
     """
     try:
         arguments = list(inspect.signature(model).parameters.values())[1:]
-    except (TypeError, ValueError):  # a compiled function without a signature
+    except (TypeError, ValueError, OverflowError):  # a compiled function without a signature
         return []
     free = [each for each in arguments if each.default is each.empty and each.kind in POSITIONAL]
     return [each.name for each in free] if len(free) > 1 else []
@@ -49,7 +49,7 @@ def read_start(start: Any, model: Any, n_features: int, who: str) -> tuple[Array
     values = list(start.values()) if isinstance(start, Mapping) else start
     try:
         theta = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         theta = np.empty(0)
     if theta.ndim != 1 or not theta.size or not np.isfinite(theta).all():
         raise ParameterError(
@@ -83,7 +83,7 @@ def read_bounds(bounds: Any, start: Array, names: list[str], who: str) -> tuple[
         try:
             given_low, given_high = bounds
             low[:], high[:] = given_low, given_high
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ParameterError(
                 f"{who}: bounds={bounds!r} must be a pair (low, high) of numbers or of lists with "
                 f"one number for each of {len(start)} parameters, or a dict {{name: (low, high)}}."

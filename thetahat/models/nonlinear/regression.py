@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
+from thetahat.data.extremes import require_squares_of_target
 from thetahat.data.source import Source
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, none, one_of, whole
-from thetahat.estimator.watching import Watched
+from thetahat.estimator.watching import Watched, with_callbacks
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
@@ -179,6 +179,7 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         """
         self._flat = self.model is not None and is_vector(X)
         source = self._open(as_table(X) if self._flat else X, y, sample_weight)
+        require_squares_of_target(source, who=type(self).__name__)
         problem, start, reason = self._problem(source)
         method = self._chosen(problem)
         # Set before the run, so that `predict` works if it is interrupted.

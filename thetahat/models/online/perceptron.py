@@ -19,6 +19,9 @@ from thetahat.foundation.types import Array
 from thetahat.models.online.online_classifier import OnlineClassifier
 from thetahat.models.preprocessing.monomials import MonomialExpansion
 
+LARGEST_ENTRY = 1e150
+"""Largest entry of a row whose products with the weights stay finite."""
+
 
 @with_parameters
 class OnlinePerceptron(OnlineClassifier):
@@ -128,6 +131,14 @@ class OnlinePerceptron(OnlineClassifier):
             self._direction = direction / np.linalg.norm(direction)
 
     def _learn(self, coded: Array, positive: Array) -> None:
+        largest = np.max(abs(coded), initial=0.0)
+        if largest > LARGEST_ENTRY:
+            row, column = np.argwhere(abs(coded) == largest)[0]
+            raise DataError(
+                f"OnlinePerceptron: entry {column} of row {row} is {coded[row, column]:.3g}, so "
+                f"large that its square overflows; entries must not exceed {LARGEST_ENTRY:g}. "
+                "Rescale the column."
+            )
         for row, sign in zip(coded, np.where(positive, 1.0, -1.0), strict=True):
             self.n_rounds_ += 1
             self.radius_ = max(self.radius_, float(np.linalg.norm(row)))

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY
 import numpy as np
 
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import more_than, none, whole
+from thetahat.estimator.parameters import LARGEST_FACTOR, more_than, none, whole
 from thetahat.foundation.types import Array
 from thetahat.models.online.boolean_learner import BooleanLearner
 
@@ -61,7 +61,7 @@ class Winnow(BooleanLearner):
     alpha: float = 2.0
     n_relevant: int | None = None
 
-    _ranges = {"alpha": more_than(1), "n_relevant": whole(1) | none}  # noqa: RUF012
+    _ranges = {"alpha": more_than(1, LARGEST_FACTOR), "n_relevant": whole(1) | none}  # noqa: RUF012
 
     @property
     def mistake_bound_(self) -> float | None:

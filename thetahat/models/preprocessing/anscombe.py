@@ -9,7 +9,7 @@ import numpy as np
 
 from thetahat.data.source import Block
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import more_than, one_of, real
+from thetahat.estimator.parameters import LARGEST_FACTOR, from_to, one_of, real
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
@@ -55,7 +55,7 @@ class AnscombeTransform(RowwiseTransformer):
     inverse: str = "unbiased"
 
     _ranges = {  # noqa: RUF012
-        "gain": more_than(0),
+        "gain": from_to(1 / LARGEST_FACTOR, LARGEST_FACTOR),
         "offset": real,
         "inverse": one_of("unbiased", "algebraic"),
     }

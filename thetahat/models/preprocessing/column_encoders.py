@@ -7,6 +7,7 @@ indicators. For trees, numbers and missing values stay as they are, and categori
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
@@ -67,18 +68,28 @@ class NumberEncoder(ColumnEncoder):
         known = x[np.isfinite(x)]
         fill = float(np.median(known)) if known.size else 0.0
         filled = np.where(np.isnan(x), fill, x)
-        centre = float(filled.mean()) if np.isfinite(filled).all() else fill
-        spread = float(filled.std()) if np.isfinite(filled).all() else 0.0
+        unit = _unit(known)
+        if np.isfinite(filled).all():
+            centre, spread = (float(part(filled / unit)) * unit for part in (np.mean, np.std))
+        else:
+            centre, spread = fill, 0.0
         return cls(name, fill, centre, spread or 1.0, bool(np.isnan(x).any()), levels)
 
     def encode(self, column: Variable) -> Array:
         x = _numbers(column, self.levels)
         gaps = np.isnan(x)
-        z = (np.where(gaps, self.fill, x) - self.centre) / self.scale
+        unit = _unit(np.array([self.scale]))
+        z = (np.where(gaps, self.fill, x) / unit - self.centre / unit) / (self.scale / unit)
         return np.column_stack([z, gaps]) if self.marks_gaps else z[:, None]
 
     def names(self) -> list[str]:
         return [self.name, f"{self.name}={MISSING}"] if self.marks_gaps else [self.name]
+
+
+def _unit(x: Array) -> float:
+    """1, or the power of two near the largest |x| if its square overflows."""
+    largest = float(np.max(abs(x), initial=0.0))
+    return 1.0 if largest < 1e150 else math.ldexp(1.0, math.frexp(largest)[1] - 1)
 
 
 @dataclass(frozen=True)

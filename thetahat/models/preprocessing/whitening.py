@@ -11,7 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import Moments, moments
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import at_least, one_of
+from thetahat.estimator.parameters import LARGEST_FACTOR, at_least, one_of
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, IllConditionedWarning
 from thetahat.foundation.threads import one_blas_thread
@@ -75,13 +75,14 @@ class Whitening(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
 
     _ranges = {  # noqa: RUF012
         "method": one_of(*METHODS),
-        "regularization": at_least(0),
+        "regularization": at_least(0, LARGEST_FACTOR),
     }
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Whitening:
         """Compute the mean, the covariance and the whitening matrix. Cost: O(n d²)."""
         source = self._open(X, None, sample_weight, supervised=False, check_finite=False)
         about = moments(source)
+        about.require_squares()
         root, nullity = self._root(source, about)
         self.mean_ = about.x_mean
         with one_blas_thread():

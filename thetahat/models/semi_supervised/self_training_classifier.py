@@ -6,19 +6,28 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
+from thetahat.data.columns.labels import without_extension_type
+from thetahat.data.columns.variables import is_missing
 from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import as_features
 from thetahat.estimator.base import is_frame
 from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
-from thetahat.estimator.watching import Watched
+from thetahat.estimator.parameters import (
+    Range,
+    at_least,
+    boolean,
+    check_ranges,
+    none,
+    one_of,
+    whole,
+)
+from thetahat.estimator.watching import Watched, with_callbacks
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
@@ -151,6 +160,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
         self
             The fitted estimator.
         """
+        check_ranges(self)
         learner = self._checked_learner(sample_weight)
         self._accepts_sparse = get_tags(learner).input_tags.sparse
         source = cast(
@@ -209,7 +219,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
             )
         from sklearn.utils.validation import column_or_1d
 
-        labels = column_or_1d(y, warn=True)
+        labels = column_or_1d(without_extension_type(y), warn=True)
         if labels.shape[0] != n_rows:
             raise DataError(
                 f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
@@ -217,6 +227,8 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
             )
         if labels.dtype.kind in "US":
             known = np.ones(n_rows, dtype=bool)
+        elif labels.dtype.kind == "O":  # the comparison of a missing label has no truth value
+            known = np.array([is_missing(each) or each != UNLABELLED for each in labels.tolist()])
         else:
             known = ~np.array(labels == UNLABELLED, dtype=bool)
         if not known.any():
@@ -227,7 +239,9 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
         given = labels[known]
         if given.dtype == object and all(isinstance(label, str) for label in given):
             given = given.astype(str)
-        self._labels(given)
+        checked = self._labels(given)
+        if labels.dtype.kind == "O" and checked.dtype.kind in "ib":
+            labels = labels.astype(checked.dtype)
         return labels, known
 
     def _choose(self, surest: Array) -> Array:

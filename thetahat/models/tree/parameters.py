@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import (
+    LARGEST_FACTOR,
     Range,
     at_least,
     from_to,
@@ -169,7 +170,7 @@ class SingleTreeParameters(GrowthParameters):
         "splitter": one_of("best", "random"),
         "categorical_split": one_of("subset", "equal"),
         "candidates": one_of("midpoints", "values"),
-        "leaf_rate": at_least(0) | none,
+        "leaf_rate": at_least(0, LARGEST_FACTOR) | none,
         "min_gain": at_least(0),
         "oblique": whole(0),
         "ties": one_of("first", "random"),

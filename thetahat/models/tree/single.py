@@ -130,7 +130,7 @@ class SingleTree(SingleTreeParameters, TreeLearner, ABC):
         total = float(source.n_rows if weight is None else weight.sum())
         leaves = self.max_leaf_nodes
         if self.leaf_rate is not None:
-            rate = max(1, int(self.leaf_rate * total ** (1.0 / 3.0) + 1e-9))
+            rate = max(1, int(min(self.leaf_rate * total ** (1.0 / 3.0), n_rows) + 1e-9))
             leaves = rate if leaves is None else min(rate, leaves)
         return {
             "max_depth": self.max_depth,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.in_memory import InMemory
-from thetahat.data.summaries.moments import means
+from thetahat.data.summaries.moments import means, require_squares
 from thetahat.foundation.threads import one_blas_thread, ordered_map
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.coordinate.column_slopes import COLUMNS_PER_BLOCK
@@ -60,11 +60,16 @@ def task_problem(source: InMemory, *, intercept: bool) -> TaskLeastSquares:
         found[squares == 0] = 0.0
         return np.ascontiguousarray(found)
 
-    squares = np.concatenate(
-        list(ordered_map(lambda block: np.sum(columns(block) ** 2, axis=1), blocks))
-    )
-    squares[squares <= 1e-26 * at.weight * x_mean**2] = 0.0
+    def sums_of_squares(block: Array) -> Array:
+        with np.errstate(over="ignore"):
+            return np.sum(columns(block) ** 2, axis=1)
+
+    squares = np.concatenate(list(ordered_map(sums_of_squares, blocks)))
     targets = root[:, None] * (np.asarray(source.y, np.float64).reshape(-1, outputs) - y_mean)
+    with np.errstate(over="ignore"):
+        sizes = np.concatenate([squares, np.sum(targets**2, axis=0)])
+    require_squares(np.sqrt(sizes), d, may_vanish=True)
+    squares[squares <= 1e-26 * at.weight * x_mean**2] = 0.0
     centres = (x_mean, y_mean) if intercept else (None, None)
     return TaskLeastSquares(
         columns, slopes, squares, targets, at.weight, x_mean=centres[0], y_mean=centres[1]

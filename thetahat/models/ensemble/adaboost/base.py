@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -18,8 +17,16 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import as_features
 from thetahat.estimator.base import is_frame
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import Range, boolean, check_ranges, more_than, one_of, whole
-from thetahat.estimator.watching import Watched
+from thetahat.estimator.parameters import (
+    LARGEST_FACTOR,
+    Range,
+    boolean,
+    check_ranges,
+    more_than,
+    one_of,
+    whole,
+)
+from thetahat.estimator.watching import Watched, with_callbacks
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
@@ -57,7 +64,7 @@ class AdaBoostParameters:
 
     _ranges: ClassVar[dict[str, Range]] = {
         "n_estimators": whole(1),
-        "learning_rate": more_than(0),
+        "learning_rate": more_than(0, LARGEST_FACTOR),
         "resample": boolean | one_of("auto"),
     }
 

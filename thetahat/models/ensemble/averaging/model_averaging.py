@@ -16,6 +16,7 @@ from thetahat.data.resampling import take_rows
 from thetahat.data.source import row_weights
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import check_ranges, one_of
+from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.averaging.model_evidence import (
@@ -110,8 +111,10 @@ class ModelAveraging(NamedMembers):
     def _prior(self) -> dict[str, float]:
         """Prior probability of every member by name; they sum to 1."""
         names = [name for name, _ in self.estimators]
-        share = np.ones(len(names)) if self.prior is None else np.asarray(self.prior, dtype=float)
         who = type(self).__name__
+        share = np.ones(len(names))
+        if self.prior is not None:
+            share = numbers(self.prior, "prior", who, finite=False)
         if share.shape != (len(names),):
             raise ParameterError(
                 f"{who}: prior has {share.size} entries for {len(names)} estimators. Use one "

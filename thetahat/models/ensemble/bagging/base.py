@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.callback import with_callbacks
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.resampling import take_columns, take_rows
 from thetahat.estimator.parameters import check_ranges
+from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.many_fits import Failure, parallel_map

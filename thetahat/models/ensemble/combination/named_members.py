@@ -6,10 +6,10 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 from sklearn.base import clone
-from sklearn.callback import with_callbacks
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
+from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.combination.base import Ensemble, require_weighable

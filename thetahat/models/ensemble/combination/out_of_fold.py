@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
 
+from thetahat.estimator.fold_routing import splits_of
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 
@@ -27,8 +27,8 @@ def folds_of(cv: Any, y: Array, *, classifier: bool, who: str) -> list[Fold]:
         if smallest < count:
             # Stratification needs at least as many rows per class as there are folds.
             classifier = False
-    splitter = check_cv(cv, y, classifier=classifier)
-    folds = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(np.zeros((n, 1)), y)]
+    found = splits_of(cv, np.zeros((n, 1)), y, who=who, classifier=classifier)
+    folds = [(np.asarray(a), np.asarray(b)) for a, b in found]
     held = np.concatenate([test for _, test in folds]) if folds else np.empty(0, dtype=int)
     if len(held) != n or len(np.unique(held)) != n:
         raise ParameterError(

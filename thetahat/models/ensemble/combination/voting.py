@@ -9,6 +9,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.estimator.parameters import check_ranges
+from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.models.ensemble.combination.named_members import NamedMembers
@@ -51,7 +52,7 @@ class Voting(TransformerMixin, NamedMembers):
         """Weight of each member, by name."""
         if self.weights is None:
             return None
-        weights = np.asarray(self.weights, dtype=np.float64)
+        weights = numbers(self.weights, "weights", type(self).__name__)
         names = [name for name, _ in self.estimators]
         who = type(self).__name__
         if weights.shape != (len(names),):

@@ -10,12 +10,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_matrix, hstack
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.in_memory import InMemory
-from thetahat.estimator.watching import Watched
+from thetahat.estimator.watching import Watched, with_callbacks
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator

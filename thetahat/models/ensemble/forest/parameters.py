@@ -6,7 +6,16 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import Range, at_least, boolean, more_than, none, one_of, whole
+from thetahat.estimator.parameters import (
+    MOST_DRAWS,
+    Range,
+    at_least,
+    boolean,
+    more_than,
+    none,
+    one_of,
+    whole,
+)
 from thetahat.models.tree.parameters import GrowthParameters, some_columns
 
 
@@ -66,7 +75,7 @@ class ForestParameters(GrowthParameters):
         "n_estimators": whole(1),
         "bootstrap": boolean,
         "oob_score": boolean | Range(callable, "a function of (y, prediction)"),
-        "max_samples": more_than(0) | none,
+        "max_samples": more_than(0, MOST_DRAWS) | none,
         "replacement": boolean,
         "max_features_per_tree": some_columns,
         "max_candidates": whole(1) | none,

@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.bins import Bins
 from thetahat.data.in_memory import InMemory
-from thetahat.estimator.watching import Watched
+from thetahat.estimator.watching import Watched, with_callbacks
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator

@@ -10,6 +10,7 @@ from sklearn.base import is_classifier
 
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import (
+    LARGEST_FACTOR,
     Range,
     at_least,
     boolean,
@@ -63,7 +64,7 @@ class BoostingParameters:
     """
 
     _ranges: ClassVar[dict[str, Range]] = {
-        "learning_rate": more_than(0),
+        "learning_rate": more_than(0, LARGEST_FACTOR),
         "max_depth": whole(1) | none,
         "max_leaf_nodes": whole(2) | none,
         "max_bins": whole(2, 255),
@@ -243,6 +244,7 @@ class GradientBoostingParameters(BoostingParameters):
         "min_samples_leaf": whole(1) | share_of_all,
         "min_weight_fraction_leaf": from_to(0, 0.5),
         "min_impurity_decrease": at_least(0),
+        "ccp_alpha": at_least(0),
         "init": one_of("zero")
         | none
         | Range(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from thetahat.data.extremes import require_squares_of_target
 from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array
@@ -57,8 +58,10 @@ class BaseBoostingRegressor(RegressorMixin, BaseBoosting):
         """The loss that the parameters specify."""
 
     def _open_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
-        rows = self._rows_that_count(self._open(X, y, sample_weight))
+        source = self._open(X, y, sample_weight)
         who = type(self).__name__
+        require_squares_of_target(source, who=who)
+        rows = self._rows_that_count(source)
         self.loss_ = loss_of_numbers(self._loss(), who)
         check_targets(self.loss_, rows.y, who=who)
         self.n_trees_per_iteration_ = 1

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from thetahat.data.resampling import take_rows
+from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Curved, Subdifferentiable
 from thetahat.mathematics.losses.residual.squared import Squared
@@ -129,15 +130,25 @@ class Boosting:
         drawn = self._draw(random)
         before = self.raw.copy() if self.plan.n_columns > 1 or drawn.size else self.raw
         now = Round(self.loss, slope, curvature, drawn, before, self.raw, random)
-        made = self.learn(now)
+        try:
+            with np.errstate(over="ignore"):  # found by its result
+                made = self.learn(now)
+        except ValueError as failure:
+            if np.isfinite(slope).all():
+                raise
+            raise ParameterError(
+                f"Boosting diverged: the gradients of the {self.loss.name} loss are no longer "
+                f"finite after {self.n_rounds} iterations. Lower learning_rate."
+            ) from failure
         if drawn.size:
             self.out_of_bag_losses = self._losses_of_others(now)
         self.members.extend(made)
         return made
 
     def mean_loss(self) -> float:
-        """Mean loss on the training rows."""
-        return self.rows.mean(self.loss.value(self.rows.y, scores_of(self.loss, self.raw)))
+        """Mean loss on the training rows; infinite if boosting diverges."""
+        with np.errstate(over="ignore"):
+            return self.rows.mean(self.loss.value(self.rows.y, scores_of(self.loss, self.raw)))
 
     def _derivatives(self) -> tuple[Array, Array | None]:
         """Slope and (for Newton steps) curvature, (n, n_columns)."""

@@ -14,7 +14,7 @@ from thetahat.data.summaries.moments import Moments, dense_rows, moments
 from thetahat.data.views import reweighted
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor
-from thetahat.estimator.parameters import Range, boolean, more_than, none
+from thetahat.estimator.parameters import LARGEST_FACTOR, Range, boolean, more_than, none
 from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
@@ -127,7 +127,7 @@ class BayesianLinearRegression(Credible, OneTargetRegressor):
     intercept_prior: tuple[float, float] | None = None
 
     _ranges = {  # noqa: RUF012
-        "noise": more_than(0) | none,
+        "noise": more_than(0, LARGEST_FACTOR) | none,
         "fit_intercept": boolean,
         "intercept_prior": level_prior | none,
     }

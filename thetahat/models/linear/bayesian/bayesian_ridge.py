@@ -6,15 +6,14 @@ from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import dense_rows, means, moments
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import DIRECT_SIZE, OneTargetRegressor
-from thetahat.estimator.parameters import at_least, boolean, more_than, none, whole
-from thetahat.estimator.watching import WatchedSolver
+from thetahat.estimator.parameters import LARGEST_FACTOR, at_least, boolean, more_than, none, whole
+from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import minimise
@@ -111,12 +110,12 @@ class BayesianRidge(Credible, WatchedSolver, OneTargetRegressor):
     _ranges = {  # noqa: RUF012
         "max_iter": whole(1),
         "tol": at_least(0),
-        "alpha_1": at_least(0),
-        "alpha_2": at_least(0),
-        "lambda_1": at_least(0),
-        "lambda_2": at_least(0),
-        "alpha_init": more_than(0) | none,
-        "lambda_init": more_than(0) | none,
+        "alpha_1": at_least(0, LARGEST_FACTOR),
+        "alpha_2": at_least(0, LARGEST_FACTOR),
+        "lambda_1": at_least(0, LARGEST_FACTOR),
+        "lambda_2": at_least(0, LARGEST_FACTOR),
+        "alpha_init": more_than(0, LARGEST_FACTOR) | none,
+        "lambda_init": more_than(0, LARGEST_FACTOR) | none,
         "compute_score": boolean,
         "fit_intercept": boolean,
     }

@@ -21,6 +21,10 @@ NEGATIVE_ROUNDING = 1e-10
 """Negative eigenvalues smaller than this fraction of the largest are treated as rounding."""
 
 
+LARGEST = 1e100
+"""Largest finite entry of the prior's mean and covariance."""
+
+
 @dataclass(frozen=True)
 class GaussianPrior:
     """μ₀, L and a mask of the flat coordinates u."""
@@ -45,6 +49,13 @@ class GaussianPrior:
         centre = np.broadcast_to(centre, (n_features,)).astype(float)
         given = np.inf if covariance is None else covariance
         spread = numbers(given, "prior_covariance", who, finite=False)
+        for name, values in (("prior_mean", centre), ("prior_covariance", spread)):
+            largest = np.max(abs(values), where=np.isfinite(values), initial=0.0)
+            if largest > LARGEST:
+                raise ParameterError(
+                    f"{who}: {name} contains {largest:.3g}, but finite entries must not exceed "
+                    f"{LARGEST:g}, because products with the data would overflow."
+                )
         if spread.shape in ((), (n_features,)):
             return cls._independent(centre, np.broadcast_to(spread, (n_features,)), who)
         if spread.shape == (n_features, n_features):

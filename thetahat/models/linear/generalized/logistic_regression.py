@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import (
@@ -18,6 +17,7 @@ from thetahat.estimator.parameters import (
     one_of,
     whole,
 )
+from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.types import Array
 from thetahat.models.linear.generalized.logistic_classifier import LogisticClassifier
 from thetahat.models.linear.generalized.logistic_objective import (

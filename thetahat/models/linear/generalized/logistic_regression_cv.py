@@ -7,15 +7,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.data.class_weights import class_weighted
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.fold_routing import splits_of
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
+from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.config import config, settings
 from thetahat.foundation.threads import ordered_map
@@ -223,7 +223,7 @@ class LogisticRegressionCV(LogisticClassifier, LogisticSearch):
             else class_scorer(LogisticRegression(), self.scoring, self.classes_)
         )
         labels = self.classes_[np.asarray(rows.y).astype(np.intp)]
-        folds = list(check_cv(self.cv, labels, classifier=True).split(rows.X, labels))
+        folds = splits_of(self.cv, rows.X, labels, who=type(self).__name__, classifier=True)
         limits = settings()
 
         def work(task: tuple[Array, Array, float]) -> FoldPath:

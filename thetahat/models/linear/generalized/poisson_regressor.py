@@ -6,13 +6,13 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.parameters import at_least, boolean, one_of, whole
+from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.families import family_of
 from thetahat.mathematics.losses.likelihood import Poisson

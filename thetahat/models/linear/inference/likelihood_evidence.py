@@ -18,6 +18,7 @@ from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.linalg.scaled_cholesky import inverse_factor
 from thetahat.mathematics.losses.families import Family
+from thetahat.objective.conditioning import Conditioning
 from thetahat.objective.likelihood.information import Information, information
 from thetahat.objective.predictor import LinearPredictor
 
@@ -64,12 +65,19 @@ class LikelihoodEvidence:
 def likelihood_evidence(
     source: Source, predictor: LinearPredictor, loss: Any, family: Family, theta: Array
 ) -> LikelihoodEvidence:
-    """The evidence of the rows at θ̂. Cost: one pass of O(n d²) and one of O(n d)."""
-    found = source.reduce(information, predictor, loss, family, theta)
-    against_first, gradient, hessian = _contrasts(found, predictor, family, theta)
+    """The evidence of the rows at θ̂. Cost: one pass of O(n d²) and one of O(n d).
+
+    Columns far from 0 are centred first: beside an intercept, the Hessian of such columns has lost
+    the digits that standard errors need.
+    """
+    near = Conditioning.near(source, predictor)
+    found = near.source.reduce(information, predictor, loss, family, near.to(theta))
+    gradient, hessian = _contrasts(found, predictor, family)
+    against_first = _against_first(predictor, family, theta)
     with one_blas_thread():
         inverse = inverse_factor(hessian)
-    factor = None if inverse is None else inverse[0]
+    centred = None if inverse is None else inverse[0]
+    factor = None if centred is None else _in_original_columns(centred, near.centre)
     p = against_first.size
     n_null = against_first.shape[1] if predictor.fit_intercept else 0
     null = _null_loss(found, predictor, loss, family)
@@ -86,22 +94,35 @@ def likelihood_evidence(
         null_deviance=2 * (null - found.saturated),
         dispersion=dispersion,
         n_null=n_null,
-        trouble=_trouble(source, predictor, family, factor, gradient, found.weight - p),
+        trouble=_trouble(near.source, predictor, family, centred, gradient, found.weight - p),
     )
 
 
 def _contrasts(
-    found: Information, predictor: LinearPredictor, family: Family, theta: Array
-) -> tuple[Array, Array, Array]:
-    """θ, gradient and Hessian; for scores of which only differences matter, relative to the first
-    class."""
+    found: Information, predictor: LinearPredictor, family: Family
+) -> tuple[Array, Array]:
+    """Gradient and Hessian; for scores of which only differences matter, of all but the first."""
     k = max(1, predictor.n_outputs)
     if not family.symmetric:
-        return theta.reshape(-1, k), found.gradient, found.hessian
-    table, p = theta.reshape(-1, k), len(theta) // k
+        return found.gradient, found.hessian
+    p = len(found.gradient) // k
     hessian = found.hessian.reshape(p, k, p, k)[:, 1:, :, 1:].reshape(p * (k - 1), p * (k - 1))
-    gradient = found.gradient.reshape(p, k)[:, 1:].reshape(-1)
-    return table[:, 1:] - table[:, :1], gradient, hessian
+    return found.gradient.reshape(p, k)[:, 1:].reshape(-1), hessian
+
+
+def _against_first(predictor: LinearPredictor, family: Family, theta: Array) -> Array:
+    """θ as a table, one column per score; relative to the first where only differences matter."""
+    table = theta.reshape(-1, max(1, predictor.n_outputs))
+    return table[:, 1:] - table[:, :1] if family.symmetric else table
+
+
+def _in_original_columns(factor: Array, centre: Array | None) -> Array:
+    """F of the original columns from that of centred ones: b = b′ − centreᵀβ."""
+    if centre is None:
+        return factor
+    parts = factor.reshape(len(factor), len(centre) + 1, -1).copy()
+    parts[:, -1] -= (centre[:, None] * parts[:, :-1]).sum(axis=1)
+    return parts.reshape(factor.shape)
 
 
 def _null_loss(found: Information, predictor: LinearPredictor, loss: Any, family: Family) -> float:
@@ -116,7 +137,7 @@ def _null_loss(found: Information, predictor: LinearPredictor, loss: Any, family
     level = loss.best_constant(mean) if predictor.fit_intercept else np.zeros(())
     if family.dispersed:
         spread = found.squares / found.weight - 2 * float(level) * float(mean[0])
-        return found.weight * (spread + float(level) ** 2) / 2
+        return found.weight * (spread + float(level) * float(level)) / 2
     # The loss is linear in y, so its mean is its value at the mean of y.
     return found.weight * float(loss.value(mean, level)[0])
 

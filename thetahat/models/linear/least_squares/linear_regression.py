@@ -6,12 +6,10 @@ from dataclasses import KW_ONLY
 from functools import partial
 from typing import Any
 
-from sklearn.callback import with_callbacks
-
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import one_of
-from thetahat.estimator.watching import WatchedSolver
+from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.models.linear.inference.least_squares_evidence import Evidence
 from thetahat.models.linear.inference.least_squares_inference import Certain
 from thetahat.models.linear.least_squares.solver_parameters import (

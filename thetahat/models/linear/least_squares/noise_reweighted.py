@@ -12,7 +12,7 @@ from thetahat.data.source import Block, Source
 from thetahat.data.views import reweighted
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor
-from thetahat.estimator.parameters import boolean, more_than, whole
+from thetahat.estimator.parameters import LARGEST_FACTOR, boolean, from_to, whole
 from thetahat.foundation.types import Array
 from thetahat.objective.least_squares.solve import least_squares
 
@@ -63,7 +63,11 @@ class NoiseReweightedRegression(OneTargetRegressor):
     fit_intercept: bool = True
 
     _why_no_errors = "the noise level of each row was estimated from its own residual"
-    _ranges = {"rounds": whole(0), "floor": more_than(0), "fit_intercept": boolean}  # noqa: RUF012
+    _ranges = {  # noqa: RUF012
+        "rounds": whole(0),
+        "floor": from_to(1 / LARGEST_FACTOR, LARGEST_FACTOR),
+        "fit_intercept": boolean,
+    }
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> NoiseReweightedRegression:
         """Fit the model by alternating weighted fits and noise estimates."""

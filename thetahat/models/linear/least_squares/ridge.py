@@ -7,15 +7,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import moments
 from thetahat.data.views import one_target
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
-from thetahat.estimator.parameters import boolean, more_than, none
-from thetahat.estimator.watching import WatchedSolver
+from thetahat.estimator.parameters import LARGEST_FACTOR, at_least, boolean, none
+from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.linalg.norm_bound import ridge_with_norm
@@ -82,7 +81,7 @@ class Ridge(RidgeParameters, WatchedSolver, LinearRegressor):
 
     _ranges = RidgeParameters._ranges | {
         "standardize": boolean,
-        "norm_bound": more_than(0) | none,
+        "norm_bound": at_least(1 / LARGEST_FACTOR) | none,
     }
     _accepts_devices = True
     _flattens_one_column = True

@@ -6,13 +6,12 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
 from thetahat.data.source import Source
 from thetahat.data.views import sign_targets
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear_classifier import LinearClassifier
-from thetahat.estimator.watching import WatchedSolver
+from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.types import Array
 from thetahat.models.linear.least_squares.ridge import solve_ridge
 from thetahat.models.linear.least_squares.solver_parameters import RidgeParameters

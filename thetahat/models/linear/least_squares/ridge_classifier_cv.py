@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.data.views import sign_targets
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.fold_routing import splits_of
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
@@ -117,7 +117,9 @@ class RidgeClassifierCV(RidgeSearch, LinearClassifier):
                 "RidgeClassifierCV: store_cv_results=True is only possible with leave-one-out "
                 f"cross-validation, but cv={self.cv!r}. Use cv=None."
             )
-        folds = check_cv(self.cv, labels, classifier=True).split(signs.X, labels, **for_folds)
+        folds = splits_of(
+            self.cv, signs.X, labels, who=type(self).__name__, classifier=True, **for_folds
+        )
         return np.mean(
             [
                 [
@@ -140,7 +142,7 @@ class RidgeClassifierCV(RidgeSearch, LinearClassifier):
         return search.fit(signs).cv_results_.reshape(signs.n_rows, -1, alphas.size)
 
     def _of_folds(
-        self, folds: Iterator[tuple[Array, Array]], signs: InMemory, alphas: Array
+        self, folds: Iterable[tuple[Array, Array]], signs: InMemory, alphas: Array
     ) -> Iterator[tuple[list[RidgeClassifier], Array]]:
         """For each fold, a classifier for every penalty and the numbers of the held-out rows."""
         search = RidgeCV(fit_intercept=self.fit_intercept)

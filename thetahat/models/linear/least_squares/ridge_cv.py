@@ -9,13 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import moments
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.fold_routing import RoutesToFolds
+from thetahat.estimator.fold_routing import RoutesToFolds, splits_of
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import Range, at_least, boolean, non_negative_array, none, one_of
 from thetahat.foundation.errors import CapabilityError, ParameterError
@@ -214,7 +213,9 @@ class RidgeCV(RidgeSearch, LinearRegressor):
         whole = _in_memory(source)
         scorer = check_scoring(Ridge(), scoring=self.scoring)
         scores = []
-        for train, test in check_cv(self.cv, whole.y).split(whole.X, whole.y, **for_folds):
+        for train, test in splits_of(
+            self.cv, whole.X, whole.y, who=type(self).__name__, **for_folds
+        ):
             path = self._path(whole.take(train), alphas)
             held = whole.take(test)
             options = {} if held.weight is None else {"sample_weight": held.weight}

@@ -7,6 +7,7 @@ the objective is a mean loss with the L2 penalty λ = 1/(C·Σw).
 
 from __future__ import annotations
 
+import math
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
@@ -15,8 +16,8 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import Range, boolean, more_than, one_of, whole
-from thetahat.foundation.errors import DataError
+from thetahat.estimator.parameters import LARGEST_FACTOR, Range, boolean, more_than, one_of, whole
+from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Loss
@@ -81,7 +82,7 @@ class CostAndBias:
     _ranges: ClassVar[dict[str, Range]] = {
         "C": more_than(0),
         "fit_intercept": boolean,
-        "intercept_scaling": more_than(0),
+        "intercept_scaling": more_than(0, LARGEST_FACTOR),
         "dual": boolean | one_of("auto"),
         "tol": more_than(0),
         "max_iter": whole(1),
@@ -92,6 +93,11 @@ class CostAndBias:
     ) -> EmpiricalRisk:
         """½‖θ‖² (or ‖θ‖₁ if sparse) + cost·Σ wᵢ ℓᵢ, as a mean loss with its penalty."""
         strength = 1.0 / (cost * self._total_weight(source))
+        if not math.isfinite(strength):
+            raise ParameterError(
+                f"{type(self).__name__}: C={self.C!r} is so small that the penalty 1/C overflows. "
+                "Use C ≥ 1e-100."
+            )
         d = source.n_features
         predictor = (
             BiasColumn(d + 1, outputs, scaling=float(self.intercept_scaling))

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from thetahat.data.extremes import require_visible_columns
 from thetahat.data.in_memory import InMemory
 from thetahat.data.views import one_against_rest
 from thetahat.estimator.declaration import with_parameters
@@ -113,6 +114,7 @@ class HalfspaceLP(LinearClassifier):
         """
         source = self._open_classes(X, y, sample_weight)
         assert isinstance(source, InMemory)
+        require_visible_columns(source)
         codes = (1,) if len(self.classes_) == 2 else range(len(self.classes_))
         halves = [one_against_rest(source, code) for code in codes]
         work = Watch().in_time(self._halfspace)

@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
 from thetahat.data.class_weights import class_weighted, weights_of_classes
 from thetahat.data.in_memory import InMemory
@@ -22,7 +21,7 @@ from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.estimator.parameters import Range, one_of
 from thetahat.estimator.sparsify import Sparsifies
-from thetahat.estimator.watching import WatchedSolver
+from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch

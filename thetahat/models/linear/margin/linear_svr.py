@@ -6,14 +6,13 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.parameters import Range, at_least, one_of
-from thetahat.estimator.watching import WatchedSolver
+from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Loss, Targets

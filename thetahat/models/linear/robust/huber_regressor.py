@@ -9,14 +9,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
 from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.source import Block, Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor
-from thetahat.estimator.parameters import at_least, boolean, whole
-from thetahat.estimator.watching import WatchedSolver
+from thetahat.estimator.parameters import LARGEST_FACTOR, at_least, boolean, whole
+from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.residual.pinball import Absolute
@@ -94,7 +93,7 @@ class HuberRegressor(WatchedSolver, OneTargetRegressor):
     _why_no_errors = "Huber's loss with a penalty is not the likelihood of a distribution"
     _everyday = "Huber"
     _ranges = {  # noqa: RUF012
-        "epsilon": at_least(1),
+        "epsilon": at_least(1, LARGEST_FACTOR),
         "max_iter": whole(0),
         "alpha": at_least(0),
         "warm_start": boolean,

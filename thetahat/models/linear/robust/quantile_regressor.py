@@ -7,12 +7,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
+from thetahat.data.extremes import require_squares_of_rows
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor
-from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of
-from thetahat.estimator.watching import WatchedSolver
+from thetahat.estimator.parameters import LARGEST_FACTOR, Range, at_least, boolean, none, one_of
+from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.residual.pinball import Quantile
@@ -100,7 +100,7 @@ class QuantileRegressor(WatchedSolver, OneTargetRegressor):
     _why_no_errors = "the pinball loss is not the likelihood of a distribution"
     _ranges = {  # noqa: RUF012
         "quantile": Range(_are_levels, "a number strictly between 0 and 1, or several"),
-        "alpha": at_least(0),
+        "alpha": at_least(0, LARGEST_FACTOR),
         "fit_intercept": boolean,
         "solver": one_of(*SOLVERS),
         "solver_options": Range(lambda value: isinstance(value, dict), "a dict") | none,
@@ -109,6 +109,7 @@ class QuantileRegressor(WatchedSolver, OneTargetRegressor):
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> QuantileRegressor:
         source = self._open(X, y, sample_weight)
+        require_squares_of_rows(source, who=type(self).__name__)
         options = OPTIONS | (self.solver_options or {})
         predictor = LinearPredictor(source.n_features, fit_intercept=self.fit_intercept)
         risk = EmpiricalRisk(predictor, Quantile(), L1(float(self.alpha)), source)

@@ -8,13 +8,20 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
 from thetahat.data.extremes import require_squares_of_rows
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor
-from thetahat.estimator.parameters import at_least, boolean, more_than, none, one_of, whole
-from thetahat.estimator.watching import WatchedSolver
+from thetahat.estimator.parameters import (
+    LARGEST_FACTOR,
+    at_least,
+    boolean,
+    more_than,
+    none,
+    one_of,
+    whole,
+)
+from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import RandomState
 from thetahat.foundation.types import Array
@@ -132,7 +139,7 @@ class RobustRegressor(WatchedSolver, OneTargetRegressor):
 
     _why_no_errors = "a loss that bounds outliers is not the likelihood of a distribution"
     _ranges = {  # noqa: RUF012
-        "scale": one_of(*SCALES) | more_than(0) | none,
+        "scale": one_of(*SCALES) | more_than(0, LARGEST_FACTOR) | none,
         "alpha": at_least(0),
         "fit_intercept": boolean,
         "outlier_threshold": more_than(0),

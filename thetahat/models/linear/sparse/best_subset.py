@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.model_selection import check_cv
 
 from thetahat.data.in_memory import InMemory
@@ -14,8 +13,8 @@ from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import Moments, moments
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor
-from thetahat.estimator.parameters import at_least, boolean, none, one_of, whole
-from thetahat.estimator.watching import WatchedSolver
+from thetahat.estimator.parameters import LARGEST_FACTOR, at_least, boolean, none, one_of, whole
+from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
@@ -107,7 +106,7 @@ class BestSubset(WatchedSolver, OneTargetRegressor):
     _why_no_errors = "they would be too small, because the same rows selected the columns"
     _ranges = {  # noqa: RUF012
         "max_features": whole(1) | none,
-        "tau": at_least(0) | none,
+        "tau": at_least(0, LARGEST_FACTOR) | none,
         "criterion": one_of("auto", *CRITERIA),
         "fit_intercept": boolean,
         "max_subsets": at_least(1),

@@ -6,10 +6,10 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import Range, fraction
+from thetahat.estimator.parameters import Range, check_value, fraction
+from thetahat.estimator.watching import with_callbacks
 from thetahat.models.linear.sparse.l1_cv import CV_RANGES, L1RegressorCV
 from thetahat.models.linear.sparse.l1_regressor import L1Share
 from thetahat.models.linear.sparse.lasso_path import enet_path
@@ -70,6 +70,7 @@ class ElasticNetCV(L1RegressorCV, L1Share):
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> ElasticNetCV:
         """Choose the penalty by cross-validation and fit the elastic net to all rows."""
+        check_value(self.l1_ratio, type(self)._ranges["l1_ratio"], "l1_ratio", type(self).__name__)
         shares = np.atleast_1d(np.asarray(self.l1_ratio, dtype=np.float64))
         self.l1_ratio_ = self._fit_by_folds(X, y, sample_weight, shares, params)
         return self

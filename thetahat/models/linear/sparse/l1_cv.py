@@ -8,12 +8,11 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
 
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.fold_routing import RoutesToFolds
-from thetahat.estimator.parameters import Range, how_many_or_which, more_than, whole
+from thetahat.estimator.fold_routing import RoutesToFolds, splits_of
+from thetahat.estimator.parameters import LARGEST_FACTOR, Range, how_many_or_which, more_than, whole
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
@@ -24,7 +23,7 @@ from thetahat.objective.lasso.l1_least_squares import L1Rows
 from thetahat.objective.lasso.l1_path import alpha_grid, alpha_max, given_alphas
 
 CV_RANGES = GRAM_RANGES | {
-    "eps": more_than(0),
+    "eps": more_than(0, LARGEST_FACTOR),
     "alphas": how_many_or_which,
     "n_jobs": whole(-64) | Range(lambda value: value is None, "None"),
 }
@@ -122,7 +121,9 @@ class L1RegressorCV(RoutesToFolds, L1Solver, PathParameters):
         source.require_finite()
         folds = [
             (np.asarray(train), np.asarray(test))
-            for train, test in check_cv(self.cv).split(source.X, source.y, **for_folds)
+            for train, test in splits_of(
+                self.cv, source.X, source.y, who=type(self).__name__, **for_folds
+            )
         ]
         self._require_weight_in_every_fold(source, folds)
         held_out = FoldErrors(

@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY, replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import means
@@ -14,7 +13,7 @@ from thetahat.data.views import one_target
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import Range, at_least, boolean, one_of, whole
-from thetahat.estimator.watching import WatchedSolver
+from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.losses.residual.squared import Squared

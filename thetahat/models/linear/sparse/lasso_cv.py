@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.watching import with_callbacks
 from thetahat.models.linear.sparse.l1_cv import L1RegressorCV
 from thetahat.models.linear.sparse.lasso_path import lasso_path
 

@@ -10,6 +10,7 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import as_source
 from thetahat.estimator.parameters import (
+    LARGEST_FACTOR,
     at_least,
     boolean,
     check_value,
@@ -31,7 +32,7 @@ from thetahat.objective.lasso.l1_path import alpha_grid, alpha_max, given_alphas
 SOLVER_OPTIONS = {"tol": 1e-4, "max_iter": 1000, "random_state": None, "selection": "cyclic"}
 RANGES = {
     "l1_ratio": fraction,
-    "eps": more_than(0),
+    "eps": more_than(0, LARGEST_FACTOR),
     "alphas": how_many_or_which,
     "positive": boolean,
     "tol": at_least(0),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import fraction
+from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.models.linear.sparse.l1_regressor import (

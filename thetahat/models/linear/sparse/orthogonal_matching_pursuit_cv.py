@@ -6,11 +6,10 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
 
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.fold_routing import RoutesToFolds
+from thetahat.estimator.fold_routing import RoutesToFolds, splits_of
 from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.parameters import boolean, none, whole
 from thetahat.foundation.types import Array
@@ -93,7 +92,7 @@ class OrthogonalMatchingPursuitCV(RoutesToFolds, OneTargetRegressor):
         assert isinstance(source, InMemory)
         d = source.n_features
         most = min(self.max_iter or max(d // 10, 5), d)
-        splits = check_cv(self.cv, source.y).split(source.X, source.y, **for_folds)
+        splits = splits_of(self.cv, source.X, source.y, who=type(self).__name__, **for_folds)
         self.mse_path_ = np.column_stack(
             [self._errors(source, train, test, most) for train, test in splits]
         )

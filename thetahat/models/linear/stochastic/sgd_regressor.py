@@ -6,14 +6,15 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
+from thetahat.data.extremes import require_squares_of_target
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.stochastic import Stochastic
 from thetahat.estimator.stochastic_parameters import ScheduleParameters
+from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.base import Targets
@@ -146,6 +147,7 @@ class SGDRegressor(ScheduleParameters, Stochastic, OneTargetRegressor):
                 f"{who}: {type(loss).__name__} is a loss for classes. Use SGDClassifier for labels."
             )
         source = self._open(X, y, sample_weight, check_finite=self._checks_finite)
+        require_squares_of_target(source, who=who)
         if loss.targets is Targets.REAL and isinstance(source, InMemory):
             return source  # _open has checked that they are numbers
         for block in source.blocks():

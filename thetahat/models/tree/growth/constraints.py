@@ -62,9 +62,9 @@ def meeting_groups(interaction_cst: Any, d: int, who: str) -> Array | None:
     """One row per group of columns that may be used on one path (uint8); None allows all."""
     if interaction_cst is None:
         return None
-    if interaction_cst == "no_interactions":
+    if isinstance(interaction_cst, str) and interaction_cst == "no_interactions":
         groups: list[tuple[int, ...]] = [(j,) for j in range(d)]
-    elif interaction_cst == "pairwise":
+    elif isinstance(interaction_cst, str) and interaction_cst == "pairwise":
         groups = [*combinations(range(d), 2)] or [(0,)]
     elif isinstance(interaction_cst, str):
         raise ParameterError(
@@ -72,7 +72,9 @@ def meeting_groups(interaction_cst: Any, d: int, who: str) -> Array | None:
             "None, or a sequence of sets of column numbers."
         )
     else:
-        if not all(isinstance(group, Iterable) for group in interaction_cst):
+        if not _is_sequence(interaction_cst) or not all(
+            isinstance(group, Iterable) for group in interaction_cst
+        ):
             raise ParameterError(
                 f"{who}: interaction_cst={interaction_cst!r} must be a sequence of sets, lists or "
                 "tuples of column numbers, such as [{0, 1}, {2}]."
@@ -91,3 +93,11 @@ def meeting_groups(interaction_cst: Any, d: int, who: str) -> Array | None:
     for number, group in enumerate(groups):
         table[number, list(group)] = 1
     return table
+
+
+def _is_sequence(value: Any) -> bool:
+    try:
+        iter(value)
+    except TypeError:
+        return False
+    return True
