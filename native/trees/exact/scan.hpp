@@ -4,7 +4,8 @@
 // split. Rows with missing values are at the end: the pass is made once with them on the right,
 // with the split "value is not missing" among its candidates, and once with them on the left.
 // Categories are ordered by their mean target (for one numeric output or two classes the best
-// subset is a prefix of that order), or each category is tried alone against all others.
+// subset is a prefix of that order; the gain is then reduced by what such an order finds in noise,
+// category_noise.hpp), or each category is tried alone against all others.
 #pragma once
 
 #include <algorithm>
