@@ -13,7 +13,6 @@
 #include <numeric>
 
 #include "core/parallel.hpp"
-#include "trees/category_noise.hpp"
 #include "trees/exact/random_split.hpp"
 #include "trees/exact/scan.hpp"
 #include "trees/exact/sorted_columns.hpp"
@@ -348,34 +347,12 @@ template <typename Measure> class StatisticEngine {
                                            summary.weight, rounding);
         if (!best.exists())
             return {};
-        Split split = scored(best, j, leaf, alone ? 1.0 : real_share(categories, entries, summary));
+        Split split = scored(
+            best, j, leaf, alone ? 1.0 : real_share(measure.targets, categories, entries, summary));
         split.code = categories[best.place].code;
         for (std::size_t c = alone ? best.place : 0; c <= best.place; ++c)
             split.left.add(static_cast<std::uint32_t>(columns.values[j][categories[c].code]));
         return split;
-    }
-
-    // The share of the differences between the categories that is more than chance.
-    double real_share(const std::vector<Category> &categories, const Entry *entries,
-                      const Summary &node) const {
-        const Targets &targets = measure.targets;
-        const double centre = node.centre.empty() ? 0.0 : node.centre[0];
-        CategoryNoise noise;
-        double sum = 0.0, q = 0.0;
-        for (const Category &category : categories) {
-            double w = 0.0, u = 0.0, s = 0.0;
-            for (std::size_t i = category.begin; i < category.end; ++i) {
-                const std::uint32_t row = entries[i].row;
-                const double weight = targets.weight(row), y = targets.y[row] - centre;
-                w += weight;
-                u += weight * weight;
-                s += weight * y;
-                q += weight * y * y;
-            }
-            noise.add(w, u, s * s);
-            sum += s;
-        }
-        return noise.share(sum * sum, q);
     }
 
     // A number between two values: low ≤ t < high.

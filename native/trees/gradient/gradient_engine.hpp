@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "trees/category_noise.hpp"
+#include "trees/gradient/gradient_categories.hpp"
 #include "trees/gradient/gradient_rules.hpp"
 #include "trees/gradient/gradient_split.hpp"
 #include "trees/gradient/histograms.hpp"
@@ -17,14 +17,6 @@
 #include "trees/tree.hpp"
 
 namespace thetahat::trees {
-
-constexpr double noise = 1e-9; // share of a leaf's own term that a gain must exceed
-
-struct ClosedLeaf {
-    std::int32_t node;
-    std::size_t begin, end;
-    Bounds bounds;
-};
 
 class GradientEngine {
   public:
@@ -35,9 +27,9 @@ class GradientEngine {
         double weight = 0.0;
         bool missing_seen = false;
         Bounds bounds{};
-        std::vector<std::uint32_t> left_bins{};     // of a categorical split
-        double squares = 0.0, weight_squares = 0.0; // Σ w·g², Σ w², if there are categories
-        std::vector<std::uint8_t> groups{}; // that contain all columns of the path; empty: all
+        std::vector<std::uint32_t> left_bins{}; // of a categorical split
+        LeafSquares squares{};                  // if there are categories
+        std::vector<std::uint8_t> groups{};     // that contain all columns of the path; empty: all
     };
     using Open = Leaf<State>;
 
@@ -54,8 +46,6 @@ class GradientEngine {
         split_rules_.least_hessian = std::max<std::int64_t>(
             1, static_cast<std::int64_t>(std::ceil(std::min(least * s_h * (1.0 - 1e-9), 4e9))));
         gain_scale_ = s_h / (packed.gradient_scale * packed.gradient_scale);
-        for (std::size_t j = 0; j < codes.d; ++j)
-            any_categorical_ = any_categorical_ || bins.categorical(j);
     }
 
     std::vector<ClosedLeaf> leaves{};
@@ -164,41 +154,6 @@ class GradientEngine {
         }
     }
 
-    // The sums of squares by which splits of categories are compared with chance.
-    void add_squares(Open &leaf) const {
-        State &state = leaf.state;
-        for (std::size_t i = leaf.begin; any_categorical_ && i < leaf.end; ++i) {
-            const double w = gradients_.w(order_[i]), g = gradients_.g(order_[i]);
-            state.squares += w * g * g;
-            state.weight_squares += w * w;
-        }
-    }
-
-    // The share of the differences between these categories, and the rest of the leaf, that is
-    // more than chance. A row has the weight w and the mean curvature of the leaf.
-    double real_share(const Open &leaf, const std::int64_t *sums,
-                      const std::vector<std::uint32_t> &order) const {
-        const State &state = leaf.state;
-        const double row = state.weight_squares / state.weight;
-        const double per_weight = static_cast<double>(hessian_of(state.total)) / state.weight;
-        CategoryNoise noise;
-        std::int64_t rest = state.total;
-        const auto add = [&](std::int64_t word) {
-            const double w = static_cast<double>(hessian_of(word)) / per_weight;
-            const double g = static_cast<double>(gradient_of(word));
-            if (w > 0.0)
-                noise.add(w, w * row, g * g);
-        };
-        for (const std::uint32_t code : order) {
-            add(sums[code]);
-            rest -= sums[code];
-        }
-        add(rest);
-        const auto g = static_cast<double>(gradient_of(state.total));
-        const double scale = packed_.gradient_scale;
-        return noise.share(g * g, state.squares * scale * scale);
-    }
-
     // The best splits of one or two leaves. With `subtract`, b has the histogram of its parent,
     // from which that of a is subtracted (`minus`: the same for a single leaf).
     void choose(Open &a, Open *b, bool subtract = false, const Open *minus = nullptr) {
@@ -209,9 +164,9 @@ class GradientEngine {
             for (std::size_t c = 0; c < stride; ++c)
                 to[c] -= from[c];
         };
-        add_squares(a);
-        if (b)
-            add_squares(*b);
+        for (Open *leaf : {&a, b})
+            if (leaf && bins_.any_categorical())
+                leaf->state.squares = squares_of(gradients_, order_, leaf->begin, leaf->end);
         const std::vector<std::uint8_t> use_a = columns_of(a);
         const std::vector<std::uint8_t> use_b = b ? columns_of(*b) : std::vector<std::uint8_t>{};
         const std::size_t work = d * stride * (b ? 2 : 1);
@@ -367,7 +322,9 @@ class GradientEngine {
                 std::reverse(order.begin(), order.end());
             }
             if (const double own = own_term(leaf); best.score > own)
-                best.score = own + (best.score - own) * real_share(leaf, sums, order);
+                best.score =
+                    own + (best.score - own) * real_share(leaf.state.total, leaf.state.squares,
+                                                          sums, order, packed_);
             return best;
         }
         std::int64_t sum = 0;
@@ -437,7 +394,6 @@ class GradientEngine {
     std::vector<Found> found_[2];
     SplitRules split_rules_{};
     double gain_scale_ = 1.0;
-    bool any_categorical_ = false;
 };
 
 } // namespace thetahat::trees
