@@ -8,12 +8,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from benchmarks.families.linear import SKLEARN, fit
 from benchmarks.harness import OURS, Bar, Call, Case, Contender, Data, Finding, Judged, Study
+from benchmarks.real_tables import tables
 
 LIGHTGBM, XGBOOST = "LightGBM", "XGBoost"
 ROUNDS, LEAVES = 100, 31
@@ -177,6 +179,38 @@ def one_row(quick: bool, say: Callable[[str], None]) -> Finding:
     return Finding(rows, {"microseconds": "{:.1f}".format}, bars)
 
 
+def many_classes(quick: bool, say: Callable[[str], None]) -> Finding:
+    """Log loss by 5-fold cross-validation with the default parameters, three and more classes."""
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+
+    rows: list[dict[str, Any]] = []
+    for data in tables(quick):
+        if not data.is_classification or len(np.unique(data.y)) < 3:
+            continue
+        row: dict[str, Any] = {"table": data.name, "classes": len(np.unique(data.y))}
+        X, y = np.asarray(data.X, dtype=float), np.unique(data.y, return_inverse=True)[1]
+        for library in (OURS, SKLEARN, LIGHTGBM):
+            module, name = PLACES[library]
+            if find_spec(module) is None:
+                continue
+            say(f"many classes: {data.name}, {library}")
+            model = getattr(import_module(module), name.format("Classifier"))
+            folds = StratifiedKFold(5, shuffle=True, random_state=0)
+            scores = cross_val_score(
+                model(**parameters(library)), X, y, cv=folds, scoring="neg_log_loss"
+            )
+            row[library] = -float(scores.mean())
+        rows.append(row)
+    bars: list[Judged] = []
+    for peer in (SKLEARN, LIGHTGBM):
+        ratios = [row[OURS] / row[peer] for row in rows if peer in row]
+        if ratios:
+            mean = float(np.exp(np.mean(np.log(ratios))))
+            text = f"log loss at most {1 + NEAR:g} times that of {peer}, geometric mean"
+            bars.append((text, mean, mean <= 1 + NEAR))
+    return Finding(rows, dict.fromkeys((OURS, SKLEARN, LIGHTGBM), "{:.4f}".format), bars)
+
+
 CASES = (
     race("boosting 100k×30, two classes", table(100_000, "class"), "Classifier"),
     race("boosting 100k×30, numbers", table(100_000, "number"), "Regressor"),
@@ -196,4 +230,5 @@ CASES = (
 STUDIES = (
     Study("Cost of losses, 100k×30", cost_of_losses),
     Study("One row, 100 trees", one_row),
+    Study("Log loss of three and more classes", many_classes),
 )

@@ -16,6 +16,7 @@ namespace thetahat::trees {
 // categorical one, the categories in `Sides` of the search.
 struct Candidate {
     double gain = -std::numeric_limits<double>::infinity();
+    double share = 1.0; // of the gain that is more than chance
     std::int32_t feature = none;
     std::uint32_t last_left = 0, first_right = 0; // the codes on both sides of the threshold
     double threshold = std::numeric_limits<double>::quiet_NaN(); // NaN: between these codes
@@ -24,6 +25,7 @@ struct Candidate {
     bool has_missing = false;
 
     bool exists() const { return feature != none; }
+    double worth() const { return gain * share; } // by which candidates are compared
 };
 
 // The categories of a node that go left and right.
@@ -83,9 +85,9 @@ template <typename Statistics, typename Criterion> class NodeSums {
     // and then the first one is kept: their order was drawn and does not depend on the order of
     // sums.
     bool beats(const Candidate &found, const Candidate &best) const {
-        const double blur = 1e-9 * std::abs(best.gain) + 1e-13 * std::abs(base_);
+        const double blur = 1e-9 * std::abs(best.worth()) + 1e-13 * std::abs(base_);
         return found.gain > -std::numeric_limits<double>::infinity() &&
-               (!best.exists() || found.gain > best.gain + blur);
+               (!best.exists() || found.worth() > best.worth() + blur);
     }
 
     // Whether no split can be better, because both sides are pure. (Only for two classes and
@@ -93,7 +95,7 @@ template <typename Statistics, typename Criterion> class NodeSums {
     bool unbeatable(const Candidate &best) const {
         if constexpr (std::is_same_v<Statistics, OneSum> &&
                       std::is_base_of_v<Squares<1>, Criterion>)
-            return best.gain >= (1.0 - 1e-9) * criterion_.unit() * spread_;
+            return best.worth() >= (1.0 - 1e-9) * criterion_.unit() * spread_;
         return false;
     }
 

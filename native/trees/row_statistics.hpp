@@ -59,6 +59,7 @@ struct OneSum {
         sums[1] += row.w * (row.y - centre);
     }
     bool same(const Row &a, const Row &b) const { return a.y == b.y; }
+    double square(const Row &row) const { return (row.y - centre) * (row.y - centre); }
 
     void total(const Stretch &rows, double *sums) const {
         total(rows, rows.y, sums, [](const auto &y) { return y == y; });
@@ -150,6 +151,14 @@ struct ManySums {
             if (y[a.at * outputs + k] != y[b.at * outputs + k])
                 return false;
         return true;
+    }
+    double square(const Row &row) const {
+        if (slots)
+            return static_cast<double>(outputs);
+        double sum = 0.0;
+        for (std::size_t k = row.at * outputs; k < (row.at + 1) * outputs; ++k)
+            sum += y[k] * y[k];
+        return sum;
     }
     void total(const Stretch &rows, double *sums) const {
         std::fill(sums, sums + stride(), 0.0);

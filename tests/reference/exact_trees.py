@@ -77,15 +77,33 @@ def splits(column, categorical, subsets):
             yield left
 
 
+def real_share(x, y, w):
+    """The share of the differences between the categories of a column that exceeds chance."""
+    present = ~np.isnan(x)
+    levels = [x[present] == level for level in np.unique(x[present])]
+    if len(levels) <= 3:
+        return 1.0
+    y, w = (y[:, 0, 1] if y.ndim == 3 else y[:, 0])[present], w[present]
+    row, mean = (w**2).sum() / w.sum(), np.average(y, weights=w)
+    between = sum(w[at].sum() * (np.average(y[at], weights=w[at]) - mean) ** 2 for at in levels)
+    total = (w * (y - mean) ** 2).sum()
+    k = sum((w[at] ** 2).sum() / w[at].sum() for at in levels) / row  # categories, in rows
+    if k <= 3 or between <= 0:
+        return 1.0 if k <= 3 else 0.0
+    variance = (total - between + k * row * total / (w.sum() - row)) / w.sum()
+    return max(0.0, 1 - (k - 3 + np.sqrt(2 * (k - 1))) * row * variance / between)
+
+
 def best_gain(criterion, X, y, w, categorical, subsets=True, min_leaf=1, min_weight=0.0):
     """The most that any split of these rows gains."""
     found = -np.inf
     for j in range(X.shape[1]):
+        share = real_share(X[:, j], y, w) if categorical[j] and subsets else 1.0
         for left in splits(X[:, j], categorical[j], subsets):
             enough = min(left.sum(), (~left).sum()) >= min_leaf
             heavy = min(w[left].sum(), w[~left].sum()) >= min_weight
             if enough and heavy:
-                found = max(found, gain(criterion, y, w, left))
+                found = max(found, share * gain(criterion, y, w, left))
     return found
 
 

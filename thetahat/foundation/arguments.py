@@ -34,6 +34,6 @@ def numbers(value: Any, name: str, who: str, *, finite: bool = True) -> Array:
 
 def require_level(level: Any, name: str = "level") -> None:
     """Require a probability strictly between 0 and 1: a confidence level, or a share."""
-    if not (isinstance(level, Real) and not isinstance(level, bool) and 0 < level < 1):
+    if not (isinstance(level, Real) and not isinstance(level, bool) and 0 < float(level) < 1):
         example = ", for example 0.95" if name == "level" else ""
         raise ParameterError(f"{name}={level!r} must lie strictly between 0 and 1{example}.")

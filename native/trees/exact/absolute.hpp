@@ -181,8 +181,9 @@ class AbsoluteMeasure {
         return targets.outputs * 2 * (node.n_rows + 1);
     }
 
-  private:
     const Targets &targets;
+
+  private:
     std::uint32_t *ranks;
 };
 

@@ -7,6 +7,7 @@
 //     double unit(), base(const Summary &)               gain = unit · (score − base)
 //     bool ordered()                                     the best subset of categories is a prefix
 //                                                        of their order by mean
+//     const Targets &targets
 //
 // and a Running moves rows to the left one by one: `add(row)`, then `score()`; larger is better.
 // Targets of squared errors are centred at the mean of the node as they are added, so that large
@@ -164,7 +165,6 @@ template <bool Weighted> class MeanMeasure {
     bool ordered() const { return true; }
     std::size_t scratch(const Summary &) const { return 0; }
 
-  private:
     const Targets &targets;
 };
 
@@ -227,7 +227,6 @@ class GiniMeasure {
     bool ordered() const { return false; }
     std::size_t scratch(const Summary &) const { return 2 * targets.width(); }
 
-  private:
     const Targets &targets;
 };
 
@@ -297,8 +296,9 @@ template <typename Criterion> class SumsMeasure {
     bool ordered() const { return targets.outputs == 1 && targets.classes <= 2; }
     std::size_t scratch(const Summary &) const { return criterion.width(); }
 
-  private:
     const Targets &targets;
+
+  private:
     Criterion criterion;
     bool centred;
 };

@@ -4,7 +4,8 @@
 // split. Rows with missing values are at the end: the pass is made once with them on the right,
 // with the split "value is not missing" among its candidates, and once with them on the left.
 // Categories are ordered by their mean target (for one numeric output or two classes the best
-// subset is a prefix of that order), or each category is tried alone against all others.
+// subset is a prefix of that order; the gain is then reduced by what such an order finds in noise,
+// category_noise.hpp), or each category is tried alone against all others.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <limits>
 #include <vector>
 
+#include "trees/category_noise.hpp"
 #include "trees/exact/running.hpp"
 #include "trees/exact/sorted_columns.hpp"
 
@@ -151,6 +153,28 @@ Found scan_categories(Running running, const Entry *entries, std::size_t n,
         }
     }
     return best.found;
+}
+
+// The share of the differences between the categories that is more than chance.
+inline double real_share(const Targets &targets, const std::vector<Category> &categories,
+                         const Entry *entries, const Summary &node) {
+    const double centre = node.centre.empty() ? 0.0 : node.centre[0];
+    CategoryNoise noise;
+    double sum = 0.0, q = 0.0;
+    for (const Category &category : categories) {
+        double w = 0.0, u = 0.0, s = 0.0;
+        for (std::size_t i = category.begin; i < category.end; ++i) {
+            const std::uint32_t row = entries[i].row;
+            const double weight = targets.weight(row), y = targets.y[row] - centre;
+            w += weight;
+            u += weight * weight;
+            s += weight * y;
+            q += weight * y * y;
+        }
+        noise.add(w, u, s * s);
+        sum += s;
+    }
+    return noise.share(sum * sum, q);
 }
 
 } // namespace thetahat::trees

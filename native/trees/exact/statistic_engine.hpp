@@ -303,11 +303,11 @@ template <typename Measure> class StatisticEngine {
                 leaf.state.lower, leaf.state.upper};
     }
 
-    // The split that belongs to a score; the caller sets its place.
-    Split scored(const Found &best, std::size_t j, const Open &leaf) const {
+    // The split that belongs to a score, of which `share` counts; the caller sets its place.
+    Split scored(const Found &best, std::size_t j, const Open &leaf, double share = 1.0) const {
         const Summary &summary = leaf.state.summary;
         Split split;
-        const double gain = measure.unit() * (best.score - measure.base(summary));
+        const double gain = share * measure.unit() * (best.score - measure.base(summary));
         split.gain = rounded_gain(gain, summary.spread()) / field.weight;
         split.feature = static_cast<std::int32_t>(j);
         split.missing_left = best.missing_left;
@@ -347,7 +347,8 @@ template <typename Measure> class StatisticEngine {
                                            summary.weight, rounding);
         if (!best.exists())
             return {};
-        Split split = scored(best, j, leaf);
+        Split split = scored(
+            best, j, leaf, alone ? 1.0 : real_share(measure.targets, categories, entries, summary));
         split.code = categories[best.place].code;
         for (std::size_t c = alone ? best.place : 0; c <= best.place; ++c)
             split.left.add(static_cast<std::uint32_t>(columns.values[j][categories[c].code]));

@@ -32,6 +32,7 @@ template <typename Search, typename Answer> class ForestTree {
     struct State {
         std::size_t n_copies = 0; // number of blocks used; the last one holds the cells
         Bounds bounds{};
+        double decrease = 0.0; // of impurity by its split, times its weight
     };
     using Open = Leaf<State>;
 
@@ -109,7 +110,7 @@ template <typename Search, typename Answer> class ForestTree {
                 break;
         }
         const double least = rules_.min_decrease * total_;
-        if (best.exists() && best.gain + 1e-12 * total_ >= least)
+        if (best.exists() && best.worth() + 1e-12 * total_ >= least)
             settle(leaf, best);
     }
 
@@ -139,7 +140,7 @@ template <typename Search, typename Answer> class ForestTree {
         left.state = right.state = parent.state;
         if (rules_.monotone)
             bound(parent, left, right);
-        grown_.gains[j] += split.gain;
+        grown_.gains[j] += parent.state.decrease;
     }
 
     void close(Tree &, Open &leaf) {
@@ -238,7 +239,8 @@ template <typename Search, typename Answer> class ForestTree {
     void settle(Open &leaf, const Candidate &best) {
         Split &split = leaf.split;
         const auto j = static_cast<std::uint32_t>(best.feature);
-        split.gain = std::max(best.gain, 0.0);
+        split.gain = std::max(best.worth(), 0.0);
+        leaf.state.decrease = std::max(best.gain, 0.0);
         split.feature = best.feature;
         const bool heavier_left = 2.0 * best.weight_left > search_.node().weight();
         split.missing_left = best.has_missing ? best.missing_left : heavier_left;

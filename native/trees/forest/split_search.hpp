@@ -2,8 +2,9 @@
 //
 // The rows of a node form groups of equal codes, in ascending order (node_groups.hpp). A candidate
 // sends the groups 0 … g left. Categories are groups ordered by their mean target (for one sum the
-// best subset is then a prefix), or by the share of each class in turn. Rows with missing values
-// are tried on both sides. Sums are made in the order of the rows and groups, by one thread.
+// best subset is then a prefix), or by the share of each class in turn; the gain is reduced by what
+// such an order finds in noise (category_noise.hpp). Rows with missing values are tried on both
+// sides. Sums are made in the order of the rows and groups, by one thread.
 #pragma once
 
 #include <limits>
@@ -11,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "trees/category_noise.hpp"
 #include "trees/coded_columns.hpp"
 #include "trees/forest/node_groups.hpp"
 #include "trees/node_sums.hpp"
@@ -25,7 +27,7 @@ template <typename Code, typename Statistics_, typename Criterion> class SplitSe
 
     SplitSearch(const Columns &columns, const Statistics &statistics, const Criterion &criterion,
                 const ForestRules &rules)
-        : columns_(columns), criterion_(criterion), rules_(rules),
+        : columns_(columns), statistics_(statistics), criterion_(criterion), rules_(rules),
           node_(statistics, criterion, rules),
           most_codes_(1 + *std::max_element(columns.n_codes, columns.n_codes + columns.n_columns)),
           stride_(statistics.stride()), groups_(statistics, most_codes_, rules.min_leaf > 1),
@@ -37,7 +39,7 @@ template <typename Code, typename Statistics_, typename Criterion> class SplitSe
 
     // Try the splits by column j, whose codes of the node's rows are `code(i)`, the number
     // `n_codes` for missing ones; replace `best` by a better one. False when all rows have the same
-    // code.
+    // code, or when its categories differ no more than by chance.
     template <typename CodeOf>
     bool consider(std::uint32_t j, std::uint32_t n_codes, const CodeOf &code, Random &random,
                   Candidate &best) {
@@ -48,16 +50,17 @@ template <typename Code, typename Statistics_, typename Criterion> class SplitSe
         found.feature = static_cast<std::int32_t>(j);
         found.has_missing = groups_.n_missing > 0;
         const bool categorical = columns_.categorical[j];
-        if (categorical)
+        if (categorical) {
+            found.share = real_share(n_codes, code);
             consider_categories(random, found);
-        else
+        } else
             consider_prefixes(random, found);
         if (node_.beats(found, best)) {
             best = found;
             if (categorical)
                 std::swap(sides_, found_sides_);
         }
-        return true;
+        return found.share > 0.0;
     }
 
   private:
@@ -71,6 +74,29 @@ template <typename Code, typename Statistics_, typename Criterion> class SplitSe
             found.first_right = groups_.codes[place + 1];
         else
             found.threshold = std::numeric_limits<double>::infinity();
+    }
+
+    // The share of the differences between the categories that is more than chance.
+    template <typename CodeOf> double real_share(std::uint32_t n_codes, const CodeOf &code) {
+        weight_squares_.assign(n_codes + std::size_t{1}, 0.0);
+        double q = 0.0;
+        for (std::size_t i = 0; i < node_.rows().size(); ++i) {
+            const auto row = node_.rows()[i];
+            weight_squares_[code(i)] += row.w * row.w;
+            q += code(i) < n_codes ? row.w * statistics_.square(row) : 0.0;
+        }
+        CategoryNoise noise;
+        std::fill(left_.begin(), left_.end(), 0.0);
+        const auto squared = [&](const double *sums) {
+            return std::inner_product(sums, sums + stride_ - 1, sums, 0.0);
+        };
+        for (std::size_t g = 0; g < groups_.n; ++g) {
+            const double *sums = groups_.sums.data() + g * stride_;
+            noise.add(sums[0], weight_squares_[groups_.codes[g]], squared(sums + 1));
+            for (std::size_t k = 1; k < stride_; ++k)
+                left_[k] += sums[k];
+        }
+        return noise.share(squared(left_.data() + 1), q);
     }
 
     void consider_categories(Random &random, Candidate &found) {
@@ -156,6 +182,7 @@ template <typename Code, typename Statistics_, typename Criterion> class SplitSe
     }
 
     const Columns &columns_;
+    const Statistics &statistics_;
     const Criterion &criterion_;
     const ForestRules &rules_;
     NodeSums<Statistics, Criterion> node_;
@@ -165,6 +192,7 @@ template <typename Code, typename Statistics_, typename Criterion> class SplitSe
     // Of the column.
     NodeGroups<Code, Statistics> groups_;
     std::vector<double> left_, scores_, left_weights_, left_sums_;
+    std::vector<double> weight_squares_{}; // by code
 };
 
 } // namespace thetahat::trees

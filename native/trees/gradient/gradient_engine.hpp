@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "trees/gradient/gradient_categories.hpp"
 #include "trees/gradient/gradient_rules.hpp"
 #include "trees/gradient/gradient_split.hpp"
 #include "trees/gradient/histograms.hpp"
@@ -16,14 +17,6 @@
 #include "trees/tree.hpp"
 
 namespace thetahat::trees {
-
-constexpr double noise = 1e-9; // share of a leaf's own term that a gain must exceed
-
-struct ClosedLeaf {
-    std::int32_t node;
-    std::size_t begin, end;
-    Bounds bounds;
-};
 
 class GradientEngine {
   public:
@@ -35,6 +28,7 @@ class GradientEngine {
         bool missing_seen = false;
         Bounds bounds{};
         std::vector<std::uint32_t> left_bins{}; // of a categorical split
+        LeafSquares squares{};                  // if there are categories
         std::vector<std::uint8_t> groups{};     // that contain all columns of the path; empty: all
     };
     using Open = Leaf<State>;
@@ -170,6 +164,9 @@ class GradientEngine {
             for (std::size_t c = 0; c < stride; ++c)
                 to[c] -= from[c];
         };
+        for (Open *leaf : {&a, b})
+            if (leaf && bins_.any_categorical())
+                leaf->state.squares = squares_of(gradients_, order_, leaf->begin, leaf->end);
         const std::vector<std::uint8_t> use_a = columns_of(a);
         const std::vector<std::uint8_t> use_b = b ? columns_of(*b) : std::vector<std::uint8_t>{};
         const std::size_t work = d * stride * (b ? 2 : 1);
@@ -324,6 +321,10 @@ class GradientEngine {
                     best.code += pass * static_cast<std::uint32_t>(most_codes);
                 std::reverse(order.begin(), order.end());
             }
+            if (const double own = own_term(leaf); best.score > own)
+                best.score =
+                    own + (best.score - own) * real_share(leaf.state.total, leaf.state.squares,
+                                                          sums, order, packed_);
             return best;
         }
         std::int64_t sum = 0;

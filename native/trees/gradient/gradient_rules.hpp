@@ -6,6 +6,8 @@
 #include <limits>
 #include <vector>
 
+#include "trees/bounds.hpp"
+
 namespace thetahat::trees {
 
 struct BinTable {
@@ -16,10 +18,19 @@ struct BinTable {
     std::vector<std::size_t> n_bins{}; // per column; the code of missing values
 
     bool categorical(std::size_t j) const { return lookup_offsets[j + 1] > lookup_offsets[j]; }
+    bool any_categorical() const { return lookup_offsets[n_bins.size()] > lookup_offsets[0]; }
     double threshold(std::size_t j, std::uint32_t code) const {
         return code + 1 < n_bins[j] ? cuts[cut_offsets[j] + code]
                                     : std::numeric_limits<double>::infinity();
     }
+};
+
+constexpr double noise = 1e-9; // share of a leaf's own term that a gain must exceed
+
+struct ClosedLeaf {
+    std::int32_t node;
+    std::size_t begin, end;
+    Bounds bounds;
 };
 
 struct GradientRules {

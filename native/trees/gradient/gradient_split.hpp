@@ -9,7 +9,8 @@
 //
 // Categories are ordered by G/(H + s) and split along that order, which for a convex loss contains
 // the best subset. The constant s, and a minimum weight for a category to be moved, prevent rare
-// categories from being chosen because of noise. Missing values are one more category.
+// categories from being chosen because of noise. The gain is reduced by what such an order finds in
+// noise (category_noise.hpp). Missing values are one more category.
 #pragma once
 
 #include <algorithm>

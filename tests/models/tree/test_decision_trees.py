@@ -170,6 +170,32 @@ def test_categories_and_missing_values_come_as_they_are():
     np.testing.assert_allclose(by_place.predict(coded), model.predict(table))
 
 
+@pytest.mark.parametrize("name", ["DecisionTreeRegressor", "DecisionTreeClassifier"])
+def test_random_levels_do_no_harm(name):
+    random = np.random.default_rng(6)
+    rows = np.column_stack([random.standard_normal((1200, 2)), random.integers(0, 400, 1200)])
+    y = np.sin(2 * rows[:, 0]) + 0.3 * random.standard_normal(1200)
+    y = y > 0 if name == "DecisionTreeClassifier" else y
+    options = {"min_samples_leaf": 10, "random_state": 0}
+    without = getattr(th, name)(**options).fit(rows[:600, :2], y[:600])
+    levels = getattr(th, name)(**options, categorical_features=[2]).fit(rows[:600], y[:600])
+    assert levels.score(rows[600:], y[600:]) > without.score(rows[600:, :2], y[600:]) - 0.04
+
+
+def test_the_best_subset_of_few_levels_is_found():
+    random = np.random.default_rng(7)
+    level = random.integers(0, 7, 400)
+    y = random.standard_normal(7)[level] + 0.3 * random.standard_normal(400)
+    x = np.column_stack([level, random.standard_normal(400)])
+    tree = th.DecisionTreeRegressor(max_depth=1, categorical_features=[0]).fit(x, y)
+    best = min(
+        sum(((y[side] - y[side].mean()) ** 2).sum() for side in (left, ~left))
+        for bits in range(1, 2**6)
+        for left in [(bits >> level) % 2 == 1]
+    )
+    assert ((y - tree.predict(x)) ** 2).sum() == pytest.approx(best, rel=1e-12)
+
+
 def test_missing_values_go_where_most_rows_went():
     rows = np.arange(10.0)[:, None]
     for cut, expected in ((7, 0.0), (3, 1.0)):

@@ -54,7 +54,12 @@ class GrowthParameters:
     categorical_features : array-like or None, default=None
         Columns to treat as unordered categories: a Boolean mask, column numbers or column names.
         Columns of text and of categorical type are always treated as categories; None adds no
-        others.
+        others. Categories are ordered by their mean target in the node and split along that order.
+        The gain of such a split is multiplied by the share of the differences between the k
+        categories that exceeds chance, 1 − (k − 3 + √(2(k − 1)))·σ²/B (at least 0, and 1 for k ≤
+        3), where B is the sum of squares between the categories and σ² the variance within them.
+        So a column with hundreds of random levels is rarely chosen, and one with few levels or
+        strong effects is hardly affected. Random splits are not changed.
     """
 
     _ranges: ClassVar[dict[str, Range]] = {

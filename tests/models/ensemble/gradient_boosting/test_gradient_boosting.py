@@ -181,6 +181,58 @@ def test_categories_are_divided_by_sets():
     assert wide.fit(table, y).score(table, y) > 0.3
 
 
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("GradientBoosting", {}), ("HistGradientBoosting", {"min_samples_leaf": 1})],
+)
+@pytest.mark.parametrize("task", ["Regressor", "Classifier"])
+def test_random_levels_do_no_harm(name, options, task):
+    import pandas
+
+    random = np.random.default_rng(3)
+    y, y_test = (Y, Y_TEST) if task == "Regressor" else (SIGN, np.median(Y) < Y_TEST)
+    tables = [
+        pandas.DataFrame(x[:, :5]).assign(
+            level=pandas.Categorical(random.integers(0, 200, len(x)), range(200))
+        )
+        for x in (X, X_TEST)
+    ]
+    model = getattr(th, name + task)(**options, random_state=0)
+    without = model.fit(X[:, :5], y).score(X_TEST[:, :5], y_test)
+    assert model.fit(tables[0].rename(columns=str), y).score(
+        tables[1].rename(columns=str), y_test
+    ) > (without - 0.04)
+
+
+@pytest.mark.parametrize("name", ["GradientBoosting", "HistGradientBoosting"])
+def test_leaves_of_many_classes_have_the_curvature_between_classes(name):
+    labels = np.repeat([0, 1, 2, 0, 1, 2], [60, 30, 10, 20, 40, 40])
+    x = np.repeat([0.0, 1.0], 100)[:, None]
+    rounds = {"n_estimators": 1} if name == "GradientBoosting" else {"max_iter": 1}
+    model = getattr(th, name + "Classifier")(learning_rate=1.0, **rounds).fit(x, labels)
+    share = np.bincount(labels) / 200
+    counts = np.array([np.bincount(labels[:100]), np.bincount(labels[100:])])
+    curvature = 100 * share * (1 - share) * 3 / 2
+    steps = (counts - 100 * share) / curvature
+    raw = np.log(share) + steps
+    shares = np.exp(raw) / np.exp(raw).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba([[0.0], [1.0]]), shares, rtol=1e-6)
+    if name == "GradientBoosting":  # Friedman's factor (K − 1)/K is the same
+        peer = peers.GradientBoostingClassifier(learning_rate=1.0, n_estimators=1).fit(x, labels)
+        np.testing.assert_allclose(peer.predict_proba([[0.0], [1.0]]), shares, rtol=1e-6)
+
+
+def test_probabilities_of_three_classes_are_less_overconfident():
+    random = np.random.default_rng(4)
+    x = random.standard_normal((1500, 5))
+    labels = (1.5 * x[:, :3] + random.gumbel(size=(1500, 3))).argmax(axis=1)
+    train, test = slice(None, 700), slice(700, None)
+    ours = th.HistGradientBoostingClassifier().fit(x[train], labels[train])
+    peer = peers.HistGradientBoostingClassifier().fit(x[train], labels[train])
+    loss = log_loss(labels[test], ours.predict_proba(x[test]))
+    assert loss < 0.95 * log_loss(labels[test], peer.predict_proba(x[test]))
+
+
 def test_missing_values_go_to_the_better_side():
     random = np.random.default_rng(2)
     x = random.random((400, 1))

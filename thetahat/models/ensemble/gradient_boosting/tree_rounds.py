@@ -46,13 +46,12 @@ class TreeRounds:
         return [self._grown(now, column) for column in range(self.plan.n_columns)]
 
     def _grown(self, now: Round, column: int) -> Tree:
-        rows, slope, curvature = self.rows, now.slope, now.curvature
-        bends = curvature if self.curved_splits else None
+        rows, slope, curvature = self.rows, now.slope[:, column], self._curvature(now, column)
         tree, leaves = grow_tree(
             self.codes,
             self.bins,
-            np.ascontiguousarray(slope[:, column]),
-            None if bends is None else np.ascontiguousarray(bends[:, column]),
+            np.ascontiguousarray(slope),
+            curvature if self.curved_splits else None,
             rows.weight,
             self.rules,
             rows=now.drawn,
@@ -62,7 +61,7 @@ class TreeRounds:
             found = searched_values(now.loss, leaves, rows.y, now.before, column, rows.weight)
             tree = with_leaf_values(tree, leaves, self._in_bounds(tree, leaves, found))
         elif curvature is not None and not self.curved_splits:
-            found = newton_values(leaves, slope[:, column], curvature[:, column], rows.weight)
+            found = newton_values(leaves, slope, curvature, rows.weight)
             tree = with_leaf_values(tree, leaves, found)
         tree.values[:] *= self.plan.learning_rate
         if self.ccp_alpha:
@@ -72,6 +71,20 @@ class TreeRounds:
         else:
             self._add(tree, leaves, now, column)
         return tree
+
+    def _curvature(self, now: Round, column: int) -> Array | None:
+        """Curvature of the loss along one column of raw predictions, contiguous.
+
+        The trees of all K classes are added at once. The loss does not change with the mean of the
+        scores, and across that direction its curvature, for equal class probabilities, is K/(K − 1)
+        times the diagonal entry p·(1 − p) of the Hessian. Without this factor the steps are too
+        long, and the probabilities overconfident.
+        """
+        if now.curvature is None:
+            return None
+        n_classes = self.plan.n_columns
+        factor = n_classes / (n_classes - 1) if n_classes > 1 else 1.0
+        return np.ascontiguousarray(now.curvature[:, column] * factor)
 
     def _in_bounds(self, tree: Tree, leaves: Leaves, found: Array) -> Array:
         """Leaf values clipped to the ranges that monotonic constraints allow."""
