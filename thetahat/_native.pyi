@@ -316,6 +316,7 @@ def descend_sparse(
     tolerance: float,
     floor: float,
     max_sweeps: int,
+    share: float = ...,
 ) -> tuple[int, float, bool]: ...
 def gram_path(
     gram: FloatArray,
@@ -326,7 +327,9 @@ def gram_path(
     lower: float,
     first: FloatArray,
     tolerance: float,
+    floor: float,
     most_steps: int,
+    share: float,
     once: bool,
     betas: FloatArray,
     values: FloatArray,
@@ -344,6 +347,7 @@ def sweep_path(
     tolerance: float,
     floor: float,
     most_sweeps: int,
+    share: float,
     once: bool,
     betas: FloatArray,
     values: FloatArray,
@@ -368,6 +372,7 @@ def descend_gram(
     tolerance: float,
     floor: float,
     max_sweeps: int,
+    share: float = ...,
 ) -> tuple[int, float, bool]: ...
 def lasso_gap(
     beta: FloatArray,
@@ -379,6 +384,15 @@ def lasso_gap(
     rr: float,
     yr: float,
 ) -> tuple[float, float, float, float]: ...
+def lasso_move(
+    beta: FloatArray,
+    slopes: FloatArray,
+    slack: FloatArray,
+    squares: FloatArray,
+    l1: FloatArray,
+    l2: FloatArray,
+    lower: FloatArray,
+) -> tuple[float, float]: ...
 def lasso_room(
     beta: FloatArray,
     slopes: FloatArray,

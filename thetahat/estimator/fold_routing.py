@@ -6,12 +6,24 @@ the splitter if the splitter requests them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import sklearn
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from thetahat.foundation.errors import ParameterError
+
+
+def require_folds(folds: Iterable[Any], cv: Any, who: str) -> list[Any]:
+    """The (train, test) pairs as a list, of which there must be one."""
+    found = list(folds)
+    if not found:
+        raise ParameterError(
+            f"{who}: cv={cv!r} gives no folds. Give at least one pair of training and test rows, "
+            "or a number of folds such as cv=5."
+        )
+    return found
 
 
 class RoutesToFolds:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.fold_routing import require_folds
 from thetahat.estimator.parameters import Range, none, one_of, whole
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.randomness import generator
@@ -127,7 +128,7 @@ class DensityTree(CellModel):
                     "Reduce cv, or set pruned_leaf_nodes to a number."
                 )
             cv = KFold(cv, shuffle=True, random_state=int(rng.integers(2**31)))
-        return list(check_cv(cv).split(X))
+        return require_folds(check_cv(cv).split(X), cv, "DensityTree")
 
     @property
     def directions_(self) -> Array:

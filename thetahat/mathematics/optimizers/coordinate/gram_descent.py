@@ -19,6 +19,9 @@ import numpy as np
 from thetahat import _native
 from thetahat.foundation.types import Array
 
+POLISHED = 1e-3
+"""Share of the largest allowed move that jumps aim at, because one more jump costs little."""
+
 
 class Terms(NamedTuple):
     """l1, l2 and the lower bound (0 or −∞) of every column, for sums over the rows."""
@@ -33,11 +36,13 @@ class Terms(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """When a descent ends: the gap, the smallest move, the largest number of sweeps."""
+    """When a descent ends: the gap, the smallest move, the largest number of sweeps, and the share
+    of the largest coefficient that a sweep may still move another; infinite for any move."""
 
     tolerance: float
     floor: float
     sweeps: int
+    share: float = np.inf
 
 
 class Progress(NamedTuple):
@@ -65,6 +70,13 @@ def descend_on_gram(
     """
     slopes = np.empty_like(beta)
     progress = _native.descend_gram(
-        gram, start, target_squared, *terms, beta, slopes, active, *limits
+        gram,
+        start,
+        target_squared,
+        *terms,
+        beta,
+        slopes,
+        active,
+        *limits._replace(share=POLISHED * limits.share),
     )
     return Progress(*progress), slopes

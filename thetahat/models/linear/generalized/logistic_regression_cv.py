@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from thetahat.data.class_weights import class_weighted
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.fold_routing import require_folds
 from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.config import config, settings
@@ -223,7 +224,11 @@ class LogisticRegressionCV(LogisticClassifier, LogisticSearch):
             else class_scorer(LogisticRegression(), self.scoring, self.classes_)
         )
         labels = self.classes_[np.asarray(rows.y).astype(np.intp)]
-        folds = list(check_cv(self.cv, labels, classifier=True).split(rows.X, labels))
+        folds = require_folds(
+            check_cv(self.cv, labels, classifier=True).split(rows.X, labels),
+            self.cv,
+            "LogisticRegressionCV",
+        )
         limits = settings()
 
         def work(task: tuple[Array, Array, float]) -> FoldPath:

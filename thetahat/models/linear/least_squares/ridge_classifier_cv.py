@@ -15,6 +15,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.data.views import sign_targets
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.fold_routing import require_folds
 from thetahat.estimator.linear_classifier import LinearClassifier
 from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
@@ -124,7 +125,9 @@ class RidgeClassifierCV(RidgeSearch, LinearClassifier):
                     scorer(model, signs.X[test], labels[test], **_weight_of(signs, test))
                     for model in models
                 ]
-                for models, test in self._of_folds(folds, signs, alphas)
+                for models, test in self._of_folds(
+                    require_folds(folds, self.cv, "RidgeClassifierCV"), signs, alphas
+                )
             ],
             axis=0,
         )

@@ -15,7 +15,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import moments
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.fold_routing import RoutesToFolds
+from thetahat.estimator.fold_routing import RoutesToFolds, require_folds
 from thetahat.estimator.linear import LinearRegressor
 from thetahat.estimator.parameters import Range, at_least, boolean, non_negative_array, none, one_of
 from thetahat.foundation.errors import CapabilityError, ParameterError
@@ -214,7 +214,8 @@ class RidgeCV(RidgeSearch, LinearRegressor):
         whole = _in_memory(source)
         scorer = check_scoring(Ridge(), scoring=self.scoring)
         scores = []
-        for train, test in check_cv(self.cv, whole.y).split(whole.X, whole.y, **for_folds):
+        folds = check_cv(self.cv, whole.y).split(whole.X, whole.y, **for_folds)
+        for train, test in require_folds(folds, self.cv, "RidgeCV"):
             path = self._path(whole.take(train), alphas)
             held = whole.take(test)
             options = {} if held.weight is None else {"sample_weight": held.weight}

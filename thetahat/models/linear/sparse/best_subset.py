@@ -13,6 +13,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import Moments, moments
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.fold_routing import require_folds
 from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.parameters import at_least, boolean, none, one_of, whole
 from thetahat.estimator.watching import WatchedSolver
@@ -222,7 +223,8 @@ class BestSubset(WatchedSolver, OneTargetRegressor):
                 "block. Use criterion='bic'."
             )
         errors = []
-        for train, test in check_cv(self.cv, source.y).split(source.X, source.y):
+        folds = check_cv(self.cv, source.y).split(source.X, source.y)
+        for train, test in require_folds(folds, self.cv, "BestSubset"):
             about = self._moments(source.take(train))
             found, _ = search_subsets(about, largest, watch)
             held = source.take(test)

@@ -12,9 +12,9 @@ from sklearn.model_selection import check_cv
 
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.fold_routing import RoutesToFolds
+from thetahat.estimator.fold_routing import RoutesToFolds, require_folds
 from thetahat.estimator.parameters import Range, how_many_or_which, more_than, whole
-from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.solution import Outcome
@@ -122,7 +122,11 @@ class L1RegressorCV(RoutesToFolds, L1Solver, PathParameters):
         source.require_finite()
         folds = [
             (np.asarray(train), np.asarray(test))
-            for train, test in check_cv(self.cv).split(source.X, source.y, **for_folds)
+            for train, test in require_folds(
+                check_cv(self.cv).split(source.X, source.y, **for_folds),
+                self.cv,
+                type(self).__name__,
+            )
         ]
         self._require_weight_in_every_fold(source, folds)
         held_out = FoldErrors(
@@ -166,11 +170,6 @@ class L1RegressorCV(RoutesToFolds, L1Solver, PathParameters):
         )
 
     def _require_weight_in_every_fold(self, source: InMemory, folds: Any) -> None:
-        if not folds:
-            raise ParameterError(
-                f"{type(self).__name__}: cv={self.cv!r} gives no folds. Give at least one pair of "
-                "training and test rows."
-            )
         if source.weight is None:
             return
         for number, fold in enumerate(folds):

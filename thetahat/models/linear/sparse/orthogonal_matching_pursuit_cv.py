@@ -10,7 +10,7 @@ from sklearn.model_selection import check_cv
 
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.fold_routing import RoutesToFolds
+from thetahat.estimator.fold_routing import RoutesToFolds, require_folds
 from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.parameters import boolean, none, whole
 from thetahat.foundation.types import Array
@@ -95,7 +95,10 @@ class OrthogonalMatchingPursuitCV(RoutesToFolds, OneTargetRegressor):
         most = min(self.max_iter or max(d // 10, 5), d)
         splits = check_cv(self.cv, source.y).split(source.X, source.y, **for_folds)
         self.mse_path_ = np.column_stack(
-            [self._errors(source, train, test, most) for train, test in splits]
+            [
+                self._errors(source, train, test, most)
+                for train, test in require_folds(splits, self.cv, type(self).__name__)
+            ]
         )
         self.n_nonzero_coefs_ = int(self.mse_path_.mean(axis=1).argmin()) + 1
         whole_fit = OrthogonalMatchingPursuit(
