@@ -54,7 +54,6 @@ def test_unlabelled_rows_teach():
     assert taught < 0.7 * alone
 
 
-@pytest.mark.filterwarnings("ignore:.*no unlabeled samples:UserWarning")
 def test_with_all_labels_it_is_its_learner():
     model = th.SelfTrainingClassifier().fit(X, KIND)
     assert model.n_iter_ == 0
