@@ -316,7 +316,7 @@ def descend_sparse(
     tolerance: float,
     floor: float,
     max_sweeps: int,
-    share: float = ...,
+    share: float,
 ) -> tuple[int, float, bool]: ...
 def gram_path(
     gram: FloatArray,
@@ -372,7 +372,7 @@ def descend_gram(
     tolerance: float,
     floor: float,
     max_sweeps: int,
-    share: float = ...,
+    share: float,
 ) -> tuple[int, float, bool]: ...
 def lasso_gap(
     beta: FloatArray,

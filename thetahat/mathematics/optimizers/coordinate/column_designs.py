@@ -207,7 +207,7 @@ class DenseDesign(Design):
 
     def descend(self, beta: Array, working: Array, terms: Terms, limits: Limits) -> Progress:
         n, polishes = len(self.y), limits.share < np.inf
-        by_sweeps = self.is_small and polishes and terms.l2.any()
+        by_sweeps = self.is_small and polishes and bool(terms.l2.any())
         by_sweeps = by_sweeps and not self.jumps_cheaply(len(working))
         if len(working) > (n if by_sweeps else max(2 * n, FEWEST_CACHED)):
             return self.descend_all(beta, terms, limits)
@@ -374,7 +374,8 @@ class SparseDesign(Design):
         part = beta[working]
         progress = _native.descend_sparse(
             self.X.data, self.X.indices, self.X.indptr, self.mean, self.total, self.y, working,
-            self.squares[working], *terms.of(working), part, self._residual, *limits,
+            self.squares[working], *terms.of(working), part, self._residual, limits.tolerance,
+            limits.floor, limits.sweeps, limits.share,
         )  # fmt: skip
         beta[working] = part
         self._beta = beta.copy()

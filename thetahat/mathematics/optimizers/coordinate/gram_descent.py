@@ -69,14 +69,9 @@ def descend_on_gram(
     and the final slopes c − Gβ. A jump counts as a sweep.
     """
     slopes = np.empty_like(beta)
+    tolerance, floor, sweeps, share = limits
     progress = _native.descend_gram(
-        gram,
-        start,
-        target_squared,
-        *terms,
-        beta,
-        slopes,
-        active,
-        *limits._replace(share=POLISHED * limits.share),
-    )
+        gram, start, target_squared, *terms, beta, slopes, active, tolerance, floor, sweeps,
+        POLISHED * share,
+    )  # fmt: skip
     return Progress(*progress), slopes

@@ -298,7 +298,7 @@ def share_of(quadratic: L1LeastSquares, tolerance: float, beta: Array | None = N
     columns costs little, it is always made.
     """
     design = quadratic.design
-    if beta is not None and design.jumps_cheaply(np.count_nonzero(beta)):
+    if beta is not None and design.jumps_cheaply(int(np.count_nonzero(beta))):
         return EXACT_SHARE
     target_squared = design.target_squared
     relative = tolerance * quadratic.total / target_squared if target_squared > 0 else 0.0

@@ -258,9 +258,9 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         judged = self._n_scores - 1
         try:
             while boosting.n_rounds < self._n_rounds:
-                due = stopping is not None and boosting.n_rounds > judged
-                if due and self._no_better(boosting, raw, stopping):
-                    break
+                if stopping is not None and boosting.n_rounds > judged:
+                    if self._no_better(boosting, raw, stopping):
+                        break
                 made = step(boosting)
                 if every is not None:
                     self._start = every.refit()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY, replace
 from typing import Any
 
@@ -143,7 +143,7 @@ class RidgeClassifierCV(RidgeSearch, LinearClassifier):
         return search.fit(signs).cv_results_.reshape(signs.n_rows, -1, alphas.size)
 
     def _of_folds(
-        self, folds: Iterator[tuple[Array, Array]], signs: InMemory, alphas: Array
+        self, folds: Iterable[tuple[Array, Array]], signs: InMemory, alphas: Array
     ) -> Iterator[tuple[list[RidgeClassifier], Array]]:
         """For each fold, a classifier for every penalty and the numbers of the held-out rows."""
         search = RidgeCV(fit_intercept=self.fit_intercept)
