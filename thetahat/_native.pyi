@@ -281,6 +281,7 @@ def descend_sparse(
     tolerance: float,
     floor: float,
     max_sweeps: int,
+    share: float,
 ) -> tuple[int, float, bool]: ...
 def gram_path(
     gram: FloatArray,
@@ -291,7 +292,9 @@ def gram_path(
     lower: float,
     first: FloatArray,
     tolerance: float,
+    floor: float,
     most_steps: int,
+    share: float,
     once: bool,
     betas: FloatArray,
     values: FloatArray,
@@ -309,6 +312,7 @@ def sweep_path(
     tolerance: float,
     floor: float,
     most_sweeps: int,
+    share: float,
     once: bool,
     betas: FloatArray,
     values: FloatArray,
@@ -333,6 +337,7 @@ def descend_gram(
     tolerance: float,
     floor: float,
     max_sweeps: int,
+    share: float,
 ) -> tuple[int, float, bool]: ...
 def lasso_gap(
     beta: FloatArray,
@@ -344,6 +349,15 @@ def lasso_gap(
     rr: float,
     yr: float,
 ) -> tuple[float, float, float, float]: ...
+def lasso_move(
+    beta: FloatArray,
+    slopes: FloatArray,
+    slack: FloatArray,
+    squares: FloatArray,
+    l1: FloatArray,
+    l2: FloatArray,
+    lower: FloatArray,
+) -> tuple[float, float]: ...
 def lasso_room(
     beta: FloatArray,
     slopes: FloatArray,

@@ -8,7 +8,8 @@
 //
 // Invariant: the vector always belongs to β, and F never increases. Coordinates are visited in the
 // given order by one thread, so the order of sums is fixed. Stops when the duality gap of these
-// columns is within the tolerance, or when a sweep moves nothing by more than rounding.
+// columns is within the tolerance and their coefficients have settled, or when a sweep moves nothing
+// by more than rounding.
 #pragma once
 
 #include <algorithm>
@@ -118,12 +119,20 @@ using Progress = std::tuple<std::size_t, double, bool>; // sweeps, gap, whether 
 
 template <typename Columns, typename At>
 Progress descend(Columns &columns, At at, std::size_t k, const double *squares, Terms terms,
-                 double *beta, double tolerance, double floor, std::size_t max_sweeps) {
+                 double *beta, double tolerance, double floor, std::size_t max_sweeps,
+                 double share) {
+    const Settling settling{share, ROUNDING_OF_MOVES * floor};
     Extrapolation<Columns> extrapolation(k, columns.size());
     const auto gap_here = [&] {
         return duality_gap(beta, terms, k, columns.squared(), columns.with_target(beta),
                            [&](std::size_t a) { return columns.slope(at(a)); })
             .gap;
+    };
+    const auto size_here = [&] {
+        double size = 0.0;
+        for (std::size_t a = 0; a < k && settling.is_asked(); ++a)
+            size = std::max(size, std::abs(beta[a]) * std::sqrt(squares[a] + terms.l2[a]));
+        return size;
     };
     double gap = std::numeric_limits<double>::infinity();
     for (std::size_t sweep = 1; sweep <= max_sweeps; ++sweep) {
@@ -133,11 +142,13 @@ Progress descend(Columns &columns, At at, std::size_t k, const double *squares, 
             [&](std::size_t, double from, double to, double curvature) {
                 largest = std::max(largest, std::abs(to - from) * std::sqrt(curvature));
             });
-        const bool stuck = largest <= floor;
-        if (stuck || sweep == 1 || sweep % SWEEPS_PER_GAP == 0 || sweep == max_sweeps) {
-            gap = gap_here();
-            if (stuck || gap <= tolerance || sweep == max_sweeps)
-                return {sweep, gap, stuck};
+        const bool stuck = largest <= floor, last = stuck || sweep == max_sweeps;
+        if (last || sweep == 1 || sweep % SWEEPS_PER_GAP == 0) {
+            if (last || settling.holds(largest, size_here())) {
+                gap = gap_here();
+                if (last || gap <= tolerance)
+                    return {sweep, gap, stuck};
+            }
         }
         extrapolation.after_sweep(columns, beta, terms);
     }

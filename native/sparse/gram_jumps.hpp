@@ -54,6 +54,15 @@ class GramJumps {
             .gap;
     }
 
+    bool settled(Settling settling) const {
+        if (!settling.is_asked())
+            return true;
+        const Move next = next_move(
+            beta, terms, k, [this](std::size_t j) { return gram[j * stride + j]; },
+            [this](std::size_t j) { return slopes[j]; });
+        return settling.holds(next.largest, next.size);
+    }
+
     // ½‖y − Xβ‖² and the penalty.
     double risk() const {
         return 0.5 * yy + value([this](std::size_t j) { return beta[j]; },

@@ -7,8 +7,9 @@
 // coordinate descent find the next active set.
 //
 // Invariant: slopes = c − Gβ. One thread visits the columns in the given order, so the order of
-// sums is fixed. A penalty is done when its duality gap is within the tolerance. The path ends at
-// the first penalty that takes too many steps, and the number of penalties done is returned.
+// sums is fixed. A penalty is done when its duality gap is within the tolerance and its coefficients
+// have settled (lasso_gap.hpp). The path ends at the first penalty that takes too many steps, and
+// the number of penalties done is returned.
 
 #include <algorithm>
 #include <vector>
@@ -30,11 +31,12 @@ struct Steps {
 
 // Minimise at one penalty.
 Steps solve(GramJumps &point, GramSlopes columns, SameTerms terms, double *beta,
-            const ActiveSet &active, double tolerance, std::size_t most, bool once) {
+            const ActiveSet &active, double tolerance, Settling settling, std::size_t most,
+            bool once) {
     point.refresh();
     std::size_t steps = 0, joining = 0; // the active set first follows its own penalty
     double gap = point.gap();
-    for (; once || !(gap <= tolerance); once = false) {
+    for (; once || !(gap <= tolerance && point.settled(settling)); once = false) {
         if (steps >= most)
             return {most + 1, gap};
         ++steps;
@@ -51,9 +53,9 @@ Steps solve(GramJumps &point, GramSlopes columns, SameTerms terms, double *beta,
 // `once`: at least one step, even from a start that is within the tolerance.
 std::size_t gram_path(Matrix<const double> gram, Vector<const double> start, double yy,
                       Vector<const double> l1, Vector<const double> l2, double lower,
-                      Vector<const double> first, double tolerance, std::size_t most_steps,
-                      bool once, Matrix<double> betas, Vector<double> values, Vector<double> gaps,
-                      Vector<std::int64_t> steps) {
+                      Vector<const double> first, double tolerance, double floor,
+                      std::size_t most_steps, double share, bool once, Matrix<double> betas,
+                      Vector<double> values, Vector<double> gaps, Vector<std::int64_t> steps) {
     const std::size_t k = start.shape(0), count = l1.shape(0);
     require(gram.shape(0) == k && gram.shape(1) == k, "gram must be square, of the size of start");
     require(first.shape(0) == k, "first must have the size of start");
@@ -77,7 +79,8 @@ std::size_t gram_path(Matrix<const double> gram, Vector<const double> start, dou
         std::fill(l1s.begin(), l1s.end(), absolute[at]);
         std::fill(l2s.begin(), l2s.end(), square[at]);
         const Steps found = solve(point, columns, {absolute[at], square[at], lower}, beta.data(),
-                                  active, tolerance, most_steps, once);
+                                  active, tolerance, {share, ROUNDING_OF_MOVES * floor},
+                                  most_steps, once);
         gap[at] = found.gap;
         if (found.count > most_steps)
             return at;
@@ -94,7 +97,8 @@ void bind_gram_path(nb::module_ &module) {
     module.def("gram_path", &gram_path, nb::arg("gram").noconvert(), nb::arg("start").noconvert(),
                nb::arg("yy"), nb::arg("l1").noconvert(), nb::arg("l2").noconvert(),
                nb::arg("lower"), nb::arg("first").noconvert(), nb::arg("tolerance"),
-               nb::arg("most_steps"), nb::arg("once"), nb::arg("betas").noconvert(),
+               nb::arg("floor"), nb::arg("most_steps"), nb::arg("share"), nb::arg("once"),
+               nb::arg("betas").noconvert(),
                nb::arg("values").noconvert(), nb::arg("gaps").noconvert(),
                nb::arg("steps").noconvert());
 }

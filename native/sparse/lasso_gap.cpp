@@ -65,6 +65,23 @@ void lasso_room(Vector<const double> beta, Vector<const double> slopes, Vector<c
     }
 }
 
+// The largest move of a step of coordinate descent and the largest coefficient, both in units of the
+// root of their curvature.
+std::tuple<double, double> lasso_move(Vector<const double> beta, Vector<const double> slopes,
+                                      Vector<const double> slack, Vector<const double> squares,
+                                      Vector<const double> l1, Vector<const double> l2,
+                                      Vector<const double> lower) {
+    const std::size_t k = beta.shape(0);
+    require(slopes.shape(0) == k && squares.shape(0) == k && l1.shape(0) == k &&
+                l2.shape(0) == k && lower.shape(0) == k,
+            "slopes, squares, l1, l2 and lower must have the size of beta");
+    const double *square = squares.data();
+    const Move next = next_move(
+        beta.data(), {l1.data(), l2.data(), lower.data()}, k,
+        [square](std::size_t a) { return square[a]; }, Steepest(slopes, slack, lower));
+    return {next.largest, next.size};
+}
+
 } // namespace
 
 void bind_lasso_gap(nb::module_ &module) {
@@ -73,6 +90,8 @@ void bind_lasso_gap(nb::module_ &module) {
     module.def("lasso_room", &lasso_room, nb::arg("beta"), nb::arg("slopes"), nb::arg("slack"),
                nb::arg("squares"), nb::arg("l1"), nb::arg("l2"), nb::arg("lower"), nb::arg("scale"),
                nb::arg("out").noconvert());
+    module.def("lasso_move", &lasso_move, nb::arg("beta"), nb::arg("slopes"), nb::arg("slack"),
+               nb::arg("squares"), nb::arg("l1"), nb::arg("l2"), nb::arg("lower"));
 }
 
 } // namespace thetahat

@@ -69,4 +69,38 @@ Gap duality_gap(const double *beta, Terms terms, std::size_t k, double rr, doubl
     return found;
 }
 
+// When the coefficients are accurate themselves, not only F: one step of coordinate descent would
+// move none of them by more than `share` of the largest, both in units of √curvature so that the
+// scale of a column does not matter. An infinite share asks for nothing.
+struct Settling {
+    double share;
+    double rounding; // moves up to this are rounding errors of the slopes
+
+    bool is_asked() const { return !std::isinf(share); }
+    bool holds(double move, double size) const {
+        return !is_asked() || move <= std::max(share * size, rounding);
+    }
+};
+
+inline constexpr double ROUNDING_OF_MOVES = 1e3; // in units of the smallest move of a sweep
+
+struct Move {
+    double largest, size; // of the moves, and of the coefficients
+};
+
+template <typename Square, typename Slope>
+Move next_move(const double *beta, Terms terms, std::size_t k, Square square, Slope slope) {
+    Move found{0.0, 0.0};
+    for (std::size_t a = 0; a < k; ++a) {
+        const double own = square(a), curvature = own + terms.square(a), c = slope(a);
+        if (!(own > 0.0) || (beta[a] == 0.0 && std::abs(c) <= terms.l1[a]))
+            continue;
+        const double root = std::sqrt(curvature);
+        const double to = terms.best(a, own * beta[a] + c, curvature);
+        found.largest = std::max(found.largest, std::abs(to - beta[a]) * root);
+        found.size = std::max(found.size, std::abs(beta[a]) * root);
+    }
+    return found;
+}
+
 } // namespace thetahat

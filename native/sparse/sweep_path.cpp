@@ -8,9 +8,9 @@
 // than l1). For small data that fit in the cache this is faster than keeping working sets.
 //
 // Invariant: r = y − Xβ, computed again at each penalty. One thread visits the columns in the given
-// order, so the order of sums is fixed. A penalty is done when its gap is within the tolerance. The
-// path ends at the first penalty that takes too many sweeps, or where nothing moves any more, and
-// its number is returned.
+// order, so the order of sums is fixed. A penalty is done when its gap is within the tolerance and
+// its coefficients have settled (lasso_gap.hpp). The path ends at the first penalty whose gap takes
+// too many sweeps, or where nothing moves any more, and its number is returned.
 
 #include <algorithm>
 #include <cmath>
@@ -62,20 +62,22 @@ class Sweeps {
 
     // Minimise at one penalty; `before` is the l1 for which the slopes were optimal.
     Reached solve(const double *l1, const double *l2, const double *before, double tolerance,
-                  double floor, std::size_t most, bool once) {
+                  double floor, std::size_t most, double share, bool once) {
         const Terms terms{l1, l2, lower};
+        const Settling settling{share, ROUNDING_OF_MOVES * floor};
         refresh();
         std::size_t sweeps = 0;
         for (bool stuck = false;; before = l1) {
             const Gap here = pass(terms);
-            const bool done = here.gap <= tolerance && (sweeps > 0 || !once);
-            if (done || stuck || sweeps >= most)
+            const bool close = here.gap <= tolerance && (sweeps > 0 || !once);
+            if ((close && settled(terms, settling)) || stuck || sweeps >= most)
                 return {sweeps, here.gap, 0.5 * columns.squared() + here.penalty};
             choose(terms, before);
             const auto [taken, gap, rests] = descend(
                 columns, [this](std::size_t a) { return which[a]; }, which.size(), part[0].data(),
                 {part[1].data(), part[2].data(), part[3].data()}, part[4].data(),
-                inner_share * tolerance, floor, std::min(sweeps_per_pass, most - sweeps));
+                inner_share * tolerance, floor, std::min(sweeps_per_pass, most - sweeps),
+                close ? share : std::numeric_limits<double>::infinity());
             for (std::size_t a = 0; a < which.size(); ++a)
                 beta[which[a]] = part[4][a];
             sweeps += taken;
@@ -96,6 +98,13 @@ class Sweeps {
             slopes[j] = squares[j] > 0.0 ? columns.slope(j) : 0.0;
         return duality_gap(beta.data(), terms, d, columns.squared(), columns.with_target(nullptr),
                            [this](std::size_t j) { return slopes[j]; });
+    }
+
+    bool settled(Terms terms, Settling settling) const {
+        const Move next = next_move(
+            beta.data(), terms, d, [this](std::size_t j) { return squares[j]; },
+            [this](std::size_t j) { return slopes[j]; });
+        return settling.holds(next.largest, next.size);
     }
 
     void choose(Terms terms, const double *before) {
@@ -128,7 +137,7 @@ class Sweeps {
 std::size_t sweep_path(Matrix<const double> x, Vector<const double> y, Vector<const double> squares,
                        Matrix<const double> l1, Matrix<const double> l2, Vector<const double> lower,
                        Vector<const double> first, double tolerance, double floor,
-                       std::size_t most_sweeps, bool once, Matrix<double> betas,
+                       std::size_t most_sweeps, double share, bool once, Matrix<double> betas,
                        Vector<double> values, Vector<double> gaps, Vector<std::int64_t> sweeps) {
     const std::size_t d = x.shape(0), n = x.shape(1), count = l1.shape(0);
     require(y.shape(0) == n, "y must have one entry per row");
@@ -149,7 +158,7 @@ std::size_t sweep_path(Matrix<const double> x, Vector<const double> y, Vector<co
     for (std::size_t at = 0; at < count; ++at) {
         const double *here = absolute + at * d, *before = at > 0 ? here - d : here;
         const Reached found =
-            path.solve(here, square + at * d, before, tolerance, floor, most_sweeps, once);
+            path.solve(here, square + at * d, before, tolerance, floor, most_sweeps, share, once);
         std::copy_n(path.coefficients().data(), d, out + at * d);
         taken[at] = static_cast<std::int64_t>(found.sweeps);
         value[at] = found.value;
@@ -166,7 +175,7 @@ void bind_sweep_path(nb::module_ &module) {
     module.def("sweep_path", &sweep_path, nb::arg("x").noconvert(), nb::arg("y").noconvert(),
                nb::arg("squares").noconvert(), nb::arg("l1").noconvert(), nb::arg("l2").noconvert(),
                nb::arg("lower").noconvert(), nb::arg("first").noconvert(), nb::arg("tolerance"),
-               nb::arg("floor"), nb::arg("most_sweeps"), nb::arg("once"),
+               nb::arg("floor"), nb::arg("most_sweeps"), nb::arg("share"), nb::arg("once"),
                nb::arg("betas").noconvert(), nb::arg("values").noconvert(),
                nb::arg("gaps").noconvert(), nb::arg("sweeps").noconvert());
 }

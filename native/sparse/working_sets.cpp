@@ -85,7 +85,7 @@ Progress descend_sparse(Vector<const T> data, Vector<const Index> indices,
                         Vector<const double> squares, Vector<const double> l1,
                         Vector<const double> l2, Vector<const double> lower, Vector<double> beta,
                         Vector<double> residual, double tolerance, double floor,
-                        std::size_t max_sweeps) {
+                        std::size_t max_sweeps, double share) {
     const std::size_t n = y.shape(0), d = mean.shape(0), k = working.shape(0);
     require(residual.shape(0) == n + 1, "residual must have one entry more than there are rows");
     require(indptr.shape(0) == d + 1, "indptr must have one entry more than there are columns");
@@ -109,16 +109,17 @@ Progress descend_sparse(Vector<const T> data, Vector<const Index> indices,
     return descend(
         columns, [which](std::size_t a) { return static_cast<std::size_t>(which[a]); }, k,
         squares.data(), {l1.data(), l2.data(), lower.data()}, beta.data(), tolerance, floor,
-        max_sweeps);
+        max_sweeps, share);
 }
 
+constexpr double ANY_MOVE = std::numeric_limits<double>::infinity();
 constexpr std::size_t most_jumps = 20, few_columns = 100; // in a row; with few columns one
 constexpr std::size_t sweeps_per_jump = 5, sweeps_without_jumps = 100;
 constexpr std::size_t fewer = 4; // divides the number of joining columns after a failed jump
 
 // Jump as long as F decreases; the number of jumps and the gap after them.
 std::pair<std::size_t, double> jumps(GramJumps &point, std::size_t k, double tolerance,
-                                     std::size_t most) {
+                                     Settling settling, std::size_t most) {
     std::size_t taken = 0, joining = 0; // the active set first follows its own terms
     double gap = std::numeric_limits<double>::infinity();
     for (std::size_t left = k > few_columns ? most_jumps : 1; left > 0;) {
@@ -126,7 +127,7 @@ std::pair<std::size_t, double> jumps(GramJumps &point, std::size_t k, double tol
         left -= falls || joining > 0;
         if (falls) {
             gap = point.gap();
-            if (++taken >= most || gap <= tolerance)
+            if (++taken >= most || (gap <= tolerance && point.settled(settling)))
                 break;
             joining = point.exchanged() ? 0 : point.most_to_join();
         } else if (joining == 0) // the active set was optimal without the others
@@ -143,7 +144,7 @@ std::pair<std::size_t, double> jumps(GramJumps &point, std::size_t k, double tol
 Progress descend_gram(Matrix<const double> gram, Vector<const double> start, double yy,
                       Vector<const double> l1, Vector<const double> l2, Vector<const double> lower,
                       Vector<double> beta, Vector<double> slopes, ActiveSet &active,
-                      double tolerance, double floor, std::size_t max_sweeps) {
+                      double tolerance, double floor, std::size_t max_sweeps, double share) {
     const std::size_t k = beta.shape(0), stride = gram.shape(1);
     require(gram.shape(0) >= k && stride >= k, "gram must be at least as large as beta");
     require(start.shape(0) == k && slopes.shape(0) == k,
@@ -153,6 +154,7 @@ Progress descend_gram(Matrix<const double> gram, Vector<const double> start, dou
     for (const std::size_t j : active.members())
         require(j < k, "the active set has columns that beta lacks");
     const Terms terms{l1.data(), l2.data(), lower.data()};
+    const Settling settling{share, ROUNDING_OF_MOVES * floor};
     nb::gil_scoped_release unlocked;
     std::vector<double> squares(k);
     for (std::size_t a = 0; a < k; ++a)
@@ -164,9 +166,9 @@ Progress descend_gram(Matrix<const double> gram, Vector<const double> start, dou
     for (std::size_t used = 0;;) {
         std::size_t most = sweeps_per_jump;
         if (point.in_use() > 0) { // otherwise sweeps find a first active set
-            const auto [taken, gap] = jumps(point, k, tolerance, max_sweeps - used);
+            const auto [taken, gap] = jumps(point, k, tolerance, settling, max_sweeps - used);
             used += taken;
-            if (gap <= tolerance || used >= max_sweeps) {
+            if ((gap <= tolerance && point.settled(settling)) || used >= max_sweeps) {
                 point.refresh();
                 return {used, gap, false};
             }
@@ -174,10 +176,10 @@ Progress descend_gram(Matrix<const double> gram, Vector<const double> start, dou
         }
         const auto [sweeps, gap, stuck] = descend(
             columns, [](std::size_t a) { return a; }, k, squares.data(), terms, beta.data(),
-            tolerance, floor, std::min(most, max_sweeps - used));
+            tolerance, floor, std::min(most, max_sweeps - used), share);
         used += sweeps;
         point.refresh();
-        if (gap <= tolerance || stuck || used >= max_sweeps)
+        if ((gap <= tolerance && point.settled(settling)) || stuck || used >= max_sweeps)
             return {used, gap, stuck};
     }
 }
@@ -188,7 +190,7 @@ template <typename T, typename Index> void bind_sparse(nb::module_ &module) {
                nb::arg("total"), nb::arg("y"), nb::arg("working"), nb::arg("squares"),
                nb::arg("l1"), nb::arg("l2"), nb::arg("lower"), nb::arg("beta").noconvert(),
                nb::arg("residual").noconvert(), nb::arg("tolerance"), nb::arg("floor"),
-               nb::arg("max_sweeps"));
+               nb::arg("max_sweeps"), nb::arg("share") = ANY_MOVE);
 }
 
 } // namespace
@@ -204,7 +206,8 @@ void bind_working_sets(nb::module_ &module) {
     module.def("descend_gram", &descend_gram, nb::arg("gram").noconvert(), nb::arg("start"),
                nb::arg("yy"), nb::arg("l1"), nb::arg("l2"), nb::arg("lower"),
                nb::arg("beta").noconvert(), nb::arg("slopes").noconvert(), nb::arg("active"),
-               nb::arg("tolerance"), nb::arg("floor"), nb::arg("max_sweeps"));
+               nb::arg("tolerance"), nb::arg("floor"), nb::arg("max_sweeps"),
+               nb::arg("share") = ANY_MOVE);
 }
 
 } // namespace thetahat

@@ -7,6 +7,7 @@ import sklearn.linear_model
 from sklearn.model_selection import GroupKFold
 
 import thetahat as th
+from thetahat.foundation.errors import ParameterError
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((60, 4))
@@ -35,3 +36,21 @@ def test_groups_without_routing_are_refused(name):
         match=r"groups can only be passed on to the splitter.*enable_metadata",
     ):
         getattr(th, name)(cv=GroupKFold(3)).fit(X, y, groups=GROUPS)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        th.RidgeCV(cv=[]),
+        th.RidgeClassifierCV(cv=[]),
+        th.LassoCV(cv=[]),
+        th.LogisticRegressionCV(cv=[], use_legacy_attributes=False),
+        th.OrthogonalMatchingPursuitCV(cv=[]),
+        th.BestSubset(criterion="cv", cv=[]),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_no_folds_are_refused(model):
+    rows = np.random.default_rng(0).standard_normal((30, 3))
+    with pytest.raises(ParameterError, match=r"cv=\[\] gives no folds"):
+        model.fit(rows, (rows[:, 0] > 0).astype(float))

@@ -382,6 +382,8 @@ def test_lasso_gap_and_room(nonnegative, l2):
             given = beta, slopes, slack, squares, *terms, 0.7
             _native.lasso_room(*given, room)
             np.testing.assert_allclose(room, twin.lasso_room(*given), rtol=1e-12)
+            found, expected = _native.lasso_move(*given[:-1]), twin.lasso_move(*given[:-1])
+            np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("nonnegative", [False, True])

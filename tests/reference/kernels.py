@@ -291,6 +291,16 @@ def lasso_room(beta, slopes, slack, squares, l1, l2, lower, scale):
     return np.where(length > 0, (l1 - scale * size) / np.where(length > 0, length, 1), np.inf)
 
 
+def lasso_move(beta, slopes, slack, squares, l1, l2, lower):
+    """The largest move of a step of coordinate descent, and the largest coefficient."""
+    used = squares > 0
+    curvature = np.where(used, squares + l2, 1.0)
+    pull = squares * beta + _steepest(slopes, slack, lower)
+    to = np.maximum(np.sign(pull) * np.maximum(np.abs(pull) - l1, 0) / curvature, lower)
+    scale = np.where(used, np.sqrt(curvature), 0.0)
+    return (np.abs(to - beta) * scale).max(initial=0), (np.abs(beta) * scale).max(initial=0)
+
+
 def lasso_gap(beta, slopes, slack, l1, l2, lower, rr, yr):
     """The smaller of two duality gaps, the scaled one alone and its scale; and F."""
     nonnegative, slopes = lower == 0, _steepest(slopes, slack, lower)

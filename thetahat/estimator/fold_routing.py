@@ -63,7 +63,10 @@ def splits_of(
     """The (train, test) rows of every fold; raises a `ParameterError` if `cv` gives none."""
     try:
         splitter = check_cv(cv, y, classifier=classifier)
-        return [(train, test) for train, test in splitter.split(X, y, **for_folds)]
+        folds = [(train, test) for train, test in splitter.split(X, y, **for_folds)]
+        if not folds:
+            raise ValueError("it is empty")
+        return folds
     except (ValueError, TypeError, OverflowError) as failure:
         raise ParameterError(
             f"{who}: cv={cv!r:.80} gives no folds ({failure}). Use a number of folds between 2 and "

@@ -49,7 +49,20 @@ def framed(manifest: dict[str, Any], arrays: Sequence[Array]) -> bytes:
         "manifest": text,
         "digest": digest(text, [tensors[str(place)] for place in range(len(tensors))]),
     }
-    return bytes(save(tensors, metadata))
+    return _with_header_order(save(tensors, metadata), metadata)
+
+
+def _with_header_order(content: bytes, metadata: dict[str, str]) -> bytes:
+    """The same file with its metadata in the given order, so that equal models give equal bytes.
+
+    safetensors writes the metadata in an order that differs from call to call.
+    """
+    (length,) = struct.unpack("<Q", content[:8])
+    header = json.loads(content[8 : 8 + length])
+    header["__metadata__"] = metadata
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)  # arrays begin at a multiple of 8
+    return b"".join([struct.pack("<Q", len(text)), text, memoryview(content)[8 + length :]])
 
 
 @dataclass

@@ -32,6 +32,7 @@ class Decoder:
         self.kinds: set[type] = set()
         """The classes of the objects that were made."""
         self.uses_given_functions = False
+        self._records: dict[tuple[int, str, np.dtype[Any]], Array] = {}
 
     def decode(self, plain: Plain) -> Any:
         """The value represented by `plain`."""
@@ -57,7 +58,8 @@ class Decoder:
         array = self._arrays[place, order]
         if "record" in plain:
             layout = np.dtype([(str(name), _number_type(kind)) for name, kind in plain["record"]])
-            return array.reshape(-1).view(layout)
+            # One object for all references, so that the loaded model is saved as it was.
+            return self._records.setdefault((place, order, layout), array.reshape(-1).view(layout))
         return array
 
     def _read_codes(self, plain: Plain) -> Array:

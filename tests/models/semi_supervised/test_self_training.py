@@ -110,3 +110,11 @@ def test_progress_is_printed_when_asked_for(capsys):
 def test_refusals_name_the_rule_and_the_remedy(options, y, message):
     with pytest.raises(ValueError, match=message):
         th.SelfTrainingClassifier(**options).fit(X, y)
+
+
+def test_data_for_which_self_training_does_nothing_are_reported():
+    X, y = [[-3.0], [-2.0], [2.0], [3.0]], [0, -1, -1, 1]
+    with pytest.warns(UserWarning, match=r"k_best is larger .*\(5 > 2\)"):
+        th.SelfTrainingClassifier(criterion="k_best", k_best=5).fit(X, y)
+    with pytest.warns(UserWarning, match="no unlabeled samples"):
+        th.SelfTrainingClassifier().fit(X, [0, 0, 1, 1])

@@ -35,7 +35,9 @@ def walk(
         lower,
         first,
         tolerance * yy,
+        0.0,
         most,
+        np.inf,
         once,
         betas,
         values,
@@ -119,8 +121,9 @@ def test_sizes_are_checked():
 
     def call(gram, first, l2, betas):
         _native.gram_path(
-            gram, two, 1.0, one, l2, 0.0, first, 1.0, 5, False, betas, one.copy(), one.copy(), whole
-        )
+            gram, two, 1.0, one, l2, 0.0, first, 1.0, 0.0, 5, np.inf, False, betas, one.copy(),
+            one.copy(), whole,
+        )  # fmt: skip
 
     for wrong, rule in (
         ({"gram": np.eye(3)}, "gram must be square"),

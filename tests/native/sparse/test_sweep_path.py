@@ -31,8 +31,8 @@ def walk(
     solved = _native.sweep_path(
         np.ascontiguousarray(X.T), y, (X * X).sum(axis=0) if squares is None else squares,
         np.outer(l1, each), np.outer(l2, each), lower * each,
-        np.zeros(d) if first is None else first, tolerance * float(y @ y), floor, most, once,
-        betas, values, gaps, sweeps,
+        np.zeros(d) if first is None else first, tolerance * float(y @ y), floor, most, np.inf,
+        once, betas, values, gaps, sweeps,
     )  # fmt: skip
     return solved, betas, values, gaps, sweeps
 
@@ -72,7 +72,7 @@ def test_terms_belong_to_their_columns():
     betas, one = np.empty((1, 4)), np.empty((2, 1))
     solved = _native.sweep_path(
         np.ascontiguousarray(X.T), y, (X * X).sum(axis=0), l1, l2, lower, np.zeros(4), 1e-12, 0.0,
-        5000, False, betas, *one, np.zeros(1, dtype=np.int64),
+        5000, np.inf, False, betas, *one, np.zeros(1, dtype=np.int64),
     )  # fmt: skip
     expected = np.zeros(4)
     twin.descend_gram(X.T @ X, X.T @ y, l1[0], l2[0], lower, expected, 500)
@@ -141,7 +141,7 @@ def test_sizes_are_checked():
 
     def call(y, squares, l1, l2, betas, values):
         _native.sweep_path(
-            x, y, squares, l1, l2, two, two, 1.0, 0.0, 5, False, betas, values, one.copy(),
+            x, y, squares, l1, l2, two, two, 1.0, 0.0, 5, np.inf, False, betas, values, one.copy(),
             np.ones(1, dtype=np.int64),
         )  # fmt: skip
 

@@ -35,6 +35,8 @@ class State:
     memory: dict[str, Any] = field(default_factory=dict)
     stalled: bool = False
     """True if the method cannot make another step."""
+    settled: bool = True
+    """False while further steps would change θ by more than it may, however small the gap."""
 
 
 class Method(Part, ABC):
@@ -127,7 +129,9 @@ class Monitor:
         verdict = self.watch(self.steps, state.theta, state.value)
         if self.outcome is not None:
             return
-        if verdict is Verdict.OUT_OF_TIME:
+        if state.gap <= self.tolerance and self.steps >= self.max_steps:
+            self.outcome = Outcome.CONVERGED
+        elif verdict is Verdict.OUT_OF_TIME:
             self.outcome = Outcome.OUT_OF_TIME
         elif verdict is Verdict.STOPPED:
             self.outcome = Outcome.INTERRUPTED
@@ -146,7 +150,7 @@ class Monitor:
             self.best, self._first = state, state.value
         if state.value <= self.best.value:
             self.best = state
-        if state.gap <= self.tolerance:
+        if state.gap <= self.tolerance and (state.settled or state.stalled):
             best = self.best.value
             slack = 1e-6 * abs(self._first - best) + 1e-12 * abs(best)  # for rounding
             if state.value <= best + slack:

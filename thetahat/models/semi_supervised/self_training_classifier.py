@@ -167,6 +167,7 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
             InMemory, self._open(X, None, sample_weight, supervised=False, check_finite=False)
         )
         labels, known = self._partial_labels(source.y if y is None else y, source.n_rows)
+        self._warn_of_few_unlabelled(int(np.count_nonzero(~known)))
 
         def learn(rows: Array, given: Array) -> Any:
             extra = {} if source.weight is None else {"sample_weight": source.weight[rows]}
@@ -243,6 +244,21 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
         if labels.dtype.kind == "O" and checked.dtype.kind in "ib":
             labels = labels.astype(checked.dtype)
         return labels, known
+
+    def _warn_of_few_unlabelled(self, unlabelled: int) -> None:
+        if not unlabelled:
+            warn(
+                "SelfTrainingClassifier: y contains no unlabeled samples, so the base estimator is "
+                "fitted once, to all rows. Mark unlabelled rows by −1.",
+                UserWarning,
+            )
+        elif self.criterion == "k_best" and self.k_best > unlabelled:
+            warn(
+                f"SelfTrainingClassifier: k_best is larger than the number of unlabelled rows "
+                f"({self.k_best} > {unlabelled}), so the first iteration labels all of them. "
+                "Reduce k_best.",
+                UserWarning,
+            )
 
     def _choose(self, surest: Array) -> Array:
         """Unlabelled rows to accept, given their largest probabilities."""

@@ -55,11 +55,13 @@ def compiled_path(
     lower = np.full(design.n_columns, 0.0 if positive else -np.inf)
     beta = np.ascontiguousarray(beta)
     if isinstance(design, GramDesign):
-        limits = limits_of(problem, tolerance, min(max_iter, MOST_STEPS))
+        limits = limits_of(problem, tolerance, min(max_iter, MOST_STEPS), settles=True)
         found = _on_gram(design, l1, l2, lower, beta, limits, once)
     else:
         assert isinstance(design, DenseDesign)
-        limits = limits_of(problem, tolerance, min(max_iter, FIRST_SWEEPS), over_all=True)
+        limits = limits_of(
+            problem, tolerance, min(max_iter, FIRST_SWEEPS), over_all=True, settles=True
+        )
         each = np.ones(design.n_columns)
         found = design.sweep(np.outer(l1, each), np.outer(l2, each), lower, beta, limits, once)
     for at in range(found.solved):
@@ -81,6 +83,6 @@ def _on_gram(
     found = Swept.room(len(l1), len(beta))
     solved = _native.gram_path(
         design.gram, design.start, design.target_squared, l1, l2, float(lower[0]), beta,
-        limits.tolerance, limits.sweeps, once, *found[1:],
+        *limits, once, *found[1:],
     )  # fmt: skip
     return found._replace(solved=solved)

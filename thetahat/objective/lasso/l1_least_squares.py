@@ -164,6 +164,9 @@ class L1Rows:
                 "Give X.T @ X of the columns that are fitted, or precompute=True."
             )
         expected = design.squares
+        per_row = self.total / len(design.y)
+        if np.allclose(np.diagonal(gram) * per_row, expected, rtol=1e-4, atol=0.0):
+            gram = gram * per_row  # made with weights whose mean is 1, as in scikit-learn
         wrong = np.abs(np.diagonal(gram) - expected) > 1e-4 * np.maximum(expected, 1e-300)
         asymmetric = not np.allclose(gram, gram.T, rtol=1e-6)
         if wrong.any() or asymmetric:
@@ -172,8 +175,8 @@ class L1Rows:
                 "precompute did not pass validation: "
                 + ("it is not symmetric" if asymmetric else f"entry ({where}, {where}) is "
                    f"{gram[where, where]:.6g}, and the columns give {expected[where]:.6g}")
-                + ". Give the (weighted) Gram matrix of X, its columns centred when an intercept "
-                "is fitted, or precompute=True."
+                + ". Give the Gram matrix of X, under the row weights (as they are, or divided by "
+                "their mean), its columns centred when an intercept is fitted; or precompute=True."
             )  # fmt: skip
         starts = []
         for k in range(self.n_targets):

@@ -200,3 +200,14 @@ def test_bad_input():
         th.StackingRegressor(REGRESSORS).fit(X, np.where(np.arange(N) == 3, np.nan, Y))
     with pytest.raises(NotFittedError):
         th.StackingRegressor(REGRESSORS).predict(X)
+
+
+@pytest.mark.parametrize("method", ["auto", "decision_function", "predict"])
+def test_folds_that_lack_classes(method):
+    """A member that saw two of three classes gives one score; the others have three columns."""
+    random = np.random.default_rng(0)
+    rows, labels = random.standard_normal((60, 4)), np.repeat(["a", "b", "c"], 20)
+    members = [("ridge", th.RidgeClassifier()), ("svc", th.LinearSVC())]
+    folds = KFold(3)  # each lacks one class in its training rows
+    model = th.StackingClassifier(members, cv=folds, stack_method=method).fit(rows, labels)
+    assert model.predict_proba(rows).shape == (60, 3)

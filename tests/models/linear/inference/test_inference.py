@@ -214,9 +214,7 @@ def test_exact_and_constant_targets_have_a_summary():
 
 
 def test_levels_are_numbers():
-    with pytest.raises(
-        th.errors.ParameterError, match="level='a' must lie strictly between"
-    ):
+    with pytest.raises(th.errors.ParameterError, match="level='a' must lie strictly between"):
         th.LinearRegression().fit(X, Y).summary(level="a")
 
 

@@ -73,9 +73,45 @@ def test_sweeps_over_few_numbers_come_within_the_tolerance(alpha, order, weight,
     exact = th.ElasticNet(alpha, l1_ratio=0.9, positive=positive, **TIGHT).fit(WIDE, WIDE_Y, weight)
     variance = np.average((WIDE_Y - np.average(WIDE_Y, weights=weight)) ** 2, weights=weight)
     assert model.dual_gap_ <= 1e-4 * variance
-    assert model.solution_.value - exact.solution_.value <= model.dual_gap_
+    assert model.solution_.value - exact.solution_.value <= model.dual_gap_ + 1e-12
     assert model.solution_.value >= exact.solution_.value - 1e-10
     assert not positive or (model.coef_ >= 0).all()
+
+
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.5])
+@pytest.mark.parametrize(("n", "d"), [(200, 1000), (6, 24), (400, 800), (500, 40)])
+def test_coefficients_are_accurate_at_the_default_tolerance(n, d, l1_ratio):
+    """A small duality gap alone allowed coefficients that were several per cent off."""
+    random = np.random.default_rng(0)
+    x = random.standard_normal((n, d))
+    y = x[:, :10] @ random.standard_normal(10) + random.standard_normal(n)
+    exact = th.ElasticNet(0.1, l1_ratio=l1_ratio, **TIGHT).fit(x, y).coef_
+    for rows in (x, sp.csc_array(x)):
+        model = th.ElasticNet(0.1, l1_ratio=l1_ratio).fit(rows, y)
+        assert np.linalg.norm(model.coef_ - exact) <= 1e-3 * np.linalg.norm(exact)
+
+
+@pytest.mark.parametrize("name", ["Lasso", "ElasticNet"])
+@pytest.mark.parametrize("weight", [False, True])
+def test_small_problems_are_the_same_dense_and_sparse(name, weight):
+    random = np.random.default_rng(1)
+    x = random.standard_normal((6, 24))
+    y, w = x[:, 0] + random.standard_normal(6), np.arange(1.0, 7.0) if weight else None
+    dense = getattr(th, name)(0.05).fit(x, y, w)
+    sparse = getattr(th, name)(0.05).fit(sp.csc_array(x), y, w)
+    np.testing.assert_allclose(dense.coef_, sparse.coef_, rtol=1e-7, atol=1e-10)
+
+
+def test_a_gram_matrix_of_weights_with_mean_one():
+    """scikit-learn divides row weights by their mean before it forms the Gram matrix."""
+    random = np.random.default_rng(2)
+    x, y, w = random.standard_normal((50, 8)), random.standard_normal(50), random.random(50) + 0.5
+    centred = x - np.average(x, axis=0, weights=w)
+    gram = (centred * w[:, None]).T @ centred
+    expected = th.ElasticNet(0.01).fit(x, y, w).coef_
+    for given in (gram, gram / w.mean()):
+        found = th.ElasticNet(0.01, precompute=given).fit(x, y, w).coef_
+        np.testing.assert_allclose(found, expected, rtol=1e-7)
 
 
 def test_where_sweeps_do_not_arrive_another_way_is_taken():

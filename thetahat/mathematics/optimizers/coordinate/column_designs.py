@@ -38,6 +38,8 @@ COLUMNS_PER_PRODUCT = 256
 """Number of columns of a product that one thread computes at a time."""
 FEW_NUMBERS = 2**18
 """Number of entries of X that fit in a cache: a few sweeps over all of them are cheap."""
+FEW_PRODUCTS = 10_000
+"""Number of entries of a Gram matrix of sparse columns that are cheap for any X."""
 FEWEST_CACHED = 2000
 """Number of columns whose Gram matrix is kept for any number of rows."""
 
@@ -80,12 +82,18 @@ class Design(ABC):
     """Whether a working set always consists of all columns."""
     along_the_path: bool = False
     """Whether it is faster to approach a small penalty through larger ones."""
+    column_length: int = 1
+    """Numbers that the product of two columns takes: their rows, or one of a Gram matrix."""
     is_small: bool = False
     """Whether a few sweeps over all columns are cheaper than choosing among them."""
 
     @property
     def n_columns(self) -> int:
         return len(self.squares)
+
+    def jumps_cheaply(self, count: int) -> bool:
+        """Whether the Gram matrix of so many columns costs no more than a few sweeps."""
+        return count * count * self.column_length <= FEW_NUMBERS
 
     @abstractmethod
     def begin(self, beta: Array, near: Array | None = None) -> ResidualState:
@@ -174,7 +182,7 @@ class DenseDesign(Design):
             noise = rounding * np.sum(weight) * mean * mean
         self.squares[(self.squares <= noise) & np.isfinite(self.squares)] = 0.0
         self._empty_cache()
-        self.is_small = X.size <= FEW_NUMBERS
+        self.is_small, self.column_length = X.size <= FEW_NUMBERS, len(X)
         self._whole: Array | None = None
         """All columns, packed, as soon as sweeps have used them."""
         self._aim(y, np.where(self.squares > 0, start, 0.0))
@@ -198,7 +206,10 @@ class DenseDesign(Design):
         return self.residual_state(near)
 
     def descend(self, beta: Array, working: Array, terms: Terms, limits: Limits) -> Progress:
-        if len(working) > max(2 * len(self.y), FEWEST_CACHED):  # too many for their Gram matrix
+        n, polishes = len(self.y), limits.share < np.inf
+        by_sweeps = self.is_small and polishes and bool(terms.l2.any())
+        by_sweeps = by_sweeps and not self.jumps_cheaply(len(working))
+        if len(working) > (n if by_sweeps else max(2 * n, FEWEST_CACHED)):
             return self.descend_all(beta, terms, limits)
         self._extend_cache(working)
         columns = self._cache.columns
@@ -328,6 +339,7 @@ class SparseDesign(Design):
 
     def __init__(self, X: Matrix, y: Array, mean: Array, root: Array) -> None:
         self.X, self.mean, self.total = X, mean, float(np.sum(root * root))
+        self.column_length = X.shape[0]
         squared = X.data.astype(np.float64) ** 2
         raw = np.add.reduceat(np.append(squared, 0.0), X.indptr[:-1])
         raw = np.where(np.diff(X.indptr) > 0, raw, 0.0)
@@ -357,14 +369,34 @@ class SparseDesign(Design):
     def descend(self, beta: Array, working: Array, terms: Terms, limits: Limits) -> Progress:
         if not np.array_equal(beta, self._beta):
             self._place(beta)
+        if limits.share < np.inf and len(working) ** 2 <= max(FEW_PRODUCTS, len(self.X.data)):
+            return self._descend_on_gram(beta, working, terms, limits)
         part = beta[working]
         progress = _native.descend_sparse(
             self.X.data, self.X.indices, self.X.indptr, self.mean, self.total, self.y, working,
-            self.squares[working], *terms.of(working), part, self._residual, *limits,
+            self.squares[working], *terms.of(working), part, self._residual, limits.tolerance,
+            limits.floor, limits.sweeps, limits.share,
         )  # fmt: skip
         beta[working] = part
         self._beta = beta.copy()
         return Progress(*progress)
+
+    def _descend_on_gram(
+        self, beta: Array, working: Array, terms: Terms, limits: Limits
+    ) -> Progress:
+        columns, mean = self.X[:, working], self.mean[working]
+        gram = (columns.T @ columns).toarray().astype(np.float64, copy=False)
+        gram -= self.total * np.outer(mean, mean)
+        empty = self.squares[working] == 0
+        gram[empty], gram[:, empty] = 0.0, 0.0
+        part, active = beta[working], _native.ActiveSet(len(self.y))
+        progress, _ = descend_on_gram(
+            np.ascontiguousarray(gram), self.start[working], self.target_squared,
+            terms.of(working), part, limits, active,
+        )  # fmt: skip
+        beta[working] = part
+        self._place(beta)
+        return progress
 
     def residual_state(self, near: Array | None = None) -> ResidualState:
         rest, shift = self._residual[:-1], float(self._residual[-1])

@@ -19,6 +19,9 @@ import numpy as np
 from thetahat import _native
 from thetahat.foundation.types import Array
 
+POLISHED = 1e-3
+"""Share of the largest allowed move that jumps aim at, because one more jump costs little."""
+
 
 class Terms(NamedTuple):
     """l1, l2 and the lower bound (0 or −∞) of every column, for sums over the rows."""
@@ -33,11 +36,13 @@ class Terms(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """When a descent ends: the gap, the smallest move, the largest number of sweeps."""
+    """When a descent ends: the gap, the smallest move, the largest number of sweeps, and the share
+    of the largest coefficient that a sweep may still move another; infinite for any move."""
 
     tolerance: float
     floor: float
     sweeps: int
+    share: float = np.inf
 
 
 class Progress(NamedTuple):
@@ -64,7 +69,9 @@ def descend_on_gram(
     and the final slopes c − Gβ. A jump counts as a sweep.
     """
     slopes = np.empty_like(beta)
+    tolerance, floor, sweeps, share = limits
     progress = _native.descend_gram(
-        gram, start, target_squared, *terms, beta, slopes, active, *limits
-    )
+        gram, start, target_squared, *terms, beta, slopes, active, tolerance, floor, sweeps,
+        POLISHED * share,
+    )  # fmt: skip
     return Progress(*progress), slopes

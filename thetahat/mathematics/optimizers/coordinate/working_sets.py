@@ -5,8 +5,9 @@
 Most of the d columns have coefficient 0 at the optimum. So F is minimised over a few of them: the
 active ones and those whose slopes are nearest to their threshold. Then one pass over all columns
 gives the duality gap, permanently removes columns that cannot be active (gap-safe spheres), and
-shows which columns to add next. The run ends when the gap of the whole problem is within the
-tolerance.
+shows which columns to add next. When the gap of the whole problem is within the tolerance, the
+active columns are descended once more, until a sweep would hardly move any coefficient: F is flat
+near its minimum, so a small gap alone allows coefficients that are several per cent off.
 
 Going directly from zero to a small penalty would add more columns than there are rows, and most of
 them would be removed again. Along the path of penalties few columns join at a time and most stay.
@@ -40,6 +41,11 @@ FIRST_SWEEPS, ROUGH = 400, 1e-6
 of ‖y‖² above which sweeps reach a gap quickly."""
 EPSILON = 1e-15
 """Moves below this share of ‖y‖ are rounding errors."""
+LEAST_SHARE, EXACT_SHARE, ROUNDING = 1e-7, 1e-9, 1e-12
+"""How far a sweep may still move a coefficient, relative to the largest one, at least: in general,
+and where jumps are cheap. Moves below the last share of ‖y‖ are rounding errors of the slopes."""
+MOST_POLISHING = 20
+"""Number of working sets after which coefficients count as settled."""
 
 
 @dataclass
@@ -162,24 +168,29 @@ class WorkingSets(Method):
     def run(self, problem: Any, theta: Array, monitor: Monitor) -> None:
         """Run with sweeps as the counted steps; a working set makes as many as it needs."""
         state = self.start(problem, theta)
+        _settle(state, monitor.tolerance)
         monitor.begin(state)
-        quadratic = state.memory["quadratic"]
-        if monitor.goes_on and self.first_sweeps and sweeps_suit(quadratic, monitor.tolerance):
-            self._sweep_first(state, monitor)
-        if monitor.goes_on and quadratic.design.along_the_path:
+        quadratic, far = state.memory["quadratic"], state.gap > monitor.tolerance
+        if monitor.goes_on and far and self.first_sweeps:
+            if sweeps_suit(quadratic, monitor.tolerance):
+                state = self._sweep_first(state, monitor)
+                far = state.gap > monitor.tolerance
+        if monitor.goes_on and far and quadratic.design.along_the_path:
             state = self._along_the_path(state, monitor)
+        polished = 0
         while monitor.goes_on:
+            polished += state.gap <= monitor.tolerance
             state = self._advance(state, monitor.max_steps - monitor.steps, monitor.tolerance)
-            monitor.steps += state.memory["sweeps"] - 1
-            monitor.observe(state)
+            _observe(monitor, state, enough=polished >= MOST_POLISHING)
 
-    def _sweep_first(self, state: State, monitor: Monitor) -> None:
+    def _sweep_first(self, state: State, monitor: Monitor) -> State:
         """Sweep over all columns; if that does not converge, return to the start."""
         most = min(self.first_sweeps, monitor.max_steps)
         swept = self._advance(state, most, monitor.tolerance, over_all=True)
-        if swept.gap <= monitor.tolerance:
-            monitor.steps += swept.memory["sweeps"] - 1
-            monitor.observe(swept)
+        if swept.gap > monitor.tolerance:
+            return state
+        _observe(monitor, swept)
+        return swept
 
     def _along_the_path(self, state: State, monitor: Monitor) -> State:
         """Approach a small penalty through larger ones."""
@@ -189,8 +200,7 @@ class WorkingSets(Method):
             while monitor.goes_on and ahead.gap > monitor.tolerance and not ahead.stalled:
                 ahead = self._advance(ahead, monitor.max_steps - monitor.steps, monitor.tolerance)
                 state = _under(quadratic, ahead)
-                monitor.steps += state.memory["sweeps"] - 1
-                monitor.observe(state)
+                _observe(monitor, state)
         return state
 
     def _advance(
@@ -199,11 +209,15 @@ class WorkingSets(Method):
         memory = state.memory
         quadratic, terms = memory["quadratic"], memory["terms"]
         design, beta = quadratic.design, memory["beta"].copy()
+        polishes = state.gap <= tolerance
         limits = limits_of(quadratic, tolerance, sweeps, over_all)
+        if polishes:
+            limits = limits._replace(share=share_of(quadratic, tolerance, beta))
         if over_all or design.takes_all:
             progress = design.descend_all(beta, terms, limits)
         else:
-            progress = design.descend(beta, self._working_set(memory, beta), terms, limits)
+            working = _violated(memory) if polishes else self._working_set(memory, beta)
+            progress = design.descend(beta, working, terms, limits)
         residual_state = design.residual_state(terms.l1)
         quadratic.remember(beta, residual_state)
         stalled = progress.stuck and progress.sweeps == 1
@@ -256,6 +270,49 @@ def _state(
     return State(quadratic.pack(beta), value / total, gap / total, memory, stalled)
 
 
+def _observe(monitor: Monitor, state: State, enough: bool = False) -> None:
+    """Report a descent, whose sweeps are the counted steps."""
+    if not enough:
+        _settle(state, monitor.tolerance)
+    monitor.steps += state.memory["sweeps"] - 1
+    monitor.observe(state)
+
+
+def _settle(state: State, tolerance: float) -> None:
+    """Find out whether coefficients whose gap is small are accurate themselves."""
+    if state.gap <= tolerance:
+        memory = state.memory
+        design, at = memory["quadratic"].design, memory["residual_state"]
+        move, size = _native.lasso_move(
+            memory["beta"], at.slopes, at.slack, design.squares, *memory["terms"]
+        )
+        least = ROUNDING * design.target_squared**0.5
+        share = share_of(memory["quadratic"], tolerance, memory["beta"])
+        state.settled = move <= max(share * size, least)
+
+
+def share_of(quadratic: L1LeastSquares, tolerance: float, beta: Array | None = None) -> float:
+    """How far a sweep may still move a coefficient, relative to the largest one.
+
+    As far as the gap may be from zero, relative to ‖y‖². Where a jump to the minimum of the active
+    columns costs little, it is always made.
+    """
+    design = quadratic.design
+    if beta is not None and design.jumps_cheaply(int(np.count_nonzero(beta))):
+        return EXACT_SHARE
+    target_squared = design.target_squared
+    relative = tolerance * quadratic.total / target_squared if target_squared > 0 else 0.0
+    return max(relative, LEAST_SHARE)
+
+
+def _violated(memory: dict[str, Any]) -> Array:
+    """The active columns, and those at zero that a sweep would move."""
+    (l1, _, lower), slopes = memory["terms"], memory["residual_state"].slopes
+    steep = np.where(lower == 0, slopes, np.abs(slopes))
+    useful = memory["quadratic"].design.squares > 0
+    return np.flatnonzero((memory["beta"] != 0) | ((steep > l1) & useful))
+
+
 def _larger(quadratic: L1LeastSquares, times: float) -> L1LeastSquares:
     """The same problem with l1 multiplied by `times`."""
     return quadratic.with_terms(quadratic.terms._replace(l1=times * quadratic.terms.l1))
@@ -281,13 +338,18 @@ def sweeps_suit(quadratic: L1LeastSquares, tolerance: float) -> bool:
 
 
 def limits_of(
-    quadratic: L1LeastSquares, tolerance: float, sweeps: int, over_all: bool = False
+    quadratic: L1LeastSquares,
+    tolerance: float,
+    sweeps: int,
+    over_all: bool = False,
+    settles: bool = False,
 ) -> Limits:
     """When a descent over some columns, or all, is accurate enough for the whole problem."""
     return Limits(
         (1.0 if over_all else INNER_SHARE) * tolerance * quadratic.total,
         EPSILON * quadratic.design.target_squared**0.5,
         sweeps,
+        share_of(quadratic, tolerance) if settles else np.inf,
     )
 
 

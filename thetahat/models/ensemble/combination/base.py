@@ -135,6 +135,29 @@ class EnsembleClassifier(Classifier, Ensemble):
         wide[:, seen.astype(np.intp)] = found
         return wide
 
+    def _scores_of_all_classes(self, member: Any, found: Array, *, labels: bool = False) -> Array:
+        """One score per class; a class that a member was not fitted to gets the row's lowest.
+
+        Members that were fitted to all classes keep their scores, which may be one per pair of
+        classes, or one column for two classes.
+        """
+        seen = np.asarray(member.classes_)
+        if labels:
+            seen = LabelEncoding(self.classes_).encode(seen)
+        if len(seen) == len(self.classes_):
+            return found
+        scores = np.stack([-found, found], axis=1) if found.ndim == 1 else found
+        if scores.shape[1] != len(seen):
+            raise CapabilityError(
+                f"{type(self).__name__}: a fold has rows of {len(seen)} of {len(self.classes_)} "
+                f"classes, and the decision_function of a {type(member).__name__} gives "
+                f"{scores.shape[1]} scores for them, not one per class. Use stratified folds, or "
+                "stack_method='predict'."
+            )
+        wide = np.repeat(scores.min(axis=1)[:, None], len(self.classes_), axis=1)
+        wide[:, seen.astype(np.intp)] = scores
+        return wide
+
 
 def require_weighable(member: Any, name: str, who: str) -> None:
     """Raise an error if weights are given for a member that does not support them."""

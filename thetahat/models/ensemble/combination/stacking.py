@@ -191,6 +191,8 @@ class Stacking(TransformerMixin, NamedMembers):
         taught_labels = isinstance(self.cv, str) and self.cv == PREFIT
         if method == "predict_proba":
             return self._of_all_classes(member, found, labels=taught_labels)
+        if method == "decision_function" and hasattr(member, "classes_"):
+            return self._scores_of_all_classes(member, found, labels=taught_labels)
         if method == "predict" and taught_labels and hasattr(member, "classes_"):
             return LabelEncoding(self.classes_).encode(found).astype(np.float64)
         return found

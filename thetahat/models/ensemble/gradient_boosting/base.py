@@ -17,7 +17,7 @@ from thetahat.data.bins import Bins
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.watching import Watched, with_callbacks
 from thetahat.foundation.caller_warning import warn
-from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
@@ -213,7 +213,20 @@ class BaseBoosting(Watched, TreeLearner, ABC):
             random_state=np.random.RandomState(self._seed % (1 << 32)),
             stratify=rows.y if hasattr(self, "classes_") else None,
         )
+        if hasattr(self, "classes_"):
+            self._require_all_classes(rows.y, fitted)
         return rows.take(np.sort(fitted)), rows.take(np.sort(held))
+
+    def _require_all_classes(self, y: Array, fitted: Array) -> None:
+        missing = np.setdiff1d(y, y[fitted])
+        if missing.size:
+            labels = self.classes_[np.maximum(missing, 0).astype(np.intp)]
+            lost = ", ".join(f"{each!r}" for each in labels.tolist())
+            raise DataError(
+                f"{type(self).__name__}: The training data after the early stopping split have no "
+                f"row of class {lost}: validation_fraction={self.validation_fraction!r} holds out "
+                "all of them. Reduce validation_fraction, or add rows of this class."
+            )
 
     def _stopping(self, boosting: Boosting, held: Rows | None) -> Stopping | None:
         if not self.do_early_stopping_:  # decided by all rows, those held out included
@@ -240,10 +253,13 @@ class BaseBoosting(Watched, TreeLearner, ABC):
         outcome, started = Outcome.CONVERGED, time.monotonic()
         step = watch.in_time(Boosting.step)
         trees = cast("list[Tree]", boosting.members)  # a checkpoint is for trees only
+        # A warm start has scored the last model already, and makes at least one more iteration.
+        judged = self._n_scores - 1
         try:
             while boosting.n_rounds < self._n_rounds:
-                if stopping is not None and self._no_better(boosting, raw, stopping):
-                    break
+                if stopping is not None and boosting.n_rounds > judged:
+                    if self._no_better(boosting, raw, stopping):
+                        break
                 made = step(boosting)
                 if every is not None:
                     self._start = every.refit()
@@ -260,7 +276,7 @@ class BaseBoosting(Watched, TreeLearner, ABC):
                     outcome = Outcome.OUT_OF_TIME if timed_out else Outcome.INTERRUPTED
                     break
             else:
-                if stopping is not None:
+                if stopping is not None and boosting.n_rounds > judged:
                     self._no_better(boosting, raw, stopping)
         except KeyboardInterrupt as interrupt:
             interrupt.solution = self._solution(boosting, Outcome.INTERRUPTED)  # type: ignore[attr-defined]
@@ -268,6 +284,11 @@ class BaseBoosting(Watched, TreeLearner, ABC):
                 kept.write(trees, self._seed, self._scores, self._start)
             raise
         return self._solution(boosting, outcome)
+
+    @property
+    def _n_scores(self) -> int:
+        """Number of scores for early stopping that are known, from the initial model on."""
+        return max(len(self._scores.get(name, [])) for name in ("train", "validation"))
 
     def _no_better(self, boosting: Boosting, raw: Array | None, stopping: Stopping) -> bool:
         """Score the current model; return whether the last iterations brought no improvement."""

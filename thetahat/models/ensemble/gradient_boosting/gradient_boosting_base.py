@@ -170,13 +170,19 @@ class BaseGradientBoosting(GradientBoostingParameters, MemberSequence, BaseBoost
     @property
     def oob_improvement_(self) -> Array:
         """Decrease of the loss on the out-of-bag rows in each iteration, with ``subsample`` < 1."""
-        kept = np.reshape(self._scores.get("out of bag", []), (-1, 2))
+        kept = self._out_of_bag_losses()
         return kept[:, 0] - kept[:, 1]
 
     @property
     def oob_scores_(self) -> Array:
         """Loss on the out-of-bag rows after each iteration, with ``subsample`` < 1."""
-        return np.reshape(self._scores.get("out of bag", []), (-1, 2))[:, 1]
+        return self._out_of_bag_losses()[:, 1]
+
+    def _out_of_bag_losses(self) -> Array:
+        """Losses before and after each iteration; zeros for those of a warm start without them."""
+        kept = np.reshape(self._scores.get("out of bag", []), (-1, 2))
+        missing = self.n_estimators_ - len(kept) if len(kept) else 0
+        return np.pad(kept, ((0, max(0, missing)), (0, 0)))
 
     @property
     def oob_score_(self) -> float:
@@ -298,6 +304,7 @@ class BaseGradientBoosting(GradientBoostingParameters, MemberSequence, BaseBoost
         self._scores.setdefault("fitted", []).append(factor * boosting.mean_loss())
         if boosting.out_of_bag_losses is not None:
             losses = self._scores.setdefault("out of bag", [])
+            losses.extend([0.0] * (2 * (boosting.n_rounds - 1) - len(losses)))
             losses.extend(factor * loss for loss in boosting.out_of_bag_losses)
 
 

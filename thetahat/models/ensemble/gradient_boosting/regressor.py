@@ -11,10 +11,11 @@ from sklearn.base import RegressorMixin
 
 from thetahat.data.extremes import require_squares_of_target
 from thetahat.estimator.declaration import with_parameters
-from thetahat.foundation.errors import CapabilityError
+from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses import named
 from thetahat.mathematics.losses.base import Loss, Subdifferentiable
+from thetahat.mathematics.losses.links import Link
 from thetahat.mathematics.losses.targets import check_targets
 from thetahat.models.ensemble.gradient_boosting.base import BaseBoosting
 from thetahat.models.ensemble.gradient_boosting.rounds import Rows
@@ -64,6 +65,12 @@ class BaseBoostingRegressor(RegressorMixin, BaseBoosting):
         rows = self._rows_that_count(source)
         self.loss_ = loss_of_numbers(self._loss(), who)
         check_targets(self.loss_, rows.y, who=who)
+        if self.loss_.link is Link.LOG and not rows.y.any():
+            raise DataError(
+                f"{who}: loss={self.loss!r} requires non-negative y and sum(y) > 0. All "
+                f"{len(rows.y)} targets are 0, and no finite raw prediction f gives exp(f) = 0. "
+                "Add rows with positive targets, or use loss='squared_error'."
+            )
         self.n_trees_per_iteration_ = 1
         return rows
 

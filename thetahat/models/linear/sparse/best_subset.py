@@ -6,12 +6,12 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.moments import Moments, moments
 from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.fold_routing import splits_of
 from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.parameters import LARGEST_FACTOR, at_least, boolean, none, one_of, whole
 from thetahat.estimator.watching import WatchedSolver, with_callbacks
@@ -221,7 +221,7 @@ class BestSubset(WatchedSolver, OneTargetRegressor):
                 "block. Use criterion='bic'."
             )
         errors = []
-        for train, test in check_cv(self.cv, source.y).split(source.X, source.y):
+        for train, test in splits_of(self.cv, source.X, source.y, who="BestSubset"):
             about = self._moments(source.take(train))
             found, _ = search_subsets(about, largest, watch)
             held = source.take(test)

@@ -13,7 +13,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.fold_routing import RoutesToFolds, splits_of
 from thetahat.estimator.parameters import LARGEST_FACTOR, Range, how_many_or_which, more_than, whole
-from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.solution import Outcome
@@ -167,11 +167,6 @@ class L1RegressorCV(RoutesToFolds, L1Solver, PathParameters):
         )
 
     def _require_weight_in_every_fold(self, source: InMemory, folds: Any) -> None:
-        if not folds:
-            raise ParameterError(
-                f"{type(self).__name__}: cv={self.cv!r} gives no folds. Give at least one pair of "
-                "training and test rows."
-            )
         if source.weight is None:
             return
         for number, fold in enumerate(folds):
