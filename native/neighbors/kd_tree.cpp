@@ -109,17 +109,15 @@ class Builder {
         Node &of = tree_.nodes[node];
         const std::size_t d = tree_.d;
         double *bounds = tree_.boxes.data() + 2 * d * node;
-        for (std::size_t j = 0; j < d; ++j) {
-            bounds[2 * j] = std::numeric_limits<double>::infinity();
-            bounds[2 * j + 1] = -std::numeric_limits<double>::infinity();
-        }
+        std::fill(bounds, bounds + d, std::numeric_limits<double>::infinity());
+        std::fill(bounds + d, bounds + 2 * d, -std::numeric_limits<double>::infinity());
         std::int64_t least = no_row_;
         for (std::size_t i = of.begin; i < of.end; ++i) {
             const double *x = rows_ + d * tree_.order[i];
             least = std::min<std::int64_t>(least, tree_.order[i]);
             for (std::size_t j = 0; j < d; ++j) {
-                bounds[2 * j] = std::min(bounds[2 * j], x[j]);
-                bounds[2 * j + 1] = std::max(bounds[2 * j + 1], x[j]);
+                bounds[j] = std::min(bounds[j], x[j]);
+                bounds[d + j] = std::max(bounds[d + j], x[j]);
             }
         }
         of.least = least;
@@ -150,7 +148,7 @@ class Builder {
         double width = -1.0;
         for (std::size_t j = 0; j < tree_.d; ++j)
             // Halves, because the difference of two large numbers may not be finite.
-            if (const double w = 0.5 * bounds[2 * j + 1] - 0.5 * bounds[2 * j]; w > width) {
+            if (const double w = 0.5 * bounds[tree_.d + j] - 0.5 * bounds[j]; w > width) {
                 width = w;
                 widest = j;
             }

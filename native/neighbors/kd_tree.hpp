@@ -30,7 +30,7 @@ struct Construction {
 struct KdTree {
     std::size_t n, d;
     std::vector<Node> nodes{};
-    std::vector<double> boxes{};        // per node: low and high of column 0, of column 1, ...
+    std::vector<double> boxes{};        // per node: the low ends of all columns, then the high ones
     std::vector<std::uint32_t> order{}; // the rows, leaf by leaf
     std::vector<double> points{};       // per group of four rows: column 0, column 1, ...
 

@@ -34,12 +34,29 @@ void scan(const KdTree &tree, const Metric &metric, const double *query, const N
 
 template <int D, typename Metric>
 double to_box(const KdTree &tree, const Metric &metric, const double *query, std::size_t node) {
-    const double *box = tree.box(node);
-    return metric.bound(reduced<D, double>(metric, tree.d, [&](std::size_t j) {
-        const double below = box[2 * j] - query[j], above = query[j] - box[2 * j + 1];
+    const std::size_t d = D > 0 ? D : tree.d;
+    const double *low = tree.box(node), *high = low + d;
+    const auto gap = [&](std::size_t j) {
+        const double below = low[j] - query[j], above = query[j] - high[j];
         const double outside = below > above ? below : above;
         return outside > 0.0 ? outside : 0.0;
-    }));
+    };
+    if constexpr (D > 0)
+        return metric.bound(reduced<D, double>(metric, d, gap));
+    // The four partial sums of `reduced` at once.
+    Double4 part = {};
+    const Double4 zero = {};
+    std::size_t j = 0;
+    for (; j + 4 <= d; j += 4) {
+        const Double4 q = load4(query + j), below = load4(low + j) - q, above = q - load4(high + j);
+        const Double4 outside = below > above ? below : above;
+        part = joined<Metric>(part, metric.term(outside > 0.0 ? outside : zero));
+    }
+    for (std::size_t l = 0; j < d; ++j, ++l)
+        part[l] = joined<Metric>(static_cast<double>(part[l]), metric.term(gap(j)));
+    const double sums[4] = {part[0], part[1], part[2], part[3]};
+    return metric.bound(
+        joined<Metric>(joined<Metric>(sums[0], sums[1]), joined<Metric>(sums[2], sums[3])));
 }
 
 struct Branch {

@@ -34,7 +34,7 @@ class NeighborModel(Estimator):
         How neighbours are found; the result is the same for all of them. "kd_tree" is fast for few
         columns, "brute" compares all rows by matrix products. "ball_tree" is accepted for
         compatibility with scikit-learn and gives the same neighbours by a kd-tree or, where the
-        distance allows none, by brute force. "auto" uses a kd-tree for dense rows of at most 15
+        distance allows none, by brute force. "auto" uses a kd-tree for dense rows of at most 10
         columns. Sparse rows are always searched by brute force.
     leaf_size : int, default=30
         Largest number of rows in a leaf of the kd-tree. It has an influence on speed, not on

@@ -30,7 +30,7 @@ from thetahat.mathematics.distances.base import Distance, Termwise
 from thetahat.models.neighbors.search.found import Nearest, Within
 from thetahat.models.neighbors.search.products import DenseProducts, SparseProducts
 
-TREE_COLUMNS = 15
+TREE_COLUMNS = 10
 """Up to this many columns a kd-tree excludes most rows; beyond it, products are faster."""
 SCAN_SIZE = 40_000
 """Pairs × columns up to which a scan is faster than the preparation of products."""

@@ -29,7 +29,7 @@ class KDTree(CheckedValue):
     at the same distance, the one with the smaller number comes first.
 
     Cost: construction O(n log n · d); a query O(log n) on average for few columns, up to O(n d) for
-    many (about 15 or more). Memory O(n d).
+    many (about 10 or more). Memory O(n d).
 
     Parameters
     ----------
