@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import log2
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,6 @@ from thetahat.mathematics.distances.base import Distance, Termwise
 from thetahat.models.neighbors.search.found import Nearest, Within
 from thetahat.models.neighbors.search.products import DenseProducts, SparseProducts
 
-TREE_COLUMNS = 10
-"""Up to this many columns a kd-tree excludes most rows; beyond it, products are faster."""
 SCAN_SIZE = 40_000
 """Pairs × columns up to which a scan is faster than the preparation of products."""
 PAIRS_AT_ONCE = 1 << 20
@@ -197,6 +196,11 @@ class NeighborIndex(CheckedValue):
         step = max(1, PAIRS_AT_ONCE // self.n_rows)
         for start in range(0, queries.shape[0], step):
             yield start, measure(self._dense(queries[start : start + step]))
+
+
+def suits_tree(n_rows: int, n_columns: int) -> bool:
+    """Whether a kd-tree excludes so many rows that it is faster than products; as measured."""
+    return n_columns <= 0.61 * log2(n_rows)
 
 
 def _select(distances: Array, k: int) -> Nearest:
