@@ -31,6 +31,7 @@ FAMILIES = (
     "adaboost",
     "tree",
     "density",
+    "neighbors",
     "real_data",
     "combination",
     "boosting",

@@ -17,6 +17,7 @@ SECTIONS = (
     "generalized",
     "margins",
     "bayesian",
+    "neighbours",
     "trees",
     "ensembles",
     "boosting",

@@ -21,6 +21,7 @@ NAMESPACES_CHAPTER = "Namespaces"
 _FAMILIES = {
     "linear": "Linear models",
     "nonlinear": "Curves",
+    "neighbors": "Nearest neighbours",
     "tree": "Trees",
     "ensemble": "Ensembles",
     "density": "Densities",

@@ -29,6 +29,7 @@ from thetahat.evaluation import statistics as statistics
 from thetahat.evaluation.tree_pruning.prune import prune as prune
 from thetahat.foundation.config import config as config
 from thetahat.mathematics import autodiff as autodiff
+from thetahat.mathematics import distances as distances
 from thetahat.mathematics import linalg as linalg
 from thetahat.mathematics import losses as losses
 from thetahat.mathematics.losses.custom import loss as loss
@@ -96,6 +97,12 @@ from thetahat.models.linear.sparse.orthogonal_mp import orthogonal_mp_gram as or
 from thetahat.models.linear.stochastic.perceptron import Perceptron as Perceptron
 from thetahat.models.linear.stochastic.sgd_classifier import SGDClassifier as SGDClassifier
 from thetahat.models.linear.stochastic.sgd_regressor import SGDRegressor as SGDRegressor
+from thetahat.models.neighbors.k_neighbors_classifier import KNeighborsClassifier as KNeighborsClassifier
+from thetahat.models.neighbors.k_neighbors_regressor import KNeighborsRegressor as KNeighborsRegressor
+from thetahat.models.neighbors.nearest_neighbors import NearestNeighbors as NearestNeighbors
+from thetahat.models.neighbors.radius_neighbors_classifier import RadiusNeighborsClassifier as RadiusNeighborsClassifier
+from thetahat.models.neighbors.radius_neighbors_regressor import RadiusNeighborsRegressor as RadiusNeighborsRegressor
+from thetahat.models.neighbors.search.kd_tree import KDTree as KDTree
 from thetahat.models.nonlinear.basis import BasisRegression as BasisRegression
 from thetahat.models.nonlinear.circle import CircleFit as CircleFit
 from thetahat.models.nonlinear.regression import NonlinearRegression as NonlinearRegression
@@ -167,6 +174,9 @@ __all__ = [
     "HistGradientBoostingRegressor",
     "HoldOut",
     "HuberRegressor",
+    "KDTree",
+    "KNeighborsClassifier",
+    "KNeighborsRegressor",
     "Lasso",
     "LassoCV",
     "LinearCombination",
@@ -179,6 +189,7 @@ __all__ = [
     "MonomialExpansion",
     "MultiTaskElasticNet",
     "MultiTaskLasso",
+    "NearestNeighbors",
     "NoiseReweightedRegression",
     "NonlinearRegression",
     "OrthogonalMatchingPursuit",
@@ -186,6 +197,8 @@ __all__ = [
     "Perceptron",
     "PoissonRegressor",
     "QuantileRegressor",
+    "RadiusNeighborsClassifier",
+    "RadiusNeighborsRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "ResponseTransform",
@@ -221,6 +234,7 @@ __all__ = [
     "datasets",
     "describe_file",
     "description_length",
+    "distances",
     "elbow",
     "enet_path",
     "errors",

@@ -610,3 +610,55 @@ def stump_bins(columns: SortedColumns, classes: FloatArray, threads: int) -> Stu
 def grow_stump(
     columns: SortedColumns, bins: StumpBins, weight: FloatArray, left: FloatArray, threads: int
 ) -> TreeParts: ...
+
+class NearestRows:
+    def __init__(
+        self,
+        rows: FloatArray,
+        leaf_size: int,
+        p: float,
+        counts_differences: bool,
+        alternating: bool,
+        random: bool,
+        seed: int,
+        threads: int,
+    ) -> None: ...
+    @property
+    def n_nodes(self) -> int: ...
+    @property
+    def depth(self) -> int: ...
+    def nearest(
+        self, queries: FloatArray, distance: FloatArray, row: FloatArray, threads: int
+    ) -> None: ...
+    def within(
+        self, queries: FloatArray, radius: float, by_distance: bool, threads: int
+    ) -> tuple[FloatArray, FloatArray, FloatArray]: ...
+
+def near_products(
+    products: FloatArray,
+    low: FloatArray,
+    query_low: FloatArray,
+    first: int,
+    queries: FloatArray,
+    rows: FloatArray,
+    distance: FloatArray,
+    row: FloatArray,
+) -> None: ...
+def near_sparse_products(
+    products: FloatArray,
+    low: FloatArray,
+    query_low: FloatArray,
+    first: int,
+    q_data: FloatArray,
+    q_columns: FloatArray,
+    q_start: FloatArray,
+    x_data: FloatArray,
+    x_columns: FloatArray,
+    x_start: FloatArray,
+    distance: FloatArray,
+    row: FloatArray,
+) -> None: ...
+def finish_lists(distance: FloatArray, row: FloatArray) -> None: ...
+def smallest_per_row(
+    given: FloatArray, distance: FloatArray, row: FloatArray, threads: int
+) -> None: ...

@@ -32,6 +32,8 @@ def answer(model):
         if hasattr(model, method):
             found = getattr(model, method)(X)
             return np.asarray(found.toarray() if hasattr(found, "toarray") else found)
+    if hasattr(model, "kneighbors"):
+        return model.kneighbors(X)[0]
     raise AssertionError(model)
 
 

@@ -57,6 +57,7 @@ DECLARED = {
     "Means": "thetahat.data.summaries.moments:Means",
     "Moments": "thetahat.data.summaries.moments:Moments",
     "MomentsFrame": "thetahat.data.summaries.moments:Frame",
+    "NeighborIndex": "thetahat.models.neighbors.search.index:NeighborIndex",
     "NumberEncoder": "thetahat.models.preprocessing.column_encoders:NumberEncoder",
     "ObliqueDirections": "thetahat.models.tree.growth.directions:Directions",
     "OutOfBagErrors": "thetahat.models.ensemble.bagging.out_of_bag:OutOfBagErrors",

@@ -23,6 +23,7 @@ from thetahat.theory.estimator_properties import (
 )
 from thetahat.theory.experiments import ErrorBySize, consistency, true_error
 from thetahat.theory.inequalities import chebyshev, hoeffding, markov, union_bound
+from thetahat.theory.neighbor_error import neighbor_error
 from thetahat.theory.rademacher import RademacherComplexity, rademacher
 from thetahat.theory.sample_size import (
     amplification_rounds,
@@ -61,6 +62,7 @@ __all__ = [
     "holdout_size",
     "log_growth",
     "markov",
+    "neighbor_error",
     "pac_failure",
     "pac_sample_size",
     "rademacher",

@@ -1,0 +1,78 @@
+// Reduced distances: Σ_j term(a_j − b_j), or the largest term. The distance is an increasing
+// function of it (a square root, say), which is applied to the few results only.
+//
+// Column j belongs to partial sum j mod 4, and the result is (s₀ + s₁) + (s₂ + s₃), everywhere: for
+// dense and sparse rows, for one row or four at once, and for the gaps to a box. Rounding is
+// monotonic, so the reduced distance to a box is never more than that to a row inside, not by a
+// bit.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+
+#include "core/simd4.hpp"
+
+namespace thetahat::neighbors {
+
+struct Squares {
+    static constexpr bool takes_largest = false, bounded_by_boxes = true;
+    double term(double gap) const { return gap * gap; }
+    Double4 term(const Double4 &gap) const { return gap * gap; }
+    double bound(double sum) const { return sum; }
+};
+
+struct Absolutes {
+    static constexpr bool takes_largest = false, bounded_by_boxes = true;
+    double term(double gap) const { return std::fabs(gap); }
+    Double4 term(const Double4 &gap) const { return gap < 0.0 ? -gap : gap; }
+    double bound(double sum) const { return sum; }
+};
+
+struct Largest : Absolutes {
+    static constexpr bool takes_largest = true;
+};
+
+struct Powers {
+    static constexpr bool takes_largest = false, bounded_by_boxes = true;
+    double p;
+    double term(double gap) const { return std::pow(std::fabs(gap), p); }
+    Double4 term(const Double4 &gap) const {
+        return Double4{term(gap[0]), term(gap[1]), term(gap[2]), term(gap[3])};
+    }
+    // The rounding of pow need not be monotonic.
+    double bound(double sum) const { return sum * (1.0 - 1e-14); }
+};
+
+struct Differences { // the number of columns that differ
+    static constexpr bool takes_largest = false, bounded_by_boxes = false;
+    double term(double gap) const { return gap != 0.0 ? 1.0 : 0.0; }
+    Double4 term(const Double4 &gap) const {
+        const Double4 one = {1.0, 1.0, 1.0, 1.0}, zero = {};
+        return gap != 0.0 ? one : zero;
+    }
+    double bound(double) const { return 0.0; }
+};
+
+template <typename Metric, typename V> V joined(const V &a, const V &b) {
+    if constexpr (Metric::takes_largest)
+        return a > b ? a : b;
+    else
+        return a + b;
+}
+
+// The reduced distance over d columns, of which gap(j) gives the differences.
+template <int D, typename V, typename Metric, typename Gap>
+V reduced(const Metric &metric, std::size_t d, const Gap &gap) {
+    if constexpr (D > 0)
+        d = D;
+    V part[4] = {};
+    std::size_t j = 0;
+    for (; j + 4 <= d; j += 4)
+        for (std::size_t l = 0; l < 4; ++l)
+            part[l] = joined<Metric>(part[l], metric.term(gap(j + l)));
+    for (std::size_t l = 0; j < d; ++j, ++l)
+        part[l] = joined<Metric>(part[l], metric.term(gap(j)));
+    return joined<Metric>(joined<Metric>(part[0], part[1]), joined<Metric>(part[2], part[3]));
+}
+
+} // namespace thetahat::neighbors

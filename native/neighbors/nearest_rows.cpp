@@ -1,0 +1,240 @@
+// The nearest rows of every query, and all rows within a radius, by a kd-tree or a scan.
+//
+//     NearestRows(rows, ...).nearest(queries, distance, row, threads)
+//     NearestRows(rows, ...).within(queries, radius, by_distance, threads) → counts, row, distance
+//
+// Distances are reduced ones (see metrics.hpp). Queries are visited leaf by leaf, so that those in
+// turn find the same nodes in the cache; a tree of one leaf is scanned block by block for several
+// queries at once. Each query writes its own part of the result, and the order of neighbours is
+// total, so the bits depend neither on threads nor on the tree.
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include "core/parallel.hpp"
+#include "kernels.hpp"
+#include "neighbors/nearest_list.hpp"
+#include "neighbors/tree_search.hpp"
+#include "trees/arrays.hpp"
+
+namespace thetahat {
+
+namespace neighbors {
+
+constexpr std::size_t queries_per_piece = 64;
+constexpr std::size_t scanned_together = 16;     // queries
+constexpr std::size_t scanned_bytes = 1u << 17;  // of points, while they are in the cache
+constexpr std::size_t worth_ordering = 1u << 10; // queries
+constexpr double worth_sharing = 2e4;            // multiplications, about ten microseconds
+
+class NearestRows {
+  public:
+    NearestRows(Matrix<const double> rows, std::size_t leaf_size, double p, bool counts_differences,
+                bool alternating, bool random, std::uint64_t seed, int threads)
+        : p_(p), counts_differences_(counts_differences) {
+        const std::size_t n = rows.shape(0), d = rows.shape(1);
+        require(n > 0 && d > 0, "there must be at least one row and one column");
+        require(n < (std::size_t{1} << 30), "there must be less than 2^30 rows");
+        require(leaf_size > 0, "leaf_size must be positive");
+        require(p >= 1.0, "p must be at least 1");
+        const double *from = rows.data();
+        const Construction plan{counts_differences ? n : leaf_size,
+                                alternating ? Axis::alternating : Axis::widest,
+                                random ? Pivot::random : Pivot::median, seed};
+        nb::gil_scoped_release unlocked;
+        tree_ = std::make_unique<KdTree>(from, n, d, plan, threads);
+    }
+
+    std::size_t n_nodes() const { return tree_->nodes.size(); }
+
+    std::size_t depth() const {
+        std::vector<std::size_t> level(n_nodes(), 0);
+        std::size_t deepest = 0;
+        for (std::size_t i = 0; i < n_nodes(); ++i) // children come after their parent
+            if (const std::int32_t child = tree_->nodes[i].child; child >= 0) {
+                level[child] = level[child + 1] = level[i] + 1;
+                deepest = std::max(deepest, level[i] + 1);
+            }
+        return deepest;
+    }
+
+    void nearest(Matrix<const double> queries, Matrix<double> distance, Matrix<std::int64_t> row,
+                 int threads) const {
+        const std::size_t m = queries.shape(0), k = distance.shape(1);
+        require(queries.shape(1) == tree_->d, "queries must have the columns of the rows");
+        require(distance.shape(0) == m && row.shape(0) == m && row.shape(1) == k,
+                "distance and row must have one row per query and k columns");
+        require(k >= 1 && k <= tree_->n, "k must be at least 1 and at most the number of rows");
+        const double *from = queries.data();
+        double *distances = distance.data();
+        std::int64_t *rows = row.data();
+        nb::gil_scoped_release unlocked;
+        const auto list = [&](std::size_t i) {
+            return NearestList(distances + i * k, rows + i * k, k);
+        };
+        visit(
+            from, m, threads,
+            [&](auto go) {
+                go([&](std::size_t i) {
+                    NearestList found = list(i);
+                    found.clear();
+                    return found;
+                });
+            },
+            [](std::size_t, NearestList &found) { found.finish(); });
+    }
+
+    nb::tuple within(Matrix<const double> queries, double radius, bool by_distance,
+                     int threads) const {
+        const std::size_t m = queries.shape(0);
+        require(queries.shape(1) == tree_->d, "queries must have the columns of the rows");
+        const double *from = queries.data();
+        std::vector<std::int64_t> counts(m), rows;
+        std::vector<double> distances;
+        {
+            nb::gil_scoped_release unlocked;
+            std::vector<std::vector<std::pair<double, std::int64_t>>> found(m);
+            visit(
+                from, m, threads,
+                [&](auto go) { go([&](std::size_t) { return WithinList{radius}; }); },
+                [&](std::size_t i, WithinList &list) {
+                    if (by_distance)
+                        std::sort(list.found.begin(), list.found.end());
+                    else
+                        std::sort(list.found.begin(), list.found.end(),
+                                  [](const auto &a, const auto &b) { return a.second < b.second; });
+                    counts[i] = static_cast<std::int64_t>(list.found.size());
+                    found[i] = std::move(list.found);
+                });
+            std::size_t total = 0;
+            for (const auto &some : found)
+                total += some.size();
+            rows.reserve(total);
+            distances.reserve(total);
+            for (auto &some : found) {
+                for (const auto &[distance, row] : some) {
+                    distances.push_back(distance);
+                    rows.push_back(row);
+                }
+                some = {};
+            }
+        }
+        const std::size_t total = rows.size();
+        return nb::make_tuple(trees::owned(std::move(counts), {m}),
+                              trees::owned(std::move(rows), {total}),
+                              trees::owned(std::move(distances), {total}));
+    }
+
+  private:
+    // Search for every query with a list of its own, then finish(query, list).
+    template <typename Start, typename Finish>
+    void visit(const double *queries, std::size_t m, int threads, const Start &start,
+               const Finish &finish) const {
+        start([&](const auto &list) {
+            if (counts_differences_)
+                return run<0>(Differences{}, queries, m, threads, list, finish);
+            if (p_ == 2.0) {
+                if (tree_->d == 2)
+                    return run<2>(Squares{}, queries, m, threads, list, finish);
+                if (tree_->d == 3)
+                    return run<3>(Squares{}, queries, m, threads, list, finish);
+                return run<0>(Squares{}, queries, m, threads, list, finish);
+            }
+            if (p_ == 1.0)
+                return run<0>(Absolutes{}, queries, m, threads, list, finish);
+            if (p_ == infinity)
+                return run<0>(Largest{}, queries, m, threads, list, finish);
+            return run<0>(Powers{p_}, queries, m, threads, list, finish);
+        });
+    }
+
+    template <int D, typename Metric, typename NewList, typename Finish>
+    void run(const Metric &metric, const double *queries, std::size_t m, int threads,
+             const NewList &list, const Finish &finish) const {
+        const KdTree &tree = *tree_;
+        const std::size_t d = tree.d;
+        // A search visits some hundred rows, and about twenty more with every doubling.
+        const double each = tree.is_one_leaf() ? double(tree.n) * double(d) : 200.0 * double(d);
+        if (double(m) * each < worth_sharing)
+            threads = 1;
+        if (tree.is_one_leaf()) {
+            const std::size_t block = std::max<std::size_t>(1, scanned_bytes / (32 * d));
+            const std::size_t groups = (tree.n + 3) / 4;
+            for_each_piece((m + scanned_together - 1) / scanned_together, threads,
+                           [&](std::size_t piece) {
+                               const std::size_t from = piece * scanned_together,
+                                                 to = std::min(m, from + scanned_together);
+                               std::vector<decltype(list(from))> lists;
+                               for (std::size_t i = from; i < to; ++i)
+                                   lists.push_back(list(i));
+                               for (std::size_t g = 0; g < groups; g += block)
+                                   for (std::size_t i = from; i < to; ++i)
+                                       scan<D>(tree, metric, queries + i * d, tree.nodes[0], g,
+                                               std::min(groups, g + block), lists[i - from]);
+                               for (std::size_t i = from; i < to; ++i)
+                                   finish(i, lists[i - from]);
+                           });
+            return;
+        }
+        const std::vector<std::uint32_t> order = by_leaf(metric, queries, m, threads);
+        const std::size_t size = m < 4 * queries_per_piece ? 8 : queries_per_piece;
+        for_each_piece((m + size - 1) / size, threads, [&](std::size_t piece) {
+            std::vector<Branch> waiting;
+            for (std::size_t place = piece * size; place < std::min(m, (piece + 1) * size);
+                 ++place) {
+                const std::size_t i = order.empty() ? place : order[place];
+                auto found = list(i);
+                search<D>(tree, metric, queries + i * d, found, waiting);
+                finish(i, found);
+            }
+        });
+    }
+
+    // The queries in the order of the leaves they descend into; none if that is not worth it.
+    template <typename Metric>
+    std::vector<std::uint32_t> by_leaf(const Metric &metric, const double *queries, std::size_t m,
+                                       int threads) const {
+        if (m < worth_ordering || tree_->n < worth_ordering || m >= (std::size_t{1} << 32))
+            return {};
+        const std::size_t d = tree_->d, size = 1024;
+        std::vector<std::uint32_t> place(m), order(m);
+        for_each_piece((m + size - 1) / size, threads, [&](std::size_t piece) {
+            for (std::size_t i = piece * size; i < std::min(m, (piece + 1) * size); ++i)
+                place[i] = tree_->nodes[leaf_near(*tree_, metric, queries + i * d)].first_group;
+        });
+        std::vector<std::uint32_t> start(tree_->points.size() / (4 * d) + 1, 0);
+        for (const std::uint32_t p : place)
+            ++start[p];
+        std::uint32_t before = 0;
+        for (std::uint32_t &count : start)
+            before += std::exchange(count, before);
+        for (std::size_t i = 0; i < m; ++i)
+            order[start[place[i]]++] = static_cast<std::uint32_t>(i);
+        return order;
+    }
+
+    double p_;
+    bool counts_differences_;
+    std::unique_ptr<KdTree> tree_;
+};
+
+} // namespace neighbors
+
+void bind_nearest_rows(nb::module_ &module) {
+    using neighbors::NearestRows;
+    nb::class_<NearestRows>(module, "NearestRows")
+        .def(nb::init<Matrix<const double>, std::size_t, double, bool, bool, bool, std::uint64_t,
+                      int>(),
+             nb::arg("rows").noconvert(), nb::arg("leaf_size"), nb::arg("p"),
+             nb::arg("counts_differences"), nb::arg("alternating"), nb::arg("random"),
+             nb::arg("seed"), nb::arg("threads"))
+        .def_prop_ro("n_nodes", &NearestRows::n_nodes)
+        .def_prop_ro("depth", &NearestRows::depth)
+        .def("nearest", &NearestRows::nearest, nb::arg("queries").noconvert(),
+             nb::arg("distance").noconvert(), nb::arg("row").noconvert(), nb::arg("threads"))
+        .def("within", &NearestRows::within, nb::arg("queries").noconvert(), nb::arg("radius"),
+             nb::arg("by_distance"), nb::arg("threads"));
+}
+
+} // namespace thetahat

@@ -1,0 +1,121 @@
+"""Interface of distances: d(x, y) between rows, and what a search for neighbours may use.
+
+==============  ================================================================================
+`Distance`      ``pairwise``
+`Termwise`      also a reduced distance r(x, y) = Σ_j |φ(x)_j − φ(y)_j|^p, of which d is an
+                increasing function. Searches compare reduced distances of the rows φ(x), and
+                convert the few results.
+==============  ================================================================================
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.validation import as_features, is_sparse
+from thetahat.foundation.errors import DataError
+from thetahat.foundation.memory import require_memory
+from thetahat.foundation.types import Array, Matrix
+from thetahat.mathematics.parts import Part
+
+LANES = 4
+"""Column j is added to partial sum j mod 4, as in the compiled searches, for the same bits."""
+
+
+class Distance(Part, ABC):
+    """Base class of distances; concrete distances are frozen dataclasses."""
+
+    def fitted(self, X: Matrix) -> Distance:
+        """Return the distance with everything that is estimated from the training rows."""
+        return self
+
+    def pairwise(self, X: Any, Y: Any = None) -> Array:
+        """Compute the distances between all rows of X and all rows of Y. Cost: O(n m d).
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n, d)
+            The first rows, one result row for each.
+        Y : array-like or sparse of shape (m, d), optional
+            The second rows, one result column for each. By default the rows of X.
+
+        Returns
+        -------
+        array of shape (n, m)
+        """
+        first = _dense_rows(X, type(self).__name__)
+        second = first if Y is None else _dense_rows(Y, type(self).__name__)
+        if first.shape[1] != second.shape[1]:
+            raise DataError(
+                f"{type(self).__name__}: X has {first.shape[1]} columns, but Y has "
+                f"{second.shape[1]}. Both must have the same columns."
+            )
+        require_memory(
+            2 * 8 * first.shape[0] * second.shape[0],
+            f"{type(self).__name__}: {first.shape[0]} × {second.shape[0]} distances",
+            "Use fewer rows at a time, or th.NearestNeighbors, which keeps the nearest only.",
+        )
+        return self.fitted(second)._between_all(first, second)
+
+    @abstractmethod
+    def _between_all(self, X: Array, Y: Array) -> Array:
+        """The distances between rows that were checked."""
+
+
+class Termwise(Distance):
+    """A distance that is an increasing function of a sum (or maximum) of terms, one per column."""
+
+    @property
+    @abstractmethod
+    def order(self) -> float | None:
+        """The power p of the terms; inf for their maximum; None counts the columns that differ."""
+
+    def embedded(self, X: Matrix) -> Matrix:
+        """The rows φ(x) between which the terms are computed. Each depends on its own row alone."""
+        return X
+
+    @abstractmethod
+    def from_reduced(self, reduced: Array, n_columns: int) -> Array:
+        """Distances from reduced distances."""
+
+    @abstractmethod
+    def to_reduced(self, distance: float, n_columns: int) -> float:
+        """The reduced distance of a radius."""
+
+    def _between_all(self, X: Array, Y: Array) -> Array:
+        first, second = self.embedded(X), self.embedded(Y)
+        return self.from_reduced(reduced_distances(first, second, self.order), X.shape[1])
+
+
+def reduced_distances(X: Array, Y: Array, order: float | None) -> Array:
+    """Σ_j |x_j − y_j|^p between all rows, in float64. Cost: O(n m d) time, O(n m) memory."""
+    shape = (X.shape[0], Y.shape[0])
+    parts = [np.zeros(shape) for _ in range(min(LANES, X.shape[1]))]
+    for column in range(X.shape[1]):
+        gap = np.subtract.outer(X[:, column].astype(np.float64), Y[:, column].astype(np.float64))
+        part = parts[column % LANES]
+        with np.errstate(over="ignore"):
+            if order is None:
+                part += gap != 0
+            elif order == inf:
+                np.maximum(part, np.abs(gap), out=part)
+            elif order == 1:
+                part += np.abs(gap)
+            elif order == 2:
+                part += gap * gap
+            else:
+                part += np.abs(gap) ** order
+    join = np.maximum if order == inf else np.add
+    while len(parts) > 1:
+        parts = [join(*parts[i : i + 2]) if i + 1 < len(parts) else parts[i]
+                 for i in range(0, len(parts), 2)]  # fmt: skip
+    return parts[0]
+
+
+def _dense_rows(X: Any, who: str) -> Array:
+    rows, _ = as_features(X.toarray() if is_sparse(X) else X, who=who)
+    return rows

@@ -1,0 +1,149 @@
+"""Euclidean distances after a linear map: standardised columns, and the Mahalanobis distance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.validation import is_sparse
+from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
+from thetahat.foundation.types import Array, Matrix
+from thetahat.mathematics.distances.minkowski import RootOfSquares
+from thetahat.mathematics.linalg.whitening import whitening_matrix
+
+
+@dataclass(frozen=True)
+class StandardizedEuclidean(RootOfSquares):
+    """The Euclidean distance of standardised columns, √Σ_j (x_j − y_j)²/s_j².
+
+    Every column has the same influence, whatever its units. Cost: O(d) per pair.
+
+    Parameters
+    ----------
+    variance : sequence of float, optional
+        The variance of each column (s_j²). By default it is estimated from the training rows, with
+        1/(n − 1); constant columns are then left as they are. Must be positive.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> th.distances.StandardizedEuclidean([1.0, 16.0]).pairwise([[0.0, 0.0]], [[3.0, 16.0]])
+    array([[5.]])
+    """
+
+    variance: Sequence[float] | None = None
+
+    name = "seuclidean"
+    aliases = ("standardized_euclidean",)
+
+    def __post_init__(self) -> None:
+        if self.variance is None:
+            return
+        given = _numbers(self, "variance", 1)
+        if not (given > 0).all():
+            raise ParameterError(
+                "StandardizedEuclidean: every variance must be positive, but the smallest one is "
+                f"{given.min():g}. Drop the columns without spread."
+            )
+        object.__setattr__(self, "variance", tuple(given.tolist()))
+
+    def fitted(self, X: Matrix) -> StandardizedEuclidean:
+        if self.variance is not None:
+            _require_width(self, X, len(self.variance))
+            return self
+        rows = _dense(self, X)
+        variance = np.var(rows.astype(np.float64), axis=0, ddof=min(1, rows.shape[0] - 1))
+        return StandardizedEuclidean(tuple(np.where(variance > 0, variance, 1.0).tolist()))
+
+    def embedded(self, X: Matrix) -> Array:
+        return np.asarray(_dense(self, X) / np.sqrt(np.asarray(self.variance)))
+
+
+@dataclass(frozen=True)
+class Mahalanobis(RootOfSquares):
+    """The Mahalanobis distance √((x − y)ᵀ Σ⁻¹ (x − y)).
+
+    It measures differences in units of the standard deviation in their direction, and does not
+    change under linear maps of the columns. Cost: O(d²) per row and O(d) per pair; the rows are
+    whitened once, φ(x) = Wx with W Σ Wᵀ = I.
+
+    Parameters
+    ----------
+    covariance : array-like of shape (d, d), optional
+        The covariance matrix (Σ). By default it is estimated from the training rows, with
+        1/(n − 1). Must be symmetric and positive definite.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> distance = th.distances.Mahalanobis([[4.0, 0.0], [0.0, 1.0]])
+    >>> distance.pairwise([[0.0, 0.0]], [[6.0, 4.0]])
+    array([[5.]])
+    """
+
+    covariance: Any = None
+
+    name = "mahalanobis"
+
+    def __post_init__(self) -> None:
+        if self.covariance is None:
+            return
+        given = _numbers(self, "covariance", 2)
+        # Tuples can be compared and hashed.
+        object.__setattr__(self, "covariance", tuple(map(tuple, given.tolist())))
+        _ = self._whitening
+
+    @cached_property
+    def _whitening(self) -> Array:
+        return np.asarray(whitening_matrix(self.covariance))
+
+    def fitted(self, X: Matrix) -> Mahalanobis:
+        if self.covariance is not None:
+            _require_width(self, X, len(self.covariance))
+            return self
+        rows = _dense(self, X).astype(np.float64)
+        if rows.shape[0] < 2:
+            raise DataError(
+                "Mahalanobis: a covariance cannot be estimated from 1 row. Pass covariance=..."
+            )
+        return Mahalanobis(np.atleast_2d(np.cov(rows, rowvar=False)))
+
+    def embedded(self, X: Matrix) -> Array:
+        # No BLAS: the image of a row must not depend on the rows that come with it.
+        rows = np.ascontiguousarray(_dense(self, X), dtype=np.float64)
+        return np.einsum("ij,kj->ik", rows, self._whitening)
+
+
+def _numbers(distance: Any, name: str, n_dimensions: int) -> Array:
+    given = getattr(distance, name)
+    try:
+        array = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.empty(())
+    if array.ndim != n_dimensions or not np.isfinite(array).all() or array.size == 0:
+        shape = "one number per column" if n_dimensions == 1 else "a square matrix of numbers"
+        raise ParameterError(
+            f"{type(distance).__name__}({name}={given!r}): {name} must be {shape}."
+        )
+    return array
+
+
+def _require_width(distance: Any, X: Matrix, width: int) -> None:
+    if X.shape[1] != width:
+        raise DataError(
+            f"{type(distance).__name__} was made for {width} columns, but X has {X.shape[1]}. "
+            "They must agree."
+        )
+
+
+def _dense(distance: Any, X: Matrix) -> Array:
+    if is_sparse(X):
+        raise CapabilityError(
+            f"{type(distance).__name__} does not accept sparse rows. Use X.toarray() if they fit "
+            "in memory, or the Euclidean or cosine distance."
+        )
+    return np.asarray(X)

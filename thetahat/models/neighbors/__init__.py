@@ -1,0 +1,1 @@
+"""Nearest neighbours: searches, classifiers and regressors that look at similar training rows."""

@@ -1,0 +1,248 @@
+"""Shared by all neighbour models: their parameters, the distance they name, and the index."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY
+from functools import partial
+from math import inf
+from typing import Any, ClassVar
+
+import numpy as np
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Block, Source
+from thetahat.data.validation import is_sparse
+from thetahat.estimator.base import Estimator
+from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.parameters import Range, at_least, none, one_of, whole
+from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
+from thetahat.foundation.types import Array, Matrix
+from thetahat.mathematics.distances import Chebyshev, Custom, Minkowski, named
+from thetahat.mathematics.distances.base import Distance, Termwise
+from thetahat.mathematics.distances.scaled import Mahalanobis, StandardizedEuclidean
+from thetahat.models.neighbors.search.found import Within
+from thetahat.models.neighbors.search.index import NeighborIndex, suits_tree
+
+DIRECT_SIZE = 8192
+"""Entries of a query up to which the general validation would take longer than the search."""
+
+
+@with_parameters
+class NeighborModel(Estimator):
+    """A model that keeps its training rows and searches them.
+
+    Parameters
+    ----------
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
+        How neighbours are found; the result is the same for all of them. "kd_tree" is fast for few
+        columns, "brute" compares all rows by matrix products. "ball_tree" is accepted for
+        compatibility with scikit-learn and gives the same neighbours by a kd-tree or, where the
+        distance allows none, by brute force. "auto" uses a kd-tree for dense rows with few
+        columns: at most 0.61·log₂ n, which is 10 for 100,000 rows. Sparse rows are always searched
+        by brute force.
+    leaf_size : int, default=30
+        Largest number of rows in a leaf of the kd-tree. It has an influence on speed, not on
+        results. Must be at least 1.
+    p : float, default=2
+        Power of the Minkowski distance, used with ``metric="minkowski"``: 1 is the Manhattan
+        distance, 2 the Euclidean distance, infinity the Chebyshev distance. Must be at least 1.
+    metric : str, Distance or callable, default="minkowski"
+        The distance between rows: a name or a value of ``th.distances``, a function of two rows, or
+        "precomputed" if X holds distances (rows to predict × training rows).
+    metric_params : dict or None, default=None
+        Further parameters of the distance, such as ``{"V": covariance}`` for "mahalanobis", or
+        keyword arguments of your own function.
+    n_jobs : int or None, default=None
+        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
+        ``th.config(threads=...)``.
+
+    Attributes
+    ----------
+    n_samples_fit_ : int
+        Number of training rows that are searched.
+    effective_metric_ : str or callable
+        Name of the distance that is used, such as "euclidean" for a Minkowski distance with p = 2.
+    effective_metric_params_ : dict
+        Parameters of the distance that is used.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : array of shape (d,)
+        Names of the columns seen in `fit`. Defined only when X has column names that are all
+        strings.
+    """
+
+    _: KW_ONLY
+    algorithm: str = "auto"
+    leaf_size: int = 30
+    p: float = 2
+    metric: Any = "minkowski"
+    metric_params: Any = None
+    n_jobs: int | None = None
+
+    _ranges: ClassVar[dict[str, Range]] = {
+        "algorithm": one_of("auto", "brute", "kd_tree", "ball_tree"),
+        "leaf_size": whole(1),
+        "p": at_least(1),
+        "metric_params": none | Range(lambda value: isinstance(value, dict), "a dict"),
+        "n_jobs": none | Range(lambda value: isinstance(value, int), "a whole number"),
+    }
+    _accepts_sparse = True
+    _streams = False
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        precomputed = isinstance(self.metric, str) and self.metric == "precomputed"
+        tags.input_tags.pairwise = precomputed
+        tags.input_tags.positive_only = precomputed
+        tags.input_tags.sparse = not precomputed
+        return tags
+
+    def _keep_rows(self, source: Source) -> None:
+        """Make the index of the training rows."""
+        assert isinstance(source, InMemory)
+        rows = source.X.copy() if source.is_sparse else np.array(source.X, order="C")
+        distance = self._distance_of(rows)
+        if distance is None:
+            _require_distances(rows, rows.shape[0], type(self).__name__)
+        self.n_samples_fit_ = int(rows.shape[0])
+        effective = "precomputed" if distance is None else distance.name
+        self.effective_metric_: Any = effective
+        self.effective_metric_params_ = {} if distance is None else distance.get_params()
+        if isinstance(distance, Custom):
+            self.effective_metric_, self.effective_metric_params_ = distance.function, {}
+        elif isinstance(distance, Minkowski) and distance.p in (1, 2):
+            self.effective_metric_ = "euclidean" if distance.p == 2 else "manhattan"
+            self.effective_metric_params_ = {}
+        algorithm = self._algorithm_for(distance, rows)
+        self._index: NeighborIndex = NeighborIndex(rows, distance, algorithm, int(self.leaf_size))
+        self._index.prepare()
+
+    def _algorithm_for(self, distance: Distance | None, rows: Matrix) -> str:
+        has_tree = (
+            isinstance(distance, Termwise) and distance.order is not None and not is_sparse(rows)
+        )
+        if self.algorithm == "kd_tree" and not has_tree and not is_sparse(rows):
+            raise ParameterError(
+                f"{type(self).__name__}: algorithm='kd_tree' needs a distance that is a sum or "
+                f"maximum over columns, but metric={self.metric!r} is not. Use algorithm='brute'."
+            )
+        wanted = self.algorithm in ("kd_tree", "ball_tree") or (
+            self.algorithm == "auto" and suits_tree(*rows.shape)
+        )
+        return "kd_tree" if has_tree and wanted else "brute"
+
+    def _distance_of(self, rows: Matrix) -> Distance | None:
+        """The distance that the parameters name, or None for given distances."""
+        who, given = type(self).__name__, dict(self.metric_params or {})
+        if isinstance(self.metric, str) and self.metric == "precomputed":
+            return None
+        if isinstance(self.metric, str) and self.metric in ("minkowski", "p"):
+            p = given.pop("p", self.p)
+            distance: Distance = Chebyshev() if p == inf else Minkowski(p)
+        elif callable(self.metric) and not isinstance(self.metric, Distance):
+            distance = Custom(partial(self.metric, **given) if given else self.metric)
+            given = {}
+        elif isinstance(self.metric, str) and self.metric == "mahalanobis":
+            covariance = given.pop("V", None)
+            if covariance is None and "VI" in given:
+                covariance = np.linalg.inv(np.asarray(given["VI"], dtype=np.float64))
+                covariance = (covariance + covariance.T) / 2
+            given.pop("VI", None)
+            distance = Mahalanobis(covariance)
+        elif isinstance(self.metric, str) and self.metric == "seuclidean":
+            distance = StandardizedEuclidean(given.pop("V", None))
+        else:
+            distance = named(self.metric)
+        if given:
+            raise ParameterError(
+                f"{who}: metric_params has {', '.join(map(repr, given))}, but {distance!r} takes "
+                "no such parameter. Pass a value of th.distances as metric."
+            )
+        return distance.fitted(rows)
+
+    def _queries(self, X: Any) -> Source:
+        """The rows of a query, checked against those of `fit`."""
+        fitted = self.__dict__
+        # Many calls with small arrays are common in production, so they are checked in short.
+        if (
+            type(X) is np.ndarray
+            and X.ndim == 2
+            and 0 < X.size <= DIRECT_SIZE
+            and X.dtype.char in "df"
+            and "_index" in fitted
+            and "feature_names_in_" not in fitted
+            and X.shape[1] == fitted["n_features_in_"]
+            and np.isfinite(X).all()
+        ):
+            source: Source = InMemory(X=X, n_features=X.shape[1], dtype=X.dtype)
+        else:
+            source = self._open_again(X)
+        if self._index.distance is None and isinstance(source, InMemory):
+            _require_distances(source.X, self.n_samples_fit_, type(self).__name__)
+        return source
+
+    def _map_queries(self, source: Source, function: Any) -> Any:
+        """``function(X)`` of all rows, block by block where they are not in memory."""
+        if isinstance(source, InMemory):
+            return function(source.X)
+
+        def of_block(block: Block) -> Array:
+            return np.asarray(function(block.X))
+
+        return source.map_rows(of_block)
+
+
+def _require_distances(rows: Matrix, n_rows: int, who: str) -> None:
+    if is_sparse(rows):
+        raise CapabilityError(
+            f"{who}: metric='precomputed' needs a dense matrix of distances. Use X.toarray() if a "
+            "missing entry means distance 0."
+        )
+    if rows.shape[1] != n_rows:
+        raise DataError(
+            f"{who}: Precomputed matrix must be square: it has {rows.shape[0]} rows and "
+            f"{rows.shape[1]} columns. Give the distances between all training rows."
+        )
+    if rows.size and rows.min() < 0:
+        at = np.argwhere(rows < 0)[0].tolist()
+        raise DataError(
+            f"{who}: Negative values in data passed to precomputed distance matrix (first at row "
+            f"{at[0]}, column {at[1]}: {rows[at[0], at[1]]:g}). Distances must be ≥ 0."
+        )
+
+
+def neighbor_weights(distance: Array, weights: Any, who: str) -> Array | None:
+    """The weights of neighbours from their distances, (n, k); None if all are equal.
+
+    By distance they are 1/d, and if a neighbour is at distance 0, only those at distance 0 count.
+    Neighbours at infinite distance count only if there are no others.
+    """
+    if weights is None or (isinstance(weights, str) and weights == "uniform"):
+        return None
+    if callable(weights):
+        found = np.asarray(weights(distance), dtype=np.float64)
+        if found.shape != distance.shape or not (found >= 0).all():
+            raise ParameterError(
+                f"{who}: the function weights must return one number ≥ 0 for each distance; for "
+                f"distances of shape {distance.shape} it returned shape {found.shape}."
+            )
+        return found
+    with np.errstate(divide="ignore"):
+        inverse = 1.0 / distance.astype(np.float64)
+    at_zero = np.isinf(inverse)
+    rows = at_zero.any(axis=-1, keepdims=True)
+    inverse = np.where(rows, at_zero, inverse)
+    return np.where(inverse.any(axis=-1, keepdims=True), inverse, 1.0)
+
+
+def flat_weights(found: Within, weights: Any, who: str) -> Array | None:
+    """As `neighbor_weights`, for neighbours within a radius, one after the other."""
+    if weights is None or (isinstance(weights, str) and weights == "uniform"):
+        return None
+    flat, offsets = np.empty(found.row.shape[0]), found.offsets
+    for i in np.flatnonzero(found.counts):
+        some = slice(offsets[i], offsets[i + 1])
+        weight = neighbor_weights(found.distance[None, some], weights, who)
+        assert weight is not None
+        flat[some] = weight[0] if weight.any() else 1.0
+    return flat

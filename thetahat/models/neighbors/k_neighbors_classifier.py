@@ -1,0 +1,127 @@
+"""k-nearest-neighbour classification: f(x) = argmax_c Σ_{i ∈ N_k(x)} w_i·1[y_i = c]."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY
+from typing import Any, ClassVar
+
+import numpy as np
+
+from thetahat.data.in_memory import InMemory
+from thetahat.estimator.classifier import Classifier
+from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.parameters import Range
+from thetahat.foundation.types import Array, Matrix
+from thetahat.models.neighbors.base import neighbor_weights
+from thetahat.models.neighbors.queries import KNearest, Weighted
+
+
+@with_parameters
+class KNeighborsClassifier(Classifier, Weighted, KNearest):
+    """Classification by a vote of the k nearest training rows.
+
+    With k = 1 the class of the nearest row is predicted: the training rows divide the space into
+    Voronoi cells, and the training error is 0 if no two rows are equal. The error tends to the
+    Bayes error if k grows with the number of rows and k/n tends to 0, such as k = log n.
+
+    Formula: P(y = c | x) = Σ_{i ∈ N_k(x)} w_i·1[y_i = c]/Σ_{i ∈ N_k(x)} w_i; the label is the class
+    with the largest share, and the first one in ``classes_`` in case of ties.
+
+    Cost: a kd-tree takes O(n log n · d) to build and O(log n) per prediction on average for few
+    columns; brute force takes O(n d) per prediction. Memory: two copies of the rows.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The class labels, in sorted order.
+    outputs_2d_ : bool
+        Always False: there is one label per row.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> model = th.KNeighborsClassifier(n_neighbors=3)
+    >>> model = model.fit([[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"])
+    >>> model.predict([[1.1]]).tolist(), model.predict_proba([[0.9]]).round(3).tolist()
+    (['a'], [[0.667, 0.333]])
+    """
+
+    _ranges: ClassVar[dict[str, Range]] = {**KNearest._ranges, **Weighted._ranges}
+    _everyday = "nearest neighbours"
+
+    n_neighbors: int = 5
+    _: KW_ONLY
+    weights: Any = "uniform"
+
+    def fit(self, X: Any, y: Any = None) -> KNeighborsClassifier:
+        """Keep the rows and build the search structure. Cost: O(n log n · d) with a kd-tree.
+
+        Parameters
+        ----------
+        X : array-like, sparse or table of shape (n, d)
+            Training rows, or all their distances if ``metric="precomputed"``.
+        y : array-like of shape (n,)
+            Class label of each training row.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        source = self._open_classes(X, y, least=1)
+        assert isinstance(source, InMemory)
+        assert source.y is not None
+        self._keep_rows(source)
+        self._codes = source.y.astype(np.intp)
+        self.outputs_2d_ = False
+        return self
+
+    def predict_proba(self, X: Any) -> Array:
+        """Compute the shares of the classes among the neighbours. Cost: that of `kneighbors`.
+
+        Parameters
+        ----------
+        X : array-like, sparse or table of shape (m, d)
+            Rows to predict, with the same columns as in `fit`.
+
+        Returns
+        -------
+        probabilities : array of shape (m, n_classes)
+            Probabilities in the order of ``classes_``.
+        """
+        source = self._queries(X)
+        votes = self._map_queries(source, self._votes)
+        return (votes / votes.sum(axis=1, keepdims=True)).astype(source.dtype, copy=False)
+
+    def predict(self, X: Any) -> Array:
+        """Predict the class with the most votes. Cost: that of `kneighbors`.
+
+        Parameters
+        ----------
+        X : array-like, sparse or table of shape (m, d)
+            Rows to predict, with the same columns as in `fit`.
+
+        Returns
+        -------
+        labels : array of shape (m,)
+            The predicted class labels.
+        """
+        votes = self._map_queries(self._queries(X), self._votes)
+        return self.classes_[votes.argmax(axis=1)]
+
+    def _votes(self, rows: Matrix) -> Array:
+        """The weight of each class among the neighbours, (m, n_classes)."""
+        found = self._nearest(rows)
+        weight = neighbor_weights(found.distance, self.weights, type(self).__name__)
+        codes = self._codes[found.row]
+        m = codes.shape[0]
+        place = codes + np.arange(m)[:, None] * self.classes_.shape[0]
+        counted = None if weight is None else weight.ravel()
+        votes = np.bincount(place.ravel(), counted, minlength=m * self.classes_.shape[0])
+        # Where a user's weights are all zero, the neighbours count equally.
+        votes = votes.reshape(m, -1).astype(np.float64, copy=False)
+        empty = votes.sum(axis=1) == 0
+        if empty.any():
+            equal = np.bincount(place[empty].ravel(), minlength=votes.size).reshape(votes.shape)
+            votes[empty] = equal[empty]
+        return votes

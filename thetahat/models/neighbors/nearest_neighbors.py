@@ -1,0 +1,56 @@
+"""Unsupervised search for neighbours: argmin_i d(x, x_i), and all i with d(x, x_i) ≤ r."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY
+from typing import Any, ClassVar
+
+from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.parameters import Range
+from thetahat.models.neighbors.queries import InRadius, KNearest
+
+
+@with_parameters
+class NearestNeighbors(KNearest, InRadius):
+    """Search for the nearest training rows of new rows.
+
+    Formula: the k rows with the smallest d(x, x_i), or all rows with d(x, x_i) ≤ r. Of two rows at
+    the same distance, the one with the smaller number comes first, so results depend neither on the
+    algorithm nor on the number of threads.
+
+    Cost: a kd-tree takes O(n log n · d) to build and O(log n) per query on average for few columns;
+    brute force takes O(n d) per query. Memory: two copies of the rows.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> search = th.NearestNeighbors(n_neighbors=2).fit([[0.0], [1.0], [5.0]])
+    >>> search.kneighbors([[1.2]])
+    (array([[0.2, 1.2]]), array([[1, 0]]))
+    >>> search.radius_neighbors([[0.5]], radius=1.0, return_distance=False)[0].tolist()
+    [0, 1]
+    """
+
+    _ranges: ClassVar[dict[str, Range]] = {**KNearest._ranges, **InRadius._ranges}
+
+    _: KW_ONLY
+    n_neighbors: int = 5
+    radius: float = 1.0
+
+    def fit(self, X: Any, y: Any = None) -> NearestNeighbors:
+        """Keep the rows and build the search structure. Cost: O(n log n · d) with a kd-tree.
+
+        Parameters
+        ----------
+        X : array-like, sparse or table of shape (n, d)
+            Rows that are searched, or all their distances if ``metric="precomputed"``.
+        y : None
+            Ignored, present for compatibility with scikit-learn.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._keep_rows(self._open(X, supervised=False))
+        return self

@@ -1,0 +1,108 @@
+"""Radius regression: f(x) = Σ w_i y_i/Σ w_i over the rows with d(x, x_i) ≤ r."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from thetahat.data.in_memory import InMemory
+from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.parameters import Range
+from thetahat.foundation.caller_warning import warn
+from thetahat.foundation.types import Array, Matrix
+from thetahat.models.neighbors.base import flat_weights
+from thetahat.models.neighbors.queries import InRadius, Weighted
+
+
+@with_parameters
+class RadiusNeighborsRegressor(RegressorMixin, Weighted, InRadius):
+    """Regression by the average of all training rows within a radius.
+
+    Formula: ŷ(x) = Σ w_i y_i/Σ w_i over the rows with d(x, x_i) ≤ r. Rows without a neighbour get
+    NaN and a warning.
+
+    Cost: O(log n + neighbours) per prediction with a kd-tree on average for few columns, else
+    O(n d). Memory: two copies of the rows, and all neighbours of the predicted rows.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> model = th.RadiusNeighborsRegressor(radius=1.0)
+    >>> model.fit([[0.0], [1.0], [4.0]], [0.0, 10.0, 40.0]).predict([[0.5], [4.5]])
+    array([ 5., 40.])
+    """
+
+    _ranges: ClassVar[dict[str, Range]] = {**InRadius._ranges, **Weighted._ranges}
+    _multi_output = True
+
+    radius: float = 1.0
+    _: KW_ONLY
+    weights: Any = "uniform"
+
+    @classmethod
+    def _example(cls) -> RadiusNeighborsRegressor:
+        return cls(radius=4.0, weights="distance")
+
+    def fit(self, X: Any, y: Any = None) -> RadiusNeighborsRegressor:
+        """Keep the rows and build the search structure. Cost: O(n log n · d) with a kd-tree.
+
+        Parameters
+        ----------
+        X : array-like, sparse or table of shape (n, d)
+            Training rows, or all their distances if ``metric="precomputed"``.
+        y : array-like of shape (n,) or (n, n_targets)
+            Target of each training row.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        source = self._open(X, y)
+        assert isinstance(source, InMemory)
+        assert source.y is not None
+        self._keep_rows(source)
+        self._targets = np.array(source.y, dtype=np.float64)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Predict the average target of the neighbours. Cost: that of `radius_neighbors`.
+
+        Parameters
+        ----------
+        X : array-like, sparse or table of shape (m, d)
+            Rows to predict, with the same columns as in `fit`.
+
+        Returns
+        -------
+        y : array of shape (m,) or (m, n_targets)
+            Predicted values; NaN for rows without a neighbour within the radius.
+        """
+        source = self._queries(X)
+        predicted = np.asarray(self._map_queries(source, self._averages))
+        alone = np.isnan(predicted.reshape(predicted.shape[0], -1)[:, 0])
+        if alone.any():
+            warn(
+                f"RadiusNeighborsRegressor: {np.count_nonzero(alone)} of {alone.shape[0]} rows "
+                f"have no neighbors within the radius {self.radius:g} (first at row "
+                f"{alone.argmax()}); predicting NaN as their prediction. Use a larger radius.",
+                UserWarning,
+            )
+        return predicted.astype(source.dtype, copy=False)
+
+    def _averages(self, rows: Matrix) -> Array:
+        found = self._within(rows)
+        m, query = found.counts.shape[0], np.repeat(np.arange(found.counts.shape[0]), found.counts)
+        weight = flat_weights(found, self.weights, type(self).__name__)
+        total = np.bincount(query, weight, minlength=m)
+        targets = self._targets.reshape(self._targets.shape[0], -1)
+        sums = [
+            np.bincount(query, column[found.row] * (1.0 if weight is None else weight), minlength=m)
+            for column in targets.T
+        ]
+        with np.errstate(invalid="ignore"):
+            averages = np.stack(sums, axis=1) / total[:, None]
+        return averages[:, 0] if self._targets.ndim == 1 else averages

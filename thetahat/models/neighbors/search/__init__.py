@@ -1,0 +1,1 @@
+"""The engine that finds neighbours: kd-tree, scan and matrix products, with the same results."""
