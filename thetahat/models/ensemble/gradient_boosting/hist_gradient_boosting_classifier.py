@@ -20,10 +20,10 @@ class HistGradientBoostingClassifier(BaseHistGradientBoosting, BaseBoostingClass
     handled without preprocessing.
 
     Formula: f_m = f_{m−1} + η·tree_m. A split has the gain G_L²/(H_L+λ) + G_R²/(H_R+λ) − G²/(H+λ),
-    and a leaf the value −G/(H+λ), where G and H are the sums of ∂ℓ/∂f and ∂²ℓ/∂f² over its rows. For
-    K ≥ 3 classes there is one tree per class and iteration, and H is multiplied by K/(K−1), because
-    the scores of all classes change at once. scikit-learn has no such factor; it makes the steps
-    shorter and the probabilities less overconfident.
+    and a leaf the value −G/(H+λ), where G and H are the sums of ∂ℓ/∂f and ∂²ℓ/∂f² over its rows.
+    For K ≥ 3 classes there is one tree per class and iteration, and H is multiplied by K/(K−1),
+    because the scores of all classes change at once. scikit-learn has no such factor; it makes the
+    steps shorter and the probabilities less overconfident.
 
     Cost: O(n·d) bytes for the binned rows and O(iterations · n · d · log leaves) time.
 
