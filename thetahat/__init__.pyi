@@ -29,6 +29,7 @@ from thetahat.evaluation import statistics as statistics
 from thetahat.evaluation.tree_pruning.prune import prune as prune
 from thetahat.foundation.config import config as config
 from thetahat.mathematics import autodiff as autodiff
+from thetahat.mathematics import kernels as kernels
 from thetahat.mathematics import linalg as linalg
 from thetahat.mathematics import losses as losses
 from thetahat.mathematics.losses.custom import loss as loss
@@ -59,6 +60,11 @@ from thetahat.models.ensemble.gradient_boosting.gradient_boosting_classifier imp
 from thetahat.models.ensemble.gradient_boosting.gradient_boosting_regressor import GradientBoostingRegressor as GradientBoostingRegressor
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier as HistGradientBoostingClassifier
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor as HistGradientBoostingRegressor
+from thetahat.models.kernel.kernel_logistic_regression import KernelLogisticRegression as KernelLogisticRegression
+from thetahat.models.kernel.kernel_model import KernelModel as KernelModel
+from thetahat.models.kernel.kernel_ridge import KernelRidge as KernelRidge
+from thetahat.models.kernel.kernel_ridge_cv import KernelRidgeCV as KernelRidgeCV
+from thetahat.models.kernel.nystroem import Nystroem as Nystroem
 from thetahat.models.linear.bayesian.bayesian_linear_regression import BayesianLinearRegression as BayesianLinearRegression
 from thetahat.models.linear.bayesian.bayesian_ridge import BayesianRidge as BayesianRidge
 from thetahat.models.linear.generalized.logistic_regression import LogisticRegression as LogisticRegression
@@ -167,6 +173,10 @@ __all__ = [
     "HistGradientBoostingRegressor",
     "HoldOut",
     "HuberRegressor",
+    "KernelLogisticRegression",
+    "KernelModel",
+    "KernelRidge",
+    "KernelRidgeCV",
     "Lasso",
     "LassoCV",
     "LinearCombination",
@@ -181,6 +191,7 @@ __all__ = [
     "MultiTaskLasso",
     "NoiseReweightedRegression",
     "NonlinearRegression",
+    "Nystroem",
     "OrthogonalMatchingPursuit",
     "OrthogonalMatchingPursuitCV",
     "Perceptron",
@@ -227,6 +238,7 @@ __all__ = [
     "evaluate",
     "export_text",
     "importances",
+    "kernels",
     "lasso_path",
     "learning_curve",
     "linalg",
