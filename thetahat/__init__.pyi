@@ -62,9 +62,11 @@ from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_classifie
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor as HistGradientBoostingRegressor
 from thetahat.models.kernel.kernel_logistic_regression import KernelLogisticRegression as KernelLogisticRegression
 from thetahat.models.kernel.kernel_model import KernelModel as KernelModel
+from thetahat.models.kernel.kernel_pca import KernelPCA as KernelPCA
 from thetahat.models.kernel.kernel_ridge import KernelRidge as KernelRidge
 from thetahat.models.kernel.kernel_ridge_cv import KernelRidgeCV as KernelRidgeCV
 from thetahat.models.kernel.nystroem import Nystroem as Nystroem
+from thetahat.models.kernel.rbf_sampler import RBFSampler as RBFSampler
 from thetahat.models.linear.bayesian.bayesian_linear_regression import BayesianLinearRegression as BayesianLinearRegression
 from thetahat.models.linear.bayesian.bayesian_ridge import BayesianRidge as BayesianRidge
 from thetahat.models.linear.generalized.logistic_regression import LogisticRegression as LogisticRegression
@@ -175,6 +177,7 @@ __all__ = [
     "HuberRegressor",
     "KernelLogisticRegression",
     "KernelModel",
+    "KernelPCA",
     "KernelRidge",
     "KernelRidgeCV",
     "Lasso",
@@ -197,6 +200,7 @@ __all__ = [
     "Perceptron",
     "PoissonRegressor",
     "QuantileRegressor",
+    "RBFSampler",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "ResponseTransform",
