@@ -292,8 +292,8 @@ def test_densities_in_pipelines_and_searches(name):
     [name for name in which(lambda model: hasattr(model, "transform")) if name not in PREDICTORS],
 )
 def test_transformers_in_pipelines(name):
-    pipeline = make_pipeline(MinMaxScaler(), clone(ESTIMATORS[name]))
-    assert pipeline.fit_transform(X).shape[0] == N
+    pipeline, rows = make_pipeline(MinMaxScaler(), clone(ESTIMATORS[name])), few(ESTIMATORS[name])
+    assert pipeline.fit_transform(rows).shape[0] == len(rows)
 
 
 @pytest.mark.parametrize("name", PREDICTORS)
@@ -338,7 +338,7 @@ def test_set_output(name):
     import polars
 
     model = clone(ESTIMATORS[name])
-    frame = pandas.DataFrame(X, columns=[f"c{j}" for j in range(D)])
-    y = (targets(model),) if name in PREDICTORS else ()
+    frame = pandas.DataFrame(few(model), columns=[f"c{j}" for j in range(D)])
+    y = (few(model, targets(model)),) if name in PREDICTORS else ()
     for kind, table in (("pandas", pandas.DataFrame), ("polars", polars.DataFrame)):
         assert isinstance(model.set_output(transform=kind).fit_transform(frame, *y), table)
