@@ -63,6 +63,7 @@ from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_regressor
 from thetahat.models.kernel.kernel_logistic_regression import KernelLogisticRegression as KernelLogisticRegression
 from thetahat.models.kernel.kernel_model import KernelModel as KernelModel
 from thetahat.models.kernel.kernel_pca import KernelPCA as KernelPCA
+from thetahat.models.kernel.kernel_perceptron import KernelPerceptron as KernelPerceptron
 from thetahat.models.kernel.kernel_ridge import KernelRidge as KernelRidge
 from thetahat.models.kernel.kernel_ridge_cv import KernelRidgeCV as KernelRidgeCV
 from thetahat.models.kernel.nystroem import Nystroem as Nystroem
@@ -178,6 +179,7 @@ __all__ = [
     "KernelLogisticRegression",
     "KernelModel",
     "KernelPCA",
+    "KernelPerceptron",
     "KernelRidge",
     "KernelRidgeCV",
     "Lasso",

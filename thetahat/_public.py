@@ -85,6 +85,7 @@ _BY_MODULE = {
     "thetahat.models.kernel.kernel_logistic_regression": ("KernelLogisticRegression",),
     "thetahat.models.kernel.kernel_model": ("KernelModel",),
     "thetahat.models.kernel.kernel_pca": ("KernelPCA",),
+    "thetahat.models.kernel.kernel_perceptron": ("KernelPerceptron",),
     "thetahat.models.kernel.kernel_ridge": ("KernelRidge",),
     "thetahat.models.kernel.kernel_ridge_cv": ("KernelRidgeCV",),
     "thetahat.models.kernel.nystroem": ("Nystroem",),
