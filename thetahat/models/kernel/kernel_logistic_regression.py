@@ -29,7 +29,7 @@ class KernelLogisticRegression(ClassifierMixin, KernelMachine):
     gives the probabilities. Unlike the support vector machine (`KernelModel` with the hinge loss),
     every row has a coefficient that is not 0, and the scores are probabilities.
 
-    Cost: O(n³) time per Newton step and two matrices of n² numbers, whose size is checked first;
+    Cost: O(n³) time per Newton step and three matrices of n² numbers, whose size is checked first;
     with m centres (``n_components``) O(n m²) and n·m numbers.
 
     Parameters

@@ -28,8 +28,8 @@ class KernelModel(KernelMachine):
     every loss and every solver of `LinearModel` works. Losses with a dual give sparse coefficients:
     only the support vectors are kept. Rows that depend on others are left out of the centres.
 
-    Cost: O(n³) time and two matrices of n² numbers, whose size is checked first; with m centres
-    (``n_components``) O(n m²) time and n·m numbers.
+    Cost: O(n³) time and three matrices of n² numbers (one for the squared loss), whose size is
+    checked first; with m centres (``n_components``) O(n m²) time and n·m numbers.
 
     Parameters
     ----------

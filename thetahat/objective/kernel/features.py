@@ -51,18 +51,20 @@ class KernelFeatures:
     def of(cls, kernel: Kernel, X: Matrix, which: Array | None = None) -> KernelFeatures:
         """The features with these rows of X as centres, or with all; dependent rows are left out.
 
-        Cost: O(m³) time and two matrices of m × m entries.
+        Cost: O(m³) time and at most three matrices of m × m entries at once.
         """
         X = in_double(X)
         which = np.arange(X.shape[0]) if which is None else np.asarray(which)
-        require_kernel_matrix(len(which), len(which), np.float64, copies=2)
+        require_kernel_matrix(len(which), len(which), np.float64, copies=3)
         K = gram_of(kernel, X, which)
         L = K.copy()
         size = float(np.einsum("ii->i", K).max(initial=0.0))
         tolerance = len(K) * float(np.finfo(np.float64).eps) * size
         pivots = np.einsum("ii->i", L)
         if cholesky_in_place(L) and float(pivots.min()) ** 2 > 10 * tolerance:
-            return cls(kernel, kernel.rows(X, which), which, np.tril(L))
+            for row in range(len(L) - 1):  # in place, without another matrix
+                L[row, row + 1 :] = 0.0
+            return cls(kernel, kernel.rows(X, which), which, L)
         L, rows, least = pivoted_cholesky(K, tolerance)
         if least < -10 * tolerance or not size > 0:
             raise not_a_kernel(kernel, gram_of(kernel, X, which))
