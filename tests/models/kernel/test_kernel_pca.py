@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 from sklearn.decomposition import KernelPCA as Peer
+from sklearn.exceptions import NotFittedError
 
 import thetahat as th
 from thetahat.errors import CapabilityError, DataError
@@ -80,6 +81,14 @@ def test_components_without_variance():
     assert th.KernelPCA(4, kernel=RBF, remove_zero_eig=True).fit_transform(rows).shape == (12, 2)
 
 
+def test_rows_that_change_after_the_fit_do_not_change_the_model():
+    rows = X.copy()
+    model = th.KernelPCA(2, kernel=RBF).fit(rows)
+    before = model.transform(NEW)
+    rows[:] = 0.0
+    np.testing.assert_array_equal(model.transform(NEW), before)
+
+
 def test_precomputed_matrix():
     model = th.KernelPCA(2, kernel="precomputed").fit(RBF(X))
     rows = th.KernelPCA(2, kernel=RBF).fit(X)
@@ -90,7 +99,7 @@ def test_precomputed_matrix():
 
 def test_wrong_input_is_refused():
     model = th.KernelPCA(2).fit(X)
-    with pytest.raises(CapabilityError, match="fit_inverse_transform=True"):
+    with pytest.raises(NotFittedError, match="fit_inverse_transform=True"):
         model.inverse_transform(X[:, :2])
     wrong = th.kernels.FromFunction(lambda a, b: -(a @ b.T))
     with pytest.raises(DataError, match="not positive semi-definite"):

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from sklearn.exceptions import NotFittedError
 
 from thetahat.data.source import Block
 from thetahat.estimator.declaration import with_parameters
@@ -67,7 +68,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel
         Has no effect, because the start of the iterations is fixed. Accepted for compatibility with
         scikit-learn.
     copy_X : bool, default=True
-        Has no effect, because X is never changed. Accepted for compatibility with scikit-learn.
+        Whether to keep a copy of X for new rows. Set it to False to save memory if X is not changed
+        after `fit`.
     n_jobs : int or None, default=None
         Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
         ``th.config(threads=...)``.
@@ -155,7 +157,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel
         values = np.where(values > rounding, values, 0.0)
         if self.n_components is None or self.remove_zero_eig:
             values, vectors = values[values > 0], vectors[:, values > 0]
-        self.X_fit_, self.eigenvalues_, self.eigenvectors_ = source.X, values, vectors
+        self.X_fit_ = source.X.copy() if self.copy_X else source.X
+        self.eigenvalues_, self.eigenvectors_ = values, vectors
         self._means = means
         if self.fit_inverse_transform:
             self._fit_inverse(rows)
@@ -226,7 +229,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel
             The rows in the original columns.
         """
         if not self.fit_inverse_transform:
-            raise CapabilityError(
+            raise NotFittedError(
                 "KernelPCA: the way back was not learned in fit, so that inverse_transform is not "
                 "available. Use fit_inverse_transform=True."
             )
