@@ -22,6 +22,7 @@ FAMILIES = (
     "sparse",
     "logistic",
     "margin",
+    "kernels",
     "stochastic",
     "nonlinear",
     "robust",

@@ -16,6 +16,7 @@ SECTIONS = (
     "robust",
     "generalized",
     "margins",
+    "kernels",
     "bayesian",
     "neighbours",
     "trees",

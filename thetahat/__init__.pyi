@@ -30,6 +30,7 @@ from thetahat.evaluation.tree_pruning.prune import prune as prune
 from thetahat.foundation.config import config as config
 from thetahat.mathematics import autodiff as autodiff
 from thetahat.mathematics import distances as distances
+from thetahat.mathematics import kernels as kernels
 from thetahat.mathematics import linalg as linalg
 from thetahat.mathematics import losses as losses
 from thetahat.mathematics.losses.custom import loss as loss
@@ -60,6 +61,14 @@ from thetahat.models.ensemble.gradient_boosting.gradient_boosting_classifier imp
 from thetahat.models.ensemble.gradient_boosting.gradient_boosting_regressor import GradientBoostingRegressor as GradientBoostingRegressor
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier as HistGradientBoostingClassifier
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor as HistGradientBoostingRegressor
+from thetahat.models.kernel.kernel_logistic_regression import KernelLogisticRegression as KernelLogisticRegression
+from thetahat.models.kernel.kernel_model import KernelModel as KernelModel
+from thetahat.models.kernel.kernel_pca import KernelPCA as KernelPCA
+from thetahat.models.kernel.kernel_perceptron import KernelPerceptron as KernelPerceptron
+from thetahat.models.kernel.kernel_ridge import KernelRidge as KernelRidge
+from thetahat.models.kernel.kernel_ridge_cv import KernelRidgeCV as KernelRidgeCV
+from thetahat.models.kernel.nystroem import Nystroem as Nystroem
+from thetahat.models.kernel.rbf_sampler import RBFSampler as RBFSampler
 from thetahat.models.linear.bayesian.bayesian_linear_regression import BayesianLinearRegression as BayesianLinearRegression
 from thetahat.models.linear.bayesian.bayesian_ridge import BayesianRidge as BayesianRidge
 from thetahat.models.linear.generalized.logistic_regression import LogisticRegression as LogisticRegression
@@ -177,6 +186,12 @@ __all__ = [
     "KDTree",
     "KNeighborsClassifier",
     "KNeighborsRegressor",
+    "KernelLogisticRegression",
+    "KernelModel",
+    "KernelPCA",
+    "KernelPerceptron",
+    "KernelRidge",
+    "KernelRidgeCV",
     "Lasso",
     "LassoCV",
     "LinearCombination",
@@ -192,11 +207,13 @@ __all__ = [
     "NearestNeighbors",
     "NoiseReweightedRegression",
     "NonlinearRegression",
+    "Nystroem",
     "OrthogonalMatchingPursuit",
     "OrthogonalMatchingPursuitCV",
     "Perceptron",
     "PoissonRegressor",
     "QuantileRegressor",
+    "RBFSampler",
     "RadiusNeighborsClassifier",
     "RadiusNeighborsRegressor",
     "RandomForestClassifier",
@@ -241,6 +258,7 @@ __all__ = [
     "evaluate",
     "export_text",
     "importances",
+    "kernels",
     "lasso_path",
     "learning_curve",
     "linalg",

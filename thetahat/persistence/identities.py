@@ -41,6 +41,7 @@ DECLARED = {
     "FittedParts": "thetahat.models.linear.inference.likelihood_inference:FittedParts",
     "GaussianCells": "thetahat.models.density.gaussian_cells:GaussianCells",
     "GaussianPrior": "thetahat.models.linear.bayesian.gaussian_prior:GaussianPrior",
+    "GaussianPowers": "thetahat.mathematics.kernels.expansions:GaussianPowers",
     "GrownForest": "thetahat.models.ensemble.forest.grown_forest:GrownForest",
     "HalfLogOdds": "thetahat.models.ensemble.adaboost.votes:HalfLogOdds",
     "HalfspaceFrame": "thetahat.models.linear.margin.halfspace_lp:Frame",

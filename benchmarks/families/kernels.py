@@ -1,0 +1,90 @@
+"""Kernel methods beside scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.families.linear import SKLEARN, fit
+from benchmarks.harness import OURS, Bar, Case, Data
+
+GAMMA = 0.05
+ALPHA = 1.0
+
+
+def smooth(rows: int, columns: int, dtype: Any = np.float64) -> Callable[[bool], Data]:
+    """Rows with a target that is a smooth function of them, and noise."""
+
+    def build(quick: bool) -> Data:
+        n = min(rows, 200) if quick else rows
+        random = np.random.default_rng(0)
+        X = random.standard_normal((n, columns))
+        y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * random.standard_normal(n)
+        return {"X": X.astype(dtype), "y": y.astype(dtype), "weight": None}
+
+    return build
+
+
+def ridge_objective(data: Data, model: Any) -> float:
+    """Σ(y − Kc)² + α·cᵀKc, from the coefficients alone."""
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    K = rbf_kernel(data["X"].astype(np.float64), gamma=GAMMA)
+    c = np.asarray(model.dual_coef_, dtype=np.float64)
+    f = K @ c
+    return float(np.sum((data["y"] - f) ** 2) + ALPHA * c @ f)
+
+
+def lost_variance(data: Data, model: Any) -> float:
+    """n minus the sum of the eigenvalues that were found: the variance that is left."""
+    return float(len(data["X"]) - np.sum(model.eigenvalues_))
+
+
+def _ridge() -> dict[str, Any]:
+    options = {"alpha": ALPHA, "kernel": "rbf", "gamma": GAMMA}
+    return {
+        OURS: fit("thetahat", "KernelRidge", **options),
+        SKLEARN: fit("sklearn.kernel_ridge", "KernelRidge", **options),
+    }
+
+
+def _components() -> dict[str, Any]:
+    options = {"n_components": 10, "kernel": "rbf", "gamma": GAMMA}
+    return {
+        OURS: fit("thetahat", "KernelPCA", **options),
+        SKLEARN: fit("sklearn.decomposition", "KernelPCA", **options),
+    }
+
+
+def ridge(rows: int, *bars: Bar) -> Case:
+    """Kernel ridge regression of this many rows."""
+    named = f"{rows // 1000}k" if rows >= 1000 else str(rows)
+    return Case(
+        f"kernel ridge {named} × 20",
+        smooth(rows, 20),
+        _ridge(),
+        ridge_objective,
+        "objective",
+        bars=bars,
+        slack=1e-8,
+    )
+
+
+CASES = (
+    ridge(6000, Bar(SKLEARN, 1 / 2)),
+    ridge(1000),
+    ridge(100),
+    Case(
+        "kernel PCA 3k × 20",
+        smooth(3000, 20),
+        _components(),
+        lost_variance,
+        "lost variance",
+        bars=(Bar(SKLEARN, 1 / 3),),
+        slack=1e-8,
+    ),
+)
+
+STUDIES: tuple[Any, ...] = ()

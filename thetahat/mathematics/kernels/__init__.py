@@ -1,0 +1,78 @@
+"""Kernels k(x, z): th.kernels.RBF(sigma=2.0), 0.5 * RBF() + Linear(), or the string "rbf"."""
+
+from thetahat.mathematics.kernels.bandwidth import bandwidth
+from thetahat.mathematics.kernels.base import Constant, Kernel, Product, Scaled, Sum
+from thetahat.mathematics.kernels.centred import Centred, centre
+from thetahat.mathematics.kernels.expansions import rbf_series
+from thetahat.mathematics.kernels.given import FeatureMap, FromFunction, Precomputed
+from thetahat.mathematics.kernels.mercer import mercer_check
+from thetahat.mathematics.kernels.polynomial import Cosine, Linear, Polynomial
+from thetahat.mathematics.kernels.stationary import RBF, Laplacian, Matern, RationalQuadratic
+from thetahat.mathematics.parts import part_named
+
+__all__ = [
+    "RBF",
+    "Centred",
+    "Constant",
+    "Cosine",
+    "FeatureMap",
+    "FromFunction",
+    "Laplacian",
+    "Linear",
+    "Matern",
+    "Polynomial",
+    "Precomputed",
+    "Product",
+    "RationalQuadratic",
+    "Scaled",
+    "Sum",
+    "bandwidth",
+    "centre",
+    "mercer_check",
+    "named",
+    "rbf_series",
+]
+
+
+def named(kernel: str | Kernel) -> Kernel:
+    """Return the kernel with this name and its default parameters.
+
+    Formula: "rbf" ↦ ``RBF()``. scikit-learn's names are accepted, and a kernel is returned
+    unchanged. Cost: O(1).
+
+    Parameters
+    ----------
+    kernel : str or Kernel
+        The name of a kernel, one of its aliases, or a kernel.
+
+    Returns
+    -------
+    Kernel
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> th.kernels.named("poly")
+    Polynomial(degree=2, coef0=1.0, gamma=1.0)
+    """
+    return part_named("kernel", kernel, Kernel, _BY_NAME)  # type: ignore[type-abstract]
+
+
+_BY_NAME: dict[str, type[Kernel]] = {
+    part.name: part
+    for part in (
+        RBF,
+        Cosine,
+        Laplacian,
+        Linear,
+        Matern,
+        Polynomial,
+        Precomputed,
+        RationalQuadratic,
+    )
+}
+"""Kernels that a name describes; the others are made of functions or of other kernels."""
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

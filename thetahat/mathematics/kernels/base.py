@@ -1,0 +1,268 @@
+"""Interface of kernels k(x, z), and their algebra: sums, products and positive multiples.
+
+A kernel is a frozen value, as losses and penalties are. ``kernel(X, Z)`` is the matrix of k(xᵢ, zⱼ)
+for all rows of X and Z, and ``kernel(X)`` the Gram matrix of X, which is positive semi-definite.
+Sums, products and positive multiples of kernels are kernels: ``0.5 * RBF() + Linear() * Linear()``.
+
+A kernel defines ``block``, the formula for a few rows, written against the array API: rows of torch
+or CuPy give a matrix on their device. `gram_matrix` computes large matrices tile by tile.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+
+from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array, Matrix
+from thetahat.mathematics.kernels.gram import gram_matrix, rows_as_matrix
+from thetahat.mathematics.parts import Part, number
+
+
+class Kernel(Part, ABC):
+    """Base class of kernels k(x, z); concrete kernels are frozen dataclasses."""
+
+    @abstractmethod
+    def block(self, X: Matrix, Z: Matrix) -> Array:
+        """k(x, z) for all rows of X and Z, of shape (n, m)."""
+
+    @abstractmethod
+    def diagonal(self, X: Matrix) -> Array:
+        """k(x, x) for every row of X, of shape (n,)."""
+
+    def __call__(self, X: Any, Z: Any = None) -> Array:
+        """The matrix k(xᵢ, zⱼ), or the Gram matrix of X if there is no Z. Cost: O(n m d)."""
+        X = rows_as_matrix(X, f"{self!r}: X")
+        Z = None if Z is None else rows_as_matrix(Z, f"{self!r}: Z")
+        return self.gram(X, Z)
+
+    def gram(self, X: Matrix, Z: Matrix | None = None) -> Array:
+        """As calling the kernel, for rows that have been validated."""
+        return gram_matrix(self, X, Z)
+
+    def rows(self, X: Matrix, which: Array) -> Matrix:
+        """Some rows of X in the form in which they are passed as Z."""
+        return X[which]
+
+    def __add__(self, other: Kernel | float) -> Kernel:
+        """The kernel k₁ + k₂; a number stands for a constant kernel."""
+        return Sum(self, _as_kernel(other))
+
+    def __radd__(self, other: float) -> Kernel:
+        return Sum(_as_kernel(other), self)
+
+    def __mul__(self, other: Kernel | float) -> Kernel:
+        """The kernel k₁·k₂, or a positive multiple of the kernel."""
+        return Scaled(self, other) if isinstance(other, Real) else Product(self, _as_kernel(other))
+
+    def __rmul__(self, other: float) -> Kernel:
+        return Scaled(self, other)
+
+
+class Composed(Kernel):
+    """A kernel made of others, whose parameters are searched as ``first__gamma``."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name, with those of the parts as ``<part>__<name>``."""
+        own = super().get_params()
+        if not deep:
+            return own
+        inner = {
+            f"{name}__{inner}": value
+            for name, part in own.items()
+            if isinstance(part, Part)
+            for inner, value in part.get_params().items()
+        }
+        return own | inner
+
+    def set_params(self, **params: Any) -> Self:
+        """Return a copy with some parameters replaced, those of the parts included."""
+        own = {name: value for name, value in params.items() if "__" not in name}
+        found = super().set_params(**own) if own else self
+        for name, value in params.items():
+            owner, _, inner = name.partition("__")
+            if inner:
+                part = getattr(found, owner, None)
+                if not isinstance(part, Part):
+                    raise ParameterError(
+                        f"{type(self).__name__} has no parameter {name!r}; "
+                        f"it has {', '.join(self.get_params())}."
+                    )
+                found = replace(found, **{owner: part.set_params(**{inner: value})})  # type: ignore[type-var]
+        return found
+
+
+@dataclass(frozen=True)
+class Sum(Composed):
+    """The sum of two kernels, k(x, z) = k₁(x, z) + k₂(x, z), which ``k1 + k2`` makes.
+
+    Its features are those of both kernels side by side. Cost: that of both kernels.
+
+    Parameters
+    ----------
+    first, second : Kernel
+        The kernels that are added to each other.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> kernel = th.kernels.Linear() + th.kernels.Polynomial(degree=2)
+    >>> kernel([[1.0]], [[2.0]]).tolist()
+    [[11.0]]
+    """
+
+    first: Kernel
+    second: Kernel
+    name = "sum"
+
+    def __post_init__(self) -> None:
+        _require_of_rows(self)
+
+    def block(self, X: Matrix, Z: Matrix) -> Array:
+        """k₁(x, z) + k₂(x, z)."""
+        return self.first.block(X, Z) + self.second.block(X, Z)
+
+    def diagonal(self, X: Matrix) -> Array:
+        """k₁(x, x) + k₂(x, x)."""
+        return self.first.diagonal(X) + self.second.diagonal(X)
+
+
+@dataclass(frozen=True)
+class Product(Composed):
+    """The product of two kernels, k(x, z) = k₁(x, z)·k₂(x, z), which ``k1 * k2`` makes.
+
+    Its features are all products of a feature of one and a feature of the other. Cost: that of both
+    kernels.
+
+    Parameters
+    ----------
+    first, second : Kernel
+        The kernels that are multiplied with each other.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> square = th.kernels.Linear() * th.kernels.Linear()
+    >>> square([[3.0]], [[2.0]]).tolist()
+    [[36.0]]
+    """
+
+    first: Kernel
+    second: Kernel
+    name = "product"
+
+    def __post_init__(self) -> None:
+        _require_of_rows(self)
+
+    def block(self, X: Matrix, Z: Matrix) -> Array:
+        """k₁(x, z)·k₂(x, z)."""
+        return self.first.block(X, Z) * self.second.block(X, Z)
+
+    def diagonal(self, X: Matrix) -> Array:
+        """k₁(x, x)·k₂(x, x)."""
+        return self.first.diagonal(X) * self.second.diagonal(X)
+
+
+@dataclass(frozen=True)
+class Scaled(Composed):
+    """A multiple of a kernel, c·k(x, z) with c > 0, which ``c * kernel`` makes.
+
+    Its features are those of the kernel times √c. Cost: that of the kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel that is multiplied by the factor.
+    factor : float, default=1.0
+        The positive number that multiplies the kernel (c). Larger values weaken a penalty on the
+        same function.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> (2 * th.kernels.Linear())([[3.0]], [[1.0]]).tolist()
+    [[6.0]]
+    """
+
+    kernel: Kernel
+    factor: float = number(1.0, above=0)
+    name = "scaled"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _require_of_rows(self)
+
+    def block(self, X: Matrix, Z: Matrix) -> Array:
+        """c·k(x, z)."""
+        return self.factor * self.kernel.block(X, Z)
+
+    def diagonal(self, X: Matrix) -> Array:
+        """c·k(x, x)."""
+        return self.factor * self.kernel.diagonal(X)
+
+
+@dataclass(frozen=True)
+class Constant(Kernel):
+    """The constant kernel k(x, z) = c, whose single feature is √c.
+
+    Added to another kernel, it gives the function a penalised intercept. Cost: O(n m).
+
+    Parameters
+    ----------
+    value : float, default=1.0
+        The positive value of the kernel for every pair of rows (c).
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> (th.kernels.Linear() + 1)([[3.0]], [[2.0]]).tolist()
+    [[7.0]]
+    """
+
+    value: float = number(1.0, above=0)
+    name = "constant"
+
+    def block(self, X: Matrix, Z: Matrix) -> Array:
+        """c for every pair."""
+        from array_api_compat import array_namespace, device, is_array_api_obj
+
+        if not is_array_api_obj(X):
+            return np.full((X.shape[0], Z.shape[0]), self.value, dtype=X.dtype)
+        xp = array_namespace(X)
+        shape = (X.shape[0], Z.shape[0])
+        return xp.full(shape, self.value, dtype=X.dtype, device=device(X))
+
+    def diagonal(self, X: Matrix) -> Array:
+        """c for every row."""
+        return self.block(X, X[:1])[:, 0]
+
+
+def _as_kernel(value: Any) -> Kernel:
+    if isinstance(value, Kernel):
+        return value
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return Constant(float(value))
+    raise ParameterError(
+        f"{value!r} is neither a kernel nor a positive number. Combine kernels with kernels, such "
+        "as th.kernels.RBF() + th.kernels.Linear()."
+    )
+
+
+def _require_of_rows(composed: Composed) -> None:
+    for part in composed.get_params(deep=False).values():
+        if isinstance(part, Real):
+            continue
+        if not isinstance(part, Kernel):
+            raise ParameterError(
+                f"{type(composed).__name__} combines kernels, but one part is {part!r}. Pass "
+                "values such as th.kernels.RBF()."
+            )
+        if type(part).rows is not Kernel.rows:
+            raise ParameterError(
+                f"{part!r} is given by its matrix and cannot be combined with other kernels. "
+                "Combine the matrices, and pass the result as precomputed."
+            )

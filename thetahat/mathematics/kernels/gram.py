@@ -1,0 +1,107 @@
+"""Kernel matrices of many rows, computed tile by tile, with their memory checked first.
+
+Each tile is computed by one thread with one BLAS thread, and the tiles depend on the sizes alone,
+so the matrix is the same bit for bit for any number of threads. Of a Gram matrix only the tiles on
+and below the diagonal are computed; it is exactly symmetric.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from array_api_compat import is_array_api_obj
+
+from thetahat.data.arrays import is_device_array
+from thetahat.data.validation import as_features
+from thetahat.foundation.errors import DataError
+from thetahat.foundation.memory import require_memory
+from thetahat.foundation.threads import parallel_for
+from thetahat.foundation.types import Array, Matrix
+
+TILE = 512
+"""Rows and columns of a tile: its matrix stays in the cache of a core."""
+TOO_LARGE = (
+    "Use fewer rows, or an approximation from fewer landmarks: n_components=1000 in KernelModel, "
+    "or th.Nystroem."
+)
+
+
+class _Pairwise(Protocol):
+    def block(self, X: Matrix, Z: Matrix) -> Array: ...
+
+    def diagonal(self, X: Matrix) -> Array: ...
+
+
+def rows_as_matrix(X: Any, who: str) -> Matrix:
+    """X as rows of floating-point numbers; arrays of other libraries stay as they are."""
+    if is_device_array(X) or (is_array_api_obj(X) and type(X) is not np.ndarray):
+        return X
+    return as_features(X, who=who)[0]
+
+
+def require_kernel_matrix(n: int, m: int, dtype: Any, copies: int = 1) -> None:
+    """Raise an error if a kernel matrix of n × m entries, and copies of it, would not fit."""
+    count = "" if copies == 1 else f" and {copies - 1} more of this size"
+    require_memory(
+        copies * n * m * np.dtype(dtype).itemsize,
+        f"A kernel matrix of {n} × {m} entries{count}",
+        TOO_LARGE,
+    )
+
+
+def gram_matrix(kernel: _Pairwise, X: Matrix, Z: Matrix | None = None) -> Array:
+    """k(xᵢ, zⱼ) for all rows, or for all pairs of rows of X. Cost: O(n m d), memory O(n m)."""
+    same = Z is None
+    Z = X if Z is None else Z
+    if not same and getattr(Z, "ndim", 1) == 2 and X.shape[1] != Z.shape[1]:
+        raise DataError(
+            f"{kernel!r}: X has {X.shape[1]} columns and Z has {Z.shape[1]}. Both must have the "
+            "same columns."
+        )
+    n, m = X.shape[0], Z.shape[0]
+    if is_array_api_obj(X) and type(X) is not np.ndarray:
+        return kernel.block(X, Z)
+    require_kernel_matrix(n, m, X.dtype)
+    found = np.empty((n, m), dtype=X.dtype)
+    starts = range(0, n, TILE)
+    if same:
+        corners = [(i, j) for i in starts for j in range(0, i + 1, TILE)]
+    else:
+        corners = [(i, j) for i in starts for j in range(0, m, TILE)]
+
+    def fill(corner: tuple[int, int]) -> None:
+        row, column = (slice(start, start + TILE) for start in corner)
+        tile = kernel.block(X[row], Z[column])
+        if same and corner[0] == corner[1]:
+            tile = (tile + tile.T) / 2
+            np.einsum("ii->i", tile)[:] = kernel.diagonal(X[row])
+        found[row, column] = tile
+        if same and corner[0] != corner[1]:
+            found[column, row] = tile.T
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        parallel_for(fill, corners, products=float(n) * m * X.shape[1])
+    return found
+
+
+def require_symmetric(K: Array, who: str) -> None:
+    """Raise an error unless K is square and symmetric up to rounding."""
+    if K.ndim != 2 or K.shape[0] != K.shape[1]:
+        raise DataError(
+            f"{who}: a precomputed kernel matrix must be square with one row and one column per "
+            f"training row, but X has shape {tuple(K.shape)}. Pass kernel(X) of all training rows."
+        )
+    # Blocks of rows, so that no second matrix is needed.
+    scale = max(float(np.abs(K[start : start + TILE]).max()) for start in range(0, len(K), TILE))
+    allowed = 1e3 * float(np.finfo(K.dtype).eps) * scale
+    for start in range(0, len(K), TILE):
+        gap = np.abs(K[start : start + TILE] - K[:, start : start + TILE].T)
+        if not (gap <= allowed).all():
+            row, column = np.unravel_index(int(np.argmax(gap)), gap.shape)
+            i, j = int(row) + start, int(column)
+            raise DataError(
+                f"{who}: a precomputed kernel matrix must be symmetric, but entry ({i}, {j}) is "
+                f"{K[i, j]:g} and entry ({j}, {i}) is {K[j, i]:g}. Use (K + K.T) / 2 if the "
+                "difference is an error of rounding."
+            )

@@ -1,0 +1,64 @@
+"""Inner products and distances of all pairs of rows: the sums that kernels are functions of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, is_array_api_obj
+
+from thetahat.foundation.types import Array, Matrix
+
+
+def inner_products(X: Matrix, Z: Matrix) -> Array:
+    """xᵀz for all rows of X and Z, dense; the rows may be sparse. Cost: O(n m d)."""
+    found = X @ Z.T
+    return found.toarray() if hasattr(found, "toarray") else found
+
+
+def squared_norms(X: Matrix) -> Array:
+    """‖x‖² of each row. Cost: O(n d)."""
+    if is_array_api_obj(X):
+        return array_namespace(X).sum(X * X, axis=1)
+    return np.asarray(X.multiply(X).sum(axis=1)).reshape(-1)
+
+
+def squared_distances(X: Matrix, Z: Matrix) -> Array:
+    """‖x − z‖² = ‖x‖² + ‖z‖² − 2xᵀz for all rows of X and Z, by a matrix product.
+
+    Dense rows are first shifted by the mean of Z, so that rows far from 0 do not cancel.
+    Cost: O(n m d).
+    """
+    if is_array_api_obj(X) and is_array_api_obj(Z):
+        xp = array_namespace(X, Z)
+        middle = xp.mean(Z, axis=0)
+        X, Z = X - middle, Z - middle
+    found = inner_products(X, Z)
+    xp = array_namespace(found)
+    found *= -2.0
+    found += squared_norms(X)[:, None]
+    found += squared_norms(Z)[None, :]
+    if type(found) is np.ndarray:
+        return np.maximum(found, 0.0, out=found)
+    return xp.where(found > 0, found, xp.zeros_like(found))
+
+
+def exact_distances(X: Matrix, Z: Matrix, *, manhattan: bool = False) -> Array:
+    """‖x − z‖₂ or ‖x − z‖₁ for all rows of X and Z, by differences of columns.
+
+    For kernels with a kink at x = z, where the rounding errors of `squared_distances` would be
+    magnified by the root. Cost: O(n m d), without a matrix product.
+    """
+    X, Z = dense(X), dense(Z)
+    xp = array_namespace(X, Z)
+    total: Any = None
+    for column in range(X.shape[1]):
+        gap = X[:, column][:, None] - Z[:, column][None, :]
+        term = xp.abs(gap) if manhattan else gap * gap
+        total = term if total is None else total + term
+    return total if manhattan else xp.sqrt(total)
+
+
+def dense(X: Matrix) -> Array:
+    """X as a dense array."""
+    return X if is_array_api_obj(X) else X.toarray()

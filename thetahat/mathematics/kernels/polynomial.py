@@ -1,0 +1,113 @@
+"""Kernels of inner products: linear, polynomial and cosine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from array_api_compat import array_namespace
+
+from thetahat.foundation.types import Array, Matrix
+from thetahat.mathematics.kernels.base import Kernel
+from thetahat.mathematics.kernels.pairs import inner_products, squared_norms
+from thetahat.mathematics.parts import number, whole
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """The linear kernel k(x, z) = xᵀz, whose features are the columns themselves.
+
+    A kernel model with it is a linear model; its Gram matrix is XXᵀ. Cost: O(n m d).
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> th.kernels.Linear()([[1.0, 2.0], [0.0, 1.0]]).tolist()
+    [[5.0, 2.0], [2.0, 1.0]]
+    """
+
+    name = "linear"
+
+    def block(self, X: Matrix, Z: Matrix) -> Array:
+        """xᵀz."""
+        return inner_products(X, Z)
+
+    def diagonal(self, X: Matrix) -> Array:
+        """‖x‖²."""
+        return squared_norms(X)
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """The polynomial kernel k(x, z) = (γ·xᵀz + c)^q.
+
+    Its features are all products of at most q columns (with c = 0: of exactly q), each with the
+    weight that the binomial formula gives it; `MonomialExpansion` writes them out. Cost: O(n m d).
+
+    Parameters
+    ----------
+    degree : int, default=2
+        The degree of the polynomials (q). Larger values give more flexible functions. Must be at
+        least 1.
+    coef0 : float, default=1.0
+        The constant that is added to the inner product (c). Larger values give lower powers more
+        weight; 0 leaves only products of exactly q columns. Must be non-negative, because the
+        matrix is not positive semi-definite otherwise.
+    gamma : float, default=1.0
+        Multiplies the inner product (γ). Larger values give higher powers more weight. Must be
+        positive.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> th.kernels.Polynomial(degree=2)([[1.0, 1.0]], [[2.0, 0.0]]).tolist()
+    [[9.0]]
+    """
+
+    degree: int = whole(2, at_least=1)
+    coef0: float = number(1.0, at_least=0)
+    gamma: float = number(1.0, above=0)
+
+    name = "polynomial"
+    aliases = ("poly",)
+
+    def block(self, X: Matrix, Z: Matrix) -> Array:
+        """(γ·xᵀz + c)^q."""
+        return self._power(inner_products(X, Z))
+
+    def diagonal(self, X: Matrix) -> Array:
+        """(γ·‖x‖² + c)^q."""
+        return self._power(squared_norms(X))
+
+    def _power(self, products: Array) -> Array:
+        return (self.gamma * products + self.coef0) ** self.degree
+
+
+@dataclass(frozen=True)
+class Cosine(Kernel):
+    """The cosine kernel k(x, z) = xᵀz/(‖x‖·‖z‖): the linear kernel of rows of length 1.
+
+    A row of zeros has the value 0 with every row. Cost: O(n m d).
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> th.kernels.Cosine()([[3.0, 4.0]], [[1.0, 0.0]]).tolist()
+    [[0.6]]
+    """
+
+    name = "cosine"
+
+    def block(self, X: Matrix, Z: Matrix) -> Array:
+        """xᵀz/(‖x‖·‖z‖)."""
+        return inner_products(X, Z) / _lengths(X)[:, None] / _lengths(Z)[None, :]
+
+    def diagonal(self, X: Matrix) -> Array:
+        """1, or 0 for a row of zeros."""
+        return squared_norms(X) / _lengths(X) ** 2
+
+
+def _lengths(X: Matrix) -> Array:
+    """‖x‖ of each row, or 1 if it is 0."""
+    squares = squared_norms(X)
+    xp = array_namespace(squares)
+    return xp.where(squares > 0, xp.sqrt(squares), xp.ones_like(squares))

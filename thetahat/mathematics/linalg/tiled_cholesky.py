@@ -1,0 +1,79 @@
+"""Cholesky factors of large matrices, computed in place and tile by tile on all threads.
+
+For each panel of columns: factor its diagonal tile, solve for the tiles below it, and subtract
+their products from the tiles to the right. The tiles of one step are independent and each is
+computed by one thread, so the factor is the same bit for bit for any number of threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thetahat.foundation.threads import one_blas_thread, parallel_for, scipy_linalg
+from thetahat.foundation.types import Array
+
+TILE = 256
+"""Rows and columns of a tile: large enough for BLAS, small enough for several threads."""
+
+
+def cholesky_in_place(A: Array) -> bool:
+    """Overwrite the lower triangle of A by L with LLᵀ = A; False if A is not positive definite.
+
+    The entries above the diagonal are not read and keep their values, except within the tiles on
+    the diagonal, where they become 0. Cost: O(n³/3) time, no further matrix.
+    """
+    linalg = scipy_linalg()
+    n = len(A)
+    starts = range(0, n, TILE)
+    for start in starts:
+        panel = slice(start, min(n, start + TILE))
+        with one_blas_thread():
+            factor, info = linalg.lapack.get_lapack_funcs("potrf", (A,))(
+                A[panel, panel], lower=True, clean=True
+            )
+        if info:
+            return False
+        A[panel, panel] = factor
+        below = [slice(i, min(n, i + TILE)) for i in starts if i > start]
+
+        def solve(rows: slice, panel: slice = panel, factor: Array = factor) -> None:
+            A[rows, panel] = linalg.solve_triangular(
+                factor, A[rows, panel].T, lower=True, check_finite=False
+            ).T
+
+        def subtract(tile: tuple[slice, slice], panel: slice = panel) -> None:
+            rows, columns = tile
+            A[rows, columns] -= np.dot(A[rows, panel], A[columns, panel].T)
+
+        rest = n - start
+        parallel_for(solve, below, products=float(rest) * TILE * TILE)
+        tiles = [(below[i], below[j]) for i in range(len(below)) for j in range(i + 1)]
+        parallel_for(subtract, tiles, products=float(rest) * rest * TILE)
+    return True
+
+
+def cholesky_solve(L: Array, B: Array) -> Array:
+    """A⁻¹B for A = LLᵀ, of which only the lower triangle of L is read. Cost: O(n² k)."""
+    linalg = scipy_linalg()
+    with one_blas_thread():
+        half = linalg.solve_triangular(L, B, lower=True, check_finite=False)
+        return linalg.solve_triangular(L, half, lower=True, trans="T", check_finite=False)
+
+
+def pivoted_cholesky(A: Array, tolerance: float) -> tuple[Array, Array, float]:
+    """L and rows with A[rows][:, rows] ≈ LLᵀ for the independent rows, and the smallest pivot.
+
+    Rows are taken in the order of their remaining diagonal, until none exceeds `tolerance`; the
+    entries that remain are then at most as large. Returns L, lower triangular of shape (r, r), the
+    r rows, and the smallest remaining diagonal entry, which is negative beyond rounding if A is not
+    positive semi-definite. Cost: O(n r²).
+    """
+    linalg = scipy_linalg()
+    with one_blas_thread():
+        factor, pivots, rank, _ = linalg.lapack.get_lapack_funcs("pstrf", (A,))(
+            np.asfortranarray(A), tol=tolerance, lower=True, overwrite_a=A.flags.c_contiguous
+        )
+    order = pivots - 1
+    L = np.tril(factor[:, :rank])
+    left = np.einsum("ii->i", A)[order[rank:]] - (L[rank:] ** 2).sum(axis=1)
+    return L[:rank], order[:rank], float(left.min(initial=0.0))

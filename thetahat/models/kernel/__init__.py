@@ -1,0 +1,1 @@
+"""Kernel methods: linear methods in the feature space of a kernel."""

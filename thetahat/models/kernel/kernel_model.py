@@ -1,0 +1,93 @@
+"""The general form: f̂ = argmin (Σ wᵢ ℓ(yᵢ, f(xᵢ) + b))/(Σ wᵢ) + α/2·‖f‖², f = Σⱼ cⱼ k(·, xⱼ)."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY
+from typing import Any
+
+from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.parameters import more_than
+from thetahat.estimator.watching import with_callbacks
+from thetahat.mathematics.losses import named as named_loss
+from thetahat.models.kernel.machine import KernelMachine
+from thetahat.models.kernel.parameters import in_memory
+
+
+@with_parameters
+class KernelModel(KernelMachine):
+    """A function of a kernel under any loss, with an automatic choice of the solver.
+
+    Formula: f̂, b̂ = argmin (Σ wᵢ ℓ(yᵢ, f(xᵢ) + b))/(Σ wᵢ) + α/2·‖f‖² over all functions
+    f(x) = Σⱼ cⱼ k(x, xⱼ), with ‖f‖² = cᵀKc. The squared loss gives kernel ridge regression, the
+    logistic loss kernel logistic regression, the hinge loss the support vector machine, the
+    epsilon-insensitive loss support vector regression, and the quantile loss kernel quantile
+    regression.
+
+    With K = LLᵀ the problem is that of a linear model with the features L and the penalty "l2", so
+    every loss and every solver of `LinearModel` works. Losses with a dual give sparse coefficients:
+    only the support vectors are kept. Rows that depend on others are left out of the centres.
+
+    Cost: O(n³) time and three matrices of n² numbers (one for the squared loss), whose size is
+    checked first; with m centres (``n_components``) O(n m²) time and n·m numbers.
+
+    Parameters
+    ----------
+    loss : str or Loss, default="squared"
+        The loss of one row, as a function of its target and raw prediction (ℓ): a name or a value,
+        as in `LinearModel`. With a loss of classes the model is a classifier.
+    alpha : float, default=0.001
+        Strength of the penalty on the function, alpha/2·‖f‖², which is added to the mean loss.
+        Larger values give smoother functions. Must be positive. `KernelRidge` with penalty a has
+        ``alpha=a / n``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> X = np.linspace(0.0, 6.0, 50)[:, None]
+    >>> y = np.sin(X[:, 0])
+    >>> smooth = th.KernelModel(kernel=th.kernels.RBF(sigma=1.0), alpha=1e-6).fit(X, y)
+    >>> bool(np.abs(smooth.predict(X) - y).max() < 1e-3)
+    True
+    >>> labels = np.where(np.abs(X[:, 0] - 3.0) < 1.5, "inside", "outside")
+    >>> machine = th.KernelModel("hinge").fit(X, labels)
+    >>> machine.predict([[0.0], [3.0], [6.0]]).tolist(), len(machine.support_) < 50
+    (['outside', 'inside', 'outside'], True)
+    """
+
+    loss: Any = "squared"
+    kernel: Any = "rbf"
+    alpha: float = 1e-3
+    _: KW_ONLY
+    n_components: int | None = None
+    solver: Any = "auto"
+    fit_intercept: bool = True
+    max_iter: int | None = None
+    tol: float = 1e-8
+    random_state: Any = None
+
+    _ranges = KernelMachine._ranges | {"alpha": more_than(0)}
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KernelModel:
+        """Fit the function to all rows. Cost: O(n³), or O(n m²) with m centres.
+
+        Parameters
+        ----------
+        X : array-like, sparse or table of shape (n, d)
+            Training rows; for a precomputed kernel, the matrix of shape (n, n).
+        y : array-like of shape (n,)
+            The targets, which must suit the loss: numbers, counts, or labels of any kind for a
+            loss of classes.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        self.loss_ = named_loss(self.loss)
+        source, n_scores = self._rows(X, y, sample_weight)
+        self._fit_function(in_memory(source), n_scores, self.alpha, X, y)
+        return self

@@ -1,0 +1,191 @@
+"""Kernel ridge regression: f̂ = argmin Σ wᵢ(yᵢ − f(xᵢ))² + α‖f‖², f = Σⱼ cⱼ k(·, xⱼ)."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from thetahat.data.in_memory import InMemory
+from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.parameters import Range, at_least, non_negative_array
+from thetahat.foundation.caller_warning import warn
+from thetahat.foundation.errors import DataError, IllConditionedWarning
+from thetahat.foundation.types import Array
+from thetahat.mathematics.kernels.base import Kernel
+from thetahat.mathematics.kernels.gram import require_kernel_matrix
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
+from thetahat.models.kernel.parameters import NamedKernel, in_memory, kept_rows
+from thetahat.objective.kernel.expansion import KernelExpansion
+from thetahat.objective.kernel.features import gram_of
+from thetahat.objective.kernel.least_squares import KernelRidgePath, ridge_coefficients
+from thetahat.objective.predictor import in_double
+
+
+class KernelRegressor(RegressorMixin, NamedKernel):
+    """A regression f(x) = Σⱼ cⱼ k(x, xⱼ) without an intercept.
+
+    Attributes
+    ----------
+    dual_coef_ : array of shape (n,) or (n, n_targets)
+        The coefficients of the kernel functions of the training rows (c).
+    X_fit_ : array or sparse array of shape (n, d)
+        The training rows, which predictions need; for a precomputed kernel, its matrix.
+    kernel_ : Kernel
+        The kernel with all its parameters.
+    solution_ : Solution
+        Report of the solver; the solution is exact.
+    """
+
+    _multi_output = True
+
+    kernel_: Kernel
+    X_fit_: Any
+    dual_coef_: Array
+
+    @classmethod
+    def _example(cls) -> Any:
+        """A kernel whose functions need no intercept."""
+        return cls(kernel="rbf")
+
+    def predict(self, X: Any) -> Array:
+        """Predict ŷ = Σⱼ cⱼ k(x, xⱼ). Cost: O(n m d) for m training rows, without their matrix.
+
+        Parameters
+        ----------
+        X : array-like, sparse or table of shape (n, d)
+            Rows to predict, with the same columns as in `fit`; for a precomputed kernel, the values
+            of the kernel for new rows and training rows.
+
+        Returns
+        -------
+        array of shape (n,) or (n, n_targets)
+            The predicted targets.
+        """
+        source = self._open_again(X)
+        centres = kept_rows(self.kernel_, self.X_fit_)
+        return self._expand(source, KernelExpansion(self.kernel_, centres, self.dual_coef_))
+
+    def _keep(self, source: InMemory, used: Array, coefficients: Array, reason: str) -> None:
+        """Store the fit; rows of weight 0 have the coefficient 0."""
+        self.X_fit_ = source.X
+        whole = np.zeros((source.n_rows, coefficients.shape[1]))
+        whole[used] = coefficients
+        self.dual_coef_ = whole if source.n_outputs else whole[:, 0]
+        self.solution_ = Solution(
+            theta=self.dual_coef_,
+            outcome=Outcome.EXACT,
+            solver="cholesky" if reason.startswith("squared") else "eigen",
+            reason=reason,
+            message=Outcome.EXACT.value,
+        )
+
+
+@with_parameters
+class KernelRidge(KernelRegressor):
+    """Ridge regression in the feature space of a kernel.
+
+    Formula: f̂ = argmin Σ wᵢ(yᵢ − f(xᵢ))² + α‖f‖² over f(x) = Σⱼ cⱼ k(x, xⱼ), where ‖f‖² = cᵀKc.
+    The solution is ĉ = (K + αI)⁻¹y with the Gram matrix K of the training rows; it maximises the
+    dual −cᵀKc − α·cᵀc + 2cᵀy, and the residuals are α·ĉ. With the linear kernel, the predictions
+    are those of `Ridge` without an intercept, and β̂ = Xᵀĉ. Subtract the mean of y first if the
+    kernel has no constant feature.
+
+    Cost: O(n²d + n³/3) time, and one matrix of n² numbers, whose size is checked first. For many
+    rows, use `KernelModel` with ``n_components``.
+
+    Parameters
+    ----------
+    alpha : float or array of shape (n_targets,), default=1
+        Strength of the penalty (α). Larger values give smoother functions and are less sensitive to
+        noise. Must be ≥ 0; 0 interpolates the targets. An array gives each target its own penalty.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> X, y = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0.0, 1.0, 1.0, 0.0]
+    >>> model = th.KernelRidge(alpha=1e-9, kernel=th.kernels.Polynomial(degree=2)).fit(X, y)
+    >>> abs(model.predict(X).round(4)).tolist()
+    [0.0, 1.0, 1.0, 0.0]
+    """
+
+    alpha: Any = 1
+    _: KW_ONLY
+    kernel: Any = "linear"
+    gamma: Any = None
+    degree: Any = 3
+    coef0: Any = 1
+    kernel_params: Any = None
+
+    _ranges: ClassVar[dict[str, Range]] = NamedKernel._ranges | {
+        "alpha": at_least(0) | non_negative_array
+    }
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KernelRidge:
+        """Fit the function to all rows. Cost: O(n²d + n³/3).
+
+        Parameters
+        ----------
+        X : array-like, sparse or table of shape (n, d)
+            Training rows; for a precomputed kernel, the matrix of shape (n, n).
+        y : array-like of shape (n,) or (n, n_targets)
+            Target values of the training rows.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        source = in_memory(self._open(X, y, sample_weight))
+        self.kernel_ = self._kernel(source)
+        require_kernel_matrix(source.n_rows, source.n_rows, np.float64)
+        used, targets, weight = training_rows(source)
+        penalties = self._penalties(targets.shape[1])
+        reason = "squared loss with one penalty: one Cholesky factor of K + αI"
+        if len(set(penalties)) == 1:
+            found = ridge_coefficients(self._matrix(source, used), targets, penalties[0], weight)
+            if found is not None:
+                self._keep(source, used, found[0], reason)
+                return self
+            reason = "K + αI is singular: the solution of least norm from its eigenvalues"
+        else:
+            reason = "one eigendecomposition serves all penalties"
+        path = KernelRidgePath.of(self._matrix(source, used), targets, weight)
+        columns = [path.coefficients(tau)[:, [k]] for k, tau in enumerate(penalties)]
+        if reason.startswith("K"):
+            warn(
+                f"KernelRidge: the kernel matrix plus alpha={penalties[0]:g} on its diagonal is "
+                "singular up to rounding (equal rows, or more rows than the kernel has features). "
+                "The solution of least norm is used. Increase alpha.",
+                IllConditionedWarning,
+            )
+        self._keep(source, used, np.hstack(columns), reason)
+        return self
+
+    def _matrix(self, source: InMemory, used: Array) -> Array:
+        K = gram_of(self.kernel_, in_double(source.X), used)
+        return K.copy() if np.shares_memory(K, source.X) else K
+
+    def _penalties(self, n_targets: int) -> list[float]:
+        alpha = np.atleast_1d(np.asarray(self.alpha, dtype=float)).ravel()
+        if len(alpha) not in (1, n_targets):
+            raise DataError(
+                f"KernelRidge: alpha has {len(alpha)} entries, but y has {n_targets} "
+                f"{'target' if n_targets == 1 else 'targets'}. Give one number, or one per target."
+            )
+        return [float(each) for each in np.broadcast_to(alpha, n_targets)]
+
+
+def training_rows(source: InMemory) -> tuple[Array, Array, Array | None]:
+    """The rows of positive weight, their targets of shape (n, k), and weights; in float64."""
+    assert source.y is not None
+    used = np.arange(source.n_rows)
+    if source.weight is not None:
+        used = np.flatnonzero(source.weight > 0)
+    targets = source.y[used].astype(np.float64, copy=False)
+    weight = None if source.weight is None else source.weight[used]
+    return used, targets.reshape(len(used), -1), weight

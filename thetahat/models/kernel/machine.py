@@ -1,0 +1,225 @@
+"""Shared by kernel models of any loss: the fit through features, and predictions from centres."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from thetahat.data.columns.schema import Schema
+from thetahat.data.in_memory import InMemory
+from thetahat.estimator.any_loss import AnyLoss
+from thetahat.estimator.parameters import Range, at_least, boolean, none, whole
+from thetahat.estimator.risk_minimiser import RiskMinimiser
+from thetahat.foundation.memory import require_memory
+from thetahat.foundation.randomness import generator
+from thetahat.foundation.types import Array
+from thetahat.mathematics.kernels import named as named_kernel
+from thetahat.mathematics.kernels.bandwidth import deviation
+from thetahat.mathematics.kernels.base import Kernel
+from thetahat.mathematics.kernels.gram import TOO_LARGE, require_kernel_matrix
+from thetahat.mathematics.kernels.stationary import Stationary
+from thetahat.mathematics.losses.residual.squared import Squared
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
+from thetahat.mathematics.penalties.norms import L2
+from thetahat.models.kernel.parameters import OfKernel, kept_rows
+from thetahat.objective.empirical_risk import EmpiricalRisk
+from thetahat.objective.kernel.expansion import KernelExpansion
+from thetahat.objective.kernel.features import KernelFeatures, gram_of, not_a_kernel
+from thetahat.objective.kernel.least_squares import ridge_coefficients
+from thetahat.objective.predictor import LinearPredictor, in_double
+
+
+class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
+    """A function f(x) = Σⱼ αⱼ k(x, xⱼ) + b under a loss, with the penalty α/2·‖f‖².
+
+    Parameters
+    ----------
+    kernel : str or Kernel, default="rbf"
+        The kernel (k): a value such as ``th.kernels.RBF(sigma=2.0)``, a sum or product of kernels,
+        or a name: "rbf", "linear", "polynomial", "laplacian", "matern", "rational_quadratic",
+        "cosine". The name of a kernel of distances stands for one whose bandwidth is the root of
+        the total variance of the columns, ``th.kernels.bandwidth(X, "std")``. "precomputed" means
+        that X is a kernel matrix.
+    n_components : int or None, default=None
+        Number of training rows that are used as centres (Nyström's approximation). More centres are
+        more accurate and cost more time and memory. None uses all rows, which is exact.
+    solver : str or Method, default="auto"
+        The method that minimises the objective, as in `LinearModel`. "auto" chooses by the loss and
+        the sizes; ``solution_.reason`` says why.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept (b), which is not penalised.
+    max_iter : int or None, default=None
+        Maximum number of iterations of the solver. None takes the solver's own limit. Increase it
+        when a warning reports that the solver did not converge.
+    tol : float, default=1e-8
+        Tolerance of the solver for its optimality gap. Smaller values give more digits and need
+        more iterations.
+    random_state : int, Generator or None, default=None
+        Seed for drawing the centres if `n_components` is given. Pass an int for the same result on
+        every call.
+
+    Attributes
+    ----------
+    dual_coef_ : array of shape (n_centres,) or (n_centres, n_classes)
+        The coefficients of the kernel functions of the centres.
+    X_fit_ : array or sparse array of shape (n_centres, d)
+        The training rows that are centres; for a precomputed kernel, the numbers of its columns.
+    support_ : array of shape (n_centres,)
+        The numbers of these rows among the training rows.
+    intercept_ : float or array of shape (n_classes,)
+        The intercept, or one for each class.
+    kernel_ : Kernel
+        The kernel with all its parameters.
+    loss_ : Loss
+        The loss that was minimised.
+    """
+
+    _multi_output = False
+    _ranges: ClassVar[dict[str, Range]] = {
+        "n_components": whole(1) | none,
+        "fit_intercept": boolean,
+        "max_iter": whole(1) | none,
+        "tol": at_least(0),
+    }
+
+    kernel: Any
+    n_components: int | None
+    solver: Any
+    fit_intercept: bool
+    max_iter: int | None
+    tol: float
+    random_state: Any
+    kernel_: Kernel
+    dual_coef_: Array
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether coefficients exist; an interrupted fit may leave ``classes_`` without them."""
+        return hasattr(self, "dual_coef_")
+
+    def _fit_function(
+        self, source: InMemory, n_scores: int, strength: float, X: Any, y: Any
+    ) -> None:
+        """Minimise the mean loss plus strength/2·‖f‖² over functions f of the kernel."""
+        self.kernel_ = self._kernel(source)
+        centres = self._centres(source)
+        exact = self.n_components is None
+        if exact and isinstance(self.loss_, Squared) and self.solver == "auto":
+            self._fit_least_squares(source, strength, centres)
+            return
+        features = KernelFeatures.of(self.kernel_, source.X, centres)
+        require_memory(
+            8 * source.n_rows * features.n_features,
+            f"{type(self).__name__}: {features.n_features} features of {source.n_rows} rows",
+            TOO_LARGE,
+        )
+        rows = replace(
+            source,
+            X=features.of_rows(source.X),
+            y=np.asarray(source.y, dtype=np.float64),
+            n_features=features.n_features,
+            dtype=np.dtype(np.float64),
+            schema=Schema(),
+        )
+        predictor = LinearPredictor(features.n_features, n_scores, self.fit_intercept)
+        risk = EmpiricalRisk(predictor, self.loss_, L2(strength), rows)
+        self._features = features
+        try:
+            self._minimise(
+                risk, X, y, solver=self.solver, tolerance=self.tol, max_steps=self.max_iter
+            )
+        finally:
+            del self._features
+        if exact:
+            self._keep_support(source, strength)
+
+    def _kernel(self, source: InMemory) -> Kernel:
+        kernel = named_kernel(self.kernel)
+        if isinstance(self.kernel, str) and isinstance(kernel, Stationary):
+            # Equal rows have no spread, and every bandwidth gives them the same kernel.
+            return kernel.with_bandwidth(deviation(source.X, source.row_weights) or 1.0)
+        return kernel
+
+    def _centres(self, source: InMemory) -> Array:
+        """The rows that become centres: all of positive weight, or some at random."""
+        used = np.arange(source.n_rows)
+        if source.weight is not None:
+            used = np.flatnonzero(source.weight > 0)
+        if self.n_components is None or self.n_components >= len(used):
+            return used
+        chosen = generator(self.random_state).choice(used, size=self.n_components, replace=False)
+        return np.sort(chosen)
+
+    def _fit_least_squares(self, source: InMemory, strength: float, used: Array) -> None:
+        """The squared loss in closed form: one Cholesky factor of K + n·αI."""
+        assert source.y is not None
+        X = in_double(source.X)
+        require_kernel_matrix(len(used), len(used), np.float64)
+        K = gram_of(self.kernel_, X, used)
+        K = K.copy() if np.shares_memory(K, source.X) else K
+        weight = None if source.weight is None else source.weight[used]
+        total = float(len(used)) if weight is None else float(weight.sum())
+        targets = source.y[used].astype(np.float64)[:, None]
+        found = ridge_coefficients(
+            K, targets, total * strength, weight, intercept=self.fit_intercept
+        )
+        if found is None:
+            raise not_a_kernel(self.kernel_, gram_of(self.kernel_, X, used))
+        coefficients, intercept = found
+        self.X_fit_, self.support_ = kept_rows(self.kernel_, source.X, used), used
+        self.dual_coef_ = coefficients[:, 0]
+        self.intercept_ = intercept[0]
+        self.n_iter_ = 1
+        self.solution_ = Solution(
+            theta=self.dual_coef_,
+            outcome=Outcome.EXACT,
+            solver="cholesky",
+            reason="squared loss under a kernel: one Cholesky factor of K + n·alpha·I",
+            message=Outcome.EXACT.value,
+        )
+
+    def _attributes(self, theta: Array, risk: EmpiricalRisk) -> dict[str, Any]:
+        beta, intercept = risk.predictor.split(theta)
+        intercept = np.asarray(intercept, dtype=np.float64)
+        if risk.predictor.n_outputs and self.fit_intercept:
+            intercept = intercept - intercept.mean()  # softmax: a common level changes nothing
+        return {
+            "X_fit_": self._features.centres,
+            "support_": self._features.which,
+            "dual_coef_": self._features.coefficients(beta),
+            "intercept_": intercept[()],
+        }
+
+    def _keep_support(self, source: InMemory, strength: float) -> None:
+        """Use the dual variables of the rows, if the solver found them: rows with 0 are left out.
+
+        β = Σ sᵢ mᵢ φ(xᵢ)/λ with shares sᵢ = wᵢ/Σw, so that the coefficient of row i is sᵢ mᵢ/λ.
+        """
+        found = self.solution_.multipliers
+        if found is None or found.ndim != 1:
+            return
+        coefficients = found * source.row_weights / source.row_weights.sum() / strength
+        support = np.flatnonzero(coefficients)
+        if not support.size:
+            return
+        self.X_fit_, self.support_ = kept_rows(self.kernel_, source.X, support), support
+        self.dual_coef_ = coefficients[support]
+
+    def raw_prediction(self, X: Any) -> Array:
+        """Compute the raw prediction f(x) = Σⱼ αⱼ k(x, xⱼ) + b. Cost: O(n m d) for m centres.
+
+        Parameters
+        ----------
+        X : array-like, sparse or table of shape (n, d)
+            The rows to predict; for a precomputed kernel, the values of the kernel for new rows and
+            all training rows.
+
+        Returns
+        -------
+        array of shape (n,), or (n, n_classes) for losses with one score per class
+        """
+        source = self._open_again(X)
+        centres = self.X_fit_
+        expansion = KernelExpansion(self.kernel_, centres, self.dual_coef_, self.intercept_)
+        return self._expand(source, expansion)

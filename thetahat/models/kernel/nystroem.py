@@ -1,0 +1,134 @@
+"""Nyström's approximation: features whose inner products are nearly those of a kernel."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
+
+from thetahat.data.source import Block
+from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.parameters import Range, at_least, more_than, none, real, whole
+from thetahat.foundation.caller_warning import warn
+from thetahat.foundation.randomness import generator
+from thetahat.foundation.threads import one_blas_thread
+from thetahat.foundation.types import Array
+from thetahat.models.kernel.parameters import NamedKernel, in_memory, kept_rows, kernel_of
+from thetahat.models.preprocessing.rowwise import RowwiseTransformer
+from thetahat.objective.kernel.expansion import KernelExpansion
+from thetahat.objective.kernel.features import gram_of, not_a_kernel
+from thetahat.objective.predictor import in_double
+
+LEAST_EIGENVALUE = 1e-12
+"""Smaller eigenvalues of the matrix of the centres count as this, as in scikit-learn."""
+
+
+@with_parameters
+class Nystroem(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel):
+    """Features whose inner products approximate a kernel, from a sample of the rows.
+
+    Formula: φ(x) = K_zz^{−1/2}·(k(z₁, x), …, k(z_m, x)) for centres zⱼ that are drawn from the
+    rows, so that φ(x)ᵀφ(x′) = k(x, x′) if one of the two is a centre. A linear model on these
+    features is a kernel model with m centres; `KernelModel` with ``n_components`` does both.
+
+    Cost: O(m³) for the fit and O(n m²) for the features, whose memory is checked first.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="rbf"
+        The kernel to approximate, by its name or as a value; see `KernelRidge`.
+    gamma : float or None, default=None
+        The factor γ of a kernel that is given by name; see `KernelRidge`. None means 1/d for d
+        columns.
+    coef0 : float or None, default=None
+        The constant term of the "polynomial" kernel. None means 1.
+    degree : float or None, default=None
+        The degree of the "polynomial" kernel. None means 3.
+    n_components : int, default=100
+        Number of centres, which is the number of features. More are more accurate and cost more.
+    random_state : int, Generator or None, default=None
+        Seed for drawing the centres. Pass an int for the same result on every call.
+    n_jobs : int or None, default=None
+        Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
+        ``th.config(threads=...)``.
+
+    Attributes
+    ----------
+    components_ : array or sparse array of shape (n_components, d)
+        The rows that were drawn as centres.
+    component_indices_ : array of shape (n_components,)
+        The numbers of these rows among those of `fit`.
+    normalization_ : array of shape (n_components, n_components)
+        The inverse root of the kernel matrix of the centres.
+    kernel_ : Kernel
+        The kernel with all its parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> X = np.linspace(0.0, 1.0, 30)[:, None]
+    >>> features = th.Nystroem(gamma=1.0, n_components=10, random_state=0).fit_transform(X)
+    >>> bool(np.abs(features @ features.T - th.kernels.RBF(gamma=1.0)(X)).max() < 1e-4)
+    True
+    """
+
+    kernel: Any = "rbf"
+    _: KW_ONLY
+    gamma: Any = None
+    coef0: Any = None
+    degree: Any = None
+    kernel_params: Any = None
+    n_components: int = 100
+    random_state: Any = None
+    n_jobs: Any = None
+
+    _ranges: ClassVar[dict[str, Range]] = NamedKernel._ranges | {
+        "gamma": more_than(0) | none,
+        "degree": at_least(1) | none,
+        "coef0": real | none,
+        "n_components": whole(1),
+    }
+    _streams = False
+    _cubic = False
+    _draws_rows = True
+    _too_large = "Use fewer components, or transform fewer rows at a time."
+
+    def fit(self, X: Any, y: Any = None) -> Nystroem:
+        """Draw the centres and factor their kernel matrix. Cost: O(m² d + m³)."""
+        source = in_memory(self._open(X, supervised=False))
+        self.kernel_ = kernel_of(
+            self.kernel,
+            source.n_features,
+            self.gamma,
+            3 if self.degree is None else self.degree,
+            1 if self.coef0 is None else self.coef0,
+            self.kernel_params,
+        )
+        count = min(self.n_components, source.n_rows)
+        if count < self.n_components:
+            warn(
+                f"Nystroem: n_components={self.n_components} exceeds the number of rows, "
+                f"{count}. All rows are used, and the kernel matrix is exact."
+            )
+        rows = in_double(source.X)
+        drawn = generator(self.random_state).choice(source.n_rows, size=count, replace=False)
+        self.component_indices_ = np.sort(drawn)
+        self.components_ = kept_rows(self.kernel_, source.X, self.component_indices_)
+        K = gram_of(self.kernel_, rows, self.component_indices_)
+        with one_blas_thread():
+            values, vectors = np.linalg.eigh(K)
+            if values[0] < -1e-9 * max(abs(values[0]), values[-1]):
+                raise not_a_kernel(self.kernel_, K)
+            scaled = vectors / np.sqrt(np.maximum(values, LEAST_EIGENVALUE))
+            self.normalization_ = scaled @ vectors.T
+        return self
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.normalization_)
+
+    def _transform_block(self, block: Block) -> Array:
+        return KernelExpansion(self.kernel_, self.components_, self.normalization_)(block.X)

@@ -1,0 +1,134 @@
+"""Parameters that kernel estimators share: a kernel by name, in scikit-learn's parametrisation."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Source
+from thetahat.estimator.base import Estimator
+from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.parameters import Range, at_least, more_than, none, real
+from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array, Matrix
+from thetahat.mathematics.kernels import named as named_kernel
+from thetahat.mathematics.kernels.base import Kernel
+from thetahat.mathematics.kernels.given import FromFunction, Precomputed
+from thetahat.mathematics.kernels.polynomial import Polynomial
+from thetahat.mathematics.kernels.stationary import RBF, Laplacian
+from thetahat.objective.kernel.expansion import KernelExpansion
+from thetahat.objective.predictor import in_double
+
+
+class OfKernel(Estimator):
+    """An estimator with a `kernel`, whose rows stay in memory."""
+
+    _accepts_sparse = True
+    _streams = False
+    _cubic = True
+
+    kernel: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed" or self.kernel == Precomputed()
+        return tags
+
+    def _expand(self, X: Any, expansion: KernelExpansion) -> Array:
+        """Σⱼ αⱼ k(x, xⱼ) + b of every row, in the precision of X."""
+        source = self._open_again(X)
+        if isinstance(source, InMemory):
+            return expansion(source.X).astype(source.dtype, copy=False)
+        return source.map_rows(lambda block: expansion(block.X).astype(block.X.dtype, copy=False))
+
+
+@with_parameters
+class NamedKernel(OfKernel):
+    """The parameters with which scikit-learn names a kernel.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="linear"
+        The kernel: "linear", "polynomial" (or "poly"), "rbf", "laplacian", "cosine", "matern",
+        "rational_quadratic", or a value such as ``th.kernels.RBF(sigma=2.0)`` or a sum of kernels.
+        "precomputed" means that X is a kernel matrix. A function takes two single rows and returns
+        a number; ``th.kernels.FromFunction`` takes whole matrices, which is faster.
+    gamma : float or None, default=None
+        The factor γ of a kernel that is given by name: exp(−γ‖x − z‖²) for "rbf", exp(−γ‖x − z‖₁)
+        for "laplacian", (γ·xᵀz + coef0)^degree for "polynomial". Larger values give rougher
+        functions. None means 1/d for d columns.
+    degree : float, default=3
+        The degree of the "polynomial" kernel. Other kernels ignore it.
+    coef0 : float, default=1
+        The constant term of the "polynomial" kernel. Other kernels ignore it.
+    kernel_params : dict or None, default=None
+        Further arguments of a kernel that is given as a function. None means no arguments.
+    """
+
+    kernel: Any = "linear"
+    gamma: Any = None
+    degree: Any = 3
+    coef0: Any = 1
+    kernel_params: Any = None
+
+    _ranges: ClassVar[dict[str, Range]] = {
+        "gamma": more_than(0) | none,
+        "degree": at_least(0),
+        "coef0": real,
+        "kernel_params": Range(lambda value: value is None or isinstance(value, dict), "a dict"),
+    }
+
+    def _kernel(self, source: Source) -> Kernel:
+        return kernel_of(
+            self.kernel, source.n_features, self.gamma, self.degree, self.coef0, self.kernel_params
+        )
+
+
+def kernel_of(
+    kernel: Any,
+    n_features: int,
+    gamma: float | None,
+    degree: float,
+    coef0: float,
+    kernel_params: dict[str, Any] | None = None,
+) -> Kernel:
+    """The kernel that scikit-learn's parameters describe."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    if callable(kernel) and not isinstance(kernel, type):
+        return FromFunction(_with_arguments(kernel, kernel_params or {}), of_pairs=True)
+    width = 1.0 / n_features if gamma is None else float(gamma)
+    if kernel == "rbf":
+        return RBF(gamma=width)
+    if kernel == "laplacian":
+        return Laplacian(length_scale=1.0 / width, norm="l1")
+    if kernel in ("poly", "polynomial"):
+        if int(degree) != degree:
+            raise ParameterError(
+                f"degree={degree!r} must be a whole number ≥ 1 for a polynomial kernel."
+            )
+        return Polynomial(degree=int(degree), coef0=coef0, gamma=width)
+    return named_kernel(kernel)
+
+
+def _with_arguments(function: Any, arguments: dict[str, Any]) -> Any:
+    if not arguments:
+        return function
+
+    def kernel(x: Array, z: Array) -> Any:
+        return function(x, z, **arguments)
+
+    return kernel
+
+
+def in_memory(source: Source) -> InMemory:
+    """The source, whose rows are in memory because `_open` accepts no others."""
+    assert isinstance(source, InMemory)
+    return source
+
+
+def kept_rows(kernel: Kernel, X: Matrix, which: Array | None = None) -> Matrix:
+    """The rows to compare new rows with: in float64, or numbers for a precomputed kernel."""
+    return kernel.rows(in_double(X), np.arange(X.shape[0]) if which is None else which)
