@@ -8,8 +8,8 @@
 //
 // Invariant: the vector always belongs to β, and F never increases. Coordinates are visited in the
 // given order by one thread, so the order of sums is fixed. Stops when the duality gap of these
-// columns is within the tolerance and their coefficients have settled, or when a sweep moves nothing
-// by more than rounding.
+// columns is within the tolerance and their coefficients have settled, or when a sweep moves
+// nothing by more than rounding.
 #pragma once
 
 #include <algorithm>

@@ -7,9 +7,9 @@
 // coordinate descent find the next active set.
 //
 // Invariant: slopes = c − Gβ. One thread visits the columns in the given order, so the order of
-// sums is fixed. A penalty is done when its duality gap is within the tolerance and its coefficients
-// have settled (lasso_gap.hpp). The path ends at the first penalty that takes too many steps, and
-// the number of penalties done is returned.
+// sums is fixed. A penalty is done when its duality gap is within the tolerance and its
+// coefficients have settled (lasso_gap.hpp). The path ends at the first penalty that takes too many
+// steps, and the number of penalties done is returned.
 
 #include <algorithm>
 #include <vector>
@@ -78,9 +78,9 @@ std::size_t gram_path(Matrix<const double> gram, Vector<const double> start, dou
     for (std::size_t at = 0; at < count; ++at) {
         std::fill(l1s.begin(), l1s.end(), absolute[at]);
         std::fill(l2s.begin(), l2s.end(), square[at]);
-        const Steps found = solve(point, columns, {absolute[at], square[at], lower}, beta.data(),
-                                  active, tolerance, {share, ROUNDING_OF_MOVES * floor},
-                                  most_steps, once);
+        const Steps found =
+            solve(point, columns, {absolute[at], square[at], lower}, beta.data(), active, tolerance,
+                  {share, ROUNDING_OF_MOVES * floor}, most_steps, once);
         gap[at] = found.gap;
         if (found.count > most_steps)
             return at;
@@ -98,9 +98,8 @@ void bind_gram_path(nb::module_ &module) {
                nb::arg("yy"), nb::arg("l1").noconvert(), nb::arg("l2").noconvert(),
                nb::arg("lower"), nb::arg("first").noconvert(), nb::arg("tolerance"),
                nb::arg("floor"), nb::arg("most_steps"), nb::arg("share"), nb::arg("once"),
-               nb::arg("betas").noconvert(),
-               nb::arg("values").noconvert(), nb::arg("gaps").noconvert(),
-               nb::arg("steps").noconvert());
+               nb::arg("betas").noconvert(), nb::arg("values").noconvert(),
+               nb::arg("gaps").noconvert(), nb::arg("steps").noconvert());
 }
 
 } // namespace thetahat

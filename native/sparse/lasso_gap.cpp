@@ -65,15 +65,15 @@ void lasso_room(Vector<const double> beta, Vector<const double> slopes, Vector<c
     }
 }
 
-// The largest move of a step of coordinate descent and the largest coefficient, both in units of the
-// root of their curvature.
+// The largest move of a step of coordinate descent and the largest coefficient, both in units of
+// the root of their curvature.
 std::tuple<double, double> lasso_move(Vector<const double> beta, Vector<const double> slopes,
                                       Vector<const double> slack, Vector<const double> squares,
                                       Vector<const double> l1, Vector<const double> l2,
                                       Vector<const double> lower) {
     const std::size_t k = beta.shape(0);
-    require(slopes.shape(0) == k && squares.shape(0) == k && l1.shape(0) == k &&
-                l2.shape(0) == k && lower.shape(0) == k,
+    require(slopes.shape(0) == k && squares.shape(0) == k && l1.shape(0) == k && l2.shape(0) == k &&
+                lower.shape(0) == k,
             "slopes, squares, l1, l2 and lower must have the size of beta");
     const double *square = squares.data();
     const Move next = next_move(
