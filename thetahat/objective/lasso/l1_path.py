@@ -31,8 +31,6 @@ from thetahat.objective.lasso.path_interpolation import (
 )
 
 SMALLEST_ALPHA = float(np.finfo(np.float64).resolution)
-FEW_STEPS = 3
-"""Steps that correct a point between two ends of a leg, where columns join or leave."""
 VANISHING = 1e-10
 """The share of the largest α that stands for α = 0, whose lasso is a limit."""
 
@@ -109,7 +107,7 @@ def path(
     the columns is dear, it is walked in legs: first the end of a leg, then the penalties between,
     each from the point on the line through the two ends.
     """
-    d, method = problem.design.n_columns, WorkingSets(once=once, first_sweeps=0)
+    d, method = problem.design.n_columns, WorkingSets(once=once, first_sweeps=0, polish=False)
     theta = problem.start()
     if start is not None:
         theta[:d] = start
@@ -156,7 +154,7 @@ def path(
             for at in range(here.place + 1, end):
                 beta, residual_state = between(here, there, applied[at])
                 here = solve(at, beta, residual_state, residual_state.slopes)
-                held = solutions[at].steps <= FEW_STEPS and tolerance > 0
+                held = not solutions[at].steps and tolerance > 0
                 shares.append(solutions[at].gap / tolerance if held else MISSED)
             here, length = there, 1 if once else next_length(length, shares)
 
