@@ -123,12 +123,19 @@ def test_leave_one_out_errors_are_those_of_refitting():
     np.testing.assert_allclose(model.predict(X), refit.predict(X), atol=1e-9)
 
 
-def test_leave_one_out_counts_a_row_of_weight_two_as_two():
-    weight = RANDOM.integers(0, 4, 40)
-    rows = np.repeat(np.arange(40), weight)
-    weighted = th.KernelRidgeCV(kernel=RBF).fit(X[:40], Y[:40], weight)
-    repeated = th.KernelRidgeCV(kernel=RBF).fit(X[rows], Y[rows])
-    np.testing.assert_allclose(weighted.scores_, repeated.scores_, rtol=1e-8)
+def test_leave_one_out_leaves_out_a_row_with_all_its_weight():
+    weight = np.random.default_rng(5).uniform(0.1, 1000.0, 25)
+    model = th.KernelRidgeCV(alphas=[0.1, 1.0], kernel=RBF).fit(X[:25], Y[:25], weight)
+    for a, alpha in enumerate([0.1, 1.0]):
+        errors = [
+            Y[i]
+            - th.KernelRidge(alpha=alpha, kernel=RBF)
+            .fit(np.delete(X[:25], i, axis=0), np.delete(Y[:25], i), np.delete(weight, i))
+            .predict(X[[i]])[0]
+            for i in range(25)
+        ]
+        expected = -np.average(np.square(errors), weights=weight)
+        assert model.scores_[0, a] == pytest.approx(expected, rel=1e-7)
 
 
 def test_bandwidth_and_degree_are_chosen_by_cross_validation():

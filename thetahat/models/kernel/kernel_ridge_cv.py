@@ -33,8 +33,8 @@ class KernelRidgeCV(KernelRegressor):
 
     Formula: every row is left out once. With G = (K + αI)⁻¹ and ĉ = Gy, the fit without row i
     misses its target by yᵢ − f₋ᵢ(xᵢ) = ĉᵢ/Gᵢᵢ, so no model has to be refitted. The pair of kernel
-    and α with the smallest mean squared error is kept. A row of weight 2 counts as two equal rows,
-    of which one is left out.
+    and α with the smallest mean squared error is kept. A row is left out with all its weight, and
+    its squared error counts with it.
 
     Cost: one eigendecomposition, O(n³), for each kernel and any number of penalties, and two
     matrices of n² numbers, whose size is checked first.

@@ -6,9 +6,8 @@ f(x) = Σ αᵢ k(x, xᵢ) is
     α = S·a,    (SKS + τI)a + b·√w = S·y,    √wᵀa = 0 with an intercept, b = 0 without;
 
 the residuals are yᵢ − f(xᵢ) − b = τ·αᵢ/wᵢ. With G = (SKS + τI)⁻¹, the leverage of row i is
-hᵢ = 1 − τGᵢᵢ (without an intercept). Without one unit of its weight (all of it, if it is less), its
-residual would be larger by the factor 1/(1 − min(1, 1/wᵢ)·hᵢ), so that nothing is fitted again; for
-weights 1 it is aᵢ/Gᵢᵢ. One eigendecomposition of SKS serves all τ.
+hᵢ = 1 − τGᵢᵢ (without an intercept). The fit without row i has the residual aᵢ/(√wᵢ·Gᵢᵢ) there, so
+that nothing is fitted again. One eigendecomposition of SKS serves all τ.
 """
 
 from __future__ import annotations
@@ -98,18 +97,13 @@ class KernelRidgePath:
         return found * self.root[:, None]
 
     def left_out_residuals(self, tau: float) -> Array:
-        """yᵢ − f₋ᵢ(xᵢ) of every row, of shape (n, k): the fit without it predicts it.
+        """yᵢ − f₋ᵢ(xᵢ) of every row, of shape (n, k): the fit without the row predicts it.
 
-        A row of weight 2 counts as two rows, of which one is left out. τ must be positive.
+        The row is left out with all its weight. τ must be positive.
         """
         with one_blas_thread():
             inverse = self.vectors**2 @ (1.0 / self._shifted(tau))
-        weight = self.root**2
-        residuals = tau * self.coefficients(tau) / weight[:, None]
-        # 1 − h = τG, which is accurate where h is nearly 1.
-        share = np.minimum(1.0, 1.0 / weight)
-        kept = (1.0 - share) + share * tau * inverse
-        return residuals / kept[:, None]
+        return self.coefficients(tau) / (self.root**2 * inverse)[:, None]
 
     def _shifted(self, tau: float) -> Array:
         """Λ + τ; without a penalty, directions without variance are left out."""
