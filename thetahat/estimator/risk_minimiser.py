@@ -107,7 +107,7 @@ class RiskMinimiser(WatchedSolver):
         warn(f"{type(self).__name__}: {message}", SeparationWarning)
 
     def _largest(self) -> float:
-        return float(max(np.abs(self.coef_).max(), np.abs(self.intercept_).max()))
+        return float(np.abs(self.solution_.theta).max())
 
 
 def _with_equal_columns(risk: EmpiricalRisk, conditioning: Conditioning) -> Conditioning:

@@ -110,7 +110,8 @@ class Encoder:
         if isinstance(value, FunctionType | BuiltinFunctionType | np.ufunc) or value is np.asarray:
             return {"function": function_name(value)}
         name = name_of(kind)
-        state = {key: self.encode(each, f"{where}.{key}") for key, each in fields_of(value).items()}
+        fields = sorted(fields_of(value).items())  # so that equal models give equal bytes
+        state = {key: self.encode(each, f"{where}.{key}") for key, each in fields}
         return {"object": name, "fields": state}
 
     def _array(self, array: Array, where: str) -> Plain:

@@ -23,14 +23,15 @@ def probability(value: Any, name: str, who: str, *, closed: bool = False) -> Non
 
 def whole(value: Any, name: str, who: str, *, low: int) -> None:
     """Require a whole number ≥ low that can be converted to a float."""
-    check_value(value, at_least_whole(low), name, who)
-    if value > float_info.max:
+    if isinstance(value, int) and value > float_info.max:
         raise ParameterError(f"{who}: {name} is too large; the limit is {float_info.max:.1e}.")
+    check_value(value, at_least_whole(low), name, who)
 
 
 def class_size(value: Any, who: str) -> None:
     """Require a number of hypotheses: finite and ≥ 1, or a whole number of any size."""
-    check_value(value, at_least(1), "class_size", who)
+    if not (isinstance(value, int) and value > float_info.max):
+        check_value(value, at_least(1), "class_size", who)
     if value == inf:
         raise ParameterError(
             f"{who}: class_size=inf must be finite. Use vc_bound for infinite classes."

@@ -61,7 +61,7 @@ def test_every_loss_works_and_no_nearby_function_is_better(loss):
 
 
 def test_squared_loss_has_a_closed_form_that_the_solvers_reach():
-    weight = RANDOM.integers(0, 3, N).astype(float)
+    weight = np.random.default_rng(2).integers(0, 3, N).astype(float)
     closed = th.KernelModel("squared", RBF, alpha=ALPHA).fit(X, Y, weight)
     assert closed.solution_.solver == "cholesky"
     newton = th.KernelModel("squared", RBF, alpha=ALPHA, solver="newton", tol=1e-12)
@@ -138,7 +138,7 @@ def test_precomputed_matrix_is_the_same_model():
     for loss, y in (("squared", Y), ("logistic", LABELS), ("hinge", LABELS)):
         rows = th.KernelModel(loss, RBF, alpha=ALPHA).fit(X, y)
         matrix = th.KernelModel(loss, "precomputed", alpha=ALPHA).fit(RBF(X), y)
-        new = RANDOM.standard_normal((9, 2))
+        new = np.random.default_rng(3).standard_normal((9, 2))
         np.testing.assert_allclose(
             matrix.raw_prediction(RBF(new, X)), rows.raw_prediction(new), atol=1e-9
         )

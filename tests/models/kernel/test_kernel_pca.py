@@ -64,7 +64,7 @@ def test_components_are_scikit_learns(kernel):
 
 
 def test_few_components_of_many_rows_by_iterations():
-    rows = RANDOM.standard_normal((900, 5))
+    rows = np.random.default_rng(2).standard_normal((900, 5))
     dense = th.KernelPCA(4, kernel=RBF, eigen_solver="dense").fit(rows)
     auto = th.KernelPCA(4, kernel=RBF).fit(rows)
     np.testing.assert_allclose(auto.eigenvalues_, dense.eigenvalues_, rtol=1e-10)

@@ -18,7 +18,7 @@ def test_same_mistakes_and_predictions_as_the_explicit_perceptron_of_degree_two(
     model = th.KernelPerceptron(SQUARE, max_iter=1).fit(X, y)
     assert model.n_mistakes_ == explicit.mistakes_
     np.testing.assert_allclose(model.dual_coef_ @ pairs[model.support_], explicit.weights_)
-    new = RANDOM.standard_normal((500, 3))
+    new = np.random.default_rng(2).standard_normal((500, 3))
     expanded = (new[:, :, None] * new[:, None, :]).reshape(len(new), -1)
     np.testing.assert_array_equal(model.predict(new), explicit.predict(expanded))
 

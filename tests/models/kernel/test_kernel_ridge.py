@@ -17,7 +17,7 @@ RBF = th.kernels.RBF(sigma=1.0)
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly", "polynomial", "laplacian", "cosine"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_predictions_are_scikit_learns(kernel, weighted):
-    weight = RANDOM.integers(0, 4, N).astype(float) if weighted else None
+    weight = np.random.default_rng(2).integers(0, 4, N).astype(float) if weighted else None
     options = {"alpha": 0.3, "kernel": kernel} | ({} if kernel == "rbf" else {"gamma": 0.2})
     ours = th.KernelRidge(**options).fit(X, Y, weight)
     peer = Peer(**options).fit(X, Y, weight)
@@ -48,7 +48,7 @@ def test_dual_form_of_ridge_regression():
         return -a @ G @ a - tau * a @ a + 2 * a @ Y
 
     for _ in range(20):
-        assert dual(alpha) >= dual(alpha + 1e-3 * RANDOM.standard_normal(N))
+        assert dual(alpha) >= dual(alpha + 1e-3 * np.random.default_rng(3).standard_normal(N))
     # The dual's value is that of the primal: no duality gap.
     primal = np.sum((Y - X @ ridge.coef_) ** 2) + tau * np.sum(ridge.coef_**2)
     assert tau * dual(alpha) == pytest.approx(primal)
@@ -163,7 +163,7 @@ def test_precomputed_matrix_is_left_as_it_is():
     before = K.copy()
     model = th.KernelRidge(kernel="precomputed").fit(K, Y)
     np.testing.assert_array_equal(K, before)
-    new = RANDOM.standard_normal((4, 3))
+    new = np.random.default_rng(4).standard_normal((4, 3))
     rows = th.KernelRidge(kernel=RBF).fit(X, Y)
     np.testing.assert_allclose(model.predict(RBF(new, X)), rows.predict(new), atol=1e-10)
 
@@ -197,7 +197,7 @@ def test_wrong_input_is_refused():
 
 @pytest.mark.parametrize("n", [1, 2, 30])
 def test_few_rows_and_more_columns_than_rows(n):
-    rows = RANDOM.standard_normal((n, 50))
+    rows = np.random.default_rng(5).standard_normal((n, 50))
     ours = th.KernelRidge(kernel="rbf").fit(rows, Y[:n]).predict(rows)
     np.testing.assert_allclose(ours, Peer(kernel="rbf").fit(rows, Y[:n]).predict(rows), atol=1e-10)
 

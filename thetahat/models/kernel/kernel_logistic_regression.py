@@ -87,7 +87,7 @@ class KernelLogisticRegression(ClassifierMixin, KernelMachine):
         self
             The fitted estimator.
         """
-        source = in_memory(self._open_classes(X, y, sample_weight))
+        source = in_memory(self._open_classes(X, y, sample_weight), type(self).__name__)
         require_two_weighted_classes(source, self.classes_, type(self).__name__)
         n_classes = len(self.classes_)
         self.loss_ = Logistic() if n_classes == 2 else SoftmaxCrossEntropy()

@@ -89,5 +89,5 @@ class KernelModel(KernelMachine):
         """
         self.loss_ = named_loss(self.loss)
         source, n_scores = self._rows(X, y, sample_weight)
-        self._fit_function(in_memory(source), n_scores, self.alpha, X, y)
+        self._fit_function(in_memory(source, type(self).__name__), n_scores, self.alpha, X, y)
         return self

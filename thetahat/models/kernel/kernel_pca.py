@@ -142,7 +142,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel
         X : array-like, sparse or table of shape (n, d)
             Training rows; for a precomputed kernel, the matrix of shape (n, n).
         """
-        source = in_memory(self._open(X, supervised=False))
+        source = in_memory(self._open(X, supervised=False), type(self).__name__)
         self.kernel_, n = self._kernel(source), source.n_rows
         self.gamma_ = 1.0 / source.n_features if self.gamma is None else self.gamma
         require_kernel_matrix(n, n, np.float64, copies=2)

@@ -99,7 +99,7 @@ class KernelPerceptron(Classifier, NamedKernel):
         self
             The fitted estimator.
         """
-        source = in_memory(self._open_classes(X, y, most=2))
+        source = in_memory(self._open_classes(X, y, most=2), type(self).__name__)
         self.kernel_ = self._kernel(source)
         require_kernel_matrix(source.n_rows, source.n_rows, np.float64)
         K = gram_of(self.kernel_, in_double(source.X), np.arange(source.n_rows))

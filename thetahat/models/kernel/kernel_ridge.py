@@ -140,7 +140,7 @@ class KernelRidge(KernelRegressor):
         self
             The fitted estimator.
         """
-        source = in_memory(self._open(X, y, sample_weight))
+        source = in_memory(self._open(X, y, sample_weight), type(self).__name__)
         self.kernel_ = self._kernel(source)
         require_kernel_matrix(source.n_rows, source.n_rows, np.float64)
         used, targets, weight = training_rows(source)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from thetahat.data.extremes import require_squares_of_target
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
@@ -97,7 +98,8 @@ class KernelRidgeCV(KernelRegressor):
         self
             The fitted estimator.
         """
-        source = in_memory(self._open(X, y, sample_weight))
+        source = in_memory(self._open(X, y, sample_weight), type(self).__name__)
+        require_squares_of_target(source, who=type(self).__name__)
         require_kernel_matrix(source.n_rows, source.n_rows, np.float64, copies=3)
         used, targets, weight = training_rows(source)
         if len(used) < 2:

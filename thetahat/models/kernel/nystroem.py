@@ -98,7 +98,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel)
 
     def fit(self, X: Any, y: Any = None) -> Nystroem:
         """Draw the centres and factor their kernel matrix. Cost: O(m² d + m³)."""
-        source = in_memory(self._open(X, supervised=False))
+        source = in_memory(self._open(X, supervised=False), type(self).__name__)
         self.kernel_ = kernel_of(
             self.kernel,
             source.n_features,

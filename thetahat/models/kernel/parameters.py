@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from thetahat.data.extremes import require_squares_of_rows
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.base import Estimator
@@ -123,9 +124,10 @@ def _with_arguments(function: Any, arguments: dict[str, Any]) -> Any:
     return kernel
 
 
-def in_memory(source: Source) -> InMemory:
+def in_memory(source: Source, who: str) -> InMemory:
     """The source, whose rows are in memory because `_open` accepts no others."""
     assert isinstance(source, InMemory)
+    require_squares_of_rows(source, who=who)
     return source
 
 

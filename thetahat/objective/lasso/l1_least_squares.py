@@ -21,9 +21,9 @@ from thetahat.mathematics.optimizers.coordinate.column_designs import (
     DenseDesign,
     Design,
     GramDesign,
-    SparseDesign,
 )
 from thetahat.mathematics.optimizers.coordinate.gram_descent import Terms
+from thetahat.mathematics.optimizers.coordinate.sparse_design import SparseDesign
 from thetahat.mathematics.optimizers.coordinate.working_sets import L1LeastSquares
 from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
 from thetahat.objective.predictor import LinearPredictor

@@ -17,7 +17,7 @@ from thetahat.data.bins import Bins
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.watching import Watched, with_callbacks
 from thetahat.foundation.caller_warning import warn
-from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict, Watch
@@ -213,20 +213,7 @@ class BaseBoosting(Watched, TreeLearner, ABC):
             random_state=np.random.RandomState(self._seed % (1 << 32)),
             stratify=rows.y if hasattr(self, "classes_") else None,
         )
-        if hasattr(self, "classes_"):
-            self._require_all_classes(rows.y, fitted)
         return rows.take(np.sort(fitted)), rows.take(np.sort(held))
-
-    def _require_all_classes(self, y: Array, fitted: Array) -> None:
-        missing = np.setdiff1d(y, y[fitted])
-        if missing.size:
-            labels = self.classes_[np.maximum(missing, 0).astype(np.intp)]
-            lost = ", ".join(f"{each!r}" for each in labels.tolist())
-            raise DataError(
-                f"{type(self).__name__}: The training data after the early stopping split have no "
-                f"row of class {lost}: validation_fraction={self.validation_fraction!r} holds out "
-                "all of them. Reduce validation_fraction, or add rows of this class."
-            )
 
     def _stopping(self, boosting: Boosting, held: Rows | None) -> Stopping | None:
         if not self.do_early_stopping_:  # decided by all rows, those held out included

@@ -87,6 +87,19 @@ class BaseBoostingClassifier(BaseBoosting, Classifier):
             return Rows(rows.X, 2.0 * rows.y - 1.0, rows.weight)
         return rows
 
+    def _held_out(self, rows: Rows) -> tuple[Rows, Rows | None]:
+        fitted, held = super()._held_out(rows)
+        missing = np.setdiff1d(rows.y, fitted.y)
+        if missing.size:
+            labels = self.classes_[np.maximum(missing, 0).astype(np.intp)]
+            lost = ", ".join(f"{each!r}" for each in labels.tolist())
+            raise DataError(
+                f"{type(self).__name__}: The training data after the early stopping split have no "
+                f"row of class {lost}: validation_fraction={self.validation_fraction!r} holds out "
+                "all of them. Reduce validation_fraction, or add rows of this class."
+            )
+        return fitted, held
+
     def decision_function(self, X: Any) -> Array:
         """Compute the raw scores. Cost: O(n · trees · depth).
 
