@@ -138,7 +138,8 @@ def test_scikit_learn_contract_under_array_dispatch():
         check=False,
     )
     assert run.returncode == 0, run.stdout
-    assert f"{len(ESTIMATORS)} passed" in run.stdout
+    beside = sum("check_array_api_input" in beside_the_point(each) for each in ESTIMATORS.values())
+    assert f"{len(ESTIMATORS) - beside} passed" in run.stdout
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
