@@ -72,3 +72,30 @@ def test_an_error_names_the_first_fold_that_failed(threads):
     with th.config(threads=threads), pytest.raises(ValueError, match="first row") as caught:
         th.evaluate(Refusing(), X, X[:, 0], cv=[(np.arange(k, 10), [19]) for k in range(3)])
     assert "on fold 0" in "".join(caught.value.__notes__)
+
+
+def test_matrices_between_rows_lose_the_columns_of_held_out_rows():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((40, 3))
+    y = X[:, 0] + 0.1 * random.standard_normal(40)
+    distances = np.linalg.norm(X[:, None] - X, axis=2)
+    given = th.evaluate(th.KNeighborsRegressor(metric="precomputed"), distances, y)
+    expected = th.evaluate(th.KNeighborsRegressor(), X, y)
+    for metric, scores in expected.scores.items():
+        np.testing.assert_allclose(given.scores[metric], scores, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["boolean", "string"])
+def test_missing_labels_are_refused_with_their_row(kind):
+    pandas = pytest.importorskip("pandas")
+    values = [True, False, None] if kind == "boolean" else ["a", "b", None]
+    y = pandas.Series(pandas.array(values * 10, dtype=kind))
+    with pytest.raises(th.errors.DataError, match=r"row 2 is missing"):
+        th.evaluate(th.LogisticRegression(), np.eye(30), y)
+
+
+def test_settings_of_scikit_learn_reach_the_members_of_ensembles():
+    X = np.arange(20.0)[:, None]
+    with th.config(threads=2), sklearn.config_context(assume_finite=True):
+        voting = th.VotingRegressor([("a", Mean()), ("b", Mean())]).fit(X, X[:, 0])
+    assert [each.assumed_ for each in voting.estimators_] == [True, True]

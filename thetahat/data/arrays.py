@@ -42,3 +42,12 @@ def like(values: Array, model: Array, dtype: Any = None) -> Array:
     xp = array_namespace(model)
     kind = model.dtype if dtype is None else dtype
     return xp.asarray(np.ascontiguousarray(values), dtype=kind, device=device(model))
+
+
+def read_only(X: Any) -> Any:
+    """X as a user's function may see it: a NumPy array that cannot be written to."""
+    if type(X) is not np.ndarray:
+        return X
+    view = X.view()
+    view.flags.writeable = False
+    return view

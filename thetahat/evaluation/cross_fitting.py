@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
 import numpy as np
-from sklearn import config_context, get_config
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.utils import get_tags
 
 from thetahat.data.column_targets import one_column
 from thetahat.data.resampling import take_rows
@@ -103,19 +103,13 @@ class _FoldWork:
     scorers: Mapping[str, Mapping[str, Scorer]]
     sample_weight: Array | None
     keep: bool
-    settings: Mapping[str, Any] = field(default_factory=get_config)
-    """The caller's settings of scikit-learn, which other threads do not have."""
 
     def __call__(self, task: tuple[str, int]) -> FoldFit:
-        with config_context(**self.settings):
-            return self._fit(task)
-
-    def _fit(self, task: tuple[str, int]) -> FoldFit:
         name, number = task
         (train, test), weight = self.folds[number], self.sample_weight
         learner = clone(self.models[name])
         weights = {} if weight is None else {"sample_weight": weight[train]}
-        seen = take_rows(self.X, train)
+        seen = rows_for(learner, self.X, train, train)
         targets = () if self.y is None else (take_rows(self.y, train),)
         begun = time.perf_counter()
         try:
@@ -124,7 +118,7 @@ class _FoldWork:
             failure.add_note(f"(while fitting {name!r} on fold {number})")
             raise
         fitted = time.perf_counter()
-        held = take_rows(self.X, test)
+        held = rows_for(learner, self.X, test, train)
         truth = () if self.y is None else (take_rows(self.y, test),)
         predictions = _predictions(learner, held)
         certainty = _certainty(learner, held)
@@ -159,6 +153,14 @@ class _FoldWork:
             learner if self.keep else None,
             trained_rows=int(np.count_nonzero(np.bincount(train))),
         )
+
+
+def rows_for(learner: Any, X: Any, rows: Array, training: Array) -> Any:
+    """Some rows of X; of a matrix between rows, only its columns for the training rows."""
+    taken = take_rows(X, rows)
+    if not get_tags(learner).input_tags.pairwise:
+        return taken
+    return taken[:, training] if not hasattr(taken, "iloc") else taken.iloc[:, training]
 
 
 def _predictions(learner: Any, X: Any) -> Array:

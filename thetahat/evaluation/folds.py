@@ -10,6 +10,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from thetahat.data.column_targets import one_column
+from thetahat.data.columns.variables import is_missing
 from thetahat.data.resampling import bootstrap_indices
 from thetahat.data.source import Source
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
@@ -123,6 +124,13 @@ def targets_of(
         return None, np.empty((n_rows, 0))
     given = one_column(y)
     targets = np.asarray(given)
+    if targets.dtype.kind == "O" and targets.ndim == 1:
+        missing = np.array([is_missing(each) for each in targets], dtype=bool)
+        if missing.any():
+            raise DataError(
+                f"{who}: Input y contains NaN: the target of row {int(np.argmax(missing))} is "
+                "missing. Leave out the rows without a target."
+            )
     if targets.shape[:1] != (n_rows,) or (targets.ndim > 1 and not several):
         raise DataError(
             f"{who}: X has {n_rows} rows, but y has shape {targets.shape}. Give one target per row."

@@ -27,6 +27,8 @@ YOUNG = 60.0
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write bytes to, which becomes `path` if the block ends without an error."""
     target = require_place(path)
+    if target.exists() and not target.is_file():
+        raise DataError(f"{target} is not a regular file, and is not replaced by one.")
     _remove_abandoned(target)
     try:
         handle, neighbour = tempfile.mkstemp(

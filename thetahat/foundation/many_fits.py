@@ -28,17 +28,22 @@ class Failure:
 
 
 class Alone(Generic[Item, Result]):
-    """Work with its share of the threads, under the settings of the caller.
+    """Work with its share of the threads, under the caller's settings, scikit-learn's included.
 
     Threads of a pool start with default settings.
     """
 
     def __init__(self, work: Callable[[Item], Result], threads: int = 1) -> None:
+        from sklearn import get_config
+
         self._work, outer = work, settings()
         self._settings = {"threads": threads, "max_time": outer.max_time, "memory": outer.memory}
+        self._others = get_config()
 
     def __call__(self, item: Item) -> Result | Failure:
-        with config(**self._settings):
+        from sklearn import config_context
+
+        with config(**self._settings), config_context(**self._others):
             try:
                 return self._work(item)
             except Exception as error:

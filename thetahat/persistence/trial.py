@@ -21,7 +21,9 @@ from thetahat.foundation.types import Array
 
 NUMERIC_STEPS = ("Pipeline", "MaxAbsScaler", "MinMaxScaler", "RobustScaler", "StandardScaler")
 """Steps of scikit-learn that take matrices of numbers only."""
-METHODS = ("decision_function", "predict_proba", "predict", "transform", "log_density")
+METHODS = (
+    "decision_function", "predict_proba", "predict", "transform", "log_density", "kneighbors",
+)  # fmt: skip
 N_ROWS = 7
 LARGEST = 2**20
 """Models of more columns are not tried: a row would be large."""
@@ -66,7 +68,7 @@ def _ask(model: Any, rows: Array) -> None:
 
 
 def _require_size(model: Any, method: str, found: Any) -> None:
-    shapes = [np.shape(each) for each in (found if isinstance(found, list) else [found])]
+    shapes = [np.shape(each) for each in (found if isinstance(found, list | tuple) else [found])]
     if any(not shape or shape[0] != N_ROWS for shape in shapes):
         raise _Unequal(f"{method} returns an answer of shape {shapes[0]} for {N_ROWS} rows")
     classes = getattr(model, "classes_", None)

@@ -122,3 +122,19 @@ def test_what_is_estimated_from_the_rows():
 def test_refusals(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_a_distance_function_is_not_negative_and_cannot_change_the_rows():
+    def spoil(x, y):
+        x[:] = 0.0
+        return 1.0
+
+    with pytest.raises(th.errors.DataError, match="returned -1 for row 0"):
+        th.distances.Custom(lambda x, y: -1.0).pairwise([[1.0]], [[2.0]])
+    with pytest.raises(ValueError, match="read-only"):
+        th.distances.Custom(spoil).pairwise([[1.0]], [[2.0]])
+
+
+def test_powers_in_which_small_differences_vanish_are_refused():
+    with pytest.raises(th.errors.ParameterError, match="p=1000"):
+        th.distances.Minkowski(p=1000)

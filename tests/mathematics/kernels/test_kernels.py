@@ -297,3 +297,16 @@ def test_a_matrix_that_does_not_fit_is_refused_before_it_is_allocated():
         k.RBF()(rows)
     with th.config(memory=1000), pytest.raises(MemoryBudgetError, match="Nystroem"):
         k.RBF()(X)
+
+
+def test_median_bandwidth_of_an_even_number_of_pairs():
+    assert k.bandwidth([[0.0], [1.0], [3.0], [7.0]]) == pytest.approx(3.5)  # 1, 2, 3, 4, 6, 7
+
+
+def test_a_function_cannot_change_the_rows():
+    def spoil(x, z):
+        x[:] = 0.0
+        return 1.0
+
+    with pytest.raises(ValueError, match="read-only"):
+        k.FromFunction(spoil, of_pairs=True)(X, Z)

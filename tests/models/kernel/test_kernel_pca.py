@@ -116,3 +116,10 @@ def test_random_features_approximate_the_gaussian_kernel():
     scale = th.RBFSampler(gamma="scale", n_components=4000, random_state=0).fit_transform(rows)
     expected = th.kernels.RBF(gamma=1 / (4 * rows.var()))(rows)
     assert np.abs(scale @ scale.T - expected).max() < 0.1
+
+
+def test_kernel_matrices_near_the_identity_have_components():
+    rows = (np.random.default_rng(0).normal(size=(80, 3)) * 100).astype("i8")
+    model = th.KernelPCA(2, kernel="rbf").fit(rows)
+    assert model.transform(rows).shape == (80, 2)
+    assert np.isfinite(model.transform(rows)).all()

@@ -258,3 +258,19 @@ def test_changing_the_rows_afterwards_changes_nothing():
         rows[:] = 0.0
         np.testing.assert_array_equal(search.kneighbors(NEW)[1], before)
         rows = X.copy()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        th.KNeighborsRegressor(3, weights=lambda d: (d < 1.5) * 1.0),
+        th.KNeighborsClassifier(3, weights=lambda d: (d < 1.5) * 1.0),
+        th.RadiusNeighborsRegressor(9.0, weights=lambda d: (d < 1.5) * 1.0),
+        th.RadiusNeighborsClassifier(9.0, weights=lambda d: (d < 1.5) * 1.0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_neighbours_that_all_weigh_nothing_are_refused(model):
+    model.fit(np.arange(6.0)[:, None], np.arange(6) % 2)
+    with pytest.raises(th.errors.DataError, match="0 for all neighbours of row 1"):
+        model.predict([[1.0], [9.0]])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.arrays import read_only
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distances.base import Distance
@@ -43,6 +44,7 @@ class Custom(Distance):
             )
 
     def _between_all(self, X: Array, Y: Array) -> Array:
+        X, Y = read_only(X), read_only(Y)
         found = np.empty((X.shape[0], Y.shape[0]))
         for i, x in enumerate(X):
             found[i] = [self.function(x, y) for y in Y]
@@ -51,5 +53,11 @@ class Custom(Distance):
             raise DataError(
                 f"The distance function returned NaN for row {i} of the first and row {j} of the "
                 "second rows. It must return a number, or infinity."
+            )
+        if found.size and found.min() < 0:
+            i, j = np.argwhere(found < 0)[0].tolist()
+            raise DataError(
+                f"The distance function returned {found[i, j]:g} for row {i} of the first and row "
+                f"{j} of the second rows. A distance must be ≥ 0."
             )
         return found

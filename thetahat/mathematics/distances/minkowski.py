@@ -134,7 +134,8 @@ class Minkowski(Termwise):
     ----------
     p : float, default=2.0
         The power of the differences. Larger values give more influence to the column with the
-        largest difference. Must be at least 1.
+        largest difference. Must be between 1 and 100, beyond which powers of small differences
+        vanish; use `Chebyshev` for the limit.
 
     Examples
     --------
@@ -143,7 +144,7 @@ class Minkowski(Termwise):
     array([[4.4979]])
     """
 
-    p: float = number(2.0, at_least=1)
+    p: float = number(2.0, at_least=1, at_most=100)
 
     name = "minkowski"
     aliases = ("p",)

@@ -80,13 +80,18 @@ def _median(rows: Matrix, random_state: Any) -> float:
     pairs = squares[np.triu_indices(len(squares), k=1)]
     if not pairs.size:
         return 0.0
-    middle = float(np.median(pairs))
+    middle = _median_of_squares(pairs)
     # With many equal rows the median is 0; the other pairs still have a typical distance.
     scale = float(np.finfo(squares.dtype).eps) * float(squares.max())
     if middle <= 100 * scale:
         pairs = pairs[pairs > 100 * scale]
-        middle = float(np.median(pairs)) if pairs.size else 0.0
+        middle = _median_of_squares(pairs) if pairs.size else 0.0
     return float(np.sqrt(middle))
+
+
+def _median_of_squares(squares: Array) -> float:
+    """The square of the median distance; of two middle distances, of their mean."""
+    return float(np.median(np.sqrt(np.maximum(squares, 0.0)))) ** 2
 
 
 def deviation(rows: Matrix, weight: Array) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
+from thetahat.data.arrays import read_only
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.kernels.base import Kernel
@@ -73,7 +74,7 @@ class FeatureMap(Kernel):
 
     def _features(self, X: Matrix) -> Array:
         X = dense(X)
-        found = self.function(X)
+        found = self.function(read_only(X))
         found = np.asarray(found, dtype=X.dtype) if type(X) is np.ndarray else found
         if found.ndim != 2 or found.shape[0] != X.shape[0]:
             raise DataError(
@@ -134,9 +135,9 @@ class FromFunction(Kernel):
     def block(self, X: Matrix, Z: Matrix) -> Array:
         """The values of the function."""
         if self.of_pairs:
-            X, Z = dense(X), dense(Z)
+            X, Z = read_only(dense(X)), read_only(dense(Z))
             return np.array([[self.function(x, z) for z in Z] for x in X], dtype=X.dtype)
-        found = self.function(X, Z)
+        found = self.function(read_only(X), read_only(Z))
         if type(X) is np.ndarray:
             found = np.asarray(found, dtype=X.dtype)
         shape = (X.shape[0], Z.shape[0])
@@ -150,7 +151,7 @@ class FromFunction(Kernel):
     def diagonal(self, X: Matrix) -> Array:
         """k(x, x), from small blocks."""
         if self.of_pairs:
-            return np.array([self.function(x, x) for x in dense(X)], dtype=X.dtype)
+            return np.array([self.function(x, x) for x in read_only(dense(X))], dtype=X.dtype)
         parts = [
             np.einsum("ii->i", self.block(X[start : start + 64], X[start : start + 64]))
             for start in range(0, X.shape[0], 64)

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import more_than
+from thetahat.estimator.parameters import LARGEST_FACTOR, more_than
 from thetahat.estimator.watching import with_callbacks
 from thetahat.mathematics.losses import named as named_loss
 from thetahat.models.kernel.machine import KernelMachine
@@ -66,7 +66,7 @@ class KernelModel(KernelMachine):
     tol: float = 1e-8
     random_state: Any = None
 
-    _ranges = KernelMachine._ranges | {"alpha": more_than(0)}
+    _ranges = KernelMachine._ranges | {"alpha": more_than(0, LARGEST_FACTOR)}
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KernelModel:

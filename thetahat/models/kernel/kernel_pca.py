@@ -175,6 +175,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel
                 values, vectors = scipy_linalg().eigh(
                     K, subset_by_index=[n - k, n - 1], check_finite=False
                 )
+                if vectors.shape[1] < k:  # some clusters of equal eigenvalues defeat this driver
+                    values, vectors = scipy_linalg().eigh(K, driver="evd", check_finite=False)
+                    values, vectors = values[n - k :], vectors[:, n - k :]
         values, vectors = values[::-1], vectors[:, ::-1]
         largest = np.abs(vectors).argmax(axis=0)
         return values, vectors * np.sign(vectors[largest, np.arange(k)])

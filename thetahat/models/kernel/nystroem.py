@@ -8,13 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
-from thetahat.data.source import Block
+from thetahat.data.source import Block, Source
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, more_than, none, real, whole
 from thetahat.foundation.caller_warning import warn
+from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
+from thetahat.mathematics.kernels.base import Kernel
 from thetahat.models.kernel.parameters import NamedKernel, in_memory, kept_rows, kernel_of
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
 from thetahat.objective.kernel.expansion import KernelExpansion
@@ -96,17 +98,30 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel)
     _draws_rows = True
     _too_large = "Use fewer components, or transform fewer rows at a time."
 
+    def _kernel(self, source: Source) -> Kernel:
+        if isinstance(self.kernel, Kernel):
+            return self.kernel
+        given = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        given = {name: value for name, value in given.items() if value is not None}
+        if callable(self.kernel) and given:
+            raise ParameterError(
+                f"Nystroem: Don't pass gamma, coef0 or degree if kernel is a function, but "
+                f"{', '.join(given)} is given. Use kernel_params for its arguments."
+            )
+        if callable(self.kernel):
+            return kernel_of(self.kernel, source.n_features, None, 3, 1, self.kernel_params)
+        known = {"gamma": None, "degree": 3, "coef0": 1} | (self.kernel_params or {}) | given
+        if unknown := set(known) - {"gamma", "degree", "coef0"}:
+            raise ParameterError(
+                f"Nystroem: kernel_params has {', '.join(sorted(unknown))}, but a kernel that is "
+                "given by name has gamma, degree and coef0 only."
+            )
+        return kernel_of(self.kernel, source.n_features, **known)
+
     def fit(self, X: Any, y: Any = None) -> Nystroem:
         """Draw the centres and factor their kernel matrix. Cost: O(m² d + m³)."""
         source = in_memory(self._open(X, supervised=False), type(self).__name__)
-        self.kernel_ = kernel_of(
-            self.kernel,
-            source.n_features,
-            self.gamma,
-            3 if self.degree is None else self.degree,
-            1 if self.coef0 is None else self.coef0,
-            self.kernel_params,
-        )
+        self.kernel_ = self._kernel(source)
         count = min(self.n_components, source.n_rows)
         if count < self.n_components:
             warn(

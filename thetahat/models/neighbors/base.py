@@ -211,7 +211,7 @@ def _require_distances(rows: Matrix, n_rows: int, who: str) -> None:
         )
 
 
-def neighbor_weights(distance: Array, weights: Any, who: str) -> Array | None:
+def neighbor_weights(distance: Array, weights: Any, who: str, first: int = 0) -> Array | None:
     """The weights of neighbours from their distances, (n, k); None if all are equal.
 
     By distance they are 1/d, and if a neighbour is at distance 0, only those at distance 0 count.
@@ -224,7 +224,14 @@ def neighbor_weights(distance: Array, weights: Any, who: str) -> Array | None:
         if found.shape != distance.shape or not (found >= 0).all():
             raise ParameterError(
                 f"{who}: the function weights must return one number ≥ 0 for each distance; for "
-                f"distances of shape {distance.shape} it returned shape {found.shape}."
+                f"distances of shape {distance.shape} it returned shape {found.shape}, with values "
+                f"from {found.min(initial=np.inf):g} to {found.max(initial=-np.inf):g}."
+            )
+        if not (counts := found.any(axis=-1)).all():
+            raise DataError(
+                f"{who}: the function weights is 0 for all neighbours of row "
+                f"{first + int(np.argmin(counts))}, so that nothing can be predicted there. Use "
+                "more neighbours, or weights that are positive at larger distances."
             )
         return found
     with np.errstate(divide="ignore"):
@@ -242,7 +249,7 @@ def flat_weights(found: Within, weights: Any, who: str) -> Array | None:
     flat, offsets = np.empty(found.row.shape[0]), found.offsets
     for i in np.flatnonzero(found.counts):
         some = slice(offsets[i], offsets[i + 1])
-        weight = neighbor_weights(found.distance[None, some], weights, who)
+        weight = neighbor_weights(found.distance[None, some], weights, who, int(i))
         assert weight is not None
-        flat[some] = weight[0] if weight.any() else 1.0
+        flat[some] = weight[0]
     return flat

@@ -455,3 +455,13 @@ def test_refusals_name_a_way_out():
         th.HistGradientBoostingClassifier(monotonic_cst=[1] * 10).fit(X, np.arange(len(X)) % 3)
     with pytest.raises(th.errors.ParameterError, match="interaction_cst"):
         th.HistGradientBoostingRegressor(interaction_cst=[{99}]).fit(X, Y)
+
+
+@pytest.mark.parametrize("kind", [th.HistGradientBoostingRegressor, th.GradientBoostingRegressor])
+@pytest.mark.parametrize("scale", [1e-3, 1 / 300])
+def test_small_weights_do_not_forbid_splits(kind, scale):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((300, 3))
+    weight = random.integers(1, 3, 300) * scale
+    model = kind(random_state=0).fit(X, X[:, 0], sample_weight=weight)
+    assert model.score(X, X[:, 0]) > 0.9

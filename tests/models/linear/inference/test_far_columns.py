@@ -60,3 +60,15 @@ def test_the_intercept_of_far_columns_is_as_uncertain_as_that_of_least_squares()
     found = model.summary().coefficients
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one.standard_error, other.standard_error, rtol=1e-6)
+
+
+@pytest.mark.parametrize("mean", [1e6, 1e8])
+def test_intervals_of_the_mean_do_not_depend_on_the_location_of_columns(mean):
+    random = np.random.default_rng(3)
+    near = random.standard_normal((400, 3))
+    y = (random.random(400) < 1 / (1 + np.exp(-near[:, 0]))).astype(int)
+    far = near + mean
+    near = far - mean  # what the far columns still hold
+    expected = th.LogisticRegression(penalty=None, tol=1e-10).fit(near, y).predict_interval(near)
+    found = th.LogisticRegression(penalty=None, tol=1e-10).fit(far, y).predict_interval(far)
+    np.testing.assert_allclose(found, expected, rtol=1e-4)

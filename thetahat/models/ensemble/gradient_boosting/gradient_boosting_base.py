@@ -222,13 +222,15 @@ class BaseGradientBoosting(GradientBoostingParameters, MemberSequence, BaseBoost
         self.max_features_ = _columns_to_look_at(self.max_features, d)
 
         def least(number: Any) -> float:
-            return float(number) if isinstance(number, Integral) else float(np.ceil(number * total))
+            if isinstance(number, Integral):
+                return rows.unit_weight * float(number)
+            return rows.unit_weight * float(np.ceil(number * total / rows.unit_weight))
 
         drawn = total * self.subsample
         return TreeRules(
             max_leaves=self.max_leaf_nodes or NO_LIMIT,
             max_depth=NO_LIMIT if self.max_depth is None else self.max_depth,
-            min_split=max(2.0, least(self.min_samples_split)),
+            min_split=max(2.0 * rows.unit_weight, least(self.min_samples_split)),
             min_rows=max(least(self.min_samples_leaf), self.min_weight_fraction_leaf * drawn),
             min_gain=self.min_impurity_decrease * drawn,
             max_features=self.max_features_,

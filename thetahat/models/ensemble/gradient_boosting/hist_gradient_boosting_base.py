@@ -74,8 +74,9 @@ class BaseHistGradientBoosting(HistGradientBoostingParameters, BaseBoosting):
         return TreeRules(
             max_leaves=self.max_leaf_nodes or NO_LIMIT,
             max_depth=self.max_depth or NO_LIMIT,
-            min_rows=float(self.min_samples_leaf),
-            min_hessian=LEAST_CURVATURE,
+            min_split=2.0 * rows.unit_weight,
+            min_rows=rows.unit_weight * self.min_samples_leaf,
+            min_hessian=rows.unit_weight * LEAST_CURVATURE,
             l2=float(self.l2_regularization),
             max_features=max(1, int(self.max_features * d)),
             monotonic=monotonic,

@@ -91,9 +91,9 @@ class HistGradientBoostingParameters(BoostingParameters):
         Maximum number of leaves of each tree. More leaves allow more complex trees. Must be at
         least 2; None means no limit.
     min_samples_leaf : int, default=20
-        Minimum number of rows in a leaf; with row weights, their minimum total weight. Larger
-        values give smoother predictions. Must be at least 1; use a smaller value for small data
-        sets.
+        Minimum number of rows in a leaf; with row weights, their minimum total weight (in units of
+        the mean weight, if that is below 1). Larger values give smoother predictions. Must be at
+        least 1; use a smaller value for small data sets.
     l2_regularization : float, default=0.0
         Strength of the L2 penalty on the values of the leaves (λ). Larger values shrink the leaf
         values towards 0. Must be at least 0; 0 means no penalty.
@@ -194,8 +194,9 @@ class GradientBoostingParameters(BoostingParameters):
         Minimum number of rows that a node needs to be split; with row weights, their minimum total
         weight. A float is a fraction of the total. Larger values give smaller trees.
     min_samples_leaf : int or float, default=1
-        Minimum number of rows in a leaf; with row weights, their minimum total weight. A float is a
-        fraction of the total. Larger values give smoother predictions.
+        Minimum number of rows in a leaf; with row weights, their minimum total weight (in units of
+        the mean weight, if that is below 1). A float is a fraction of the total. Larger values
+        give smoother predictions.
     min_weight_fraction_leaf : float, default=0.0
         Minimum fraction of the total weight that a leaf must hold. Must lie between 0 and 0.5.
     min_impurity_decrease : float, default=0.0

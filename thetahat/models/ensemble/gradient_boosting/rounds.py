@@ -37,6 +37,14 @@ class Rows:
     y: Array
     weight: Array | None
 
+    @property
+    def unit_weight(self) -> float:
+        """The weight that counts as one row: 1, or the mean positive weight if that is smaller."""
+        if self.weight is None or not self.weight.any():
+            return 1.0
+        mean = float(self.weight.sum()) / int(np.count_nonzero(self.weight))
+        return 1.0 if mean >= 1.0 else mean * (1.0 - 1e-9)  # sums of equal weights are rounded
+
     def mean(self, values: Array) -> float:
         """The weighted mean of numbers by row."""
         return float(np.average(values, weights=self.weight))

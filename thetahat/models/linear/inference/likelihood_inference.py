@@ -205,7 +205,8 @@ class LikelihoodInference(RiskMinimiser):
                 "the class of interest against the others, or use th.bootstrap."
             )
         rows = self._open_again(X)
-        half, covariance = normal_quantile(level), evidence.covariance()
+        half, factor = normal_quantile(level), evidence.factor
+        assert factor is not None
         family = self._fitted.family
         assert family is not None
         if family.dispersed:
@@ -215,7 +216,8 @@ class LikelihoodInference(RiskMinimiser):
 
         def deviation(block: Block) -> Array:
             design = predictor.design(dense_rows(block))
-            return np.sqrt(np.einsum("ij,ij->i", design @ covariance, design))
+            # F x̃ first: with columns far from zero, x̃ᵀVx̃ would cancel to nothing.
+            return np.linalg.norm(design @ factor.T, axis=1) * evidence.dispersion**0.5
 
         z = rows.map_rows(lambda block: predictor.raw(block.X, self.solution_.theta))
         half = half * rows.map_rows(deviation)

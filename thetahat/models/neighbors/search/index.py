@@ -34,6 +34,8 @@ from thetahat.models.neighbors.search.products import DenseProducts, SparseProdu
 SCAN_SIZE = 40_000
 """Pairs × columns up to which a scan is faster than the preparation of products."""
 PAIRS_AT_ONCE = 1 << 20
+WORK_AT_ONCE = 1 << 29
+"""Queries × rows × columns of one compiled call: about a second where a tree excludes no row."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,12 @@ class NeighborIndex(CheckedValue):
             return self._products(wide).nearest(points.astype(wide, copy=False), k)
         found = Nearest.empty(points.shape[0], k)
         queries = _as_doubles(self._dense(points))
-        self._compiled.nearest(queries, found.distance, found.row, n_threads())
+        step = max(16, WORK_AT_ONCE // (self.n_rows * max(1, queries.shape[1])))
+        for start in range(0, len(queries), step):  # between two calls, an interrupt is noticed
+            some = slice(start, start + step)
+            self._compiled.nearest(
+                queries[some], found.distance[some], found.row[some], n_threads()
+            )
         return found
 
     def _by_products(self, n_queries: int) -> bool:
