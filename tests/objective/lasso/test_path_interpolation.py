@@ -73,16 +73,12 @@ def duality_gap(beta, l1, l2, positive):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_most_penalties_need_no_solver_and_a_tight_tolerance_all_of_them(kind):
+def test_most_penalties_need_few_steps_and_their_coefficients_are_accurate(kind):
     loose, tight = walk(kind), walk(kind, tol=1e-12)
-    # Compiled paths of few numbers go on until the coefficients have settled.
-    assert sum(solution.steps == 0 for solution in loose.solutions) > (
-        15 if kind == "sparse" else 0
-    )
-    # but those on a straight piece of the path
+    # all but those on a straight piece of the path
     assert sum(solution.steps == 0 for solution in tight.solutions) < 8
     apart = np.abs(loose.coefs - tight.coefs).sum(axis=0) / np.abs(tight.coefs).sum(axis=0).max()
-    assert apart.max() < 0.1
+    assert apart.max() < 0.03
 
 
 def test_no_two_penalties_share_a_solution_where_that_is_asked():

@@ -107,7 +107,8 @@ def path(
     the columns is dear, it is walked in legs: first the end of a leg, then the penalties between,
     each from the point on the line through the two ends.
     """
-    d, method = problem.design.n_columns, WorkingSets(once=once, first_sweeps=0, polish=False)
+    d, is_small = problem.design.n_columns, problem.design.has_few_numbers
+    method = WorkingSets(once=once, first_sweeps=0, polish=is_small)
     theta = problem.start()
     if start is not None:
         theta[:d] = start

@@ -88,6 +88,11 @@ class Design(ABC):
     def n_columns(self) -> int:
         return len(self.squares)
 
+    @property
+    def has_few_numbers(self) -> bool:
+        """Whether X is so small that settled coefficients cost little at every penalty."""
+        return self.n_columns * self.column_length <= FEW_NUMBERS
+
     def jumps_cheaply(self, count: int) -> bool:
         """Whether the Gram matrix of so many columns costs no more than a few sweeps."""
         return count * count * self.column_length <= FEW_NUMBERS
