@@ -79,8 +79,8 @@ def exact(model):
 
 
 def few(model, x=X):
-    """The rows to fit: fewer where a fit costs the cube of their number."""
-    return x[:400] if model._cubic else x
+    """The rows to fit: fewer where the cost grows faster than their number."""
+    return x[:400] if model._for_few_rows else x
 
 
 def fitted(model, x=None, y=None, **options):

@@ -35,8 +35,8 @@ class Estimator(BaseEstimator):
     """Whether the fit splits the rows into folds, so that it depends on order and repetition."""
     _draws_rows: ClassVar[bool] = False
     """Whether the fit samples rows at random, so that other rows give other samples."""
-    _cubic: ClassVar[bool] = False
-    """Whether the time of a fit grows with the cube of the number of rows."""
+    _for_few_rows: ClassVar[bool] = False
+    """Whether fits or predictions cost the square or the cube of the number of rows."""
     _grows_by_steps: ClassVar[bool] = False
     """Whether ``max_iter`` is the size of the model instead of a limit for a solver."""
     _tried_when_loaded: ClassVar[bool] = True

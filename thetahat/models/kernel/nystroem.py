@@ -94,7 +94,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel)
         "n_components": whole(1),
     }
     _streams = False
-    _cubic = False
+    _for_few_rows = False
     _draws_rows = True
     _too_large = "Use fewer components, or transform fewer rows at a time."
 

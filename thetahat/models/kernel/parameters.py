@@ -28,7 +28,7 @@ class OfKernel(Estimator):
 
     _accepts_sparse = True
     _streams = False
-    _cubic = True
+    _for_few_rows = True
 
     kernel: Any
 

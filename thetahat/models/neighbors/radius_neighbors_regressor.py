@@ -37,6 +37,7 @@ class RadiusNeighborsRegressor(RegressorMixin, Weighted, InRadius):
 
     _ranges: ClassVar[dict[str, Range]] = {**InRadius._ranges, **Weighted._ranges}
     _multi_output = True
+    _for_few_rows = True
 
     radius: float = 1.0
     _: KW_ONLY
