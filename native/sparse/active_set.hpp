@@ -165,7 +165,7 @@ class ActiveSet {
         for (; i < s; ++i)
             solve_tile<1>(i, fresh.data(), s);
         for (std::size_t b = 0; b < count; ++b)
-            if (!add_row(gram + which[b] * stride, which[b], l2[which[b]], &fresh[b * s], s))
+            if (!add_row(gram + which[b] * stride, which[b], l2[which[b]], fresh.data() + b * s, s))
                 refused.push_back(which[b]);
     }
 

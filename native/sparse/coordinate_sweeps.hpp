@@ -33,7 +33,7 @@ inline bool combination(const std::vector<double> &steps, std::size_t k, double 
     double trace = 0.0;
     for (std::size_t i = 0; i < MEMORY; ++i)
         for (std::size_t j = 0; j <= i; ++j)
-            system[i][j] = system[j][i] = dot(&steps[i * k], &steps[j * k], k);
+            system[i][j] = system[j][i] = dot(steps.data() + i * k, steps.data() + j * k, k);
     for (std::size_t i = 0; i < MEMORY; ++i)
         trace += system[i][i];
     if (!(trace > 0.0))
@@ -74,8 +74,8 @@ template <typename Columns> class Extrapolation {
           kept_beta_(k), kept_numbers_(m) {}
 
     void after_sweep(Columns &columns, double *beta, Terms terms) {
-        std::copy(beta, beta + k_, &betas_[held_ * k_]);
-        std::copy(columns.numbers(), columns.numbers() + m_, &numbers_[held_ * m_]);
+        std::copy(beta, beta + k_, betas_.data() + held_ * k_);
+        std::copy(columns.numbers(), columns.numbers() + m_, numbers_.data() + held_ * m_);
         if (++held_ <= MEMORY)
             return;
         held_ = 0;
