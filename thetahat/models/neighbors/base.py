@@ -195,8 +195,8 @@ class NeighborModel(Estimator):
 def _require_distances(rows: Matrix, n_rows: int, who: str) -> None:
     if is_sparse(rows):
         raise CapabilityError(
-            f"{who}: metric='precomputed' needs a dense matrix of distances. Use X.toarray() if a "
-            "missing entry means distance 0."
+            f"{who}: metric='precomputed' needs a dense matrix of distances. Give an array of all "
+            "distances; X.toarray() would turn missing entries into distances of 0."
         )
     if rows.shape[1] != n_rows:
         raise DataError(

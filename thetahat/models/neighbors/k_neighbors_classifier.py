@@ -7,17 +7,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from thetahat.data.in_memory import InMemory
-from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.neighbors.base import neighbor_weights
-from thetahat.models.neighbors.queries import KNearest, Weighted
+from thetahat.models.neighbors.queries import KNearest
+from thetahat.models.neighbors.targets import NeighborsClassifier
 
 
 @with_parameters
-class KNeighborsClassifier(Classifier, Weighted, KNearest):
+class KNeighborsClassifier(NeighborsClassifier, KNearest):
     """Classification by a vote of the k nearest training rows.
 
     With k = 1 the class of the nearest row is predicted: the training rows divide the space into
@@ -30,13 +29,6 @@ class KNeighborsClassifier(Classifier, Weighted, KNearest):
     Cost: a kd-tree takes O(n log n · d) to build and O(log n) per prediction on average for few
     columns; brute force takes O(n d) per prediction. Memory: two copies of the rows.
 
-    Attributes
-    ----------
-    classes_ : array of shape (n_classes,)
-        The class labels, in sorted order.
-    outputs_2d_ : bool
-        Always False: there is one label per row.
-
     Examples
     --------
     >>> import thetahat as th
@@ -46,35 +38,12 @@ class KNeighborsClassifier(Classifier, Weighted, KNearest):
     (['a'], [[0.667, 0.333]])
     """
 
-    _ranges: ClassVar[dict[str, Range]] = {**KNearest._ranges, **Weighted._ranges}
+    _ranges: ClassVar[dict[str, Range]] = {**KNearest._ranges, **NeighborsClassifier._ranges}
     _everyday = "nearest neighbours"
 
     n_neighbors: int = 5
     _: KW_ONLY
     weights: Any = "uniform"
-
-    def fit(self, X: Any, y: Any = None) -> KNeighborsClassifier:
-        """Keep the rows and build the search structure. Cost: O(n log n · d) with a kd-tree.
-
-        Parameters
-        ----------
-        X : array-like, sparse or table of shape (n, d)
-            Training rows, or all their distances if ``metric="precomputed"``.
-        y : array-like of shape (n,)
-            Class label of each training row.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        source = self._open_classes(X, y, least=1)
-        assert isinstance(source, InMemory)
-        assert source.y is not None
-        self._keep_rows(source)
-        self._codes = source.y.astype(np.intp)
-        self.outputs_2d_ = False
-        return self
 
     def predict_proba(self, X: Any) -> Array:
         """Compute the shares of the classes among the neighbours. Cost: that of `kneighbors`.
@@ -118,10 +87,4 @@ class KNeighborsClassifier(Classifier, Weighted, KNearest):
         place = codes + np.arange(m)[:, None] * self.classes_.shape[0]
         counted = None if weight is None else weight.ravel()
         votes = np.bincount(place.ravel(), counted, minlength=m * self.classes_.shape[0])
-        # Where a user's weights are all zero, the neighbours count equally.
-        votes = votes.reshape(m, -1).astype(np.float64, copy=False)
-        empty = votes.sum(axis=1) == 0
-        if empty.any():
-            equal = np.bincount(place[empty].ravel(), minlength=votes.size).reshape(votes.shape)
-            votes[empty] = equal[empty]
-        return votes
+        return votes.reshape(m, -1).astype(np.float64, copy=False)

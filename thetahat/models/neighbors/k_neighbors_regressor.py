@@ -6,18 +6,17 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
-from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.neighbors.base import neighbor_weights
-from thetahat.models.neighbors.queries import KNearest, Weighted
+from thetahat.models.neighbors.queries import KNearest
+from thetahat.models.neighbors.targets import NeighborsRegressor
 
 
 @with_parameters
-class KNeighborsRegressor(RegressorMixin, Weighted, KNearest):
+class KNeighborsRegressor(NeighborsRegressor, KNearest):
     """Regression by the average of the k nearest training rows.
 
     Formula: ŷ(x) = Σ_{i ∈ N_k(x)} w_i y_i/Σ_{i ∈ N_k(x)} w_i, over the k nearest rows.
@@ -33,35 +32,12 @@ class KNeighborsRegressor(RegressorMixin, Weighted, KNearest):
     array([25.])
     """
 
-    _ranges: ClassVar[dict[str, Range]] = {**KNearest._ranges, **Weighted._ranges}
+    _ranges: ClassVar[dict[str, Range]] = {**KNearest._ranges, **NeighborsRegressor._ranges}
     _everyday = "nearest neighbours"
-    _multi_output = True
 
     n_neighbors: int = 5
     _: KW_ONLY
     weights: Any = "uniform"
-
-    def fit(self, X: Any, y: Any = None) -> KNeighborsRegressor:
-        """Keep the rows and build the search structure. Cost: O(n log n · d) with a kd-tree.
-
-        Parameters
-        ----------
-        X : array-like, sparse or table of shape (n, d)
-            Training rows, or all their distances if ``metric="precomputed"``.
-        y : array-like of shape (n,) or (n, n_targets)
-            Target of each training row.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        source = self._open(X, y)
-        assert isinstance(source, InMemory)
-        assert source.y is not None
-        self._keep_rows(source)
-        self._targets = np.array(source.y, dtype=np.float64)
-        return self
 
     def predict(self, X: Any) -> Array:
         """Predict the average target of the neighbours. Cost: that of `kneighbors`.
@@ -87,7 +63,6 @@ class KNeighborsRegressor(RegressorMixin, Weighted, KNearest):
         targets = self._targets[found.row]
         if weight is None:
             return np.asarray(targets.mean(axis=1))
-        weight = np.where(weight.any(axis=1, keepdims=True), weight, 1.0)
         total = weight.sum(axis=1)
         if targets.ndim == 2:
             return np.asarray((weight * targets).sum(axis=1) / total)

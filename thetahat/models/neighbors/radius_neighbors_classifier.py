@@ -7,19 +7,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from thetahat.data.in_memory import InMemory
-from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.neighbors.base import flat_weights
-from thetahat.models.neighbors.queries import InRadius, Weighted
+from thetahat.models.neighbors.queries import InRadius
+from thetahat.models.neighbors.targets import NeighborsClassifier
 
 
 @with_parameters
-class RadiusNeighborsClassifier(Classifier, Weighted, InRadius):
+class RadiusNeighborsClassifier(NeighborsClassifier, InRadius):
     """Classification by a vote of all training rows within a radius.
 
     Formula: P(y = c | x) = Σ w_i·1[y_i = c]/Σ w_i over the rows with d(x, x_i) ≤ r; the label is
@@ -36,12 +35,8 @@ class RadiusNeighborsClassifier(Classifier, Weighted, InRadius):
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        The class labels, in sorted order.
     outlier_label_ : label or None
         Label of rows without neighbours, or None if such rows are an error.
-    outputs_2d_ : bool
-        Always False: there is one label per row.
 
     Examples
     --------
@@ -52,7 +47,7 @@ class RadiusNeighborsClassifier(Classifier, Weighted, InRadius):
     ['a', 'b', 'far']
     """
 
-    _ranges: ClassVar[dict[str, Range]] = {**InRadius._ranges, **Weighted._ranges}
+    _ranges: ClassVar[dict[str, Range]] = {**InRadius._ranges, **NeighborsClassifier._ranges}
 
     radius: float = 1.0
     _: KW_ONLY
@@ -64,26 +59,8 @@ class RadiusNeighborsClassifier(Classifier, Weighted, InRadius):
         return cls(outlier_label="most_frequent")
 
     def fit(self, X: Any, y: Any = None) -> RadiusNeighborsClassifier:
-        """Keep the rows and build the search structure. Cost: O(n log n · d) with a kd-tree.
-
-        Parameters
-        ----------
-        X : array-like, sparse or table of shape (n, d)
-            Training rows, or all their distances if ``metric="precomputed"``.
-        y : array-like of shape (n,)
-            Class label of each training row.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        source = self._open_classes(X, y, least=1)
-        assert isinstance(source, InMemory)
-        assert source.y is not None
-        self._keep_rows(source)
-        self._codes = source.y.astype(np.intp)
-        self.outputs_2d_ = False
+        """Keep the rows and build the search structure. Cost: O(n log n · d) with a kd-tree."""
+        super().fit(X, y)
         self.outlier_label_ = self._label_of_outliers()
         return self
 

@@ -6,19 +6,18 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
-from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.neighbors.base import flat_weights
-from thetahat.models.neighbors.queries import InRadius, Weighted
+from thetahat.models.neighbors.queries import InRadius
+from thetahat.models.neighbors.targets import NeighborsRegressor
 
 
 @with_parameters
-class RadiusNeighborsRegressor(RegressorMixin, Weighted, InRadius):
+class RadiusNeighborsRegressor(NeighborsRegressor, InRadius):
     """Regression by the average of all training rows within a radius.
 
     Formula: ŷ(x) = Σ w_i y_i/Σ w_i over the rows with d(x, x_i) ≤ r. Rows without a neighbour get
@@ -35,8 +34,7 @@ class RadiusNeighborsRegressor(RegressorMixin, Weighted, InRadius):
     array([ 5., 40.])
     """
 
-    _ranges: ClassVar[dict[str, Range]] = {**InRadius._ranges, **Weighted._ranges}
-    _multi_output = True
+    _ranges: ClassVar[dict[str, Range]] = {**InRadius._ranges, **NeighborsRegressor._ranges}
     _for_few_rows = True
 
     radius: float = 1.0
@@ -46,28 +44,6 @@ class RadiusNeighborsRegressor(RegressorMixin, Weighted, InRadius):
     @classmethod
     def _example(cls) -> RadiusNeighborsRegressor:
         return cls(radius=4.0, weights="distance")
-
-    def fit(self, X: Any, y: Any = None) -> RadiusNeighborsRegressor:
-        """Keep the rows and build the search structure. Cost: O(n log n · d) with a kd-tree.
-
-        Parameters
-        ----------
-        X : array-like, sparse or table of shape (n, d)
-            Training rows, or all their distances if ``metric="precomputed"``.
-        y : array-like of shape (n,) or (n, n_targets)
-            Target of each training row.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        source = self._open(X, y)
-        assert isinstance(source, InMemory)
-        assert source.y is not None
-        self._keep_rows(source)
-        self._targets = np.array(source.y, dtype=np.float64)
-        return self
 
     def predict(self, X: Any) -> Array:
         """Predict the average target of the neighbours. Cost: that of `radius_neighbors`.
