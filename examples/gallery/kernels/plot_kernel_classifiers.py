@@ -36,5 +36,5 @@ for ax, (name, model) in zip(axes, models.items(), strict=True):
         ax.plot(*X[labels == label].T, ".", color=colour)
     if len(model.support_) < len(X):
         ax.plot(*X[model.support_].T, "o", mfc="none", color="0.3", ms=8)
-    ax.set_title(f"{name}: {len(model.support_)} of {len(X)} rows have a coefficient")
+    ax.set_title(f"{name}: {len(model.support_)} of {len(X)} centres")
 plt.show()

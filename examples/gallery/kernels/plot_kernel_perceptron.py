@@ -28,5 +28,6 @@ for ax, (name, kernel) in zip(axes, kernels.items(), strict=True):
         ax.plot(*X[y == label].T, ".", color=colour)
     if model.separated_:
         ax.plot(*X[model.support_].T, "o", mfc="none", color="0.3", ms=8)
-    ax.set_title(f"{name} kernel: {model.n_mistakes_} mistakes in {model.n_iter_} passes")
+    ax.set_title(f"{name}: {model.n_mistakes_} mistakes, {model.n_iter_} passes")
+    ax.set_xticks([-1, 0, 1])
 plt.show()

@@ -42,5 +42,5 @@ for kernel, scores in zip(widths, chosen.scores_, strict=True):
     axes.loglog(np.logspace(-3, 1, 9), -scores, "o-", ms=3, label=f"σ = {kernel.sigma:g}")
 axes.set(xlabel="penalty α", ylabel="leave-one-out error")
 axes.set_title(f"median distance between rows: {th.kernels.bandwidth(X):.2g}")
-axes.legend()
+axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
 plt.show()

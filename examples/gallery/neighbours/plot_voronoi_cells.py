@@ -19,8 +19,8 @@ side = np.linspace(0, 1, 300)
 grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
 
 # %%
-# On the left the number of the nearest row gives the cells, under two distances. The classifier
-# with one neighbour takes the label of the cell; with seven it takes a vote.
+# In the upper row the number of the nearest row gives the cells, under two distances. The
+# classifier with one neighbour takes the label of the cell; with seven it takes a vote.
 
 figure, axes = plt.subplots(2, 2, figsize=(8, 8), layout="constrained", sharex=True, sharey=True)
 for axis, metric in zip(axes[0], ("euclidean", "manhattan"), strict=True):
@@ -38,12 +38,13 @@ for axis in axes.flat:
 plt.show()
 
 # %%
-# All rows within a radius can vote instead. Then a point may have no neighbour at all.
+# All rows within a radius can vote instead. Then a point may have no neighbour at all (white).
 
 model = th.RadiusNeighborsClassifier(radius=0.12, outlier_label=-1).fit(X, y)
 figure, axis = plt.subplots(figsize=(5, 5), layout="constrained")
 labels = model.predict(grid).reshape(300, 300)
-axis.imshow(labels, extent=(0, 1, 0, 1), origin="lower", cmap="coolwarm", alpha=0.5)
+shown = np.ma.masked_equal(labels, -1)
+axis.imshow(shown, extent=(0, 1, 0, 1), origin="lower", cmap="coolwarm", alpha=0.5)
 axis.scatter(*X.T, c=y, cmap="coolwarm", edgecolor="black", s=30)
 axis.set_title(f"radius 0.12: {np.mean(labels == -1):.0%} without neighbours")
 plt.show()
