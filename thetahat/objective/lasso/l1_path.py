@@ -107,8 +107,8 @@ def path(
     the columns is dear, it is walked in legs: first the end of a leg, then the penalties between,
     each from the point on the line through the two ends.
     """
-    d, is_small = problem.design.n_columns, problem.design.has_few_numbers
-    method = WorkingSets(once=once, first_sweeps=0, polish=is_small)
+    d = problem.design.n_columns
+    method = WorkingSets(once=once, first_sweeps=0, polish=problem.design.is_small)
     theta = problem.start()
     if start is not None:
         theta[:d] = start

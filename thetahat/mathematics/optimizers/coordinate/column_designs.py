@@ -81,16 +81,16 @@ class Design(ABC):
     """Whether it is faster to approach a small penalty through larger ones."""
     column_length: int = 1
     """Numbers that the product of two columns takes: their rows, or one of a Gram matrix."""
-    is_small: bool = False
-    """Whether a few sweeps over all columns are cheaper than choosing among them."""
+    sweeps_all: bool = False
+    """Whether there are compiled sweeps over all columns."""
 
     @property
     def n_columns(self) -> int:
         return len(self.squares)
 
     @property
-    def has_few_numbers(self) -> bool:
-        """Whether X is so small that settled coefficients cost little at every penalty."""
+    def is_small(self) -> bool:
+        """Whether X fits in a cache: sweeps over all of it, and settled coefficients, are cheap."""
         return self.n_columns * self.column_length <= FEW_NUMBERS
 
     def jumps_cheaply(self, count: int) -> bool:
@@ -173,6 +173,7 @@ class DenseDesign(Design):
     """
 
     along_the_path = True
+    sweeps_all = True
 
     def __init__(self, X: Array, y: Array, mean: Array, root: Array, rounding: float = 0.0) -> None:
         self.X, self.mean, self.root = X, mean, root
@@ -184,7 +185,7 @@ class DenseDesign(Design):
             noise = rounding * np.sum(weight) * mean * mean
         self.squares[(self.squares <= noise) & np.isfinite(self.squares)] = 0.0
         self._empty_cache()
-        self.is_small, self.column_length = X.size <= FEW_NUMBERS, len(X)
+        self.column_length = len(X)
         self._whole: Array | None = None
         """All columns, packed, as soon as sweeps have used them."""
         self._aim(y, np.where(self.squares > 0, start, 0.0))

@@ -339,7 +339,8 @@ def _under(quadratic: L1LeastSquares, state: State) -> State:
 def sweeps_suit(quadratic: L1LeastSquares, tolerance: float) -> bool:
     """Whether sweeps over all columns are likely to be fastest."""
     design = quadratic.design
-    return design.is_small and tolerance * quadratic.total >= ROUGH * design.target_squared
+    can_sweep = design.sweeps_all and design.is_small
+    return can_sweep and tolerance * quadratic.total >= ROUGH * design.target_squared
 
 
 def limits_of(
