@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -34,6 +33,7 @@ def numbers(value: Any, name: str, who: str, *, finite: bool = True) -> Array:
 
 def require_level(level: Any, name: str = "level") -> None:
     """Require a probability strictly between 0 and 1: a confidence level, or a share."""
-    if not (isinstance(level, Real) and not isinstance(level, bool) and 0 < float(level) < 1):
+    is_number = isinstance(level, int | float | np.integer | np.floating)
+    if not is_number or isinstance(level, bool) or not 0 < level < 1:
         example = ", for example 0.95" if name == "level" else ""
         raise ParameterError(f"{name}={level!r} must lie strictly between 0 and 1{example}.")

@@ -153,15 +153,5 @@ class LinearModel(LikelihoodInference, Linear, AnyLoss):
         return without_common_scores(super()._attributes(theta, risk), risk)
 
     def raw_prediction(self, X: Any) -> Array:
-        """Compute the raw prediction z = Xβ + b. Cost: O(n d).
-
-        Parameters
-        ----------
-        X : array-like, sparse, table or Source of shape (n, d)
-            The rows to predict.
-
-        Returns
-        -------
-        array of shape (n,), or (n, n_classes) for losses with one score per class
-        """
+        """Compute the raw prediction z = Xβ + b. Cost: O(n d)."""
         return self._raw(X)

@@ -465,3 +465,11 @@ def test_small_weights_do_not_forbid_splits(kind, scale):
     weight = random.integers(1, 3, 300) * scale
     model = kind(random_state=0).fit(X, X[:, 0], sample_weight=weight)
     assert model.score(X, X[:, 0]) > 0.9
+
+
+def test_early_stopping_by_itself_does_not_depend_on_the_unit_of_small_weights():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((10_001, 2))
+    model = th.HistGradientBoostingRegressor(max_iter=2, random_state=0)
+    model.fit(X, X[:, 0], sample_weight=np.full(10_001, 1e-3))
+    assert model.do_early_stopping_

@@ -96,7 +96,7 @@ class BaseHistGradientBoosting(HistGradientBoostingParameters, BaseBoosting):
         stops = self.early_stopping
         if stops == "auto":
             total = len(rows.y) if rows.weight is None else rows.weight.sum()
-            stops = total > MANY_ROWS
+            stops = total > MANY_ROWS * rows.unit_weight
         return int(self.n_iter_no_change) if stops else None
 
     def _scorer(self, rows: Rows) -> Scorer:
