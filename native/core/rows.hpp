@@ -138,6 +138,16 @@ template <typename T, typename Index> class SparseRows {
     std::size_t n = 0, d;
 };
 
+// Prefetches what the visits after `place` of an order of rows will read.
+template <typename Rows, typename Index>
+void prefetch_next(const Rows &rows, const Index *order, std::size_t place, std::size_t count) {
+    constexpr std::size_t ahead = 4; // visits between prefetching a row and reading it
+    if (place + 2 * ahead < count)
+        rows.prefetch_bounds(static_cast<std::size_t>(order[place + 2 * ahead]));
+    if (place + ahead < count)
+        rows.prefetch_row(static_cast<std::size_t>(order[place + ahead]));
+}
+
 // Random orders from a 64-bit counter (the splitmix generator): one sequence per seed.
 class Shuffler {
   public:

@@ -53,6 +53,7 @@ double ascend(const Rows &rows, Vector<const std::int64_t> y, Vector<const doubl
         random.shuffle(active.data(), n_active);
         largest = 0.0;
         for (std::size_t place = 0; place < n_active;) {
+            prefetch_next(rows, active.data(), place, n_active);
             const std::size_t i = active[place], right = static_cast<std::size_t>(right_class[i]);
             const double square = squares[i];
             double *own = a + i * classes;

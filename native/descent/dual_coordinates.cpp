@@ -60,6 +60,7 @@ double ascend(const Rows &rows, Vector<const double> y, Vector<const double> sha
         random.shuffle(active.data(), n_active);
         largest = 0.0;
         for (std::size_t place = 0; place < n_active;) {
+            prefetch_next(rows, active.data(), place, n_active);
             const std::size_t i = active[place];
             const double before = b[i];
             const double r = target[i] - offset - rows.dot(i, t) - constant * *last;

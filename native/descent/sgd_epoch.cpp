@@ -32,7 +32,6 @@ namespace {
 
 enum Rule : int { plain, passive_aggressive_1, passive_aggressive_2, n_rules };
 
-constexpr std::size_t ahead = 4;        // visits between prefetching a row and reading it
 constexpr double steepest = 1e12;       // larger slopes are clipped, so that w cannot overflow
 constexpr double smallest_scale = 1e-4; // v is rescaled below this s, because 1/s costs digits
 
@@ -113,10 +112,7 @@ double walk(const Rows &rows, Vector<const double> targets, Vector<const double>
     };
 
     for (std::size_t i = 0; i < visits; ++i) {
-        if (i + 2 * ahead < visits)
-            rows.prefetch_bounds(static_cast<std::size_t>(visit[i + 2 * ahead]));
-        if (i + ahead < visits)
-            rows.prefetch_row(static_cast<std::size_t>(visit[i + ahead]));
+        prefetch_next(rows, visit, i, visits);
         const std::size_t row = static_cast<std::size_t>(visit[i]);
         const double eta = rate[i];
         const double mass = set.multiplier * (weighted ? w[row] : 1.0);

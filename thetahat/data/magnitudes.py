@@ -26,11 +26,12 @@ def require_target_size(y: Array, dtype: Any, who: str, *, start: int | None = N
     With the number `start` of its first row, y is a block of rows: others may be larger.
     """
     low, high = TARGETS[np.dtype(dtype)]
-    largest, row = _largest(y, start)
+    largest = _largest(y)
     if largest > high or (start is None and 0 < largest < low):
         raise DataError(
-            f"{who}: the largest target is {largest:.3g} in absolute value (row {row}), but it "
-            f"must be between {low:g} and {high:g} for {np.dtype(dtype).name} data, because sums "
+            f"{who}: the largest target is {largest:.3g} in absolute value "
+            f"(row {_row(y, start)}), but it must be between {low:g} and {high:g} for "
+            f"{np.dtype(dtype).name} data, because sums "
             f"over rows would {'overflow' if largest > high else 'underflow'}. "
             f"{'Divide' if largest > high else 'Multiply'} all targets by the same number."
         )
@@ -39,21 +40,21 @@ def require_target_size(y: Array, dtype: Any, who: str, *, start: int | None = N
 def require_weight_size(weight: Array, who: str, *, start: int | None = None) -> None:
     """Raise an error if the largest row weight is so large or small that products are lost."""
     low, high = WEIGHTS
-    largest, row = _largest(weight, start)
+    largest = _largest(weight)
     if largest > high or (start is None and 0 < largest < low):
         raise DataError(
-            f"{who}: the largest sample weight is {largest:.3g} (row {row}), but it must be "
-            f"between {low:g} and {high:g}, because sums over rows would "
+            f"{who}: the largest sample weight is {largest:.3g} (row {_row(weight, start)}), but "
+            f"it must be between {low:g} and {high:g}, because sums over rows would "
             f"{'overflow' if largest > high else 'underflow'}. "
             f"{'Divide' if largest > high else 'Multiply'} all weights by the same number."
         )
 
 
-def _largest(values: Array, start: int | None) -> tuple[float, int]:
-    """The largest absolute value and its row, counted from `start`; (0, 0) without values."""
-    if not values.size:
-        return 0.0, 0
-    high, low = values.max(), values.min()
-    largest = float(max(high, -low))
-    place = int(values.argmax() if high >= -low else values.argmin())
-    return largest, (start or 0) + place // (values.size // len(values))
+def _largest(values: Array) -> float:
+    """The largest absolute value; 0 without values."""
+    return float(max(values.max(), -values.min())) if values.size else 0.0
+
+
+def _row(values: Array, start: int | None) -> int:
+    """The row of the largest absolute value, counted from `start`."""
+    return (start or 0) + int(np.abs(values).argmax()) // (values.size // len(values))

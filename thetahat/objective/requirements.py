@@ -24,7 +24,7 @@ from thetahat.mathematics.losses.box_dual import BoxDual
 from thetahat.mathematics.losses.multiclass.crammer_singer import CrammerSinger
 from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.penalties.base import Proximable, SmoothPenalty
-from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
+from thetahat.mathematics.penalties.coordinatewise import Coordinatewise, every
 from thetahat.mathematics.penalties.norms import L1, L2, ElasticNet, NoPenalty
 from thetahat.objective.predictor import LinearInParameters, LinearPredictor, Restrictable
 
@@ -137,9 +137,9 @@ def terms_with_a_dual(penalty: Any, n_features: int) -> str | None:
         l1, l2, lower, upper = penalty.terms((n_features,))
     except ParameterError:
         return f"a penalty on a vector of coefficients; {name(penalty)} is not"
-    if not np.all(np.add(l1, l2) > 0):
+    if not every(l1 + l2 > 0):
         return f"a penalty on every coefficient; {name(penalty)} leaves some free"
-    if not (np.all((np.equal(lower, 0)) | np.isneginf(lower)) and np.all(np.isposinf(upper))):
+    if not (every((lower == 0) | (lower == -np.inf)) and every(upper == np.inf)):
         return f"no bounds but θ ≥ 0; {name(penalty)} has others"
     return None
 

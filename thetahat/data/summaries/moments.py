@@ -57,7 +57,7 @@ class Frame:
             size = np.where(extent > 0, extent, np.abs(middle))
         usable = np.isfinite(size) & (size > 0)
         exponent = np.frexp(np.where(usable, size, 1.0))[1]
-        exponent = np.clip(exponent, -LARGEST_EXPONENT, LARGEST_EXPONENT)  # of finite units
+        exponent = np.minimum(np.maximum(exponent, -LARGEST_EXPONENT), LARGEST_EXPONENT)
         return cls(centre=np.where(np.isfinite(middle), middle, 0.0), unit=np.ldexp(1.0, exponent))
 
 
@@ -221,21 +221,22 @@ def provisional_frame(source: Source) -> Frame:
         X=to_host(first.X[:FRAME_ROWS, :]),
         y=None if first.y is None else to_host(first.y[:FRAME_ROWS]),
     )
-    if not isinstance(first.X, np.ndarray):
-        size = np.zeros(first.X.shape[1])
-        np.maximum.at(size, first.X.indices, np.abs(first.X.data))
-        x_frame = Frame.of(np.stack([-size, size]))
+    X, d = first.X, first.X.shape[1]
+    if isinstance(X, np.ndarray):
+        frame = Frame.of(X if first.y is None else np.column_stack([X, first.y]))
     else:
-        x_frame = Frame.of(first.X)
-    if x_frame.unit.min(initial=1.0) < SMALLEST_COLUMN:
+        size = np.zeros(d)
+        np.maximum.at(size, X.indices, np.abs(X.data))
+        frame = Frame.of(np.stack([-size, size]))
+        if first.y is not None:
+            of_y = Frame.of(_as_columns(first.y))
+            frame = Frame(
+                centre=np.concatenate([frame.centre, of_y.centre]),
+                unit=np.concatenate([frame.unit, of_y.unit]),
+            )
+    if frame.unit[:d].min(initial=1.0) < SMALLEST_COLUMN:
         require_visible_columns(source)
-    if first.y is None:
-        return x_frame
-    y_frame = Frame.of(_as_columns(first.y))
-    return Frame(
-        centre=np.concatenate([x_frame.centre, y_frame.centre]),
-        unit=np.concatenate([x_frame.unit, y_frame.unit]),
-    )
+    return frame
 
 
 def dense_rows(block: Block) -> Array:

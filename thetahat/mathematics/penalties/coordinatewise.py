@@ -33,6 +33,11 @@ class CoordinateTerms(NamedTuple):
     upper: Any = math.inf
 
 
+def every(condition: Any) -> bool:
+    """Whether a condition on terms holds for every coordinate."""
+    return bool(condition.all() if isinstance(condition, np.ndarray) else condition)
+
+
 class Coordinatewise(Separable):
     """A penalty defined by its `terms`, with everything that follows from them."""
 

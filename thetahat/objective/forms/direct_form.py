@@ -13,7 +13,7 @@ from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
 from thetahat.mathematics.optimizers.solution import Solution
 from thetahat.mathematics.penalties.base import Penalty
-from thetahat.mathematics.penalties.coordinatewise import Coordinatewise
+from thetahat.mathematics.penalties.coordinatewise import Coordinatewise, every
 from thetahat.mathematics.penalties.l0 import L0
 from thetahat.objective.conditioning import watch_through
 from thetahat.objective.least_squares.direct import direct_least_squares
@@ -35,12 +35,12 @@ def ridge_terms(penalty: Penalty, n_features: int) -> RidgeTerms | None:
         l1, l2, lower, upper = penalty.terms((n_features,))
     except ParameterError:
         return None
-    if np.any(l1) or not np.all(np.isposinf(upper)):
+    if not every((l1 == 0) & (upper == np.inf)):
         return None
-    alpha, positive = np.ravel(l2), bool(np.all(np.equal(lower, 0)))
-    if np.any(alpha != alpha[0]) or not (positive or np.all(np.isneginf(lower))):
+    alpha, positive = float(np.max(l2)), every(lower == 0)
+    if not (every(l2 == alpha) and (positive or every(lower == -np.inf))):
         return None
-    return RidgeTerms(float(alpha[0]), positive)
+    return RidgeTerms(alpha, positive)
 
 
 def is_direct(risk: Any) -> str | None:

@@ -97,6 +97,11 @@ class Design(ABC):
         """Whether the Gram matrix of so many columns costs no more than a few sweeps."""
         return count * count * self.column_length <= FEW_NUMBERS
 
+    @property
+    def settles_at_once(self) -> bool:
+        """Whether the first descent may end with settled coefficients, not only a small gap."""
+        return self.takes_all and self.jumps_cheaply(self.n_columns)
+
     @abstractmethod
     def begin(self, beta: Array, near: Array | None = None) -> ResidualState:
         """Set the current point to β."""

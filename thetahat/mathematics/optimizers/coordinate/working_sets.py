@@ -216,7 +216,7 @@ class WorkingSets(Method):
         design, beta = quadratic.design, memory["beta"].copy()
         polishes = state.gap <= tolerance
         limits = limits_of(quadratic, tolerance, sweeps, over_all)
-        if polishes:
+        if polishes or (self.polish and design.settles_at_once):
             limits = limits._replace(share=share_of(quadratic, tolerance, beta))
         if over_all or design.takes_all:
             progress = design.descend_all(beta, terms, limits)
