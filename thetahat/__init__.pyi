@@ -61,6 +61,7 @@ from thetahat.models.ensemble.gradient_boosting.gradient_boosting_classifier imp
 from thetahat.models.ensemble.gradient_boosting.gradient_boosting_regressor import GradientBoostingRegressor as GradientBoostingRegressor
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier as HistGradientBoostingClassifier
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor as HistGradientBoostingRegressor
+from thetahat.models.gaussian_process.gaussian_process_regressor import GaussianProcessRegressor as GaussianProcessRegressor
 from thetahat.models.kernel.kernel_logistic_regression import KernelLogisticRegression as KernelLogisticRegression
 from thetahat.models.kernel.kernel_model import KernelModel as KernelModel
 from thetahat.models.kernel.kernel_pca import KernelPCA as KernelPCA
@@ -175,6 +176,7 @@ __all__ = [
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "FeatureMap",
+    "GaussianProcessRegressor",
     "GeneralizedLeastSquares",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",

@@ -83,6 +83,7 @@ _BY_MODULE = {
     "thetahat.models.ensemble.combination.stacking_regressor": ("StackingRegressor",),
     "thetahat.models.ensemble.combination.voting_classifier": ("VotingClassifier",),
     "thetahat.models.ensemble.combination.voting_regressor": ("VotingRegressor",),
+    "thetahat.models.gaussian_process.gaussian_process_regressor": ("GaussianProcessRegressor",),
     "thetahat.models.kernel.kernel_logistic_regression": ("KernelLogisticRegression",),
     "thetahat.models.kernel.kernel_model": ("KernelModel",),
     "thetahat.models.kernel.kernel_pca": ("KernelPCA",),

@@ -24,7 +24,17 @@ from sklearn.utils import all_estimators
 
 import thetahat as th
 
-PACKAGES = ("decomposition", "ensemble", "linear_model", "semi_supervised", "svm", "tree")
+PACKAGES = (
+    "decomposition",
+    "ensemble",
+    "gaussian_process",
+    "kernel_approximation",
+    "kernel_ridge",
+    "linear_model",
+    "semi_supervised",
+    "svm",
+    "tree",
+)
 
 
 def shared_classes():
@@ -34,7 +44,7 @@ def shared_classes():
         package = importlib.import_module(f"sklearn.{name}")
         shared[package] = {
             each: getattr(th, each)
-            for each in package.__all__
+            for each in getattr(package, "__all__", dir(package))
             if inspect.isclass(getattr(package, each)) and hasattr(th, each)
         }
     return shared

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -46,6 +47,38 @@ def test_one_thread_inside_and_as_before_outside():
             pass
         assert set(blas_threads()) == {1}
     assert blas_threads() == before
+
+
+def test_other_python_threads_limit_blas_as_well():
+    """Also after another thread has set it, which threadpoolctl takes for the owner."""
+    scipy_linalg()
+    with one_blas_thread():
+        pass
+    before, seen = blas_threads(), []
+
+    def look():
+        with one_blas_thread():
+            seen.append(blas_threads())
+        seen.append(blas_threads())
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+    assert seen == [[1] * len(before), before]
+
+
+def test_fits_have_the_same_bits_on_other_python_threads():
+    X = np.random.default_rng(0).standard_normal((300, 5))
+    found = []
+
+    def fit():
+        found.append(th.KernelRidge(kernel="rbf", alpha=0.1).fit(X, X[:, 0]).dual_coef_)
+
+    fit()
+    thread = threading.Thread(target=fit)
+    thread.start()
+    thread.join()
+    np.testing.assert_array_equal(found[0], found[1])
 
 
 def test_scipy_loaded_inside_is_limited_too():

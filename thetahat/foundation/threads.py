@@ -107,7 +107,7 @@ class _OneBlasThread:
         for file, library in _blas(self._with_scipy).items():
             if file not in self._before:
                 self._before[file] = library.get_num_threads()
-                library.set_num_threads(1)
+                _set_threads(library, 1)
 
     def __exit__(self, *failure: object) -> None:
         self._own.inside = getattr(self._own, "inside", 0) - 1
@@ -119,7 +119,7 @@ class _OneBlasThread:
     def _restore(self) -> None:
         libraries = _blas(self._with_scipy)
         for file, threads in self._before.items():
-            libraries[file].set_num_threads(threads)
+            _set_threads(libraries[file], threads)
         self._before = {}
 
     def _start_again(self) -> None:
@@ -128,6 +128,20 @@ class _OneBlasThread:
         self._inside = max(0, getattr(self._own, "inside", 0))
         if self._inside == 0:
             self._restore()
+
+
+def _set_threads(library: Any, threads: int) -> None:
+    """Set the number of threads of a BLAS, from any Python thread.
+
+    threadpoolctl 3.8 lets only the first thread that set it do so again, and ignores all others
+    without a word. The contexts here are counted for the whole process, so that any thread may.
+    """
+    release = getattr(library, "clear_controlling_thread", None)
+    if release is not None:
+        release(force=True)
+    library.set_num_threads(threads)
+    if release is not None:
+        release(force=True)
 
 
 _one_blas_thread = _OneBlasThread()

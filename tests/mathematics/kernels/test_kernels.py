@@ -22,7 +22,13 @@ OF_ROWS = [
     k.Polynomial(coef0=0),
     k.Cosine(),
     k.Constant(2.0),
+    k.DotProduct(0.5),
+    k.Bounded(k.RBF(sigma=2.0)),
     k.RBF(sigma=0.7),
+    k.RBF(length_scale=(0.7, 2.0, 1.0)),
+    k.Matern((0.7, 2.0, 1.0), nu=0.5),
+    k.Matern(nu=0.8),
+    k.RationalQuadratic((0.7, 2.0, 1.0), alpha=2.0),
     k.Laplacian(2.0),
     k.Laplacian(2.0, norm="l1"),
     k.Matern(1.5, nu=0.5),
@@ -50,7 +56,38 @@ def test_all_kernels_are_tested():
         for value in (getattr(k, name) for name in k.__all__)
         if isinstance(value, type) and issubclass(value, Kernel)
     }
-    assert public - {type(kernel) for kernel in OF_ROWS} == {k.Precomputed, k.Product, k.Scaled}
+    elsewhere = {k.Precomputed, k.Product, k.Scaled, k.White}
+    elsewhere |= {k.AdditiveChi2, k.Chi2, k.Periodic, k.Sigmoid}  # not for all rows
+    assert public - {type(kernel) for kernel in OF_ROWS} == elsewhere
+
+
+def test_kernels_of_some_rows():
+    """Periodic kernels are positive semi-definite for one column, the others not in general."""
+    for kernel, rows in ((k.Periodic(0.8, 1.3), X[:, :1]), (k.Chi2(0.7), np.abs(X))):
+        assert k.mercer_check(kernel, rows).is_psd
+    for kernel in (k.Periodic(0.8, 1.3), k.Chi2(0.7), k.AdditiveChi2(), k.Sigmoid(0.5)):
+        rows, others = np.abs(X), np.abs(Z)
+        K = kernel(rows, others)
+        np.testing.assert_allclose(kernel(others, rows), K.T, rtol=1e-12)
+        np.testing.assert_allclose(np.diag(kernel(rows)), kernel.diagonal(rows), atol=1e-12)
+        np.testing.assert_allclose(kernel(sp.csr_array(rows), sp.csr_array(others)), K, rtol=1e-12)
+        single = kernel(rows.astype(np.float32), others.astype(np.float32))
+        assert single.dtype == np.float32
+        np.testing.assert_allclose(single, K, rtol=1e-4, atol=1e-5)
+
+
+def test_noise_is_on_the_diagonal_of_gram_matrices_only():
+    np.testing.assert_array_equal(k.White(0.3)(X), 0.3 * np.eye(40))
+    np.testing.assert_array_equal(k.White(0.3)(X, X), np.zeros((40, 40)))
+    both = (k.RBF() + k.White(0.3)) * k.Constant(2.0)
+    np.testing.assert_allclose(both(X), 2 * k.RBF()(X) + 0.6 * np.eye(40), rtol=1e-14)
+    xp = pytest.importorskip("array_api_strict")
+    np.testing.assert_array_equal(np.asarray(k.White(0.3)(xp.asarray(X))), 0.3 * np.eye(40))
+
+
+def test_names_of_histogram_kernels_refuse_negative_values():
+    with pytest.raises(DataError, match="Chi2: X contains negative values"):
+        k.Chi2()(X)
 
 
 @pytest.mark.parametrize("kernel", OF_ROWS, ids=name)
@@ -132,14 +169,24 @@ def test_large_matrices_are_computed_in_tiles_with_the_same_bits():
         (k.RBF(gamma=0.3), lambda a, b: pairwise.rbf_kernel(a, b, 0.3)),
         (k.Laplacian(2.0, norm="l1"), lambda a, b: pairwise.laplacian_kernel(a, b, 0.5)),
         (k.Cosine(), pairwise.cosine_similarity),
+        (k.Sigmoid(0.3, -1.0), lambda a, b: pairwise.sigmoid_kernel(a, b, 0.3, -1.0)),
     ],
-    ids=["linear", "polynomial", "rbf", "laplacian", "cosine"],
+    ids=["linear", "polynomial", "rbf", "laplacian", "cosine", "sigmoid"],
 )
 def test_values_are_scikit_learns(kernel, peer):
     np.testing.assert_allclose(kernel(X, Z), peer(X, Z), rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.parametrize("nu", [0.5, 1.5, 2.5, np.inf])
+def test_values_of_histogram_kernels_are_scikit_learns():
+    rows, others = np.abs(X), np.abs(Z)
+    rows[:3, 0] = others[:2, 0] = 0.0
+    wanted = pairwise.additive_chi2_kernel(rows, others)
+    np.testing.assert_allclose(k.AdditiveChi2()(rows, others), wanted, rtol=1e-12)
+    wanted = pairwise.chi2_kernel(rows, others, gamma=0.3)
+    np.testing.assert_allclose(k.Chi2(0.3)(rows, others), wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("nu", [0.5, 0.8, 1.5, 2.5, 3.3, np.inf])
 def test_matern_is_scikit_learns(nu):
     from sklearn.gaussian_process.kernels import Matern
 
@@ -256,7 +303,7 @@ def test_names():
         (lambda: k.RBF(sigma=1, gamma=1), "sigma and gamma are given"),
         (lambda: k.Laplacian(0), "length_scale must be"),
         (lambda: k.Laplacian(norm="max"), "norm must be 'l2' or 'l1'"),
-        (lambda: k.Matern(nu=2), "0.5, 1.5, 2.5 or infinity"),
+        (lambda: k.Matern(nu=-2), "nu must be a finite number > 0"),
         (lambda: k.Polynomial(degree=0), "whole number ≥ 1"),
         (lambda: k.Polynomial(coef0=-1), "coef0 must be"),
         (lambda: -1 * k.RBF(), "factor must be"),

@@ -2,30 +2,47 @@
 
 from thetahat.mathematics.kernels.bandwidth import bandwidth
 from thetahat.mathematics.kernels.base import Constant, Kernel, Product, Scaled, Sum
+from thetahat.mathematics.kernels.bounded import Bounded
 from thetahat.mathematics.kernels.centred import Centred, centre
 from thetahat.mathematics.kernels.expansions import rbf_series
 from thetahat.mathematics.kernels.given import FeatureMap, FromFunction, Precomputed
+from thetahat.mathematics.kernels.histograms import AdditiveChi2, Chi2
 from thetahat.mathematics.kernels.mercer import mercer_check
-from thetahat.mathematics.kernels.polynomial import Cosine, Linear, Polynomial
+from thetahat.mathematics.kernels.noise import White
+from thetahat.mathematics.kernels.periodic import Periodic
+from thetahat.mathematics.kernels.polynomial import (
+    Cosine,
+    DotProduct,
+    Linear,
+    Polynomial,
+    Sigmoid,
+)
 from thetahat.mathematics.kernels.stationary import RBF, Laplacian, Matern, RationalQuadratic
 from thetahat.mathematics.parts import part_named
 
 __all__ = [
     "RBF",
+    "AdditiveChi2",
+    "Bounded",
     "Centred",
+    "Chi2",
     "Constant",
     "Cosine",
+    "DotProduct",
     "FeatureMap",
     "FromFunction",
     "Laplacian",
     "Linear",
     "Matern",
+    "Periodic",
     "Polynomial",
     "Precomputed",
     "Product",
     "RationalQuadratic",
     "Scaled",
+    "Sigmoid",
     "Sum",
+    "White",
     "bandwidth",
     "centre",
     "mercer_check",
@@ -62,13 +79,18 @@ _BY_NAME: dict[str, type[Kernel]] = {
     part.name: part
     for part in (
         RBF,
+        AdditiveChi2,
+        Chi2,
         Cosine,
+        DotProduct,
         Laplacian,
         Linear,
         Matern,
+        Periodic,
         Polynomial,
         Precomputed,
         RationalQuadratic,
+        Sigmoid,
     )
 }
 """Kernels that a name describes; the others are made of functions or of other kernels."""

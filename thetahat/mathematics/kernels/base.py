@@ -6,25 +6,37 @@ Sums, products and positive multiples of kernels are kernels: ``0.5 * RBF() + Li
 
 A kernel defines ``block``, the formula for a few rows, written against the array API: rows of torch
 or CuPy give a matrix on their device. `gram_matrix` computes large matrices tile by tile.
+
+Kernels with `tunable` parameters also define ``linearised``: the values of a block, and the
+pullback W ↦ Σᵢⱼ Wᵢⱼ ∂k(xᵢ, zⱼ)/∂θ for the logarithms θ of these parameters. Sums, products and
+multiples pass it on by the rules of differentiation, so that no matrix of derivatives is stored.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.kernels.gram import gram_matrix, rows_as_matrix
+from thetahat.mathematics.kernels.hyperparameters import Hyperparameter
 from thetahat.mathematics.parts import Part, number
+
+Pullback: TypeAlias = Callable[[Array], Array]
+"""W ↦ Σᵢⱼ Wᵢⱼ ∂k(xᵢ, zⱼ)/∂θ, one number per element of the hyper-parameters."""
 
 
 class Kernel(Part, ABC):
     """Base class of kernels k(x, z); concrete kernels are frozen dataclasses."""
+
+    tunable: ClassVar[tuple[str, ...]] = ()
+    """Names of the positive parameters whose logarithms Gaussian processes fit."""
 
     @abstractmethod
     def block(self, X: Matrix, Z: Matrix) -> Array:
@@ -48,6 +60,49 @@ class Kernel(Part, ABC):
         """Some rows of X in the form in which they are passed as Z."""
         return X[which]
 
+    @property
+    def hyperparameters(self) -> tuple[Hyperparameter, ...]:
+        """The parameters that can be fitted, with their bounds."""
+        return tuple(Hyperparameter(name, getattr(self, name)) for name in self.tunable)
+
+    @property
+    def theta(self) -> Array:
+        """The logarithms of the hyper-parameters that are not fixed."""
+        free = [each.logarithms for each in self.hyperparameters if not each.fixed]
+        return np.concatenate(free) if free else np.empty(0)
+
+    @property
+    def bounds(self) -> Array:
+        """The bounds of `theta`, of shape (n, 2)."""
+        free = [each.log_bounds for each in self.hyperparameters if not each.fixed]
+        return np.concatenate(free) if free else np.empty((0, 2))
+
+    def with_theta(self, theta: Array) -> Self:
+        """Return a copy with these logarithms of the hyper-parameters that are not fixed."""
+        theta = np.asarray(theta, dtype=np.float64).reshape(-1)
+        if theta.shape != self.theta.shape:
+            raise ParameterError(
+                f"{self!r} has {len(self.theta)} hyper-parameters that are not fixed, but theta "
+                f"has {len(theta)} entries. Give one logarithm for each."
+            )
+        found, start = {}, 0
+        for each in self.hyperparameters:
+            if not each.fixed:
+                stop = start + each.n_elements
+                found[each.name] = each.with_logarithms(theta[start:stop])
+                start = stop
+        return self.set_params(**found) if found else self
+
+    def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
+        """The values k(x, z), and the pullback of their derivatives by all hyper-parameters.
+
+        `same` says that row i of X and of Z are the same row, not only equal ones.
+        """
+        values = self.block(X, Z)
+        if same:
+            np.einsum("ii->i", values)[:] = self.diagonal(X)
+        return values, lambda W: np.empty(0)
+
     def __add__(self, other: Kernel | float) -> Kernel:
         """The kernel k₁ + k₂; a number stands for a constant kernel."""
         return Sum(self, _as_kernel(other))
@@ -65,6 +120,17 @@ class Kernel(Part, ABC):
 
 class Composed(Kernel):
     """A kernel made of others, whose parameters are searched as ``first__gamma``."""
+
+    @property
+    def hyperparameters(self) -> tuple[Hyperparameter, ...]:
+        """Its own parameters that can be fitted, then those of its parts."""
+        of_parts = (
+            replace(each, name=f"{name}__{each.name}")
+            for name, part in self.get_params(deep=False).items()
+            if isinstance(part, Kernel)
+            for each in part.hyperparameters
+        )
+        return (*super().hyperparameters, *of_parts)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name, with those of the parts as ``<part>__<name>``."""
@@ -130,6 +196,12 @@ class Sum(Composed):
         """k₁(x, x) + k₂(x, x)."""
         return self.first.diagonal(X) + self.second.diagonal(X)
 
+    def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
+        """Both derivatives side by side."""
+        first, of_first = self.first.linearised(X, Z, same)
+        second, of_second = self.second.linearised(X, Z, same)
+        return first + second, lambda W: np.concatenate([of_first(W), of_second(W)])
+
 
 @dataclass(frozen=True)
 class Product(Composed):
@@ -166,6 +238,14 @@ class Product(Composed):
         """k₁(x, x)·k₂(x, x)."""
         return self.first.diagonal(X) * self.second.diagonal(X)
 
+    def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
+        """The product rule."""
+        first, of_first = self.first.linearised(X, Z, same)
+        second, of_second = self.second.linearised(X, Z, same)
+        return first * second, lambda W: np.concatenate(
+            [of_first(W * second), of_second(W * first)]
+        )
+
 
 @dataclass(frozen=True)
 class Scaled(Composed):
@@ -191,6 +271,7 @@ class Scaled(Composed):
     kernel: Kernel
     factor: float = number(1.0, above=0)
     name = "scaled"
+    tunable = ("factor",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -203,6 +284,12 @@ class Scaled(Composed):
     def diagonal(self, X: Matrix) -> Array:
         """c·k(x, x)."""
         return self.factor * self.kernel.diagonal(X)
+
+    def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
+        """The derivative by log c is the kernel itself."""
+        inner, of_inner = self.kernel.linearised(X, Z, same)
+        values = self.factor * inner
+        return values, lambda W: np.append((W * values).sum(), self.factor * of_inner(W))
 
 
 @dataclass(frozen=True)
@@ -225,6 +312,7 @@ class Constant(Kernel):
 
     value: float = number(1.0, above=0)
     name = "constant"
+    tunable = ("value",)
 
     def block(self, X: Matrix, Z: Matrix) -> Array:
         """c for every pair."""
@@ -238,7 +326,11 @@ class Constant(Kernel):
 
     def diagonal(self, X: Matrix) -> Array:
         """c for every row."""
-        return self.block(X, X[:1])[:, 0]
+        return self.block(X, X[:1, :])[:, 0]
+
+    def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
+        """The derivative by log c is c."""
+        return self.block(X, Z), lambda W: np.array([self.value * W.sum()])
 
 
 def _as_kernel(value: Any) -> Kernel:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
-from array_api_compat import is_array_api_obj
+from array_api_compat import array_namespace, device, is_array_api_obj
 
 from thetahat.data.arrays import is_device_array
 from thetahat.data.validation import as_features
@@ -61,7 +61,8 @@ def gram_matrix(kernel: _Pairwise, X: Matrix, Z: Matrix | None = None) -> Array:
         )
     n, m = X.shape[0], Z.shape[0]
     if is_array_api_obj(X) and type(X) is not np.ndarray:
-        return kernel.block(X, Z)
+        found = kernel.block(X, Z)
+        return _with_diagonal(found, kernel.diagonal(X)) if same else found
     require_kernel_matrix(n, m, X.dtype)
     found = np.empty((n, m), dtype=X.dtype)
     starts = range(0, n, TILE)
@@ -83,6 +84,14 @@ def gram_matrix(kernel: _Pairwise, X: Matrix, Z: Matrix | None = None) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         parallel_for(fill, corners, products=float(n) * m * X.shape[1])
     return found
+
+
+def _with_diagonal(K: Array, diagonal: Array) -> Array:
+    """K with this diagonal, which kernels of noise have only there."""
+    xp = array_namespace(K)
+    n = K.shape[0]
+    places = xp.arange(n, device=device(K))
+    return xp.where(places[:, None] == places[None, :], diagonal[:, None], K)
 
 
 def require_symmetric(K: Array, who: str) -> None:

@@ -1,13 +1,15 @@
-"""Kernels of inner products: linear, polynomial and cosine."""
+"""Kernels of inner products: linear, polynomial, sigmoid and cosine."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 from array_api_compat import array_namespace
 
 from thetahat.foundation.types import Array, Matrix
-from thetahat.mathematics.kernels.base import Kernel
+from thetahat.mathematics.kernels.base import Kernel, Pullback
+from thetahat.mathematics.kernels.hyperparameters import Hyperparameter
 from thetahat.mathematics.kernels.pairs import inner_products, squared_norms
 from thetahat.mathematics.parts import number, whole
 
@@ -80,6 +82,101 @@ class Polynomial(Kernel):
 
     def _power(self, products: Array) -> Array:
         return (self.gamma * products + self.coef0) ** self.degree
+
+    @property
+    def hyperparameters(self) -> tuple[Hyperparameter, ...]:
+        """The constant, unless it is 0, and the factor."""
+        names = ("coef0", "gamma") if self.coef0 > 0 else ("gamma",)
+        return tuple(Hyperparameter(name, getattr(self, name)) for name in names)
+
+    def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
+        """The derivatives q(γ·xᵀz + c)^{q−1} times c and γ·xᵀz."""
+        scaled = self.gamma * inner_products(X, Z)
+        slope = self.degree * (scaled + self.coef0) ** (self.degree - 1)
+
+        def pullback(W: Array) -> Array:
+            by_gamma = (W * slope * scaled).sum()
+            if not self.coef0 > 0:
+                return np.array([by_gamma])
+            return np.array([self.coef0 * (W * slope).sum(), by_gamma])
+
+        return (scaled + self.coef0) ** self.degree, pullback
+
+
+@dataclass(frozen=True)
+class DotProduct(Kernel):
+    """The dot-product kernel k(x, z) = σ₀² + xᵀz, the covariance of random linear functions.
+
+    It is the linear kernel plus a constant: the prior of an intercept with variance σ₀² and of
+    coefficients with variance 1. Cost: O(n m d).
+
+    Parameters
+    ----------
+    sigma_0 : float, default=1.0
+        The standard deviation of the intercept (σ₀). Larger values allow functions further from the
+        origin. Must be positive; use `Linear` for functions without an intercept.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> th.kernels.DotProduct(2.0)([[1.0]], [[3.0]]).tolist()
+    [[7.0]]
+    """
+
+    sigma_0: float = number(1.0, above=0)
+
+    name = "dot_product"
+    tunable = ("sigma_0",)
+
+    def block(self, X: Matrix, Z: Matrix) -> Array:
+        """σ₀² + xᵀz."""
+        return inner_products(X, Z) + self.sigma_0 * self.sigma_0
+
+    def diagonal(self, X: Matrix) -> Array:
+        """σ₀² + ‖x‖²."""
+        return squared_norms(X) + self.sigma_0 * self.sigma_0
+
+    def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
+        """The derivative by log σ₀ is 2σ₀²."""
+        return self.block(X, Z), lambda W: np.array([2 * self.sigma_0**2 * W.sum()])
+
+
+@dataclass(frozen=True)
+class Sigmoid(Kernel):
+    """The sigmoid kernel k(x, z) = tanh(γ·xᵀz + c).
+
+    It is not positive semi-definite in general, so that methods which need a kernel matrix with
+    non-negative eigenvalues may refuse it; ``th.kernels.mercer_check`` looks. Cost: O(n m d).
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        Multiplies the inner product (γ). Larger values give steeper functions. Must be positive.
+    coef0 : float, default=1.0
+        The constant that is added to the inner product (c). May have any sign.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> th.kernels.Sigmoid(coef0=0.0)([[1.0]], [[1.0]]).round(4).tolist()
+    [[0.7616]]
+    """
+
+    gamma: float = number(1.0, above=0)
+    coef0: float = number(1.0)
+
+    name = "sigmoid"
+
+    def block(self, X: Matrix, Z: Matrix) -> Array:
+        """tanh(γ·xᵀz + c)."""
+        return self._tanh(inner_products(X, Z))
+
+    def diagonal(self, X: Matrix) -> Array:
+        """tanh(γ·‖x‖² + c)."""
+        return self._tanh(squared_norms(X))
+
+    def _tanh(self, products: Array) -> Array:
+        return array_namespace(products).tanh(self.gamma * products + self.coef0)
 
 
 @dataclass(frozen=True)

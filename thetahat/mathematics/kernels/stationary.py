@@ -7,11 +7,19 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, Self
 
+import numpy as np
 from array_api_compat import array_namespace
 
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array, Matrix
-from thetahat.mathematics.kernels.base import Kernel
+from thetahat.mathematics.kernels.base import Kernel, Pullback
+from thetahat.mathematics.kernels.hyperparameters import Hyperparameter
+from thetahat.mathematics.kernels.length_scales import (
+    divided,
+    lengths,
+    pulled_to_lengths,
+    require_lengths,
+)
 from thetahat.mathematics.kernels.pairs import exact_distances, squared_distances, squared_norms
 from thetahat.mathematics.parts import number, require_number
 
@@ -36,15 +44,17 @@ class RBF(Stationary):
     It has four usual parametrisations, of which at most one may be given: σ (`sigma`) and the
     length scale h (`length_scale`) with exp(−‖x − z‖²/(2σ²)) and exp(−‖x − z‖²/(2h²)), γ (`gamma`)
     with exp(−γ‖x − z‖²), and c (`c`) with exp(−‖x − z‖²/c). They describe the same kernel if
-    γ = 1/(2σ²) = 1/(2h²) = 1/c. Cost: O(n m d).
+    γ = 1/(2σ²) = 1/(2h²) = 1/c. With one length scale hⱼ for each column it is
+    exp(−Σⱼ (xⱼ − zⱼ)²/(2hⱼ²)); a fit then finds which columns matter. Cost: O(n m d).
 
     Parameters
     ----------
     sigma : float, optional
         The distance over which the kernel falls to exp(−1/2) = 0.61 (σ). Larger values give
         smoother functions. Must be positive. If no parameter is given, it is 1.
-    length_scale : float, optional
-        Another name of sigma, used for Gaussian processes (h). Must be positive.
+    length_scale : float or tuple of float, optional
+        Another name of sigma, used for Gaussian processes (h), or one for each column. A large
+        length scale means that the column has little effect. Must be positive.
     gamma : float, optional
         The inverse squared width (γ). Larger values give rougher functions. Must be positive.
     c : float, optional
@@ -61,7 +71,7 @@ class RBF(Stationary):
     """
 
     sigma: float | None = None
-    length_scale: float | None = None
+    length_scale: Any = None
     gamma: float | None = None
     c: float | None = None
 
@@ -76,7 +86,16 @@ class RBF(Stationary):
                 "given. They are different units of the same bandwidth: give one of them."
             )
         for name in given:
-            require_number(self, name, above=0)
+            if name == "length_scale":
+                require_lengths(self)
+            else:
+                require_number(self, name, above=0)
+
+    @property
+    def hyperparameters(self) -> tuple[Hyperparameter, ...]:
+        """The bandwidth in the parametrisation that was given."""
+        given = [name for name in _WIDTHS if getattr(self, name) is not None]
+        return (Hyperparameter(given[0], getattr(self, given[0])),) if given else (_UNIT_WIDTH,)
 
     def __repr__(self) -> str:
         given = (f"{name}={getattr(self, name)!r}" for name in _WIDTHS if getattr(self, name))
@@ -96,6 +115,8 @@ class RBF(Stationary):
         if self.c is not None:
             return 1.0 / self.c
         length = self.sigma if self.sigma is not None else self.length_scale
+        if isinstance(length, tuple):
+            return 0.5  # of rows that have been divided by their lengths
         return 0.5 if length is None else 0.5 / length / length
 
     def with_bandwidth(self, bandwidth: float) -> Self:
@@ -104,12 +125,26 @@ class RBF(Stationary):
 
     def block(self, X: Matrix, Z: Matrix) -> Array:
         """exp(−γ‖x − z‖²)."""
+        if isinstance(self.length_scale, tuple):
+            X, Z = divided(X, self.length_scale), divided(Z, self.length_scale)
         squares = squared_distances(X, Z)
         squares *= -self.exponent
         return _exponential(squares)
 
+    def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
+        """The derivative by log hⱼ is (xⱼ − zⱼ)²/hⱼ² times the kernel."""
+        scales, _ = lengths(self.length_scale)
+        X, Z = divided(X, scales), divided(Z, scales)
+        squares = squared_distances(X, Z)
+        squares *= 2 * self.exponent
+        values = _exponential(-0.5 * squares)
+        # γ = 1/(2h²) and c = 2h², so that their logarithms change twice as fast.
+        unit = -0.5 if self.gamma is not None else 0.5 if self.c is not None else 1.0
+        return values, lambda W: unit * pulled_to_lengths(W * values, X, Z, squares, scales)
+
 
 _WIDTHS = ("sigma", "length_scale", "gamma", "c")
+_UNIT_WIDTH = Hyperparameter("sigma", 1.0)
 
 
 @dataclass(frozen=True)
@@ -138,6 +173,7 @@ class Laplacian(Stationary):
     norm: str = "l2"
 
     name = "laplacian"
+    tunable = ("length_scale",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -152,23 +188,30 @@ class Laplacian(Stationary):
         """exp(−‖x − z‖/h)."""
         return _exponential(exact_distances(X, Z, manhattan=self.norm == "l1") / -self.length_scale)
 
+    def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
+        """The derivative by log h is ‖x − z‖/h times the kernel."""
+        r = exact_distances(X, Z, manhattan=self.norm == "l1") / self.length_scale
+        values = _exponential(-r)
+        return values, lambda W: np.array([(W * values * r).sum()])
+
 
 @dataclass(frozen=True)
 class Matern(Stationary):
     """The Matérn kernel, between the Laplacian (ν = 1/2) and the Gaussian kernel (ν = ∞).
 
-    Formula: with r = √(2ν)·‖x − z‖/h, k(x, z) = e^{−r} for ν = 1/2, (1 + r)e^{−r} for ν = 3/2, and
-    (1 + r + r²/3)e^{−r} for ν = 5/2. Its functions can be differentiated fewer than ν times.
+    Formula: with r = √(2ν)·‖x − z‖/h, k(x, z) = e^{−r} for ν = 1/2, (1 + r)e^{−r} for ν = 3/2,
+    (1 + r + r²/3)e^{−r} for ν = 5/2, and 2^{1−ν}/Γ(ν)·r^ν·K_ν(r) with the Bessel function K_ν for
+    any other ν, which is slower. Its functions can be differentiated fewer than ν times.
     Cost: O(n m d).
 
     Parameters
     ----------
-    length_scale : float, default=1.0
-        The distance over which the kernel falls (h). Larger values give smoother functions. Must be
-        positive.
-    nu : {0.5, 1.5, 2.5, inf}, default=1.5
+    length_scale : float or tuple of float, default=1.0
+        The distance over which the kernel falls (h), or one for each column, by which the column is
+        divided. Larger values give smoother functions. Must be positive.
+    nu : float, default=1.5
         The smoothness of the functions (ν). Larger values give smoother functions; infinity gives
-        the Gaussian kernel.
+        the Gaussian kernel. Must be positive; 0.5, 1.5, 2.5 and infinity are fast.
 
     Examples
     --------
@@ -177,32 +220,72 @@ class Matern(Stationary):
     [[0.524]]
     """
 
-    length_scale: float = number(1.0, above=0)
+    length_scale: Any = 1.0
     nu: float = 1.5
 
     name = "matern"
+    tunable = ("length_scale",)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.nu not in (0.5, 1.5, 2.5, math.inf):
-            raise ParameterError(
-                f"Matern(nu={self.nu!r}): nu must be 0.5, 1.5, 2.5 or infinity, for which the "
-                "kernel has a closed form."
-            )
+        require_lengths(self)
+        if self.nu != math.inf:
+            require_number(self, "nu", above=0)
 
     def with_bandwidth(self, bandwidth: float) -> Self:
         """The kernel with h equal to this length."""
         return self.set_params(length_scale=bandwidth)
 
     def block(self, X: Matrix, Z: Matrix) -> Array:
-        """A polynomial in r times e^{−r}."""
+        """A polynomial in r times e^{−r}, or a Bessel function."""
         if self.nu == math.inf:
-            return RBF(sigma=self.length_scale).block(X, Z)
-        r = exact_distances(X, Z) * (math.sqrt(2 * self.nu) / self.length_scale)
+            return RBF(length_scale=self.length_scale).block(X, Z)
+        r = self._radii(X, Z)
+        if self.nu not in (0.5, 1.5, 2.5):
+            return _bessel(self.nu, r)[0]
         decay = _exponential(-r)
         if self.nu == 0.5:
             return decay
         return (1 + r if self.nu == 1.5 else 1 + r + r * r / 3) * decay
+
+    def _radii(self, X: Matrix, Z: Matrix) -> Array:
+        scales, length = lengths(self.length_scale)
+        distances = exact_distances(divided(X, scales), divided(Z, scales))
+        return distances * (math.sqrt(2 * self.nu) / length)
+
+    def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
+        """The derivative by log hⱼ is −(dk/dr)/r · 2ν(xⱼ − zⱼ)²/hⱼ²."""
+        if self.nu == math.inf:
+            return RBF(length_scale=self.length_scale).linearised(X, Z, same)
+        r = self._radii(X, Z)
+        scales, _ = lengths(self.length_scale)
+        X, Z = divided(X, scales), divided(Z, scales)
+        if self.nu not in (0.5, 1.5, 2.5):
+            values, slope = _bessel(self.nu, r)
+        else:
+            values, slope = self._closed_form(r)
+        squares, slope = r * r / (2 * self.nu), 2 * self.nu * slope
+        return values, lambda W: pulled_to_lengths(W * slope, X, Z, squares, scales)
+
+    def _closed_form(self, r: Array) -> tuple[Array, Array]:
+        """k and −(dk/dr)/r for ν = 1/2, 3/2 and 5/2."""
+        decay = _exponential(-r)
+        if self.nu == 0.5:
+            return decay, decay / np.where(r > 0, r, np.inf)
+        if self.nu == 1.5:
+            return (1 + r) * decay, decay
+        return (1 + r + r * r / 3) * decay, (1 + r) * decay / 3
+
+
+def _bessel(nu: float, r: Array) -> tuple[Array, Array]:
+    """k = 2^{1−ν}/Γ(ν)·r^ν·K_ν(r), and −(dk/dr)/r = 2^{1−ν}/Γ(ν)·r^{ν−1}·K_{ν−1}(r)."""
+    from scipy.special import gamma, kv
+
+    r = np.asarray(r)
+    away = np.maximum(r, np.finfo(r.dtype).eps)
+    factor = 2.0 ** (1 - nu) / gamma(nu)
+    values = np.where(r > 0, factor * away**nu * kv(nu, away), 1.0)
+    slope = np.where(r > 0, factor * away ** (nu - 1) * kv(nu - 1, away), 0.0)
+    return values.astype(r.dtype), slope.astype(r.dtype)
 
 
 @dataclass(frozen=True)
@@ -214,9 +297,9 @@ class RationalQuadratic(Stationary):
 
     Parameters
     ----------
-    length_scale : float, default=1.0
-        The typical width of the mixture (h). Larger values give smoother functions. Must be
-        positive.
+    length_scale : float or tuple of float, default=1.0
+        The typical width of the mixture (h), or one for each column, by which the column is
+        divided. Larger values give smoother functions. Must be positive.
     alpha : float, default=1.0
         The exponent (a). Smaller values mix more different widths. Must be positive.
 
@@ -227,10 +310,15 @@ class RationalQuadratic(Stationary):
     [[0.3333]]
     """
 
-    length_scale: float = number(1.0, above=0)
+    length_scale: Any = 1.0
     alpha: float = number(1.0, above=0)
 
     name = "rational_quadratic"
+    tunable = ("alpha", "length_scale")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_lengths(self)
 
     def with_bandwidth(self, bandwidth: float) -> Self:
         """The kernel with h equal to this length."""
@@ -238,8 +326,23 @@ class RationalQuadratic(Stationary):
 
     def block(self, X: Matrix, Z: Matrix) -> Array:
         """(1 + ‖x − z‖²/(2a·h²))^{−a}."""
-        scale = 2 * self.alpha * self.length_scale * self.length_scale
-        return (1 + squared_distances(X, Z) / scale) ** -self.alpha
+        scales, length = lengths(self.length_scale)
+        scale = 2 * self.alpha * length * length
+        squares = squared_distances(divided(X, scales), divided(Z, scales))
+        return (1 + squares / scale) ** -self.alpha
+
+    def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
+        """The derivatives by log a and log hⱼ."""
+        scales, length = lengths(self.length_scale)
+        X, Z = divided(X, scales), divided(Z, scales)
+        squares = squared_distances(X, Z) / length**2
+        base = 1 + squares / (2 * self.alpha)
+        values = base**-self.alpha
+        by_alpha = values * (squares / (2 * base) - self.alpha * np.log(base))
+        slope = values / base
+        return values, lambda W: np.append(
+            (W * by_alpha).sum(), pulled_to_lengths(W * slope, X, Z, squares, scales)
+        )
 
 
 def _exponential(values: Array) -> Array:

@@ -60,6 +60,43 @@ def cholesky_solve(L: Array, B: Array) -> Array:
         return linalg.solve_triangular(L, half, lower=True, trans="T", check_finite=False)
 
 
+def inverse_in_place(L: Array) -> None:
+    """Overwrite the lower triangle of L by that of A⁻¹ for A = LLᵀ.
+
+    First the triangle itself is inverted, panel by panel from the right: below the diagonal,
+    (L⁻¹)₂₁ = −(L⁻¹)₂₂L₂₁(L⁻¹)₁₁. Then A⁻¹ = L⁻ᵀL⁻¹ is computed from the top, where row i needs the
+    rows from i on only. The entries above the diagonal tiles are not read. Cost: O(2n³/3) time and
+    memory for one panel.
+    """
+    linalg = scipy_linalg()
+    n = len(L)
+    tiles = [slice(start, min(n, start + TILE)) for start in range(0, n, TILE)]
+    for place in reversed(range(len(tiles))):
+        panel = tiles[place]
+        with one_blas_thread():
+            corner = linalg.lapack.get_lapack_funcs("trtri", (L,))(L[panel, panel], lower=True)[0]
+        corner = np.tril(corner)
+        below = L[panel.stop :, panel].copy()
+
+        def invert(
+            rows: slice, panel: slice = panel, below: Array = below, corner: Array = corner
+        ) -> None:
+            inner = np.dot(L[rows, panel.stop : rows.stop], below[: rows.stop - panel.stop])
+            L[rows, panel] = -np.dot(inner, corner)
+
+        rest = float(n - panel.stop)
+        parallel_for(invert, tiles[place + 1 :][::-1], products=rest * rest * TILE)
+        L[panel, panel] = corner
+    for place, rows in enumerate(tiles):
+        left = L[rows.start :, rows].copy()
+
+        def multiply(columns: slice, rows: slice = rows, left: Array = left) -> None:
+            L[rows, columns] = np.dot(left.T, L[rows.start :, columns])
+
+        work = float(n - rows.start) * TILE * rows.stop
+        parallel_for(multiply, tiles[: place + 1], products=work)
+
+
 def pivoted_cholesky(A: Array, tolerance: float) -> tuple[Array, Array, float]:
     """L and rows with A[rows][:, rows] ≈ LLᵀ for the independent rows, and the smallest pivot.
 

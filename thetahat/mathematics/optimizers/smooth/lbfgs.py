@@ -1,6 +1,7 @@
 """L-BFGS: a quasi-Newton method with curvature estimated from the last few gradients (SciPy's).
 
-The inverse Hessian is not formed; it is represented by m pairs of moves and gradient changes.
+The inverse Hessian is not formed; it is represented by m pairs of moves and gradient changes. A
+problem with ``bounds``, an array of pairs (low, high), is minimised between them (L-BFGS-B).
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class LBFGS(Method):
 
     def start(self, problem: Any, theta: Array) -> State:
         value, gradient = problem.value_and_gradient(theta)
-        return State(theta, value, largest_entry(gradient))
+        return State(theta, value, _gap(problem, theta, gradient))
 
     def advance(self, problem: Any, state: State) -> State:
         raise NotImplementedError("SciPy's loop makes the steps; `run` reports them.")
@@ -95,6 +96,7 @@ class LBFGS(Method):
                 evaluations,
                 evaluations.theta,
                 jac=True,
+                bounds=getattr(evaluations.problem, "bounds", None),
                 method="L-BFGS-B",
                 callback=report,
                 options=options,
@@ -154,9 +156,20 @@ class Evaluations:
         if not np.array_equal(self.theta, flat):
             self._evaluate(flat)
         self.reached = (self.theta, self.value, self.gradient)
-        return State(self.theta.reshape(self.shape), self.value, largest_entry(self.gradient))
+        gap = _gap(self.problem, self.theta, self.gradient)
+        return State(self.theta.reshape(self.shape), self.value, gap)
 
     def _evaluate(self, flat: Array) -> None:
         self.theta = flat.copy()
         self.value, gradient = self.problem.value_and_gradient(self.theta.reshape(self.shape))
         self.gradient = gradient.reshape(-1)
+
+
+def _gap(problem: Any, theta: Array, gradient: Array) -> float:
+    """The largest gradient entry, of those that point into the bounds if there are any."""
+    bounds = getattr(problem, "bounds", None)
+    if bounds is None:
+        return largest_entry(gradient)
+    low, high = np.asarray(bounds, dtype=np.float64).T
+    inside = np.clip(theta - gradient, low, high) - theta
+    return largest_entry(np.where(inside != 0, gradient, 0.0))

@@ -1,0 +1,1 @@
+"""Gaussian processes: random functions with a kernel as covariance."""
