@@ -47,6 +47,7 @@ _ROOMS = {
     "bagging": "bagging",
     "combination": "combined models",
     "averaging": "model averaging",
+    "local": "local fits",
 }
 """Titles of the folders below a family, in order; others follow under their own names."""
 

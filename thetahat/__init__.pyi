@@ -37,6 +37,7 @@ from thetahat.mathematics.losses.custom import loss as loss
 from thetahat.mathematics import optimizers as optimizers
 from thetahat.mathematics.optimizers.loop import minimise as minimise
 from thetahat.mathematics import penalties as penalties
+from thetahat.mathematics import smoothing as smoothing
 from thetahat.models.baseline.constant_classifier import ConstantClassifier as ConstantClassifier
 from thetahat.models.baseline.constant_regressor import ConstantRegressor as ConstantRegressor
 from thetahat.models.decomposition.dictionary_learning import DictionaryLearning as DictionaryLearning
@@ -109,6 +110,9 @@ from thetahat.models.linear.stochastic.sgd_classifier import SGDClassifier as SG
 from thetahat.models.linear.stochastic.sgd_regressor import SGDRegressor as SGDRegressor
 from thetahat.models.neighbors.k_neighbors_classifier import KNeighborsClassifier as KNeighborsClassifier
 from thetahat.models.neighbors.k_neighbors_regressor import KNeighborsRegressor as KNeighborsRegressor
+from thetahat.models.neighbors.local.locally_weighted_regression import LocallyWeightedRegression as LocallyWeightedRegression
+from thetahat.models.neighbors.local.nadaraya_watson import NadarayaWatson as NadarayaWatson
+from thetahat.models.neighbors.local.nadaraya_watson_classifier import NadarayaWatsonClassifier as NadarayaWatsonClassifier
 from thetahat.models.neighbors.nearest_neighbors import NearestNeighbors as NearestNeighbors
 from thetahat.models.neighbors.radius_neighbors_classifier import RadiusNeighborsClassifier as RadiusNeighborsClassifier
 from thetahat.models.neighbors.radius_neighbors_regressor import RadiusNeighborsRegressor as RadiusNeighborsRegressor
@@ -201,11 +205,14 @@ __all__ = [
     "LinearRegression",
     "LinearSVC",
     "LinearSVR",
+    "LocallyWeightedRegression",
     "LogisticRegression",
     "LogisticRegressionCV",
     "MonomialExpansion",
     "MultiTaskElasticNet",
     "MultiTaskLasso",
+    "NadarayaWatson",
+    "NadarayaWatsonClassifier",
     "NearestNeighbors",
     "NoiseReweightedRegression",
     "NonlinearRegression",
@@ -286,6 +293,7 @@ __all__ = [
     "save",
     "scan",
     "search",
+    "smoothing",
     "staged_curve",
     "statistics",
     "theory",

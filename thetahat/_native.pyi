@@ -633,6 +633,25 @@ class NearestRows:
     def within(
         self, queries: FloatArray, radius: float, by_distance: bool, threads: int
     ) -> tuple[FloatArray, FloatArray, FloatArray]: ...
+    def moments(
+        self,
+        queries: FloatArray,
+        limits: FloatArray,
+        widths: FloatArray,
+        centres: FloatArray,
+        features: FloatArray,
+        weights: FloatArray,
+        values: FloatArray,
+        parent: FloatArray,
+        column: FloatArray,
+        kernel: int,
+        power: float,
+        factor: float,
+        squared: bool,
+        a: FloatArray,
+        b: FloatArray,
+        threads: int,
+    ) -> None: ...
 
 def near_products(
     products: FloatArray,

@@ -19,6 +19,7 @@ NAMESPACES = {
     "penalties": "thetahat.mathematics.penalties",
     "resampling": "thetahat.data.resampling",
     "results": "thetahat.results",
+    "smoothing": "thetahat.mathematics.smoothing",
     "statistics": "thetahat.evaluation.statistics",
     "theory": "thetahat.theory",
 }
@@ -130,6 +131,9 @@ _BY_MODULE = {
     "thetahat.models.linear.least_squares.noise_reweighted": ("NoiseReweightedRegression",),
     "thetahat.models.neighbors.k_neighbors_classifier": ("KNeighborsClassifier",),
     "thetahat.models.neighbors.k_neighbors_regressor": ("KNeighborsRegressor",),
+    "thetahat.models.neighbors.local.locally_weighted_regression": ("LocallyWeightedRegression",),
+    "thetahat.models.neighbors.local.nadaraya_watson": ("NadarayaWatson",),
+    "thetahat.models.neighbors.local.nadaraya_watson_classifier": ("NadarayaWatsonClassifier",),
     "thetahat.models.neighbors.nearest_neighbors": ("NearestNeighbors",),
     "thetahat.models.neighbors.radius_neighbors_classifier": ("RadiusNeighborsClassifier",),
     "thetahat.models.neighbors.radius_neighbors_regressor": ("RadiusNeighborsRegressor",),

@@ -2,6 +2,7 @@
 //
 //     NearestRows(rows, ...).nearest(queries, distance, row, threads)
 //     NearestRows(rows, ...).within(queries, radius, by_distance, threads) → counts, row, distance
+//     NearestRows(rows, ...).moments(queries, ...)  sums of the rows around each query
 //
 // Distances are reduced ones (see metrics.hpp). Queries are visited leaf by leaf, so that those in
 // turn find the same nodes in the cache; a tree of one leaf is scanned block by block for several
@@ -14,6 +15,7 @@
 
 #include "core/parallel.hpp"
 #include "kernels.hpp"
+#include "neighbors/local_moments.hpp"
 #include "neighbors/nearest_list.hpp"
 #include "neighbors/tree_search.hpp"
 #include "trees/arrays.hpp"
@@ -126,6 +128,48 @@ class NearestRows {
                               trees::owned(std::move(distances), {total}));
     }
 
+    // A and B of every query, added to what the arrays hold; see local_moments.hpp. Of A only the
+    // upper triangle is written.
+    void moments(Matrix<const double> queries, Vector<const double> limits,
+                 Vector<const double> widths, Matrix<const double> centres,
+                 Matrix<const double> features, Vector<const double> weights,
+                 Matrix<const double> values, Vector<const std::int64_t> parent,
+                 Vector<const std::int64_t> column, int kernel, double power, double factor,
+                 bool squared, Matrix<double> a, Matrix<double> b, int threads) const {
+        const std::size_t m = queries.shape(0), n = tree_->n, q = features.shape(1);
+        const std::size_t p = parent.shape(0), t = values.shape(1);
+        require(queries.shape(1) == tree_->d, "queries must have the columns of the rows");
+        require(limits.shape(0) == m && widths.shape(0) == m && centres.shape(0) == m,
+                "limits, widths and centres must have one entry per query");
+        require(features.shape(0) == n && weights.shape(0) == n && values.shape(0) == n,
+                "features, weights and values must have one entry per row");
+        require(centres.shape(1) == q, "centres must have the columns of the features");
+        require(p >= 1 && column.shape(0) == p, "parent and column must have one entry per term");
+        for (std::size_t k = 1; k < p; ++k)
+            require(parent.data()[k] >= 0 && parent.data()[k] < static_cast<std::int64_t>(k) &&
+                        column.data()[k] >= 0 && column.data()[k] < static_cast<std::int64_t>(q),
+                    "a term must be the product of an earlier one and a column");
+        require(a.shape(0) == m && b.shape(0) == m && a.shape(1) == p * p && b.shape(1) == p * t,
+                "a and b must have one row per query");
+        require(kernel >= 0 && kernel < n_smoothing_kernels, "the smoothing kernel is not known");
+        const MomentPlan plan{
+            kernel,        power,           factor,         squared,      p, q, t, parent.data(),
+            column.data(), features.data(), weights.data(), values.data()};
+        const double *from = queries.data(), *limit = limits.data(), *width = widths.data(),
+                     *centre = centres.data();
+        double *first = a.data(), *second = b.data();
+        nb::gil_scoped_release unlocked;
+        visit(
+            from, m, threads,
+            [&](auto go) {
+                go([&](std::size_t i) {
+                    return LocalMoments(plan, limit[i], width[i], centre + i * q, first + i * p * p,
+                                        second + i * p * t);
+                });
+            },
+            [](std::size_t, LocalMoments &sums) { sums.flush(); });
+    }
+
   private:
     // Search for every query with a list of its own, then finish(query, list).
     template <typename Start, typename Finish>
@@ -234,7 +278,14 @@ void bind_nearest_rows(nb::module_ &module) {
         .def("nearest", &NearestRows::nearest, nb::arg("queries").noconvert(),
              nb::arg("distance").noconvert(), nb::arg("row").noconvert(), nb::arg("threads"))
         .def("within", &NearestRows::within, nb::arg("queries").noconvert(), nb::arg("radius"),
-             nb::arg("by_distance"), nb::arg("threads"));
+             nb::arg("by_distance"), nb::arg("threads"))
+        .def("moments", &NearestRows::moments, nb::arg("queries").noconvert(),
+             nb::arg("limits").noconvert(), nb::arg("widths").noconvert(),
+             nb::arg("centres").noconvert(), nb::arg("features").noconvert(),
+             nb::arg("weights").noconvert(), nb::arg("values").noconvert(),
+             nb::arg("parent").noconvert(), nb::arg("column").noconvert(), nb::arg("kernel"),
+             nb::arg("power"), nb::arg("factor"), nb::arg("squared"), nb::arg("a").noconvert(),
+             nb::arg("b").noconvert(), nb::arg("threads"));
 }
 
 } // namespace thetahat

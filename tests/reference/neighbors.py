@@ -17,3 +17,14 @@ def within(queries, rows, radius, order=2.0):
     distance = reduced_distances(queries, rows, order)
     near = distance <= radius
     return near.sum(axis=1), np.nonzero(near)[1], distance[near]
+
+
+def moments(distances, widths, reach, kernel, weights, values, phi, squared=False):
+    """A = Σ g φφᵀ and B = Σ g φvᵀ of every query, with φ of shape (n_queries, n_rows, p)."""
+    scaled = np.where(distances == 0, 0.0, distances / widths[:, None])
+    g = np.where(scaled <= reach, kernel.value(scaled), 0.0)
+    g = weights * (g * g if squared else g)
+    return (
+        np.einsum("mn,mnk,mnl->mkl", g, phi, phi),
+        np.einsum("mn,mnk,nt->mkt", g, phi, values),
+    )

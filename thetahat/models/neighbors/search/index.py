@@ -28,6 +28,7 @@ from thetahat.foundation.memory import require_memory
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.distances.base import Distance, Termwise
+from thetahat.models.neighbors.search.around import Around
 from thetahat.models.neighbors.search.found import Nearest, Within
 from thetahat.models.neighbors.search.products import DenseProducts, SparseProducts
 
@@ -86,6 +87,21 @@ class NeighborIndex(CheckedValue):
         reduced = self.distance.to_reduced(radius, self.rows.shape[1])
         counts, row, distance = self._compiled.within(points, reduced, by_distance, n_threads())
         return Within(counts, row, self.distance.from_reduced(distance, self.rows.shape[1]))
+
+    def moments(self, queries: Matrix, around: Around) -> tuple[Array, Array]:
+        """The weighted sums of the rows around every query, of which A is an upper triangle."""
+        sums = around.empty()
+        if not isinstance(self.distance, Termwise):
+            for start, block in self._pairs(queries):
+                around.add_pairs(block, sums, start)
+            return sums
+        points = _as_doubles(self._dense(self._embed(queries)))
+        work = points.shape[1] + around.terms.n_terms * (around.terms.n_terms + sums[1].shape[1])
+        step = max(16, WORK_AT_ONCE // (self.n_rows * max(1, work)))
+        for start in range(0, len(points), step):
+            some, d = slice(start, start + step), self.rows.shape[1]
+            around.add_compiled(self._compiled, points[some], self.distance, d, sums, some)
+        return sums
 
     def _nearest(self, points: Matrix, k: int) -> Nearest:
         if self._by_products(points.shape[0]):

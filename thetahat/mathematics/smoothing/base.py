@@ -1,0 +1,139 @@
+"""Interface of smoothing kernels K(s) of the scaled distance s = d(x, x_i)/h.
+
+A kernel is normalised on the line, ∫ K(|s|) ds = 1, and everything else follows from its radial
+moments m_p = ∫₀^∞ s^p K(s) ds, which have a closed form:
+
+==================  ============================================================================
+integral            2·m₀ = 1
+second moment       μ₂ = 2·m₂
+mass in ℝ^d         m_{d−1}·2π^{d/2}/Γ(d/2), by which K(‖u‖) is divided to be a density
+==================  ============================================================================
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from math import gamma, inf, pi
+from typing import Any, ClassVar
+
+import numpy as np
+
+from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.types import Array
+from thetahat.mathematics.parts import Part
+
+
+class SmoothingKernel(Part, ABC):
+    """Base class of smoothing kernels; concrete kernels are frozen dataclasses."""
+
+    support: ClassVar[float] = inf
+    """The largest s at which the kernel is not 0."""
+    code: ClassVar[int]
+    """The number by which compiled code selects the formula."""
+    nonnegative: ClassVar[bool] = True
+    """Whether K(s) ≥ 0 everywhere, so that averages stay between the averaged values."""
+
+    def value(self, s: Any) -> Array:
+        """Compute K(s) for scaled distances. Cost: O(1) per number.
+
+        Parameters
+        ----------
+        s : array-like
+            Scaled distances d(x, x_i)/h; the sign does not matter. Infinity gives 0.
+
+        Returns
+        -------
+        array of the shape of s
+        """
+        scaled = np.abs(np.asarray(s, dtype=np.float64))
+        if np.isnan(scaled).any():
+            raise DataError(f"{type(self).__name__}: a scaled distance is NaN; give numbers.")
+        return np.asarray(np.where(scaled <= self.support, self._inside(scaled), 0.0))
+
+    @abstractmethod
+    def _inside(self, s: Array) -> Array:
+        """K(s) for s ≥ 0 within the support; elsewhere any number without a warning."""
+
+    @abstractmethod
+    def radial_moment(self, power: int) -> float:
+        """Compute m_p = ∫₀^∞ s^p K(s) ds in closed form. Cost: O(1).
+
+        Parameters
+        ----------
+        power : int
+            The power of s under the integral (p). Must not be negative.
+
+        Returns
+        -------
+        float
+        """
+
+    def reach(self, share: float) -> float:
+        """Return a distance s beyond which |K(s)| ≤ share·K(0). Cost: O(1).
+
+        Parameters
+        ----------
+        share : float
+            The share of the largest value below which the kernel counts as 0. With 0 the distance
+            is the support.
+
+        Returns
+        -------
+        float
+        """
+        return self.support if share <= 0 or self.support < inf else self._reach(min(share, 1.0))
+
+    def _reach(self, share: float) -> float:
+        """As `reach`, for a kernel without bounded support and a share above 0."""
+        raise NotImplementedError
+
+    @property
+    @abstractmethod
+    def roughness(self) -> float:
+        """R(K) = ∫ K(s)² ds, to which the variance of an estimate is proportional."""
+
+    @property
+    def second_moment(self) -> float:
+        """μ₂ = ∫ s² K(s) ds, to which the bias of an estimate is proportional."""
+        return 2 * self.radial_moment(2)
+
+    @property
+    def canonical_bandwidth(self) -> float:
+        """δ = (R(K)/μ₂²)^{1/5}: bandwidths of two kernels in this ratio smooth equally.
+
+        It is infinite for a kernel of higher order, whose second moment is 0.
+        """
+        moment = self.second_moment
+        return inf if moment == 0 else (self.roughness / moment**2) ** 0.2
+
+    def mass(self, n_columns: int) -> float:
+        """Compute the integral of K(‖u‖) over ℝ^d. Cost: O(1).
+
+        K(‖u‖/h)/(h^d·mass) is a density on ℝ^d.
+
+        Parameters
+        ----------
+        n_columns : int
+            The dimension (d), at least 1.
+
+        Returns
+        -------
+        float
+        """
+        if isinstance(n_columns, bool) or not isinstance(n_columns, int | np.integer):
+            raise ParameterError(f"mass: n_columns={n_columns!r} must be a whole number ≥ 1.")
+        if not 1 <= n_columns <= 100:
+            raise ParameterError(
+                f"mass: n_columns={n_columns} must be a whole number from 1 to 100. Use a kernel "
+                "of fewer columns, such as those of a principal component analysis."
+            )
+        d = int(n_columns)
+        found = 2 * pi ** (d / 2) / gamma(d / 2) * self.radial_moment(d - 1)
+        # A kernel with negative values may have no mass beyond some dimension.
+        if not found > 0:
+            raise ParameterError(
+                f"{type(self).__name__}: its integral over {d} dimensions is not positive, so that "
+                "it cannot be normalised there. Use a kernel without negative values, such as "
+                "Gaussian()."
+            )
+        return float(found)

@@ -1,0 +1,1 @@
+"""Local learning: averages and least squares weighted around each query."""
