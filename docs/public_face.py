@@ -22,6 +22,7 @@ _FAMILIES = {
     "linear": "Linear models",
     "nonlinear": "Curves",
     "neighbors": "Nearest neighbours",
+    "metric": "Metric learning",
     "tree": "Trees",
     "ensemble": "Ensembles",
     "density": "Densities",

@@ -27,6 +27,7 @@ import thetahat as th
 from thetahat.catalog import estimators
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
+from thetahat.estimator.classifier import LabelledEstimator
 
 
 def seeded(model):
@@ -52,9 +53,17 @@ def targets(model):
     """What the estimator learns: labels for classifiers, else positive numbers."""
     if not get_tags(model).target_tags.single_output:
         return np.column_stack([Y, Y - X[:, 0]])
-    if not is_classifier(model):
+    if not takes_labels(model):
         return Y
-    return LABELS if get_tags(model).classifier_tags.multi_class else np.where(Y > 20, "yes", "no")
+    kind = get_tags(model).classifier_tags
+    return LABELS if kind is None or kind.multi_class else np.where(Y > 20, "yes", "no")
+
+
+def takes_labels(model):
+    """Whether the target is a label per row: for classifiers, and metrics learned from classes."""
+    return is_classifier(model) or (
+        isinstance(model, LabelledEstimator) and not is_regressor(model)
+    )
 
 
 def answer(model, x=X):
@@ -166,7 +175,7 @@ def test_saved_is_loaded(name, tmp_path):
 def test_float32_in_float32_out(name):
     model = ESTIMATORS[name]
     x, y = few(model), few(model, targets(model))
-    single = y if is_classifier(model) else y.astype(np.float32)
+    single = y if takes_labels(model) else y.astype(np.float32)
     small = answer(clone(model).fit(x.astype(np.float32), single), X.astype(np.float32))
     assert small.dtype == np.float32
     # Rounding may take a row over a kink of the loss, and single steps elsewhere from there on; or
@@ -281,7 +290,7 @@ def test_same_parameters_as_scikit_learn(name):
     ]
     parts = {each: getattr(ESTIMATORS[name], each) for each in needed}
     y = targets(ESTIMATORS[name])[:300]
-    y = np.unique(y, return_inverse=True)[1] if is_classifier(ESTIMATORS[name]) else y
+    y = np.unique(y, return_inverse=True)[1] if takes_labels(ESTIMATORS[name]) else y
     theirs = peer(**parts).fit(X[:300], y)
     attributes = {a for a in vars(theirs) if a.endswith("_") and not a.startswith("_")}
     assert attributes <= set(dir(fitted(ESTIMATORS[name])))
@@ -302,7 +311,8 @@ def test_densities_in_pipelines_and_searches(name):
 )
 def test_transformers_in_pipelines(name):
     pipeline, rows = make_pipeline(MinMaxScaler(), clone(ESTIMATORS[name])), few(ESTIMATORS[name])
-    assert pipeline.fit_transform(rows).shape[0] == len(rows)
+    y = few(ESTIMATORS[name], targets(ESTIMATORS[name])) if takes_labels(ESTIMATORS[name]) else None
+    assert pipeline.fit_transform(rows, y).shape[0] == len(rows)
 
 
 @pytest.mark.parametrize("name", PREDICTORS)
@@ -348,6 +358,6 @@ def test_set_output(name):
 
     model = clone(ESTIMATORS[name])
     frame = pandas.DataFrame(few(model), columns=[f"c{j}" for j in range(D)])
-    y = (few(model, targets(model)),) if name in PREDICTORS else ()
+    y = (few(model, targets(model)),) if name in PREDICTORS or takes_labels(model) else ()
     for kind, table in (("pandas", pandas.DataFrame), ("polars", polars.DataFrame)):
         assert isinstance(model.set_output(transform=kind).fit_transform(frame, *y), table)

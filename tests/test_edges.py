@@ -11,13 +11,14 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 import thetahat as th
 from thetahat.catalog import estimators
+from thetahat.estimator.classifier import LabelledEstimator
 
 KINDS = estimators()
 RANDOM = np.random.default_rng(0)
@@ -33,10 +34,15 @@ def example(name):
 
 
 def targets(model):
-    if is_classifier(model):
+    if takes_labels(model):
         return LABELS
     single = get_tags(model).target_tags.single_output
     return Y if single else np.column_stack([Y, Y - X[:, 0]])
+
+
+def takes_labels(model):
+    labelled = isinstance(model, LabelledEstimator) and not is_regressor(model)
+    return is_classifier(model) or labelled
 
 
 def answer(model, x):
@@ -56,7 +62,7 @@ def extremes(model):
             yield f"weights of {size}", X, y, np.full(N, size)
         yield "one weight of 1e308", X, y, np.where(np.arange(N) == 0, 1e308, 1.0)
         yield "one weight of 1e-320", X, y, np.where(np.arange(N) == 0, 1e-320, 1.0)
-    if not is_classifier(model):
+    if not takes_labels(model):
         for size in (1e-310, 1e-200, 1e200, 1e308):
             yield f"targets of {size}", X, y / np.max(abs(y)) * size, None
         first = (np.arange(N) == 0).reshape((N,) + (1,) * (y.ndim - 1))

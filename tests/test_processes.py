@@ -19,15 +19,17 @@ import os, resource, signal, sys, time, warnings
 warnings.simplefilter("ignore")
 import numpy as np
 import thetahat as th
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import get_tags
 from thetahat.catalog import estimators
+from thetahat.estimator.classifier import LabelledEstimator
 
 def targets(model, x):
     y = np.abs(x @ np.arange(1.0, x.shape[1] + 1)) + 0.1
     if not get_tags(model).target_tags.single_output:
         return np.column_stack([y, y + 1])
-    return (y > np.median(y)).astype(int) if is_classifier(model) else y
+    labelled = isinstance(model, LabelledEstimator) and not is_regressor(model)
+    return (y > np.median(y)).astype(int) if is_classifier(model) or labelled else y
 
 def outcome_of_child(work, seconds=120):
     child = os.fork()

@@ -108,6 +108,8 @@ from thetahat.models.linear.sparse.orthogonal_mp import orthogonal_mp_gram as or
 from thetahat.models.linear.stochastic.perceptron import Perceptron as Perceptron
 from thetahat.models.linear.stochastic.sgd_classifier import SGDClassifier as SGDClassifier
 from thetahat.models.linear.stochastic.sgd_regressor import SGDRegressor as SGDRegressor
+from thetahat.models.metric.neighborhood_components_analysis import NeighborhoodComponentsAnalysis as NeighborhoodComponentsAnalysis
+from thetahat.models.metric.pairwise_metric_learner import PairwiseMetricLearner as PairwiseMetricLearner
 from thetahat.models.neighbors.k_neighbors_classifier import KNeighborsClassifier as KNeighborsClassifier
 from thetahat.models.neighbors.k_neighbors_regressor import KNeighborsRegressor as KNeighborsRegressor
 from thetahat.models.neighbors.local.locally_weighted_regression import LocallyWeightedRegression as LocallyWeightedRegression
@@ -214,11 +216,13 @@ __all__ = [
     "NadarayaWatson",
     "NadarayaWatsonClassifier",
     "NearestNeighbors",
+    "NeighborhoodComponentsAnalysis",
     "NoiseReweightedRegression",
     "NonlinearRegression",
     "Nystroem",
     "OrthogonalMatchingPursuit",
     "OrthogonalMatchingPursuitCV",
+    "PairwiseMetricLearner",
     "Perceptron",
     "PoissonRegressor",
     "QuantileRegressor",

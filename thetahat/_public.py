@@ -129,6 +129,8 @@ _BY_MODULE = {
     "thetahat.models.linear.stochastic.sgd_regressor": ("SGDRegressor",),
     "thetahat.models.linear.least_squares.total_least_squares": ("TotalLeastSquares",),
     "thetahat.models.linear.least_squares.noise_reweighted": ("NoiseReweightedRegression",),
+    "thetahat.models.metric.neighborhood_components_analysis": ("NeighborhoodComponentsAnalysis",),
+    "thetahat.models.metric.pairwise_metric_learner": ("PairwiseMetricLearner",),
     "thetahat.models.neighbors.k_neighbors_classifier": ("KNeighborsClassifier",),
     "thetahat.models.neighbors.k_neighbors_regressor": ("KNeighborsRegressor",),
     "thetahat.models.neighbors.local.locally_weighted_regression": ("LocallyWeightedRegression",),

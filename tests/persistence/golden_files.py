@@ -16,6 +16,7 @@ from sklearn.utils import get_tags
 
 import thetahat as th
 from thetahat.catalog import estimators
+from thetahat.estimator.classifier import LabelledEstimator
 from thetahat.persistence.container import VERSION
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -61,7 +62,8 @@ def models():
 
 def targets(model):
     tags = get_tags(model).target_tags
-    if is_classifier(model):
+    labelled = isinstance(model, LabelledEstimator) and not is_regressor(model)
+    if is_classifier(model) or labelled:
         return np.where(Y > 5, "yes", "no")
     if is_regressor(model) and not tags.single_output:
         return np.column_stack([np.abs(Y), X[:, 0]])

@@ -69,13 +69,17 @@ class Mahalanobis(RootOfSquares):
 
     It measures differences in units of the standard deviation in their direction, and does not
     change under linear maps of the columns. Cost: O(d²) per row and O(d) per pair; the rows are
-    whitened once, φ(x) = Wx with W Σ Wᵀ = I.
+    whitened once, φ(x) = Wx with W Σ Wᵀ = I. A learned metric gives φ(x) = Ax instead of Σ, and
+    the distance √((x − y)ᵀ AᵀA (x − y)).
 
     Parameters
     ----------
     covariance : array-like of shape (d, d), optional
         The covariance matrix (Σ). By default it is estimated from the training rows, with
         1/(n − 1). Must be symmetric and positive definite.
+    components : array-like of shape (k, d), optional
+        A linear map (A) that is used instead of a covariance matrix, such as ``components_`` of a
+        learned metric. It need not be square or of full rank.
 
     Examples
     --------
@@ -86,10 +90,19 @@ class Mahalanobis(RootOfSquares):
     """
 
     covariance: Any = None
+    components: Any = None
 
     name = "mahalanobis"
 
     def __post_init__(self) -> None:
+        if self.components is not None:
+            if self.covariance is not None:
+                raise ParameterError(
+                    "Mahalanobis: covariance and components are both given, but each of them "
+                    "defines the distance. Give one of them."
+                )
+            rows = _numbers(self, "components", 2)
+            object.__setattr__(self, "components", tuple(map(tuple, rows.tolist())))
         if self.covariance is None:
             return
         given = _numbers(self, "covariance", 2)
@@ -99,9 +112,14 @@ class Mahalanobis(RootOfSquares):
 
     @cached_property
     def _whitening(self) -> Array:
+        if self.components is not None:
+            return np.asarray(self.components)
         return np.asarray(whitening_matrix(self.covariance))
 
     def fitted(self, X: Matrix) -> Mahalanobis:
+        if self.components is not None:
+            _require_width(self, X, len(self.components[0]))
+            return self
         if self.covariance is not None:
             _require_width(self, X, len(self.covariance))
             return self
@@ -125,7 +143,8 @@ def _numbers(distance: Any, name: str, n_dimensions: int) -> Array:
     except (TypeError, ValueError):
         array = np.empty(())
     if array.ndim != n_dimensions or not np.isfinite(array).all() or array.size == 0:
-        shape = "one number per column" if n_dimensions == 1 else "a square matrix of numbers"
+        square = "a matrix" if name == "components" else "a square matrix"
+        shape = "one number per column" if n_dimensions == 1 else f"{square} of numbers"
         raise ParameterError(
             f"{type(distance).__name__}({name}={given!r}): {name} must be {shape}."
         )

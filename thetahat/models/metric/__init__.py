@@ -1,0 +1,1 @@
+"""Metric learning: linear maps that bring similar rows together and others apart."""
