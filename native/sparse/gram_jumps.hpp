@@ -5,7 +5,8 @@
 // If the signs s of an active set S are fixed and the other coefficients are zero, F is a parabola,
 // whose minimum solves (G_SS + diag(l2_S)) β_S = c_S − l1_S∘s_S. A jump goes to this minimum, with
 // the steepest columns at zero joined. It is accepted if F decreases; coefficients that would
-// change sign become zero, or the step is shortened.
+// change sign become zero, or the step is shortened, or it goes on through the zeros of
+// coefficients to the minimum of F along it.
 //
 // Invariant: slopes = c − Gβ. One thread, with a fixed order of sums.
 #pragma once
@@ -13,6 +14,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "core/dots.hpp"
@@ -87,7 +90,7 @@ class GramJumps {
         for (std::size_t j = 0; j < k; ++j)
             signs[j] = sign_of(beta[j]);
         join(joining);
-        exchanged_ = false;
+        exchanged_ = whole_ = false;
         for (bool again = true;; again = false) {
             const auto &dependent = active.move_to(gram, stride, terms.l2, signs);
             if (!dependent.empty()) {
@@ -110,12 +113,14 @@ class GramJumps {
     }
 
     bool exchanged() const { return exchanged_; } // whether the last jump exchanged columns
+    bool whole() const { return whole_; } // whether it went to the minimum of its active set
 
   private:
     static constexpr double rounding = 1e-15;  // share of F that is rounding error
     static constexpr double vanishing = 1e-12; // remainder of a coefficient that counts as zero
     static constexpr double exchange_rounding = 1e-13;
-    static constexpr double wrong = 1e-6; // share of the right-hand side that a step may miss
+    static constexpr double through = -1.0; // stands for the minimum along the step
+    static constexpr double wrong = 1e-6;   // share of the right-hand side that a step may miss
 
     static double sign_of(double value) {
         return static_cast<double>(value > 0.0) - static_cast<double>(value < 0.0);
@@ -140,8 +145,9 @@ class GramJumps {
             step.push_back(slopes[j] - terms.l1[j] * signs[j] - terms.l2[j] * beta[j]);
     }
 
-    // Move along the step as far as F decreases: the whole of it, a half, a quarter, and at last up
-    // to the first coefficient that becomes zero.
+    // Move along the step as far as F decreases: the whole of it, a half or a quarter, where
+    // coefficients that would change sign become zero; then to the minimum along the step; and at
+    // last up to the first coefficient that becomes zero.
     bool follow() {
         const std::vector<std::size_t> &which = active.members();
         const double before = value([this](std::size_t j) { return beta[j]; },
@@ -153,7 +159,12 @@ class GramJumps {
             if (here != 0.0 && turns(which[m], here + step[m]))
                 until_zero = std::min(until_zero, -here / step[m]);
         }
-        for (const double length : {1.0, 0.5, 0.25, until_zero}) {
+        for (const double length : {1.0, 0.5, 0.25, through, until_zero}) {
+            if (length == through) {
+                if (cross(before))
+                    return true;
+                continue;
+            }
             bool turned = false;
             std::copy_n(beta, k, trial.begin());
             for (std::size_t m = 0; m < which.size(); ++m) {
@@ -167,19 +178,72 @@ class GramJumps {
                 trial[j] = to;
                 moved[m] = to - beta[j];
             }
-            fall_along(which, moved);
-            const double after = value([this](std::size_t j) { return trial[j]; },
-                                       [this](std::size_t j) { return slopes[j] - fall[j]; });
-            if (after < before - rounding * std::abs(before)) {
-                std::copy_n(trial.begin(), k, beta);
-                for (std::size_t j = 0; j < k; ++j)
-                    slopes[j] -= fall[j];
+            if (take_if_lower(before)) {
+                whole_ = !turned;
                 return true;
             }
             if (!turned)
                 return false;
         }
         return false;
+    }
+
+    // Go to `trial`, which differs from β by `moved`, if F is lower there.
+    bool take_if_lower(double before) {
+        fall_along(active.members(), moved);
+        const double after = value([this](std::size_t j) { return trial[j]; },
+                                   [this](std::size_t j) { return slopes[j] - fall[j]; });
+        if (!(after < before - rounding * std::abs(before)))
+            return false;
+        std::copy_n(trial.begin(), k, beta);
+        for (std::size_t j = 0; j < k; ++j)
+            slopes[j] -= fall[j];
+        return true;
+    }
+
+    // Go to the minimum of F along the step. F is a convex parabola between the zeros of the
+    // coefficients, so their order along the step shows where it is. Nearly collinear columns under
+    // a small penalty need this: many of their coefficients change sign, and a step that ends at
+    // the first zero is short.
+    bool cross(double before) {
+        const std::vector<std::size_t> &which = active.members();
+        fall_along(which, step);
+        double slope = 0.0, bend = 0.0, end = std::numeric_limits<double>::infinity();
+        zeros.clear();
+        for (std::size_t m = 0; m < which.size(); ++m) {
+            const std::size_t j = which[m];
+            const double by = step[m], here = beta[j], l1 = terms.l1[j];
+            slope += by * (terms.l2[j] * here - slopes[j]) +
+                     l1 * (here != 0.0 ? sign_of(here) * by : std::abs(by));
+            bend += by * (fall[j] + terms.l2[j] * by);
+            if (here * by < 0.0 && terms.lower[j] == 0.0)
+                end = std::min(end, -here / by);
+            else if (here * by < 0.0 && l1 > 0.0)
+                zeros.emplace_back(-here / by, m);
+            else if (here == 0.0 && by < 0.0 && terms.lower[j] == 0.0)
+                return false;
+        }
+        if (!(slope < 0.0) || !(bend > 0.0))
+            return false;
+        std::sort(zeros.begin(), zeros.end());
+        double length = -slope / bend;
+        for (const auto &[zero, m] : zeros) {
+            if (zero >= length)
+                break;
+            slope += 2.0 * terms.l1[which[m]] * std::abs(step[m]);
+            length = std::max(zero, -slope / bend);
+        }
+        length = std::min(length, end);
+        std::copy_n(beta, k, trial.begin());
+        for (std::size_t m = 0; m < which.size(); ++m) {
+            const std::size_t j = which[m];
+            const double to = beta[j] + length * step[m];
+            trial[j] = std::abs(to) <= vanishing * std::abs(beta[j]) ? 0.0 : to;
+            if (terms.lower[j] == 0.0)
+                trial[j] = std::max(trial[j], 0.0);
+            moved[m] = trial[j] - beta[j];
+        }
+        return take_if_lower(before);
     }
 
     // Whether a coefficient may not have this value, because its sign is fixed.
@@ -281,7 +345,8 @@ class GramJumps {
     ActiveSet &active;
     std::vector<double> trial, fall, signs, step, moved;
     std::vector<std::size_t> members, eager;
-    bool exchanged_ = false;
+    std::vector<std::pair<double, std::size_t>> zeros; // along a step, and whose they are
+    bool exchanged_ = false, whole_ = false;
 };
 
 } // namespace thetahat

@@ -113,23 +113,24 @@ Progress descend_sparse(Vector<const T> data, Vector<const Index> indices,
 }
 
 constexpr double ANY_MOVE = std::numeric_limits<double>::infinity();
-constexpr std::size_t most_jumps = 20, few_columns = 100; // in a row; with few columns one
+constexpr std::size_t most_jumps = 20, few_columns = 100; // in a row; one if columns are few and
+                                                          // no more than there are rows
 constexpr std::size_t sweeps_per_jump = 5, sweeps_without_jumps = 100;
 constexpr std::size_t fewer = 4; // divides the number of joining columns after a failed jump
 
 // Jump as long as F decreases; the number of jumps and the gap after them.
-std::pair<std::size_t, double> jumps(GramJumps &point, std::size_t k, double tolerance,
+std::pair<std::size_t, double> jumps(GramJumps &point, bool many, double tolerance,
                                      Settling settling, std::size_t most) {
     std::size_t taken = 0, joining = 0; // the active set first follows its own terms
     double gap = std::numeric_limits<double>::infinity();
-    for (std::size_t left = k > few_columns ? most_jumps : 1; left > 0;) {
+    for (std::size_t left = many ? most_jumps : 1; left > 0;) {
         const bool falls = point.jump(joining);
-        left -= falls || joining > 0;
+        left -= (falls && !point.exchanged()) || joining > 0;
         if (falls) {
             gap = point.gap();
             if (++taken >= most || (gap <= tolerance && point.settled(settling)))
                 break;
-            joining = point.exchanged() ? 0 : point.most_to_join();
+            joining = point.whole() ? point.most_to_join() : 0;
         } else if (joining == 0) // the active set was optimal without the others
             joining = point.most_to_join();
         else if ((joining = point.joined() / fewer) == 0)
@@ -166,7 +167,8 @@ Progress descend_gram(Matrix<const double> gram, Vector<const double> start, dou
     for (std::size_t used = 0;;) {
         std::size_t most = sweeps_per_jump;
         if (point.in_use() > 0) { // otherwise sweeps find a first active set
-            const auto [taken, gap] = jumps(point, k, tolerance, settling, max_sweeps - used);
+            const auto [taken, gap] = jumps(point, k > few_columns || k > active.rank, tolerance,
+                                            settling, max_sweeps - used);
             used += taken;
             if ((gap <= tolerance && point.settled(settling)) || used >= max_sweeps) {
                 point.refresh();

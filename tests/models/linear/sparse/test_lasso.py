@@ -309,6 +309,21 @@ def test_places_change_without_turning_a_sign(seed, alpha):
     assert violation(model, x, y, alpha, 1.0, positive=True) < 0.01
 
 
+@pytest.mark.parametrize(("n", "d", "alpha"), [(60, 10, 1e-5), (200, 40, 1e-5), (40, 100, 0.01)])
+@pytest.mark.parametrize("positive", [False, True])
+def test_nearly_collinear_pairs(n, d, alpha, positive):
+    """Columns in pairs of correlation 1 − 1e-4: many coefficients change sign on the way."""
+    for seed in range(0, 10, 2):
+        random = np.random.default_rng(seed)
+        half = random.standard_normal((n, d // 2))
+        noise = random.standard_normal((n, d - d // 2))
+        x = np.hstack([half, half + 0.014 * noise])
+        y = half[:, :3].sum(axis=1) + 0.5 * random.standard_normal(n)
+        model = th.Lasso(alpha=alpha, positive=positive).fit(x, y)  # a warning is an error
+        assert model.n_iter_ < 1000
+        assert violation(model, x, y, alpha, 1.0, positive=positive) < 1e-8
+
+
 @pytest.mark.parametrize("shape", [(3, 2), (3, 900)])
 def test_a_single_row_that_counts(shape):
     random = np.random.default_rng(199)
