@@ -115,6 +115,9 @@ def beside_the_point(model):
     if getattr(model, "_may_make_no_round", False):
         reason = "with nothing left to learn there is no round to make"
         return {"check_non_transformer_estimators_n_iter": reason}
+    if getattr(model, "_minus_one_is_no_label", False):
+        reason = "it fits labels −1 and 1, of which −1 marks rows without a label"
+        return {"check_classifiers_classes": reason}
     if isinstance(model, th.KernelPCA):
         reason = "the way back is learned only with fit_inverse_transform=True"
         return {"check_array_api_input": reason}

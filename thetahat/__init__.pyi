@@ -136,7 +136,9 @@ from thetahat.models.preprocessing.standardizer import unstandardize as unstanda
 from thetahat.models.preprocessing.table_vectorizer import TableVectorizer as TableVectorizer
 from thetahat.models.preprocessing.whitening import Whitening as Whitening
 from thetahat.models.rectangle.axis_parallel_rectangle import AxisParallelRectangle as AxisParallelRectangle
+from thetahat.models.semi_supervised.laplacian_svm import LaplacianSVM as LaplacianSVM
 from thetahat.models.semi_supervised.self_training_classifier import SelfTrainingClassifier as SelfTrainingClassifier
+from thetahat.models.semi_supervised.transductive_svm import TransductiveSVM as TransductiveSVM
 from thetahat.models.tree.classification import DecisionTreeClassifier as DecisionTreeClassifier
 from thetahat.models.tree.description import description_length as description_length
 from thetahat.models.tree.display.plot import plot_tree as plot_tree
@@ -200,6 +202,7 @@ __all__ = [
     "KernelPerceptron",
     "KernelRidge",
     "KernelRidgeCV",
+    "LaplacianSVM",
     "Lasso",
     "LassoCV",
     "LinearCombination",
@@ -246,6 +249,7 @@ __all__ = [
     "Standardizer",
     "TableVectorizer",
     "TotalLeastSquares",
+    "TransductiveSVM",
     "TransformedResponseRegressor",
     "VotingClassifier",
     "VotingRegressor",

@@ -26,7 +26,12 @@ from thetahat.mathematics.penalties.norms import L2
 from thetahat.models.kernel.parameters import OfKernel, kept_rows
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.kernel.expansion import KernelExpansion
-from thetahat.objective.kernel.features import KernelFeatures, gram_of, not_a_kernel
+from thetahat.objective.kernel.features import (
+    FeatureCoefficients,
+    KernelFeatures,
+    gram_of,
+    not_a_kernel,
+)
 from thetahat.objective.kernel.least_squares import ridge_coefficients
 from thetahat.objective.predictor import LinearPredictor, in_double
 
@@ -93,6 +98,7 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
     random_state: Any
     kernel_: Kernel
     dual_coef_: Array
+    _features: FeatureCoefficients
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether coefficients exist; an interrupted fit may leave ``classes_`` without them."""
@@ -114,15 +120,23 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
             f"{type(self).__name__}: {features.n_features} features of {source.n_rows} rows",
             TOO_LARGE,
         )
-        rows = replace(
-            source,
-            X=features.of_rows(source.X),
-            y=np.asarray(source.y, dtype=np.float64),
-            n_features=features.n_features,
-            dtype=np.dtype(np.float64),
-            schema=Schema(),
-        )
-        predictor = LinearPredictor(features.n_features, n_scores, self.fit_intercept)
+        self._fit_features(features, features.of_rows(source.X), source, n_scores, strength, X, y)
+        if exact:
+            self._keep_support(source, strength)
+
+    def _fit_features(
+        self,
+        features: FeatureCoefficients,
+        values: Array,
+        source: InMemory,
+        n_scores: int,
+        strength: float,
+        X: Any,
+        y: Any,
+    ) -> None:
+        """Minimise the mean loss plus strength/2·‖β‖² over βᵀφ(x), with φ of the rows as values."""
+        rows = rows_of_features(source, values)
+        predictor = LinearPredictor(values.shape[1], n_scores, self.fit_intercept)
         risk = EmpiricalRisk(predictor, self.loss_, L2(strength), rows)
         self._features = features
         try:
@@ -131,8 +145,6 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
             )
         finally:
             del self._features
-        if exact:
-            self._keep_support(source, strength)
 
     def _kernel(self, source: InMemory) -> Kernel:
         kernel = named_kernel(self.kernel)
@@ -223,3 +235,15 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
         centres = self.X_fit_
         expansion = KernelExpansion(self.kernel_, centres, self.dual_coef_, self.intercept_)
         return self._expand(source, expansion)
+
+
+def rows_of_features(source: InMemory, values: Array) -> InMemory:
+    """The rows with their targets and weights, and features in the place of their columns."""
+    return replace(
+        source,
+        X=values,
+        y=np.asarray(source.y, dtype=np.float64),
+        n_features=values.shape[1],
+        dtype=np.dtype(np.float64),
+        schema=Schema(),
+    )

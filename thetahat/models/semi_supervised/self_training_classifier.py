@@ -11,8 +11,6 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from thetahat.data.columns.labels import without_extension_type
-from thetahat.data.columns.variables import is_missing
 from thetahat.data.in_memory import InMemory
 from thetahat.data.validation import as_features
 from thetahat.estimator.base import is_frame
@@ -29,12 +27,11 @@ from thetahat.estimator.parameters import (
 )
 from thetahat.estimator.watching import Watched, with_callbacks
 from thetahat.foundation.caller_warning import warn
-from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict
+from thetahat.models.semi_supervised.partial_labels import PartlyLabelled
 from thetahat.models.semi_supervised.self_training import Round, rounds
-
-UNLABELLED = -1
 
 
 def _learner_has(method: str) -> Any:
@@ -47,7 +44,7 @@ def _learner_has(method: str) -> Any:
 
 
 @with_parameters
-class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
+class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier, PartlyLabelled):
     """Self-training: lets any classifier with probabilities learn from unlabelled rows too.
 
     The classifier is fitted to the labelled rows, its most confident predictions for unlabelled
@@ -210,40 +207,6 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier):
                 "probability exceeds 1."
             )
         return learner
-
-    def _partial_labels(self, y: Any, n_rows: int) -> tuple[Array, Array]:
-        """Labels as given, and a mask of the labelled rows."""
-        if y is None:
-            raise DataError(
-                "SelfTrainingClassifier requires y to be passed, but the target y is None. Pass "
-                "one label per row, −1 for unlabelled rows."
-            )
-        from sklearn.utils.validation import column_or_1d
-
-        labels = column_or_1d(without_extension_type(y), warn=True)
-        if labels.shape[0] != n_rows:
-            raise DataError(
-                f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
-                f"y has {labels.shape[0]}. Pass one label per row, −1 for unlabelled rows."
-            )
-        if labels.dtype.kind in "US":
-            known = np.ones(n_rows, dtype=bool)
-        elif labels.dtype.kind == "O":  # the comparison of a missing label has no truth value
-            known = np.array([is_missing(each) or each != UNLABELLED for each in labels.tolist()])
-        else:
-            known = ~np.array(labels == UNLABELLED, dtype=bool)
-        if not known.any():
-            raise DataError(
-                "SelfTrainingClassifier: no row has a label (all are −1), so y has less than one "
-                "class. Label a few rows of every class."
-            )
-        given = labels[known]
-        if given.dtype == object and all(isinstance(label, str) for label in given):
-            given = given.astype(str)
-        checked = self._labels(given)
-        if labels.dtype.kind == "O" and checked.dtype.kind in "ib":
-            labels = labels.astype(checked.dtype)
-        return labels, known
 
     def _warn_of_few_unlabelled(self, unlabelled: int) -> None:
         if not unlabelled:

@@ -16,6 +16,7 @@ the centres, which changes no function: Cholesky's method with pivoting finds th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -30,6 +31,21 @@ from thetahat.objective.predictor import in_double
 
 ENTRIES = 1 << 19
 """Entries of the features that a thread computes at once: 4 MiB in float64."""
+
+
+class FeatureCoefficients(Protocol):
+    """Features whose linear functions are sums of kernel functions of centres."""
+
+    @property
+    def centres(self) -> Matrix:
+        """The rows zⱼ, in float64; for a precomputed kernel the numbers of its columns."""
+
+    @property
+    def which(self) -> Array:
+        """The numbers of these rows among the training rows."""
+
+    def coefficients(self, beta: Array) -> Array:
+        """α with Σⱼ αⱼ k(x, zⱼ) = βᵀφ(x)."""
 
 
 @dataclass(frozen=True)

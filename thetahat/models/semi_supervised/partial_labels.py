@@ -1,0 +1,54 @@
+"""Labels of which some are missing: −1 marks a row without a label."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.columns.labels import without_extension_type
+from thetahat.data.columns.variables import is_missing
+from thetahat.estimator.classifier import LabelledEstimator
+from thetahat.foundation.errors import DataError
+from thetahat.foundation.types import Array
+
+UNLABELLED = -1
+
+
+class PartlyLabelled(LabelledEstimator):
+    """A classifier whose training rows need not all have labels."""
+
+    def _partial_labels(self, y: Any, n_rows: int) -> tuple[Array, Array]:
+        """Labels as given, and a mask of the labelled rows."""
+        who = type(self).__name__
+        if y is None:
+            raise DataError(
+                f"{who} requires y to be passed, but the target y is None. Pass one label per row, "
+                "−1 for unlabelled rows."
+            )
+        from sklearn.utils.validation import column_or_1d
+
+        labels = column_or_1d(without_extension_type(y), warn=True)
+        if labels.shape[0] != n_rows:
+            raise DataError(
+                f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
+                f"y has {labels.shape[0]}. Pass one label per row, −1 for unlabelled rows."
+            )
+        if labels.dtype.kind in "US":
+            known = np.ones(n_rows, dtype=bool)
+        elif labels.dtype.kind == "O":  # the comparison of a missing label has no truth value
+            known = np.array([is_missing(each) or each != UNLABELLED for each in labels.tolist()])
+        else:
+            known = ~np.array(labels == UNLABELLED, dtype=bool)
+        if not known.any():
+            raise DataError(
+                f"{who}: no row has a label (all are −1), so y has less than one class. Label a "
+                "few rows of every class."
+            )
+        given = labels[known]
+        if given.dtype == object and all(isinstance(label, str) for label in given):
+            given = given.astype(str)
+        checked = self._labels(given)
+        if labels.dtype.kind == "O" and checked.dtype.kind in "ib":
+            labels = labels.astype(checked.dtype)
+        return labels, known
