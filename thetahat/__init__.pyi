@@ -63,6 +63,7 @@ from thetahat.models.ensemble.gradient_boosting.gradient_boosting_regressor impo
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier as HistGradientBoostingClassifier
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor as HistGradientBoostingRegressor
 from thetahat.models.gaussian_process.gaussian_process_regressor import GaussianProcessRegressor as GaussianProcessRegressor
+from thetahat.models.kernel.kernel_discriminant_analysis import KernelDiscriminantAnalysis as KernelDiscriminantAnalysis
 from thetahat.models.kernel.kernel_logistic_regression import KernelLogisticRegression as KernelLogisticRegression
 from thetahat.models.kernel.kernel_model import KernelModel as KernelModel
 from thetahat.models.kernel.kernel_pca import KernelPCA as KernelPCA
@@ -71,6 +72,7 @@ from thetahat.models.kernel.kernel_ridge import KernelRidge as KernelRidge
 from thetahat.models.kernel.kernel_ridge_cv import KernelRidgeCV as KernelRidgeCV
 from thetahat.models.kernel.nystroem import Nystroem as Nystroem
 from thetahat.models.kernel.rbf_sampler import RBFSampler as RBFSampler
+from thetahat.models.kernel.sparse_gram import sparse_gram as sparse_gram
 from thetahat.models.linear.bayesian.bayesian_linear_regression import BayesianLinearRegression as BayesianLinearRegression
 from thetahat.models.linear.bayesian.bayesian_ridge import BayesianRidge as BayesianRidge
 from thetahat.models.linear.generalized.logistic_regression import LogisticRegression as LogisticRegression
@@ -196,6 +198,7 @@ __all__ = [
     "KDTree",
     "KNeighborsClassifier",
     "KNeighborsRegressor",
+    "KernelDiscriminantAnalysis",
     "KernelLogisticRegression",
     "KernelModel",
     "KernelPCA",
@@ -302,6 +305,7 @@ __all__ = [
     "scan",
     "search",
     "smoothing",
+    "sparse_gram",
     "staged_curve",
     "statistics",
     "theory",

@@ -28,6 +28,9 @@ OF_ROWS = [
     k.RBF(length_scale=(0.7, 2.0, 1.0)),
     k.Matern((0.7, 2.0, 1.0), nu=0.5),
     k.Matern(nu=0.8),
+    k.Wendland(2.0, smoothness=0),
+    k.Wendland(2.0),
+    k.Wendland(3.0, smoothness=2) * k.RBF(),
     k.RationalQuadratic((0.7, 2.0, 1.0), alpha=2.0),
     k.Laplacian(2.0),
     k.Laplacian(2.0, norm="l1"),
@@ -56,7 +59,7 @@ def test_all_kernels_are_tested():
         for value in (getattr(k, name) for name in k.__all__)
         if isinstance(value, type) and issubclass(value, Kernel)
     }
-    elsewhere = {k.Precomputed, k.Product, k.Scaled, k.White}
+    elsewhere = {k.Precomputed, k.Scaled, k.White}
     elsewhere |= {k.AdditiveChi2, k.Chi2, k.Periodic, k.Sigmoid}  # not for all rows
     assert public - {type(kernel) for kernel in OF_ROWS} == elsewhere
 
@@ -74,6 +77,25 @@ def test_kernels_of_some_rows():
         single = kernel(rows.astype(np.float32), others.astype(np.float32))
         assert single.dtype == np.float32
         np.testing.assert_allclose(single, K, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kernel", OF_ROWS, ids=name)
+def test_single_pairs_are_entries_of_the_matrix(kernel):
+    np.testing.assert_allclose(
+        kernel.paired(X[:7], Z), np.diag(kernel(X[:7], Z)), rtol=1e-10, atol=1e-13
+    )
+
+
+@pytest.mark.parametrize("smoothness", [0, 1, 2])
+@pytest.mark.parametrize("columns", [1, 2, 5, 8])
+def test_kernels_of_bounded_reach_are_positive_semi_definite_in_any_dimension(smoothness, columns):
+    rows = np.random.default_rng(columns).standard_normal((150, columns))
+    kernel = k.Wendland(1.5 * columns**0.5, smoothness)
+    assert k.mercer_check(kernel, rows).is_psd
+    distance = np.linalg.norm(rows[:, None] - rows, axis=2)
+    assert ((kernel(rows) > 0) == (distance < kernel.reach)).all()
+    assert (kernel * k.RBF()).reach == (2 * kernel + kernel * k.White()).reach == kernel.reach
+    assert (kernel + k.RBF()).reach == np.inf
 
 
 def test_noise_is_on_the_diagonal_of_gram_matrices_only():

@@ -56,6 +56,9 @@ KERNELS = [
     k.Laplacian(2.0) + k.White(),
     k.Laplacian(2.0, "l1") + k.White(),
     k.Bounded(k.RBF(sigma=2.0)) + k.White(),
+    k.Wendland(2.0, smoothness=0) + k.White(),
+    k.Wendland(2.0) + k.White(),
+    k.Wendland(2.0, smoothness=2) + k.White(),
 ]
 
 

@@ -185,8 +185,8 @@ def test_wrong_input_is_refused():
         th.KernelRidge(alpha=-1).fit(X, Y)
     with pytest.raises(ParameterError, match="gamma=0 must be a number > 0"):
         th.KernelRidge(kernel="rbf", gamma=0).fit(X, Y)
-    with pytest.raises(ParameterError, match="kernel='sigmoid' is not known"):
-        th.KernelRidge(kernel="sigmoid").fit(X, Y)
+    with pytest.raises(ParameterError, match="kernel='gauss' is not known"):
+        th.KernelRidge(kernel="gauss").fit(X, Y)
     with pytest.raises(ParameterError, match="finite numbers > 0"):
         th.KernelRidgeCV(alphas=[0.0]).fit(X, Y)
     with pytest.raises(DataError, match="must be square"):

@@ -4,6 +4,7 @@ from thetahat.mathematics.kernels.bandwidth import bandwidth
 from thetahat.mathematics.kernels.base import Constant, Kernel, Product, Scaled, Sum
 from thetahat.mathematics.kernels.bounded import Bounded
 from thetahat.mathematics.kernels.centred import Centred, centre
+from thetahat.mathematics.kernels.compact import Wendland
 from thetahat.mathematics.kernels.expansions import rbf_series
 from thetahat.mathematics.kernels.given import FeatureMap, FromFunction, Precomputed
 from thetahat.mathematics.kernels.histograms import AdditiveChi2, Chi2
@@ -17,6 +18,7 @@ from thetahat.mathematics.kernels.polynomial import (
     Polynomial,
     Sigmoid,
 )
+from thetahat.mathematics.kernels.scikit_learn import as_kernel, is_scikit_learns
 from thetahat.mathematics.kernels.stationary import RBF, Laplacian, Matern, RationalQuadratic
 from thetahat.mathematics.parts import part_named
 
@@ -42,6 +44,7 @@ __all__ = [
     "Scaled",
     "Sigmoid",
     "Sum",
+    "Wendland",
     "White",
     "bandwidth",
     "centre",
@@ -55,12 +58,14 @@ def named(kernel: str | Kernel) -> Kernel:
     """Return the kernel with this name and its default parameters.
 
     Formula: "rbf" ↦ ``RBF()``. scikit-learn's names are accepted, and a kernel is returned
-    unchanged. Cost: O(1).
+    unchanged. A kernel of ``sklearn.gaussian_process.kernels`` becomes one of this library with the
+    same values. Cost: O(1).
 
     Parameters
     ----------
     kernel : str or Kernel
-        The name of a kernel, one of its aliases, or a kernel.
+        The name of a kernel, one of its aliases, a kernel, or a kernel of scikit-learn's Gaussian
+        processes.
 
     Returns
     -------
@@ -72,6 +77,8 @@ def named(kernel: str | Kernel) -> Kernel:
     >>> th.kernels.named("poly")
     Polynomial(degree=2, coef0=1.0, gamma=1.0)
     """
+    if is_scikit_learns(kernel):
+        return as_kernel(kernel)
     return part_named("kernel", kernel, Kernel, _BY_NAME)  # type: ignore[type-abstract]
 
 
@@ -91,6 +98,7 @@ _BY_NAME: dict[str, type[Kernel]] = {
         Precomputed,
         RationalQuadratic,
         Sigmoid,
+        Wendland,
     )
 }
 """Kernels that a name describes; the others are made of functions or of other kernels."""

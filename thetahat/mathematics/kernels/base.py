@@ -14,6 +14,7 @@ multiples pass it on by the rules of differentiation, so that no matrix of deriv
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from numbers import Real
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
+from array_api_compat import array_namespace, device, is_array_api_obj
 
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array, Matrix
@@ -55,6 +57,19 @@ class Kernel(Part, ABC):
     def gram(self, X: Matrix, Z: Matrix | None = None) -> Array:
         """As calling the kernel, for rows that have been validated."""
         return gram_matrix(self, X, Z)
+
+    @property
+    def reach(self) -> float:
+        """The Euclidean distance beyond which k(x, z) = 0; infinity for most kernels."""
+        return math.inf
+
+    def paired(self, X: Matrix, Z: Matrix) -> Array:
+        """k(xᵢ, zᵢ) for row i of X and of Z, of shape (n,)."""
+        parts = [
+            np.einsum("ii->i", self.block(X[start : start + 16], Z[start : start + 16]))
+            for start in range(0, X.shape[0], 16)
+        ]
+        return np.concatenate(parts) if parts else np.empty(0, dtype=X.dtype)
 
     def rows(self, X: Matrix, which: Array) -> Matrix:
         """Some rows of X in the form in which they are passed as Z."""
@@ -196,6 +211,15 @@ class Sum(Composed):
         """k₁(x, x) + k₂(x, x)."""
         return self.first.diagonal(X) + self.second.diagonal(X)
 
+    @property
+    def reach(self) -> float:
+        """The larger one of the two."""
+        return max(self.first.reach, self.second.reach)
+
+    def paired(self, X: Matrix, Z: Matrix) -> Array:
+        """k₁(x, z) + k₂(x, z)."""
+        return self.first.paired(X, Z) + self.second.paired(X, Z)
+
     def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
         """Both derivatives side by side."""
         first, of_first = self.first.linearised(X, Z, same)
@@ -237,6 +261,15 @@ class Product(Composed):
     def diagonal(self, X: Matrix) -> Array:
         """k₁(x, x)·k₂(x, x)."""
         return self.first.diagonal(X) * self.second.diagonal(X)
+
+    @property
+    def reach(self) -> float:
+        """The smaller one of the two."""
+        return min(self.first.reach, self.second.reach)
+
+    def paired(self, X: Matrix, Z: Matrix) -> Array:
+        """k₁(x, z)·k₂(x, z)."""
+        return self.first.paired(X, Z) * self.second.paired(X, Z)
 
     def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
         """The product rule."""
@@ -285,6 +318,15 @@ class Scaled(Composed):
         """c·k(x, x)."""
         return self.factor * self.kernel.diagonal(X)
 
+    @property
+    def reach(self) -> float:
+        """That of the kernel."""
+        return self.kernel.reach
+
+    def paired(self, X: Matrix, Z: Matrix) -> Array:
+        """c·k(x, z)."""
+        return self.factor * self.kernel.paired(X, Z)
+
     def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
         """The derivative by log c is the kernel itself."""
         inner, of_inner = self.kernel.linearised(X, Z, same)
@@ -316,8 +358,6 @@ class Constant(Kernel):
 
     def block(self, X: Matrix, Z: Matrix) -> Array:
         """c for every pair."""
-        from array_api_compat import array_namespace, device, is_array_api_obj
-
         if not is_array_api_obj(X):
             return np.full((X.shape[0], Z.shape[0]), self.value, dtype=X.dtype)
         xp = array_namespace(X)

@@ -79,6 +79,15 @@ class Bounded(Composed):
         """The values of the kernel."""
         return self.kernel.diagonal(X)
 
+    @property
+    def reach(self) -> float:
+        """That of the kernel."""
+        return self.kernel.reach
+
+    def paired(self, X: Matrix, Z: Matrix) -> Array:
+        """The values of the kernel."""
+        return self.kernel.paired(X, Z)
+
     def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
         """The derivatives of the kernel."""
         return self.kernel.linearised(X, Z, same)

@@ -164,7 +164,8 @@ class Precomputed(Kernel):
     """A kernel given by its matrix: in `fit`, X is the Gram matrix of the training rows.
 
     In `predict`, X has one row per new row and one column per training row, with entries
-    k(x, xⱼ). Formula: K(X) = X. Cost: O(n m).
+    k(x, xⱼ). Both may be sparse; `KernelRidge` then solves a sparse system if few entries are not
+    0, and other methods make a dense matrix. Formula: K(X) = X. Cost: O(n m).
 
     Examples
     --------
@@ -182,16 +183,17 @@ class Precomputed(Kernel):
         """The matrix itself, checked to be square and symmetric, or the columns that Z numbers."""
         if Z is not None:
             return self.block(X, Z)
+        X = dense(X)
         require_symmetric(X, "Precomputed")
         return X
 
     def block(self, X: Matrix, Z: Matrix) -> Array:
-        """The columns of X that Z numbers."""
-        return X[:, Z]
+        """The columns of X that Z numbers, dense."""
+        return dense(X[:, Z])
 
     def diagonal(self, X: Matrix) -> Array:
         """The diagonal of the Gram matrix."""
-        return np.einsum("ii->i", X)
+        return np.einsum("ii->i", X) if isinstance(X, np.ndarray) else X.diagonal()
 
     def rows(self, X: Matrix, which: Array) -> Matrix:
         """The numbers of the rows, which select columns later."""

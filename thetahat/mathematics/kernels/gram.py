@@ -114,3 +114,22 @@ def require_symmetric(K: Array, who: str) -> None:
                 f"{K[i, j]:g} and entry ({j}, {i}) is {K[j, i]:g}. Use (K + K.T) / 2 if the "
                 "difference is an error of rounding."
             )
+
+
+def require_sparse_symmetric(K: Matrix, who: str) -> None:
+    """As `require_symmetric`, for a sparse matrix."""
+    if K.shape[0] != K.shape[1]:
+        raise DataError(
+            f"{who}: a precomputed kernel matrix must be square with one row and one column per "
+            f"training row, but X has shape {tuple(K.shape)}. Pass kernel(X) of all training rows."
+        )
+    gap = abs(K - K.T).tocoo()
+    scale = float(abs(K.data).max(initial=0.0))
+    wrong = np.flatnonzero(gap.data > 1e3 * float(np.finfo(K.dtype).eps) * scale)
+    if wrong.size:
+        i, j = int(gap.row[wrong[0]]), int(gap.col[wrong[0]])
+        raise DataError(
+            f"{who}: a precomputed kernel matrix must be symmetric, but entries ({i}, {j}) and "
+            f"({j}, {i}) differ by {gap.data[wrong[0]]:g}. Use (K + K.T) / 2 if the difference is "
+            "an error of rounding."
+        )

@@ -48,6 +48,15 @@ class White(Kernel):
         """σ² for every row."""
         return self.block(X, X[:1, :])[:, 0] + self.noise_level
 
+    @property
+    def reach(self) -> float:
+        """0: different rows have no noise in common."""
+        return 0.0
+
+    def paired(self, X: Matrix, Z: Matrix) -> Array:
+        """0 for every pair."""
+        return np.zeros(X.shape[0], dtype=X.dtype)
+
     def linearised(self, X: Matrix, Z: Matrix, same: bool) -> tuple[Array, Pullback]:
         """The derivative by log σ² is σ² on the diagonal."""
         values = self.block(X, Z)

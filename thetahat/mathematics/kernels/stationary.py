@@ -36,6 +36,11 @@ class Stationary(Kernel):
         squares = squared_norms(X[:, :1])
         return array_namespace(squares).ones_like(squares)
 
+    def paired(self, X: Matrix, Z: Matrix) -> Array:
+        """k(xᵢ − zᵢ, 0) for every i."""
+        gaps = X - Z
+        return self.block(gaps, gaps[:1] * 0.0)[:, 0]
+
 
 @dataclass(frozen=True, repr=False)
 class RBF(Stationary):

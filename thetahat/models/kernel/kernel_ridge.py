@@ -9,15 +9,23 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from thetahat.data.in_memory import InMemory
+from thetahat.data.validation import is_sparse
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, non_negative_array
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError, IllConditionedWarning
 from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels.base import Kernel
-from thetahat.mathematics.kernels.gram import require_kernel_matrix
+from thetahat.mathematics.kernels.given import Precomputed
+from thetahat.mathematics.kernels.gram import require_kernel_matrix, require_sparse_symmetric
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.kernel.parameters import NamedKernel, in_memory, kept_rows
+from thetahat.models.kernel.sparse_gram import (
+    SPARSE_SHARE,
+    expected_share,
+    gram_within_reach,
+    sparse_ridge_coefficients,
+)
 from thetahat.objective.kernel.expansion import KernelExpansion
 from thetahat.objective.kernel.features import gram_of
 from thetahat.objective.kernel.least_squares import KernelRidgePath, ridge_coefficients
@@ -77,10 +85,16 @@ class KernelRegressor(RegressorMixin, NamedKernel):
         self.solution_ = Solution(
             theta=self.dual_coef_,
             outcome=Outcome.EXACT,
-            solver="cholesky" if reason.startswith("squared") else "eigen",
+            solver=_solver(reason),
             reason=reason,
             message=Outcome.EXACT.value,
         )
+
+
+def _solver(reason: str) -> str:
+    if reason.endswith("conjugate gradients"):
+        return "conjugate_gradient"
+    return "cholesky" if reason.startswith("squared") else "eigen"
 
 
 @with_parameters
@@ -93,8 +107,10 @@ class KernelRidge(KernelRegressor):
     are those of `Ridge` without an intercept, and β̂ = Xᵀĉ. Subtract the mean of y first if the
     kernel has no constant feature.
 
-    Cost: O(n²d + n³/3) time, and one matrix of n² numbers, whose size is checked first. For many
-    rows, use `KernelModel` with ``n_components``.
+    Cost: O(n²d + n³/3) time, and one matrix of n² numbers, whose size is checked first. A kernel
+    that is 0 beyond a distance (``th.kernels.Wendland``, or its product with others), or a sparse
+    precomputed matrix, costs the time and memory of the entries that are not 0. For many rows, use
+    `KernelModel` with ``n_components``.
 
     Parameters
     ----------
@@ -142,9 +158,11 @@ class KernelRidge(KernelRegressor):
         """
         source = in_memory(self._open(X, y, sample_weight), type(self).__name__)
         self.kernel_ = self._kernel(source)
-        require_kernel_matrix(source.n_rows, source.n_rows, np.float64)
         used, targets, weight = training_rows(source)
         penalties = self._penalties(targets.shape[1])
+        if self._fit_sparse(source, used, targets, weight, penalties):
+            return self
+        require_kernel_matrix(source.n_rows, source.n_rows, np.float64)
         reason = "squared loss with one penalty: one Cholesky factor of K + αI"
         if len(set(penalties)) == 1:
             found = ridge_coefficients(self._matrix(source, used), targets, penalties[0], weight)
@@ -165,6 +183,41 @@ class KernelRidge(KernelRegressor):
             )
         self._keep(source, used, np.hstack(columns), reason)
         return self
+
+    def _fit_sparse(
+        self,
+        source: InMemory,
+        used: Array,
+        targets: Array,
+        weight: Array | None,
+        penalties: list[float],
+    ) -> bool:
+        """Solve by conjugate gradients where most entries of K are 0; False if they are not."""
+        if len(set(penalties)) > 1 or not 0 < penalties[0] < np.inf:
+            return False
+        X, given = in_double(source.X), isinstance(self.kernel_, Precomputed)
+        if given and is_sparse(X):
+            if X.nnz > SPARSE_SHARE * X.shape[0] * X.shape[1]:
+                return False
+            require_sparse_symmetric(X, type(self).__name__)
+            K = X.tocsr()[used][:, used]
+        elif given or not self.kernel_.reach < np.inf or is_sparse(X):
+            return False
+        else:
+            rows = X[used]
+            if expected_share(self.kernel_, rows) > SPARSE_SHARE:
+                return False
+            K = gram_within_reach(self.kernel_, rows)
+        found = sparse_ridge_coefficients(K, targets, penalties[0], weight)
+        if found is not None:
+            share = K.nnz / max(1, K.shape[0] * K.shape[1])
+            self._keep(
+                source,
+                used,
+                found,
+                f"{share:.2g} of the kernel matrix is not 0: conjugate gradients",
+            )
+        return found is not None
 
     def _matrix(self, source: InMemory, used: Array) -> Array:
         K = gram_of(self.kernel_, in_double(source.X), used)

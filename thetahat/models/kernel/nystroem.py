@@ -16,7 +16,9 @@ from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
+from thetahat.mathematics.kernels import named as named_kernel
 from thetahat.mathematics.kernels.base import Kernel
+from thetahat.mathematics.kernels.scikit_learn import is_scikit_learns
 from thetahat.models.kernel.parameters import NamedKernel, in_memory, kept_rows, kernel_of
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
 from thetahat.objective.kernel.expansion import KernelExpansion
@@ -103,6 +105,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel)
             return self.kernel
         given = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         given = {name: value for name, value in given.items() if value is not None}
+        if is_scikit_learns(self.kernel):
+            return named_kernel(self.kernel)
         if callable(self.kernel) and given:
             raise ParameterError(
                 f"Nystroem: Don't pass gamma, coef0 or degree if kernel is a function, but "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,9 @@ from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.kernels import named as named_kernel
 from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.kernels.given import FromFunction, Precomputed
-from thetahat.mathematics.kernels.polynomial import Polynomial
+from thetahat.mathematics.kernels.histograms import Chi2
+from thetahat.mathematics.kernels.polynomial import Polynomial, Sigmoid
+from thetahat.mathematics.kernels.scikit_learn import is_scikit_learns
 from thetahat.mathematics.kernels.stationary import RBF, Laplacian
 from thetahat.objective.kernel.expansion import KernelExpansion
 from thetahat.objective.predictor import in_double
@@ -52,18 +55,21 @@ class NamedKernel(OfKernel):
     Parameters
     ----------
     kernel : str, Kernel or callable, default="linear"
-        The kernel: "linear", "polynomial" (or "poly"), "rbf", "laplacian", "cosine", "matern",
-        "rational_quadratic", or a value such as ``th.kernels.RBF(sigma=2.0)`` or a sum of kernels.
-        "precomputed" means that X is a kernel matrix. A function takes two single rows and returns
-        a number; ``th.kernels.FromFunction`` takes whole matrices, which is faster.
+        The kernel: "linear", "polynomial" (or "poly"), "rbf", "laplacian", "cosine", "sigmoid",
+        "chi2", "additive_chi2", "matern", "rational_quadratic", or a value such as
+        ``th.kernels.RBF(sigma=2.0)`` or a sum of kernels. "precomputed" means that X is a kernel
+        matrix, dense or sparse. A function takes two single rows and returns a number;
+        ``th.kernels.FromFunction`` takes whole matrices, which is faster. Kernels of
+        ``sklearn.gaussian_process.kernels`` are accepted as well.
     gamma : float or None, default=None
         The factor γ of a kernel that is given by name: exp(−γ‖x − z‖²) for "rbf", exp(−γ‖x − z‖₁)
-        for "laplacian", (γ·xᵀz + coef0)^degree for "polynomial". Larger values give rougher
-        functions. None means 1/d for d columns.
+        for "laplacian", (γ·xᵀz + coef0)^degree for "polynomial", tanh(γ·xᵀz + coef0) for "sigmoid",
+        exp(−γ·Σ(x − z)²/(x + z)) for "chi2". Larger values give rougher functions. None means 1/d
+        for d columns, and 1 for "chi2".
     degree : float, default=3
-        The degree of the "polynomial" kernel. Other kernels ignore it.
+        The degree of the "polynomial" kernel, a whole number. Other kernels ignore it.
     coef0 : float, default=1
-        The constant term of the "polynomial" kernel. Other kernels ignore it.
+        The constant term of the "polynomial" and "sigmoid" kernels. Other kernels ignore it.
     kernel_params : dict or None, default=None
         Further arguments of a kernel that is given as a function. None means no arguments.
     """
@@ -96,8 +102,8 @@ def kernel_of(
     kernel_params: dict[str, Any] | None = None,
 ) -> Kernel:
     """The kernel that scikit-learn's parameters describe."""
-    if isinstance(kernel, Kernel):
-        return kernel
+    if isinstance(kernel, Kernel) or is_scikit_learns(kernel):
+        return named_kernel(kernel)
     if callable(kernel) and not isinstance(kernel, type):
         return FromFunction(_with_arguments(kernel, kernel_params or {}), of_pairs=True)
     width = 1.0 / n_features if gamma is None else float(gamma)
@@ -106,11 +112,15 @@ def kernel_of(
     if kernel == "laplacian":
         return Laplacian(length_scale=1.0 / width, norm="l1")
     if kernel in ("poly", "polynomial"):
-        if int(degree) != degree:
+        if not (1 <= degree < math.inf and int(degree) == degree):
             raise ParameterError(
                 f"degree={degree!r} must be a whole number ≥ 1 for a polynomial kernel."
             )
         return Polynomial(degree=int(degree), coef0=coef0, gamma=width)
+    if kernel == "sigmoid":
+        return Sigmoid(gamma=width, coef0=coef0)
+    if kernel == "chi2":
+        return Chi2(1.0 if gamma is None else float(gamma))
     return named_kernel(kernel)
 
 
