@@ -115,6 +115,9 @@ from thetahat.models.neighbors.local.nadaraya_watson_classifier import NadarayaW
 from thetahat.models.neighbors.nearest_neighbors import NearestNeighbors as NearestNeighbors
 from thetahat.models.neighbors.radius_neighbors_classifier import RadiusNeighborsClassifier as RadiusNeighborsClassifier
 from thetahat.models.neighbors.radius_neighbors_regressor import RadiusNeighborsRegressor as RadiusNeighborsRegressor
+from thetahat.models.neighbors.reduction.condensed_nearest_neighbors import CondensedNearestNeighbors as CondensedNearestNeighbors
+from thetahat.models.neighbors.reduction.prototype_classifier import PrototypeClassifier as PrototypeClassifier
+from thetahat.models.neighbors.reduction.voronoi_editing import VoronoiEditing as VoronoiEditing
 from thetahat.models.neighbors.search.kd_tree import KDTree as KDTree
 from thetahat.models.nonlinear.basis import BasisRegression as BasisRegression
 from thetahat.models.nonlinear.circle import CircleFit as CircleFit
@@ -165,6 +168,7 @@ __all__ = [
     "BestSubset",
     "BiasFeature",
     "CircleFit",
+    "CondensedNearestNeighbors",
     "ConstantClassifier",
     "ConstantRegressor",
     "DecisionTreeClassifier",
@@ -219,6 +223,7 @@ __all__ = [
     "OrthogonalMatchingPursuitCV",
     "Perceptron",
     "PoissonRegressor",
+    "PrototypeClassifier",
     "QuantileRegressor",
     "RBFSampler",
     "RadiusNeighborsClassifier",
@@ -241,6 +246,7 @@ __all__ = [
     "TableVectorizer",
     "TotalLeastSquares",
     "TransformedResponseRegressor",
+    "VoronoiEditing",
     "VotingClassifier",
     "VotingRegressor",
     "Whitening",
