@@ -49,6 +49,7 @@ _ROOMS = {
     "combination": "combined models",
     "averaging": "model averaging",
     "local": "local fits",
+    "reduction": "fewer rows",
 }
 """Titles of the folders below a family, in order; others follow under their own names."""
 

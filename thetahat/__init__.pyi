@@ -120,6 +120,9 @@ from thetahat.models.neighbors.local.nadaraya_watson_classifier import NadarayaW
 from thetahat.models.neighbors.nearest_neighbors import NearestNeighbors as NearestNeighbors
 from thetahat.models.neighbors.radius_neighbors_classifier import RadiusNeighborsClassifier as RadiusNeighborsClassifier
 from thetahat.models.neighbors.radius_neighbors_regressor import RadiusNeighborsRegressor as RadiusNeighborsRegressor
+from thetahat.models.neighbors.reduction.condensed_nearest_neighbors import CondensedNearestNeighbors as CondensedNearestNeighbors
+from thetahat.models.neighbors.reduction.prototype_classifier import PrototypeClassifier as PrototypeClassifier
+from thetahat.models.neighbors.reduction.voronoi_editing import VoronoiEditing as VoronoiEditing
 from thetahat.models.neighbors.search.kd_tree import KDTree as KDTree
 from thetahat.models.nonlinear.basis import BasisRegression as BasisRegression
 from thetahat.models.nonlinear.circle import CircleFit as CircleFit
@@ -172,6 +175,7 @@ __all__ = [
     "BestSubset",
     "BiasFeature",
     "CircleFit",
+    "CondensedNearestNeighbors",
     "ConstantClassifier",
     "ConstantRegressor",
     "DecisionTreeClassifier",
@@ -231,6 +235,7 @@ __all__ = [
     "PairwiseMetricLearner",
     "Perceptron",
     "PoissonRegressor",
+    "PrototypeClassifier",
     "QuantileRegressor",
     "RBFSampler",
     "RadiusNeighborsClassifier",
@@ -254,6 +259,7 @@ __all__ = [
     "TotalLeastSquares",
     "TransductiveSVM",
     "TransformedResponseRegressor",
+    "VoronoiEditing",
     "VotingClassifier",
     "VotingRegressor",
     "Whitening",

@@ -141,6 +141,11 @@ _BY_MODULE = {
     "thetahat.models.neighbors.nearest_neighbors": ("NearestNeighbors",),
     "thetahat.models.neighbors.radius_neighbors_classifier": ("RadiusNeighborsClassifier",),
     "thetahat.models.neighbors.radius_neighbors_regressor": ("RadiusNeighborsRegressor",),
+    "thetahat.models.neighbors.reduction.condensed_nearest_neighbors": (
+        "CondensedNearestNeighbors",
+    ),
+    "thetahat.models.neighbors.reduction.prototype_classifier": ("PrototypeClassifier",),
+    "thetahat.models.neighbors.reduction.voronoi_editing": ("VoronoiEditing",),
     "thetahat.models.neighbors.search.kd_tree": ("KDTree",),
     "thetahat.models.nonlinear.basis": ("BasisRegression",),
     "thetahat.models.nonlinear.circle": ("CircleFit",),

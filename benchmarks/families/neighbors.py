@@ -16,6 +16,7 @@ from benchmarks.families.linear import SKLEARN
 from benchmarks.harness import OURS, Bar, Call, Case, Contender, Data, Study
 
 TREE = "SciPy cKDTree"
+NUMPY, STATSMODELS = "NumPy", "statsmodels"
 K = 10
 CHECKED = 20
 """Queries whose distances are compared with all rows."""
@@ -108,12 +109,131 @@ def nothing(data: Data, result: Any) -> float:
     return 0.0
 
 
+def curve(n: int, d: int, queries: int) -> Callable[[bool], Data]:
+    """Rows, a smooth target with noise, queries, and a bandwidth."""
+
+    def build(quick: bool) -> Data:
+        count, asked = (min(n, 500), min(queries, 100)) if quick else (n, queries)
+        random = np.random.default_rng(0)
+        X = random.random((count + asked, d))
+        y = np.sin(6 * X[:, 0]) + X[:, -1] + 0.3 * random.standard_normal(count + asked)
+        h = 0.2 * count ** (-1 / (d + 4)) * d**0.5
+        return {"X": X[:count], "y": y[:count], "new": X[count:], "h": h}
+
+    return build
+
+
+def our_average() -> Callable[[Data], Call]:
+    import thetahat as th
+
+    def prepare(data: Data) -> Call:
+        return lambda: th.NadarayaWatson(data["h"]).fit(data["X"], data["y"]).predict(data["new"])
+
+    return prepare
+
+
+def average_by_numpy() -> Callable[[Data], Call]:
+    """The formula by matrix products, in blocks of queries."""
+
+    def prepare(data: Data) -> Call:
+        def call() -> Any:
+            X, y, new, h = (data[name] for name in ("X", "y", "new", "h"))
+            found, square = np.empty(len(new)), (X**2).sum(axis=1)
+            for start in range(0, len(new), 256):
+                q = new[start : start + 256]
+                g = (q**2).sum(axis=1)[:, None] + square - 2 * q @ X.T
+                np.exp(g * (-0.5 / h**2), out=g)
+                found[start : start + 256] = (g @ y) / g.sum(axis=1)
+            return found
+
+        return call
+
+    return prepare
+
+
+def kernel_regression(kind: str) -> Contender:
+    """statsmodels' KernelReg with a Gaussian kernel and a given bandwidth."""
+
+    def load() -> Callable[[Data], Call]:
+        from statsmodels.nonparametric.kernel_regression import KernelReg
+
+        def prepare(data: Data) -> Call:
+            def call() -> Any:
+                import warnings
+
+                X = data["X"]
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", FutureWarning)
+                    options = {"var_type": "c" * X.shape[1], "reg_type": kind}
+                    model = KernelReg(data["y"], X, bw=[data["h"]] * X.shape[1], **options)
+                    return model.fit(data["new"])[0]
+
+            return call
+
+        return prepare
+
+    return load
+
+
+def our_local_line() -> Callable[[Data], Call]:
+    import thetahat as th
+
+    def prepare(data: Data) -> Call:
+        return lambda: (
+            th.LocallyWeightedRegression(data["h"]).fit(data["X"], data["y"]).predict(data["new"])
+        )
+
+    return prepare
+
+
+def our_loess() -> Callable[[Data], Call]:
+    import thetahat as th
+
+    def prepare(data: Data) -> Call:
+        kernel = th.smoothing.Nearest(int(0.1 * len(data["X"]) + 1e-10), "tricube")
+        model = th.LocallyWeightedRegression(kernel=kernel)
+        return lambda: model.fit(data["X"], data["y"]).predict(data["X"])
+
+    return prepare
+
+
+def statsmodels_lowess() -> Callable[[Data], Call]:
+    from statsmodels.nonparametric.smoothers_lowess import lowess
+
+    def prepare(data: Data) -> Call:
+        return lambda: lowess(data["y"], data["X"][:, 0], frac=0.1, it=0, return_sorted=False)
+
+    return prepare
+
+
+def local_error(degree: int, at: str, k_share: float | None = None) -> Callable[[Data, Any], float]:
+    """The largest difference from the formula at some queries."""
+
+    def quality(data: Data, found: Any) -> float:
+        X, y, worst = data["X"], data["y"], 1e-7
+        for query, value in zip(data[at][:CHECKED], found, strict=False):
+            distance = np.sqrt(((X - query) ** 2).sum(axis=1))
+            if k_share is None:
+                g = np.exp(-0.5 * (distance / data["h"]) ** 2)
+            else:
+                h = np.sort(distance)[int(k_share * len(X) + 1e-10) - 1]
+                g = np.maximum(1 - np.minimum(distance / h, 1) ** 3, 0) ** 3
+            root = np.sqrt(g)[:, None]
+            design = np.hstack([np.ones((len(X), 1)), X - query][: degree + 1])
+            expected = np.linalg.lstsq(root * design, root[:, 0] * y, rcond=None)[0][0]
+            worst = max(worst, abs(float(value) - expected))
+        return worst
+
+    return quality
+
+
 def searches(**peer: Any) -> dict[str, Contender]:
     return {OURS: search(OURS), SKLEARN: search(SKLEARN, **peer)}
 
 
 WITH_TREE = {**searches(), TREE: scipy_tree}
 LARGEST = "largest relative error of a distance"
+FORMULA = "largest difference from the formula"
 
 CASES = (
     Case(
@@ -144,6 +264,34 @@ CASES = (
         {OURS: one_row(OURS), SKLEARN: one_row(SKLEARN)},
         nothing,
         "not compared",
+    ),
+    Case(
+        "NadarayaWatson 20k×2, 5k queries",
+        curve(20_000, 2, 5000),
+        {OURS: our_average, NUMPY: average_by_numpy},
+        local_error(0, "new"),
+        FORMULA,
+    ),
+    Case(
+        "NadarayaWatson 2k×20, 2k queries",
+        curve(2000, 20, 2000),
+        {OURS: our_average, NUMPY: average_by_numpy, STATSMODELS: kernel_regression("lc")},
+        local_error(0, "new"),
+        FORMULA,
+    ),
+    Case(
+        "LocallyWeightedRegression 1k×2, 1k queries",
+        curve(1000, 2, 1000),
+        {OURS: our_local_line, STATSMODELS: kernel_regression("ll")},
+        local_error(1, "new"),
+        FORMULA,
+    ),
+    Case(
+        "loess 5k×1, a tenth of the rows",
+        curve(5000, 1, 10),
+        {OURS: our_loess, STATSMODELS: statsmodels_lowess},
+        local_error(1, "X", 0.1),
+        FORMULA,
     ),
 )
 

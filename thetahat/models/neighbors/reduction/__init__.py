@@ -1,0 +1,1 @@
+"""Classifiers by the nearest of few rows: condensed, edited, and prototypes."""

@@ -1,0 +1,109 @@
+"""Classification by the nearest of few labelled rows: f(x) = y_j, j = argmin_j d(x, p_j)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Block
+from thetahat.estimator.classifier import Classifier
+from thetahat.foundation.types import Array, Matrix
+from thetahat.mathematics.distances.base import Distance
+from thetahat.models.neighbors.search.index import NeighborIndex, suits_tree
+
+LEAF_SIZE = 30
+
+
+class NearestPrototype(Classifier):
+    """A classifier that keeps few labelled rows and takes the label of the nearest.
+
+    Attributes
+    ----------
+    prototypes_ : array of shape (n_prototypes, d)
+        The rows that are kept, to which new rows are compared.
+    prototype_labels_ : array of shape (n_prototypes,)
+        The class label of each kept row.
+    classes_ : array of shape (n_classes,)
+        The class labels, in sorted order.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : array of shape (d,)
+        Names of the columns seen in `fit`. Defined only when X has column names that are all
+        strings.
+    """
+
+    _streams = False
+
+    def _keep(self, prototypes: Array, codes: Array, distance: Distance) -> None:
+        """Keep the rows, with an index for each class that has any."""
+        self.prototypes_ = prototypes
+        self.prototype_labels_ = self.classes_[codes]
+        self._indices: list[NeighborIndex | None] = []
+        for code in range(self.classes_.shape[0]):
+            rows = np.ascontiguousarray(prototypes[codes == code])
+            if not rows.shape[0]:  # each row of the class equals an earlier one of another class
+                self._indices.append(None)
+                continue
+            algorithm = "kd_tree" if _has_tree(distance) and suits_tree(*rows.shape) else "brute"
+            self._indices.append(NeighborIndex(rows, distance, algorithm, LEAF_SIZE))
+
+    def decision_function(self, X: Any) -> Array:
+        """Compute how near the kept rows of each class are. Cost: O(n_prototypes · d) per row.
+
+        Parameters
+        ----------
+        X : array-like or table of shape (m, d)
+            Rows to predict, with the same columns as in `fit`.
+
+        Returns
+        -------
+        scores : array of shape (m,) or (m, n_classes)
+            The negative distance to the nearest kept row of each class. For two classes, the
+            distance to the first class minus that to the second, which is positive for rows of the
+            second class.
+        """
+        source = self._open_again(X)
+        distance = self._distances(source)
+        if distance.shape[1] == 2:
+            distance = distance[:, 1] - distance[:, 0]
+        elif distance.shape[1] == 1:
+            distance = distance[:, 0]
+        return np.asarray(-distance).astype(source.dtype, copy=False)
+
+    def predict(self, X: Any) -> Array:
+        """Predict the class of the nearest kept row. Cost: O(n_prototypes · d) per row.
+
+        Parameters
+        ----------
+        X : array-like or table of shape (m, d)
+            Rows to predict, with the same columns as in `fit`.
+
+        Returns
+        -------
+        labels : array of shape (m,)
+            The predicted class labels; of two classes at the same distance, the first one in
+            ``classes_``.
+        """
+        nearest = np.argmin(self._distances(self._open_again(X)), axis=1)
+        return self.classes_[nearest]
+
+    def _distances(self, source: Any) -> Array:
+        """The distance to the nearest kept row of each class, (m, n_classes)."""
+
+        def of_rows(rows: Matrix) -> Array:
+            parts = np.full((rows.shape[0], len(self._indices)), np.inf)
+            for code, index in enumerate(self._indices):
+                if index is not None:
+                    parts[:, code] = index.nearest(rows, 1).distance[:, 0]
+            return parts
+
+        def of_block(block: Block) -> Array:
+            return of_rows(block.X)
+
+        return of_rows(source.X) if isinstance(source, InMemory) else source.map_rows(of_block)
+
+
+def _has_tree(distance: Distance) -> bool:
+    return getattr(distance, "order", None) is not None
