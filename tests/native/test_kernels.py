@@ -584,6 +584,6 @@ def test_plane_weights_agree_with_the_reference():
     np.testing.assert_allclose((ours * shares[term] / alpha) @ psi, at, atol=1e-12)
     with pytest.raises(ValueError, match="starts"):
         _native.plane_weights(psi, delta, ours, np.arange(12), starts[:-1], shares, alpha, at, 1, 0)
+    wrong = np.arange(12) + 1
     with pytest.raises(ValueError, match="row numbers"):
-        wrong = np.arange(12) + 1
         _native.plane_weights(psi, delta, ours, wrong, starts, shares, alpha, at, 1, 0)

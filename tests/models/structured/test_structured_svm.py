@@ -161,7 +161,7 @@ def test_structure_of_your_own():
 
 def test_refusals():
     X, Y = sequences(4, 10)
-    with pytest.raises(DataError, match="sequence 1 has .* labels"):
+    with pytest.raises(DataError, match=r"sequence 1 has .* labels"):
         th.StructuredSVM("chain").fit(X, [Y[0], Y[1][:-1], *Y[2:]])
     with pytest.raises(DataError, match="sequence 2 of X has 1 columns"):
         th.StructuredSVM("chain").fit([X[0], X[1], X[2][:, :1], X[3]], Y)

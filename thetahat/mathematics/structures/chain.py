@@ -26,10 +26,10 @@ from thetahat.mathematics.structures.base import Structure
 class Chain(Structure):
     """A label for every position of a sequence, with scores of neighbouring labels.
 
-    Formula: w·φ(x, y) = a(y₁) + Σ_t b(y_t)·x_t + Σ_{t>1} c(y_{t−1}, y_t), and Δ(y, y′) is the number
-    of positions at which the labels differ. The input x is an array of shape (T, n_features), and
-    the output an array of T codes 0, 1, …, n_states − 1. Cost: O(T·k·(k + d)) for each search with
-    k states and d columns.
+    Formula: w·φ(x, y) = a(y₁) + Σ_t b(y_t)·x_t + Σ_{t>1} c(y_{t−1}, y_t), and Δ(y, y′) is the
+    number of positions at which the labels differ. The input x is an array of shape
+    (T, n_features), and the output an array of T codes 0, 1, …, n_states − 1. Cost: O(T·k·(k + d))
+    for each search with k states and d columns.
 
     Parameters
     ----------

@@ -107,9 +107,10 @@ class PolynomialThreshold(Classifier):
         form = "kernel" if self.lower_degrees else "ordered"
         expansion = MonomialExpansion(degree=self.degree, form=form)
         expansion.fit(np.zeros((1, source.n_features)))
+        count = expansion.n_output_features_
         require_memory(
-            8 * source.n_rows * expansion.n_output_features_,
-            f"PolynomialThreshold: {expansion.n_output_features_} monomials of {source.n_rows} rows",
+            8 * source.n_rows * count,
+            f"PolynomialThreshold: {count} monomials of {source.n_rows} rows",
             "Reduce the degree, or use KernelPerceptron with a polynomial kernel.",
         )
         self._monomials = expansion
