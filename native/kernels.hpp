@@ -25,6 +25,7 @@ void bind_best_subsets(nb::module_ &module);
 void bind_least_angles(nb::module_ &module);
 void bind_dual_coordinates(nb::module_ &module);
 void bind_class_dual(nb::module_ &module);
+void bind_plane_weights(nb::module_ &module);
 void bind_correlate(nb::module_ &module);
 void bind_coarse_columns(nb::module_ &module);
 void bind_combine_rows(nb::module_ &module);

@@ -22,6 +22,7 @@ NB_MODULE(_native, module) {
     thetahat::bind_least_angles(module);
     thetahat::bind_dual_coordinates(module);
     thetahat::bind_class_dual(module);
+    thetahat::bind_plane_weights(module);
     thetahat::bind_correlate(module);
     thetahat::bind_coarse_columns(module);
     thetahat::bind_combine_rows(module);

@@ -38,6 +38,7 @@ from thetahat.mathematics import optimizers as optimizers
 from thetahat.mathematics.optimizers.loop import minimise as minimise
 from thetahat.mathematics import penalties as penalties
 from thetahat.mathematics import smoothing as smoothing
+from thetahat.mathematics import structures as structures
 from thetahat.models.baseline.constant_classifier import ConstantClassifier as ConstantClassifier
 from thetahat.models.baseline.constant_regressor import ConstantRegressor as ConstantRegressor
 from thetahat.models.decomposition.dictionary_learning import DictionaryLearning as DictionaryLearning
@@ -130,6 +131,7 @@ from thetahat.models.nonlinear.regression import NonlinearRegression as Nonlinea
 from thetahat.models.nonlinear.response import TransformedResponseRegressor as TransformedResponseRegressor
 from thetahat.models.nonlinear.response_transform import ResponseTransform as ResponseTransform
 from thetahat.models import online as online
+from thetahat.models.online.polynomial_threshold import PolynomialThreshold as PolynomialThreshold
 from thetahat.models.preprocessing.anscombe import AnscombeTransform as AnscombeTransform
 from thetahat.models.preprocessing.bias_feature import BiasFeature as BiasFeature
 from thetahat.models.preprocessing.boolean_complement import boolean_complement as boolean_complement
@@ -144,6 +146,7 @@ from thetahat.models.rectangle.axis_parallel_rectangle import AxisParallelRectan
 from thetahat.models.semi_supervised.laplacian_svm import LaplacianSVM as LaplacianSVM
 from thetahat.models.semi_supervised.self_training_classifier import SelfTrainingClassifier as SelfTrainingClassifier
 from thetahat.models.semi_supervised.transductive_svm import TransductiveSVM as TransductiveSVM
+from thetahat.models.structured.structured_svm import StructuredSVM as StructuredSVM
 from thetahat.models.tree.classification import DecisionTreeClassifier as DecisionTreeClassifier
 from thetahat.models.tree.description import description_length as description_length
 from thetahat.models.tree.display.plot import plot_tree as plot_tree
@@ -235,6 +238,7 @@ __all__ = [
     "PairwiseMetricLearner",
     "Perceptron",
     "PoissonRegressor",
+    "PolynomialThreshold",
     "PrototypeClassifier",
     "QuantileRegressor",
     "RBFSampler",
@@ -255,6 +259,7 @@ __all__ = [
     "StackingClassifier",
     "StackingRegressor",
     "Standardizer",
+    "StructuredSVM",
     "TableVectorizer",
     "TotalLeastSquares",
     "TransductiveSVM",
@@ -314,6 +319,7 @@ __all__ = [
     "sparse_gram",
     "staged_curve",
     "statistics",
+    "structures",
     "theory",
     "tree_regions",
     "unstandardize",

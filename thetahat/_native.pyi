@@ -225,6 +225,18 @@ def class_dual_epochs(*arguments: Any) -> float:
     """x (or data, indices, indptr, n_columns), y, cost, constant, alpha, weights, seed, epochs,
     tolerance."""
 
+def plane_weights(
+    psi: FloatArray,
+    delta: FloatArray,
+    a: FloatArray,
+    order: NDArray[Any],
+    starts: NDArray[Any],
+    shares: FloatArray,
+    alpha: float,
+    w: FloatArray,
+    passes: int,
+    tolerance: float,
+) -> float: ...
 def correlate(x: FloatArray, r: FloatArray, out: FloatArray, first: int) -> None: ...
 def column_squares(
     x: FloatArray, mean: FloatArray, weight: FloatArray, out: FloatArray, first: int

@@ -21,6 +21,7 @@ NAMESPACES = {
     "results": "thetahat.results",
     "smoothing": "thetahat.mathematics.smoothing",
     "statistics": "thetahat.evaluation.statistics",
+    "structures": "thetahat.mathematics.structures",
     "theory": "thetahat.theory",
 }
 """Modules that are public as a whole: th.losses.Huber, th.penalties.L2, ..."""
@@ -152,6 +153,7 @@ _BY_MODULE = {
     "thetahat.models.nonlinear.regression": ("NonlinearRegression",),
     "thetahat.models.nonlinear.response": ("TransformedResponseRegressor",),
     "thetahat.models.nonlinear.response_transform": ("ResponseTransform",),
+    "thetahat.models.online.polynomial_threshold": ("PolynomialThreshold",),
     "thetahat.models.preprocessing.anscombe": ("AnscombeTransform",),
     "thetahat.models.preprocessing.bias_feature": ("BiasFeature",),
     "thetahat.models.preprocessing.boolean_complement": ("boolean_complement",),
@@ -165,6 +167,7 @@ _BY_MODULE = {
     "thetahat.models.semi_supervised.laplacian_svm": ("LaplacianSVM",),
     "thetahat.models.semi_supervised.self_training_classifier": ("SelfTrainingClassifier",),
     "thetahat.models.semi_supervised.transductive_svm": ("TransductiveSVM",),
+    "thetahat.models.structured.structured_svm": ("StructuredSVM",),
     "thetahat.models.tree.classification": ("DecisionTreeClassifier",),
     "thetahat.models.tree.description": ("description_length",),
     "thetahat.models.tree.display.plot": ("plot_tree",),

@@ -4,7 +4,8 @@ Perceptron in the feature space of a kernel
 
 The kernel perceptron adds the function y·k(x, ·) of each row at which it makes a mistake. Its
 features are never formed. On these rows, whose classes a circle separates, the Gaussian kernel
-finds a boundary from a few mistakes (circles), and the linear kernel never does.
+finds a boundary from a few mistakes (circles), and the linear kernel never does. The polynomial
+kernel has so few features that the perceptron can also use them explicitly, with the same mistakes.
 """
 
 import matplotlib.pyplot as plt
@@ -31,3 +32,10 @@ for ax, (name, kernel) in zip(axes, kernels.items(), strict=True):
     ax.set_title(f"{name}: {model.n_mistakes_} mistakes, {model.n_iter_} passes")
     ax.set_xticks([-1, 0, 1])
 plt.show()
+
+# %%
+# A circle is a polynomial threshold function of degree 2: the sign of a sum of six monomials.
+
+explicit = th.PolynomialThreshold(degree=2, max_iter=1000).fit(X, y)
+implicit = th.KernelPerceptron(th.kernels.Polynomial(degree=2), max_iter=1000).fit(X, y)
+print(f"six monomials: {explicit.n_mistakes_} mistakes, kernel: {implicit.n_mistakes_} mistakes")

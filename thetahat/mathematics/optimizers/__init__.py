@@ -31,6 +31,7 @@ _BY_FILE = {
     "coordinate.working_sets": ("WorkingSets",),
     "dual.augmented_lagrangian": ("AugmentedLagrangian",),
     "dual.class_dual_descent": ("ClassDualDescent",),
+    "dual.cutting_planes": ("CuttingPlanes",),
     "dual.dual_coordinate_descent": ("DualCoordinateDescent",),
     "loop": ("Method", "minimise"),
     "programs.constrained": ("KKT", "kkt_violation"),

@@ -21,6 +21,7 @@ from thetahat.mathematics.optimizers.coordinate.task_descent import TaskDescent 
 from thetahat.mathematics.optimizers.coordinate.working_sets import WorkingSets as WorkingSets
 from thetahat.mathematics.optimizers.dual.augmented_lagrangian import AugmentedLagrangian as AugmentedLagrangian
 from thetahat.mathematics.optimizers.dual.class_dual_descent import ClassDualDescent as ClassDualDescent
+from thetahat.mathematics.optimizers.dual.cutting_planes import CuttingPlanes as CuttingPlanes
 from thetahat.mathematics.optimizers.dual.dual_coordinate_descent import DualCoordinateDescent as DualCoordinateDescent
 from thetahat.mathematics.optimizers.loop import Method as Method
 from thetahat.mathematics.optimizers.loop import minimise as minimise
@@ -66,6 +67,7 @@ __all__ = [
     "Constant",
     "CoordinateDescent",
     "Coordinates",
+    "CuttingPlanes",
     "DirectLeastSquares",
     "DualCoordinateDescent",
     "GaussNewton",

@@ -89,6 +89,7 @@ NEED_IN_WORDS = {
     "dual_form": "a dual with one variable per row",
     "dual_rows": "a dual with one variable per row, and the rows in memory",
     "class_dual_rows": "a dual with one variable per row and class",
+    "structured_terms": "a search for the most violated output of every term",
     "piecewise_linear": "a piecewise linear objective",
     "direct_least_squares": "least squares with a ridge penalty, none, or L0 of few columns",
     "l1_least_squares": "least squares with a penalty of |θ| and θ²",

@@ -1,0 +1,1 @@
+"""Models of outputs with parts: sequences of labels and the like."""
