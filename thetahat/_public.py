@@ -132,7 +132,7 @@ _BY_MODULE = {
     "thetahat.models.neighbors.nearest_neighbors": ("NearestNeighbors",),
     "thetahat.models.neighbors.radius_neighbors_classifier": ("RadiusNeighborsClassifier",),
     "thetahat.models.neighbors.radius_neighbors_regressor": ("RadiusNeighborsRegressor",),
-    "thetahat.models.neighbors.search.kd_tree": ("KDTree",),
+    "thetahat.models.neighbors.search.kd_tree": ("BallTree", "KDTree"),
     "thetahat.models.nonlinear.basis": ("BasisRegression",),
     "thetahat.models.nonlinear.circle": ("CircleFit",),
     "thetahat.models.nonlinear.regression": ("NonlinearRegression",),

@@ -24,7 +24,9 @@ from sklearn.utils import all_estimators
 
 import thetahat as th
 
-PACKAGES = ("decomposition", "ensemble", "linear_model", "semi_supervised", "svm", "tree")
+PACKAGES = (
+    "decomposition", "ensemble", "linear_model", "neighbors", "semi_supervised", "svm", "tree",
+)  # fmt: skip
 
 
 def shared_classes():
