@@ -59,8 +59,7 @@ def require_memory(n_bytes: int, purpose: str, remedy: str) -> None:
     limit = available_memory()
     if n_bytes > limit:
         raise MemoryBudgetError(
-            f"{purpose} needs {readable(n_bytes)}, but only {readable(limit)} may be used. "
-            f"{remedy}"
+            f"{purpose} needs {readable(n_bytes)}, but only {readable(limit)} may be used. {remedy}"
         )
 
 

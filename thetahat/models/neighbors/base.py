@@ -22,6 +22,7 @@ from thetahat.mathematics.distances import Custom, Minkowski, NanEuclidean
 from thetahat.mathematics.distances.base import Distance, Termwise
 from thetahat.models.neighbors.search.found import Within
 from thetahat.models.neighbors.search.index import NeighborIndex, suits_tree
+from thetahat.models.neighbors.search.kd_tree import SearchTree
 from thetahat.models.neighbors.search.metric import GivenMetric, named_distance
 
 DIRECT_SIZE = 8192
@@ -99,6 +100,13 @@ class NeighborModel(Estimator):
         tags.input_tags.sparse = not precomputed
         tags.input_tags.allow_nan = self._accepts_missing()
         return tags
+
+    def _open(self, X: Any, *others: Any, **options: Any) -> Source:
+        """As in `Estimator`; another search or a tree gives the rows that it keeps."""
+        if isinstance(X, NeighborModel | SearchTree):
+            check_is_fitted(X) if isinstance(X, NeighborModel) else None
+            X = X._index.rows
+        return super()._open(X, *others, **options)
 
     def _accepts_missing(self) -> bool:
         """Whether the distance is defined for rows that hold NaN."""

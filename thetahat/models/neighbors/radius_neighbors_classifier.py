@@ -126,8 +126,9 @@ class RadiusNeighborsClassifier(NeighborsClassifier, InRadius):
             alone = total[:, 0] == 0
             if alone.any():
                 known = np.flatnonzero(classes == label)
-                each[alone, known[:1]] = 1.0
-                if not known.size:
+                if known.size:
+                    each[alone, known[0]] = 1.0
+                else:
                     self._warn_of_unknown(label, int(np.count_nonzero(alone)))
                 total[alone] = 1.0
             found.append((each / total).astype(dtype, copy=False))

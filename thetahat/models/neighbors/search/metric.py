@@ -30,7 +30,7 @@ def named_distance(metric: Any, parameters: dict[str, Any] | None, p: float, who
         distance = named(metric)
     else:
         if metric in ("minkowski", "p"):
-            if "p" in given and p != 2:
+            if "p" in given:
                 warn(
                     f"{who}: Parameter p is found in metric_params. The corresponding parameter "
                     "from __init__ is ignored.",
