@@ -46,4 +46,6 @@ NB_MODULE(_native, module) {
     thetahat::bind_statistic_tree(module);
     thetahat::bind_nearest_rows(module);
     thetahat::bind_near_products(module);
+    thetahat::bind_near_sparse(module);
+    thetahat::bind_pair_distances(module);
 }

@@ -643,7 +643,45 @@ class NearestRows:
         self, queries: FloatArray, distance: FloatArray, row: FloatArray, threads: int
     ) -> None: ...
     def within(
-        self, queries: FloatArray, radius: float, by_distance: bool, threads: int
+        self, queries: FloatArray, radius: FloatArray, by_distance: bool, most: int, threads: int
+    ) -> tuple[FloatArray, FloatArray, FloatArray]: ...
+    def count(
+        self, queries: FloatArray, radius: FloatArray, counts: FloatArray, threads: int
+    ) -> None: ...
+
+class SparseRows64:
+    def __init__(
+        self,
+        data: FloatArray,
+        columns: FloatArray,
+        start: FloatArray,
+        transposed_data: FloatArray,
+        transposed_rows: FloatArray,
+        transposed_start: FloatArray,
+        low: FloatArray,
+        slack: float,
+        absolute: bool,
+    ) -> None: ...
+    def nearest(
+        self,
+        data: FloatArray,
+        columns: FloatArray,
+        start: FloatArray,
+        query_low: FloatArray,
+        distance: FloatArray,
+        row: FloatArray,
+        threads: int,
+    ) -> None: ...
+    def within(
+        self,
+        data: FloatArray,
+        columns: FloatArray,
+        start: FloatArray,
+        query_low: FloatArray,
+        radius: FloatArray,
+        by_distance: bool,
+        most: int,
+        threads: int,
     ) -> tuple[FloatArray, FloatArray, FloatArray]: ...
     def moments(
         self,
@@ -665,30 +703,32 @@ class NearestRows:
         threads: int,
     ) -> None: ...
 
+class SparseRows32(SparseRows64): ...
+
+def pair_distances(
+    kind: str, X: FloatArray, Y_transposed: FloatArray, out: FloatArray, threads: int
+) -> None: ...
 def near_products(
     products: FloatArray,
     low: FloatArray,
     query_low: FloatArray,
+    slack: float,
     first: int,
     queries: FloatArray,
     rows: FloatArray,
     distance: FloatArray,
     row: FloatArray,
 ) -> None: ...
-def near_sparse_products(
+def within_products(
     products: FloatArray,
     low: FloatArray,
     query_low: FloatArray,
-    first: int,
-    q_data: FloatArray,
-    q_columns: FloatArray,
-    q_start: FloatArray,
-    x_data: FloatArray,
-    x_columns: FloatArray,
-    x_start: FloatArray,
-    distance: FloatArray,
-    row: FloatArray,
-) -> None: ...
+    queries: FloatArray,
+    rows: FloatArray,
+    radius: FloatArray,
+    by_distance: bool,
+    most: int,
+) -> tuple[FloatArray, FloatArray, FloatArray]: ...
 def finish_lists(distance: FloatArray, row: FloatArray) -> None: ...
 def smallest_per_row(
     given: FloatArray, distance: FloatArray, row: FloatArray, threads: int

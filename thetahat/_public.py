@@ -147,7 +147,7 @@ _BY_MODULE = {
     ),
     "thetahat.models.neighbors.reduction.prototype_classifier": ("PrototypeClassifier",),
     "thetahat.models.neighbors.reduction.voronoi_editing": ("VoronoiEditing",),
-    "thetahat.models.neighbors.search.kd_tree": ("KDTree",),
+    "thetahat.models.neighbors.search.kd_tree": ("BallTree", "KDTree"),
     "thetahat.models.nonlinear.basis": ("BasisRegression",),
     "thetahat.models.nonlinear.circle": ("CircleFit",),
     "thetahat.models.nonlinear.regression": ("NonlinearRegression",),

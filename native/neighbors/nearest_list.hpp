@@ -96,4 +96,15 @@ struct WithinList {
     void insert(double distance, std::int64_t row) { found.emplace_back(distance, row); }
 };
 
+// The number of rows within a distance.
+struct CountList {
+    double radius;
+    std::int64_t count = 0;
+
+    double worst() const { return radius; }
+    std::int64_t worst_row() const { return no_row; }
+    bool admits(double distance, std::int64_t) const { return distance <= radius; }
+    void insert(double, std::int64_t) { ++count; }
+};
+
 } // namespace thetahat::neighbors

@@ -1,7 +1,7 @@
 // The nearest rows of every query, and all rows within a radius, by a kd-tree or a scan.
 //
 //     NearestRows(rows, ...).nearest(queries, distance, row, threads)
-//     NearestRows(rows, ...).within(queries, radius, by_distance, threads) → counts, row, distance
+//     NearestRows(rows, ...).within(queries, radius, by_distance, ...) → counts, row, distance
 //     NearestRows(rows, ...).moments(queries, ...)  sums of the rows around each query
 //
 // Distances are reduced ones (see metrics.hpp). Queries are visited leaf by leaf, so that those in
@@ -18,7 +18,7 @@
 #include "neighbors/local_moments.hpp"
 #include "neighbors/nearest_list.hpp"
 #include "neighbors/tree_search.hpp"
-#include "trees/arrays.hpp"
+#include "neighbors/within_result.hpp"
 
 namespace thetahat {
 
@@ -39,7 +39,7 @@ class NearestRows {
         require(n > 0 && d > 0, "there must be at least one row and one column");
         require(n < (std::size_t{1} << 30), "there must be less than 2^30 rows");
         require(leaf_size > 0, "leaf_size must be positive");
-        require(p >= 1.0, "p must be at least 1");
+        require(p > 0.0, "p must be positive");
         const double *from = rows.data();
         const Construction plan{counts_differences ? n : leaf_size,
                                 alternating ? Axis::alternating : Axis::widest,
@@ -87,45 +87,36 @@ class NearestRows {
             [](std::size_t, NearestList &found) { found.finish(); });
     }
 
-    nb::tuple within(Matrix<const double> queries, double radius, bool by_distance,
-                     int threads) const {
+    nb::tuple within(Matrix<const double> queries, Vector<const double> radius, bool by_distance,
+                     std::size_t most, int threads) const {
+        check_radii(queries, radius);
         const std::size_t m = queries.shape(0);
-        require(queries.shape(1) == tree_->d, "queries must have the columns of the rows");
-        const double *from = queries.data();
-        std::vector<std::int64_t> counts(m), rows;
-        std::vector<double> distances;
+        const double *from = queries.data(), *radii = radius.data();
+        WithinResult result(m, most);
         {
             nb::gil_scoped_release unlocked;
-            std::vector<std::vector<std::pair<double, std::int64_t>>> found(m);
             visit(
                 from, m, threads,
-                [&](auto go) { go([&](std::size_t) { return WithinList{radius}; }); },
-                [&](std::size_t i, WithinList &list) {
-                    if (by_distance)
-                        std::sort(list.found.begin(), list.found.end());
-                    else
-                        std::sort(list.found.begin(), list.found.end(),
-                                  [](const auto &a, const auto &b) { return a.second < b.second; });
-                    counts[i] = static_cast<std::int64_t>(list.found.size());
-                    found[i] = std::move(list.found);
-                });
-            std::size_t total = 0;
-            for (const auto &some : found)
-                total += some.size();
-            rows.reserve(total);
-            distances.reserve(total);
-            for (auto &some : found) {
-                for (const auto &[distance, row] : some) {
-                    distances.push_back(distance);
-                    rows.push_back(row);
-                }
-                some = {};
-            }
+                [&](auto go) { go([&](std::size_t i) { return WithinList{radii[i]}; }); },
+                [&](std::size_t i, WithinList &list) { result.take(i, list, by_distance); });
+            result.join();
         }
-        const std::size_t total = rows.size();
-        return nb::make_tuple(trees::owned(std::move(counts), {m}),
-                              trees::owned(std::move(rows), {total}),
-                              trees::owned(std::move(distances), {total}));
+        return result.arrays();
+    }
+
+    // The number of rows within the radius of every query.
+    void count(Matrix<const double> queries, Vector<const double> radius,
+               Vector<std::int64_t> counts, int threads) const {
+        check_radii(queries, radius);
+        const std::size_t m = queries.shape(0);
+        require(counts.shape(0) == m, "there must be one count per query");
+        const double *from = queries.data(), *radii = radius.data();
+        std::int64_t *numbers = counts.data();
+        nb::gil_scoped_release unlocked;
+        visit(
+            from, m, threads,
+            [&](auto go) { go([&](std::size_t i) { return CountList{radii[i]}; }); },
+            [&](std::size_t i, CountList &list) { numbers[i] = list.count; });
     }
 
     // A and B of every query, added to what the arrays hold; see local_moments.hpp. Of A only the
@@ -171,6 +162,12 @@ class NearestRows {
     }
 
   private:
+    void check_radii(const Matrix<const double> &queries,
+                     const Vector<const double> &radius) const {
+        require(queries.shape(1) == tree_->d, "queries must have the columns of the rows");
+        require(radius.shape(0) == queries.shape(0), "there must be one radius per query");
+    }
+
     // Search for every query with a list of its own, then finish(query, list).
     template <typename Start, typename Finish>
     void visit(const double *queries, std::size_t m, int threads, const Start &start,
@@ -277,8 +274,11 @@ void bind_nearest_rows(nb::module_ &module) {
         .def_prop_ro("depth", &NearestRows::depth)
         .def("nearest", &NearestRows::nearest, nb::arg("queries").noconvert(),
              nb::arg("distance").noconvert(), nb::arg("row").noconvert(), nb::arg("threads"))
-        .def("within", &NearestRows::within, nb::arg("queries").noconvert(), nb::arg("radius"),
-             nb::arg("by_distance"), nb::arg("threads"))
+        .def("within", &NearestRows::within, nb::arg("queries").noconvert(),
+             nb::arg("radius").noconvert(), nb::arg("by_distance"), nb::arg("most"),
+             nb::arg("threads"))
+        .def("count", &NearestRows::count, nb::arg("queries").noconvert(),
+             nb::arg("radius").noconvert(), nb::arg("counts").noconvert(), nb::arg("threads"))
         .def("moments", &NearestRows::moments, nb::arg("queries").noconvert(),
              nb::arg("limits").noconvert(), nb::arg("widths").noconvert(),
              nb::arg("centres").noconvert(), nb::arg("features").noconvert(),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.decomposition import PCA
+from sklearn.exceptions import FitFailedWarning
 from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.neighbors import KernelDensity
@@ -216,3 +217,32 @@ def test_refusals(arguments, message):
 def test_an_unknown_parameter_is_refused():
     with pytest.raises(ValueError, match="alhpa"):
         th.search(th.Ridge(), {"alhpa": [1.0]}, X, Y)
+
+
+class FailsAbove(th.Ridge):
+    """Cannot be fitted with a large alpha."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        if self.alpha > 1:
+            raise th.errors.DataError(f"alpha {self.alpha} is too large for this model.")
+        return super().fit(X, y, sample_weight)
+
+
+def test_a_setting_that_fails_is_left_out_with_a_warning():
+    data = th.datasets.make_linear(60, 3, noise=1.0, random_state=0)
+    with pytest.warns(FitFailedWarning, match=r"1 of 3 settings .* alpha=5.0: DataError"):
+        found = th.search(FailsAbove(), {"alpha": [5.0, 1.0, 0.1]}, data.X, data.y)
+    assert [each["alpha"] for each in found.settings] == [1.0, 0.1]
+    assert found.failures[0][0] == {"alpha": 5.0}
+    assert "too large" in str(found.failures[0][1])
+    assert "alpha=5.0  failed: DataError" in str(found)
+    alone = th.search(FailsAbove(), {"alpha": [1.0, 0.1]}, data.X, data.y)
+    assert found.best == alone.best
+    for a, b in zip(found.evaluations, alone.evaluations, strict=True):
+        np.testing.assert_array_equal(a.scores["r2"], b.scores["r2"])
+
+
+def test_if_all_settings_fail_the_first_error_is_raised():
+    data = th.datasets.make_linear(60, 3, noise=1.0, random_state=0)
+    with pytest.raises(th.errors.DataError, match=r"alpha 7\.0 is too large"):
+        th.search(FailsAbove(), {"alpha": [7.0, 5.0]}, data.X, data.y)

@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+import thetahat as th
 from thetahat.foundation.atomic_file import atomic_file
 from thetahat.foundation.errors import DataError
 
@@ -16,3 +17,14 @@ def test_what_is_not_a_regular_file_is_not_replaced(tmp_path):
     with pytest.raises(DataError, match="not a regular file"), atomic_file(pipe) as file:
         file.write(b"data")
     assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize(
+    "use", [th.load, th.scan, th.describe_file, lambda path: th.save(th.Ridge(), path)]
+)
+@pytest.mark.parametrize(
+    ("name", "message"), [("a\0b.csv", "zero character"), ("x" * 5000 + ".csv", "too long")]
+)
+def test_paths_that_no_file_can_have_are_refused(use, name, message, tmp_path):
+    with pytest.raises(th.errors.DataError, match=message):
+        use(str(tmp_path / name))

@@ -167,3 +167,11 @@ def test_a_refused_table_leaves_no_thread_behind(tmp_path, encoding):
     for _ in range(5):
         run = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=60)
         assert run.returncode == 3, run.stderr.decode()
+
+
+def test_lines_may_end_in_a_carriage_return_alone(tmp_path):
+    path = tmp_path / "old.csv"
+    path.write_bytes(b"a,b,y\r1,2,3\r4,5,6\r")
+    table = read_table(str(path))
+    assert column_names(str(path)) == ["a", "b", "y"]
+    assert len(table) == 2

@@ -57,16 +57,28 @@ def cross_fit(
     sample_weight: Array | None = None,
     keep: bool = False,
     progress: Progress | None = None,
+    failed: dict[str, Exception] | None = None,
 ) -> list[FoldFit]:
-    """Fit every model on every fold; results in the order of the models and the folds."""
+    """Fit every model on every fold; results in the order of the models and the folds.
+
+    An error ends all fits. If `failed` is given, it receives the error of the first fold of each
+    model that fails; the other models go on, and the results lack the models that failed.
+    """
     work = _FoldWork(models, X, y, folds, scorers, sample_weight, keep)
     seconds: dict[str, float] = {}
     fits: dict[tuple[str, int], FoldFit] = {}
     failures: dict[int, Exception] = {}
+    broken: dict[str, tuple[int, Exception]] = {}
     tasks = _longest_first(list(models), len(folds), seconds)
-    for (name, number), fit in map_as_available(work, takewhile(lambda _: not failures, tasks)):
+    worth_doing = (task for task in tasks if task[0] not in broken)
+    for (name, number), fit in map_as_available(
+        work, takewhile(lambda _: not failures, worth_doing)
+    ):
         if isinstance(fit, Failure):
-            failures[number] = fit.error
+            if failed is None:
+                failures[number] = fit.error
+            elif name not in broken or number < broken[name][0]:
+                broken[name] = number, fit.error
             continue
         fits[name, number] = fit
         seconds[name] = fit.fit_seconds + fit.predict_seconds
@@ -74,7 +86,10 @@ def cross_fit(
             progress(len(fits), len(models) * len(folds), name)
     if failures:
         raise failures[min(failures)]  # the first fold, so that the error is always the same
-    return [fits[name, number] for name in models for number in range(len(folds))]
+    if failed is not None:
+        failed.update((name, broken[name][1]) for name in models if name in broken)
+    whole = [name for name in models if name not in broken]
+    return [fits[name, number] for name in whole for number in range(len(folds))]
 
 
 def _longest_first(

@@ -227,8 +227,9 @@ def evaluate_all(
     random_state: Any,
     keep_models: bool,
     progress: bool | Progress,
+    failed: dict[str, Exception] | None = None,
 ) -> dict[str, Evaluation]:
-    """Evaluate every model on the same folds."""
+    """Evaluate every model on the same folds; `failed` as in `cross_fit`."""
     require_level(level)
     y, targets = targets_of(X, y, "evaluate", models=models.values())
     classify = [is_classifier(model) for model in models.values()]
@@ -257,7 +258,9 @@ def evaluate_all(
         sample_weight=weight,
         keep=keep_models,
         progress=_progress_callback(progress),
+        failed=failed,
     )
+    models = {name: model for name, model in models.items() if name not in (failed or {})}
     by_model = {name: [fit for fit in fits if fit.model == name] for name in models}
     known = {
         name: _known_metrics(model, scorers[name], scoring, by_model[name], targets)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import ParameterGrid
 
 from thetahat.data.column_targets import one_column
@@ -17,6 +18,7 @@ from thetahat.evaluation.cross_fitting import Progress
 from thetahat.evaluation.evaluate import Evaluation, evaluate, evaluate_all
 from thetahat.evaluation.folds import targets_of
 from thetahat.evaluation.pairs import Pair, judged_pairs
+from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import ParameterError
@@ -37,7 +39,7 @@ class Search:
     metric : str
         The name of the metric that is maximised.
     settings : tuple of dict
-        The settings, in the order of the grid.
+        The settings that could be fitted, in the order of the grid.
     evaluations : tuple of Evaluation
         The evaluation of each setting, in the order of `settings`.
     pairs : tuple of Pair
@@ -46,6 +48,9 @@ class Search:
         The chosen setting, according to the parameter `choose`.
     model : estimator or None
         The model fitted with the chosen setting on all rows. None with ``refit=False``.
+    failures : tuple of (dict, Exception)
+        The settings that could not be fitted, with the error of the first fold on which they
+        failed.
     best, first_within_error : dict
         The setting with the highest mean score, and the first setting of the grid whose mean score
         is within one standard error of it.
@@ -69,6 +74,7 @@ class Search:
     pairs: tuple[Pair, ...]
     chosen: Setting
     model: Any
+    failures: tuple[tuple[Setting, Exception], ...] = ()
 
     @property
     def best(self) -> Setting:
@@ -107,6 +113,7 @@ class Search:
             f"{each.intervals[self.metric]}"
             for setting, each in zip(self.settings, self.evaluations, strict=True)
         ]
+        lines += [f"  {_name(each)}  failed: {_reason(error)}" for each, error in self.failures]
         return "\n".join([*lines, self.sentence])
 
     __repr__ = __str__
@@ -149,8 +156,9 @@ def search(
 
     Formula: argmax over settings of the mean over folds of score(model fitted without the fold,
     fold). The best of many scores is too optimistic: to estimate the score of the chosen model,
-    evaluate it on rows that were not used in the search. Cost: settings × folds fits, run in
-    parallel with the slowest first, and one more fit.
+    evaluate it on rows that were not used in the search. A setting that cannot be fitted is left
+    out with a warning; if all settings fail, the error of the first one is raised. Cost: settings ×
+    folds fits, run in parallel with the slowest first, and one more fit.
 
     Parameters
     ----------
@@ -185,6 +193,7 @@ def search(
     check_value(choose, one_of("best", "one_standard_error"), "choose", "search")
     settings = tuple(_settings(grid))
     names = _distinct([_name(setting) for setting in settings])
+    failed: dict[str, Exception] = {}
     found = evaluate_all(
         {
             name: clone(model).set_params(**setting)
@@ -201,7 +210,15 @@ def search(
         random_state=random_state,
         keep_models=False,
         progress=progress,
+        failed=failed,
     )
+    failures = tuple((settings[names.index(name)], error) for name, error in failed.items())
+    if failures:
+        _report(failures, len(settings))
+        settings = tuple(
+            each for name, each in zip(names, settings, strict=True) if name not in failed
+        )
+        names = [name for name in names if name not in failed]
     evaluations = tuple(found[name] for name in names)
     if len(evaluations[0].scores) != 1:
         raise ParameterError(
@@ -220,7 +237,23 @@ def search(
         weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
         targets = () if y is None else (one_column(y),)
         fitted = clone(model).set_params(**settings[at]).fit(X, *targets, **weights)
-    return Search(metric, settings, evaluations, pairs, settings[at], fitted)
+    return Search(metric, settings, evaluations, pairs, settings[at], fitted, failures)
+
+
+def _report(failures: Sequence[tuple[Setting, Exception]], n_settings: int) -> None:
+    """Warn of settings that could not be fitted; if there are no others, raise the first error."""
+    setting, error = failures[0]
+    if len(failures) == n_settings:
+        raise error
+    warn(
+        f"search: {len(failures)} of {n_settings} settings could not be fitted and are left out. "
+        f"The first is {_name(setting)}: {_reason(error)}",
+        FitFailedWarning,
+    )
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def _settings(grid: Any) -> list[Setting]:

@@ -7,6 +7,7 @@ file of a killed process is removed when the same file is written again.
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import tempfile
@@ -58,7 +59,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 def require_place(path: str | os.PathLike[str]) -> Path:
     """Raise an error if no file can be written to this path, before work that would be lost."""
-    target = Path(path)
+    target = usable_path(path)
     if target.is_dir():
         raise DataError(f"{target} is a directory. Name a file in it, such as {target / 'name'}.")
     if not target.parent.is_dir():
@@ -67,6 +68,24 @@ def require_place(path: str | os.PathLike[str]) -> Path:
             "the directory first."
         )
     return target
+
+
+def usable_path(path: str | os.PathLike[str]) -> Path:
+    """The path, unless no file can have it: a zero character, or too many characters."""
+    place = Path(path)
+    if "\0" in str(place):
+        raise DataError(f"The path {str(place)[:80]!r} holds a zero character. Remove it.")
+    try:
+        os.stat(place.expanduser())
+    except OSError as failure:
+        if failure.errno == errno.ENAMETOOLONG:
+            raise DataError(
+                f"The path {str(place)[:40]!r}... has {len(str(place))} characters, or a name of "
+                "more than 255, which is too long for a file. Use a shorter one."
+            ) from failure
+    except (ValueError, RuntimeError):  # for example, no home directory
+        pass
+    return place
 
 
 def _lock(handle: int) -> bool:

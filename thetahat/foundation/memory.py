@@ -59,9 +59,15 @@ def require_memory(n_bytes: int, purpose: str, remedy: str) -> None:
     limit = available_memory()
     if n_bytes > limit:
         raise MemoryBudgetError(
-            f"{purpose} needs {_readable(n_bytes)}, but only {_readable(limit)} may be used. "
-            f"{remedy}"
+            f"{purpose} needs {readable(n_bytes)}, but only {readable(limit)} may be used. {remedy}"
         )
+
+
+def memory_for(n_bytes: int) -> int:
+    """Bytes that a result of at most `n_bytes` may take, where its size is not known before."""
+    if settings().memory is None and n_bytes < ALWAYS_ALLOWED:
+        return ALWAYS_ALLOWED
+    return available_memory()
 
 
 @contextmanager
@@ -73,11 +79,11 @@ def shortage_explained(n_bytes: int, purpose: str, remedy: str) -> Iterator[None
         raise
     except MemoryError as failure:
         raise MemoryBudgetError(
-            f"{purpose} needs about {_readable(n_bytes)}, but the memory ran out. {remedy}"
+            f"{purpose} needs about {readable(n_bytes)}, but the memory ran out. {remedy}"
         ) from failure
 
 
-def _readable(n_bytes: float) -> str:
+def readable(n_bytes: float) -> str:
     for unit in ("B", "KiB", "MiB", "GiB"):
         if n_bytes < 1024:
             return f"{n_bytes:.3g} {unit}"

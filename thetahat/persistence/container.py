@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.foundation.atomic_file import atomic_file
+from thetahat.foundation.atomic_file import atomic_file, usable_path
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.persistence.memory import Budget, header_cost
@@ -119,7 +119,7 @@ def read(path: str | os.PathLike[str], max_memory: int | None = None) -> Reader:
     """Open a model file and check its header and manifest; arrays are read on demand."""
     from safetensors import SafetensorError, safe_open
 
-    place = Path(path)
+    place = usable_path(path)
     if not place.is_file():
         raise DataError(f"There is no file {place}. Write one with th.save(model, path).")
     budget = Budget(place.stat().st_size, max_memory)

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
+from sklearn.exceptions import DataConversionWarning
+from sklearn.metrics.pairwise import haversine_distances, nan_euclidean_distances
 
 import thetahat as th
 from thetahat.mathematics.distances.base import Termwise
@@ -21,6 +23,19 @@ PEERS = {
     th.distances.Cosine(): ("cosine", {}),
     th.distances.StandardizedEuclidean([1.0, 4.0, 9.0]): ("seuclidean", {"V": [1.0, 4.0, 9.0]}),
     th.distances.Mahalanobis(COVARIANCE): ("mahalanobis", {"VI": np.linalg.inv(COVARIANCE)}),
+    th.distances.Minkowski(3, [1.0, 4.0, 0.0]): ("minkowski", {"p": 3, "w": [1.0, 4.0, 0.0]}),
+    th.distances.Minkowski(2, [1.0, 4.0, 2.0]): ("minkowski", {"p": 2, "w": [1.0, 4.0, 2.0]}),
+    th.distances.Minkowski(0.5): ("minkowski", {"p": 0.5}),
+    th.distances.Canberra(): ("canberra", {}),
+    th.distances.BrayCurtis(): ("braycurtis", {}),
+}
+YES_AND_NO = {
+    th.distances.Jaccard(): "jaccard",
+    th.distances.Dice(): "dice",
+    th.distances.RogersTanimoto(): "rogerstanimoto",
+    th.distances.RussellRao(): "russellrao",
+    th.distances.SokalSneath(): "sokalsneath",
+    th.distances.Yule(): "yule",
 }
 
 
@@ -35,6 +50,46 @@ def test_agrees_with_scipy(distance):
     expected = cdist(rows(20, 0), rows(7, 1), name, **parameters)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(found, distance.pairwise(sp.csr_array(rows(20, 0)), rows(7, 1)))
+
+
+@pytest.mark.parametrize("distance", YES_AND_NO, ids=repr)
+def test_yes_and_no_agrees_with_scipy(distance):
+    random = np.random.default_rng(0)
+    X, Y = (random.random((n, 9)) < 0.5 for n in (30, 20))
+    X[0] = Y[0] = [True] * 8 + [False]
+    expected = cdist(X, Y, YES_AND_NO[distance])
+    np.testing.assert_allclose(distance.pairwise(X, Y), expected, rtol=1e-14, atol=1e-15)
+
+
+def test_correlation_agrees_with_scipy_but_for_constant_rows():
+    X, Y = (np.random.default_rng(n).normal(size=(n, 5)) for n in (12, 7))
+    found = th.distances.Correlation().pairwise(X, Y)
+    np.testing.assert_allclose(found, cdist(X, Y, "correlation"), rtol=1e-12)
+    found = th.distances.Correlation().pairwise([[0.1, 0.1, 0.1]], [[0.7, 0.7, 0.7], [1, 2, 3]])
+    np.testing.assert_allclose(found, [[0.0, 1.0]], atol=1e-15)
+
+
+def test_rows_without_any_yes_are_equal():
+    for distance in (th.distances.Jaccard(), th.distances.Dice(), th.distances.SokalSneath()):
+        assert distance.pairwise([[0, 0]], [[0, 0]]) == 0
+
+
+def test_other_numbers_count_as_yes_with_a_warning():
+    with pytest.warns(DataConversionWarning, match="converted to boolean for metric jaccard"):
+        found = th.distances.Jaccard().pairwise([[2.0, 0.0]], [[2.0, 1.0]])
+    assert found == 0.5
+
+
+def test_haversine_and_missing_values_agree_with_scikit_learn():
+    places = np.random.default_rng(0).uniform(-1.5, 1.5, (30, 2))
+    places[1] = places[0] + 1e-5
+    found = th.distances.Haversine().pairwise(places)
+    np.testing.assert_allclose(found, haversine_distances(places), rtol=1e-9, atol=1e-15)
+    X = np.random.default_rng(1).normal(size=(20, 4))
+    X[::3, 1] = X[::4, 2] = np.nan
+    found = th.distances.NanEuclidean().pairwise(X)
+    np.testing.assert_allclose(found, nan_euclidean_distances(X), rtol=1e-12, atol=1e-7)
+    assert th.distances.NanEuclidean().pairwise([[np.nan, 1.0]], [[1.0, np.nan]]) == np.inf
 
 
 @pytest.mark.parametrize("distance", PEERS, ids=repr)
@@ -106,7 +161,9 @@ def test_what_is_estimated_from_the_rows():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: th.distances.Minkowski(p=0.5), "p must be a finite number ≥ 1"),
+        (lambda: th.distances.Minkowski(p=0), "p must be a finite number > 0"),
+        (lambda: th.distances.Minkowski(w=[0.0, 0.0]), "one of them at least must be positive"),
+        (lambda: th.distances.Haversine().pairwise([[1.0]]), "needs 2: latitude and longitude"),
         (lambda: th.distances.StandardizedEuclidean([1.0, 0.0]), "must be positive"),
         (lambda: th.distances.Mahalanobis([1.0, 2.0]), "square matrix"),
         (lambda: th.distances.Mahalanobis([[1.0, 1.0], [1.0, 1.0]]), "positive definite"),

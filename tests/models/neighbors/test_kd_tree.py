@@ -1,9 +1,10 @@
-"""The public kd-tree: brute force as the oracle, its constructions, and refusals."""
+"""The public trees: brute force as the oracle, scikit-learn as the peer, and refusals."""
 
 import pickle
 
 import numpy as np
 import pytest
+import sklearn.neighbors as peer
 
 import thetahat as th
 
@@ -60,3 +61,72 @@ def test_pickled_is_the_same():
 def test_refusals(act, message):
     with pytest.raises(ValueError, match=message):
         act()
+
+
+METRICS = ["euclidean", "manhattan", "canberra", "braycurtis", "hamming", "jaccard", "dice"]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.filterwarnings("ignore:.*boolean")
+def test_a_ball_tree_finds_the_rows_of_scikit_learn(metric):
+    data, new = ((rows(n, 4, seed) > 0).astype(float) * 2 for n, seed in ((60, 0), (9, 1)))
+    data[:, 0] = new[:, 0] = 1.0  # theirs is NaN for two rows without any yes
+    if metric not in ("jaccard", "dice", "hamming"):
+        data, new = np.abs(rows(60, 4)), np.abs(rows(9, 4, 1))
+    ours = th.BallTree(data, metric=metric).query(new, 5)[0]
+    theirs = peer.BallTree(data, metric=metric).query(new, 5)[0]
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("kind", ["KDTree", "BallTree"])
+def test_queries_have_the_arguments_of_scikit_learn(kind):
+    ours, theirs = (getattr(each, kind)(rows(200), metric="minkowski", p=3) for each in (th, peer))
+    new, radii = rows(30, seed=1), np.linspace(0.0, 1.0, 30)
+    options = {"dualtree": True, "breadth_first": True, "sort_results": False}
+    found = ours.query(new, 3, return_distance=False, **options)
+    np.testing.assert_array_equal(found, theirs.query(new, 3, return_distance=False))
+    row, distance = ours.query_radius(new, radii, return_distance=True, sort_results=True)
+    expected = theirs.query_radius(new, radii, return_distance=True, sort_results=True)
+    for a, b, c, d in zip(row, distance, *expected, strict=True):
+        np.testing.assert_array_equal(a, c)
+        np.testing.assert_allclose(b, d, rtol=1e-12)
+    counts = ours.query_radius(new, radii, count_only=True)
+    assert counts.tolist() == [len(each) for each in row]
+    np.testing.assert_array_equal(
+        ours.two_point_correlation(new, radii), theirs.two_point_correlation(new, radii)
+    )
+    again = pickle.loads(pickle.dumps(ours))
+    np.testing.assert_array_equal(again.query(new)[0], ours.query(new)[0])
+
+
+def test_a_ball_tree_takes_functions_and_their_parameters():
+    def gap(a, b, power):
+        return float(np.abs(a - b).sum() ** power)
+
+    tree = th.BallTree(rows(50), metric=gap, metric_params={"power": 1})
+    expected = th.KDTree(rows(50), metric="manhattan").query(rows(5, seed=1), 3)
+    found = tree.query(rows(5, seed=1), 3)
+    np.testing.assert_array_equal(found[1], expected[1])
+    assert (tree.query_radius(rows(5, seed=1), 1.0, count_only=True)
+            == [len(each) for each in tree.query_radius(rows(5, seed=1), 1.0)]).all()  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (lambda tree: tree.query([[1e200, 0.0, 0.0]]), "overflow"),
+        (lambda tree: tree.query_radius([[1e200, 0.0, 0.0]], 1e300), "overflow"),
+        (lambda tree: tree.query_radius([[0.0] * 3], [0.1, 0.2]), "each of the 1 queries"),
+        (lambda tree: tree.query_radius([[0.0] * 3], "far"), "must be a number ≥ 0"),
+        (
+            lambda tree: tree.query_radius([[0.0] * 3], 1.0, count_only=True, return_distance=True),
+            "cannot both be true",
+        ),
+        (lambda tree: tree.query_radius([[0.0] * 3], 1.0, sort_results=True), "must be True"),
+        (lambda tree: th.BallTree(tree.data, metric_params=3), "must be a dict"),
+        (lambda tree: th.BallTree(tree.data, leaf_size=0), "whole number ≥ 1"),
+    ],
+)
+def test_further_refusals(act, message):
+    with pytest.raises(th.errors.ThetahatError, match=message):
+        act(th.KDTree(rows()))

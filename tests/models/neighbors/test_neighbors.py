@@ -238,10 +238,12 @@ def test_no_neighbour_within_the_radius():
     ("parameters", "message"),
     [
         ({"n_neighbors": 0}, "n_neighbors=0 must be a whole number ≥ 1"),
-        ({"p": 0.5}, "p=0.5 must be"),
+        ({"p": 0}, "p=0 must be"),
         ({"algorithm": "kd"}, "algorithm='kd' must be one of"),
         ({"metric": "euclidian"}, "Did you mean 'euclidean'"),
-        ({"metric_params": {"w": 1}}, "takes no such parameter"),
+        ({"metric_params": {"weight": 1}}, "takes no such parameter"),
+        ({"metric_params": {"w": [1.0, -1.0]}}, "w must hold one finite number ≥ 0 per column"),
+        ({"metric_params": {"w": [1.0, 1.0]}}, "w holds 2 weights, but X has 4 columns"),
         ({"leaf_size": 0}, "leaf_size=0"),
     ],
 )

@@ -74,12 +74,12 @@ def test_within(order, leaf_size):
     search = built(rows, leaf_size, order)
     for radius in (0.0, 1.0, 2.0, 100.0):
         for found, expected in zip(
-            search.within(queries, radius, False, 2),
+            search.within(queries, np.full(30, radius), False, 2**40, 2),
             twin.within(queries, rows, radius, order),
             strict=True,
         ):
             np.testing.assert_array_equal(found, expected)
-        counts, row, distance = search.within(queries, radius, True, 2)
+        counts, row, distance = search.within(queries, np.full(30, radius), True, 2**40, 2)
         starts = np.repeat(np.cumsum(counts) - counts, counts)
         np.testing.assert_array_equal(np.lexsort((row, distance, starts)), np.arange(len(row)))
 
@@ -111,8 +111,8 @@ def products(queries, rows, k, block=50, slack=1e-3):
     for first in range(0, len(rows), block):
         some = slice(first, first + block)
         _native.near_products(
-            np.ascontiguousarray(queries @ rows[some].T), low[some], query_low, first, queries,
-            rows, distance, row,
+            np.ascontiguousarray(queries @ rows[some].T), low[some], query_low, slack, first,
+            queries, rows, distance, row,
         )  # fmt: skip
     _native.finish_lists(distance, row)
     return distance, row
@@ -128,23 +128,92 @@ def test_products_filter_and_measure_anew(dtype, kind, k):
     np.testing.assert_array_equal(found[1], expected[1])
 
 
+def csr(rows):
+    return rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+
+
+def sparse_search(rows, absolute, slack=1e-3):
+    kind = _native.SparseRows32 if rows.dtype == np.float32 else _native.SparseRows64
+    low = ((1 - slack) * lengths(rows, absolute)).astype(rows.dtype)
+    return kind(*csr(rows), *csr(rows.T.tocsr()), low, slack, absolute)
+
+
+def lengths(rows, absolute):
+    powers = abs(rows) if absolute else rows.power(2)
+    return np.asarray(powers.sum(axis=1)).ravel().astype(float)
+
+
+@pytest.mark.parametrize("absolute", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_sparse_rows_have_the_bits_of_dense_ones(dtype):
+@pytest.mark.parametrize("k", [1, 6, 100])
+def test_sparse_rows_have_the_bits_of_dense_ones(dtype, absolute, k):
     random = np.random.default_rng(3)
-    rows = sp.random_array((150, 30), density=0.2, format="csr", rng=random).astype(dtype)
-    queries = sp.random_array((20, 30), density=0.2, format="csr", rng=random).astype(dtype)
-    distance, row = np.empty((20, 6)), np.empty((20, 6), dtype=np.int64)
-    low = (0.999 * rows.power(2).sum(axis=1)).astype(dtype)
-    query_low = 0.999 * queries.power(2).sum(axis=1).astype(float)
-    _native.near_sparse_products(
-        (queries @ rows.T).toarray(order="C"), low, query_low, 0,
-        queries.data, queries.indices, queries.indptr, rows.data, rows.indices, rows.indptr,
-        distance, row,
-    )  # fmt: skip
-    _native.finish_lists(distance, row)
-    expected = twin.nearest(queries.toarray(), rows.toarray(), 6)
-    np.testing.assert_array_equal(distance, expected[0])
-    np.testing.assert_array_equal(row, expected[1])
+    rows, queries = (
+        sp.random_array(
+            (n, 30), density=0.2, format="csr", rng=random, data_sampler=random.standard_normal
+        ).astype(dtype)
+        for n in (150, 20)
+    )
+    search, low = sparse_search(rows, absolute), 0.999 * lengths(queries, absolute)
+    order = 1.0 if absolute else 2.0
+    expected = twin.nearest(queries.toarray(), rows.toarray(), k, order)
+    for threads in (1, 3):
+        distance, row = np.empty((20, k)), np.empty((20, k), dtype=np.int64)
+        search.nearest(*csr(queries), low, distance, row, threads)
+        np.testing.assert_array_equal(distance, expected[0])
+        np.testing.assert_array_equal(row, expected[1])
+    found = search.within(*csr(queries), low, np.full(20, 4.0), False, 2**40, 2)
+    for ours, theirs in zip(
+        found, twin.within(queries.toarray(), rows.toarray(), 4.0, order), strict=True
+    ):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_within_from_products(dtype):
+    rows, queries = (draw(n, 9, seed=n).astype(dtype) for n in (210, 40))
+    low = (0.999 * (rows.astype(float) ** 2).sum(axis=1)).astype(dtype)
+    query_low = 0.999 * (queries.astype(float) ** 2).sum(axis=1)
+    products = np.ascontiguousarray(queries @ rows.T)
+    found = _native.within_products(
+        products, low, query_low, queries, rows, np.full(40, 9.0), False, 2**40
+    )
+    for ours, theirs in zip(found, twin.within(queries, rows, 9.0, 2.0), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    with pytest.raises(MemoryError):
+        _native.within_products(products, low, query_low, queries, rows, np.full(40, 9.0), False, 3)
+
+
+def test_more_neighbours_than_allowed_are_refused():
+    rows = draw(100, 2)
+    with pytest.raises(MemoryError):
+        built(rows).within(rows, np.full(100, 9.0), False, 50, 2)
+    sparse = sp.csr_array(rows)
+    with pytest.raises(MemoryError):
+        sparse_search(sparse, False).within(
+            *csr(sparse), 0.999 * lengths(sparse, False), np.full(100, 9.0), False, 50, 2
+        )
+
+
+def test_counts_are_those_of_within():
+    rows, queries = draw(400, 3), draw(30, 3, seed=1)
+    radius = np.linspace(0, 3, 30)
+    counts = np.empty(30, dtype=np.int64)
+    search = built(rows)
+    search.count(queries, radius, counts, 2)
+    np.testing.assert_array_equal(counts, search.within(queries, radius, False, 2**40, 2)[0])
+
+
+def test_indices_of_sparse_rows_are_checked():
+    rows = sp.csr_array(np.eye(3))
+    data, columns, start = csr(rows)
+    with pytest.raises(ValueError, match="indices within their size"):
+        _native.SparseRows64(
+            data, columns + 9, start, data, columns, start, np.ones(3), 1e-3, False
+        )
+    distance, row = np.empty((3, 1)), np.empty((3, 1), dtype=np.int64)
+    with pytest.raises(ValueError, match="columns of the rows"):
+        sparse_search(rows, False).nearest(data, columns + 9, start, np.ones(3), distance, row, 1)
 
 
 def test_smallest_per_row():
@@ -166,7 +235,9 @@ def test_sizes_are_checked_at_the_boundary():
     with pytest.raises(ValueError, match="leaf_size"):
         built(rows, 0)
     with pytest.raises(ValueError, match="p must be"):
-        built(rows, 8, 0.5)
+        built(rows, 8, 0.0)
     distance, row = np.empty((10, 2)), np.empty((10, 2), dtype=np.int64)
     with pytest.raises(ValueError, match="within the rows"):
-        _native.near_products(rows @ rows.T, np.ones(10), np.ones(10), 1, rows, rows, distance, row)
+        _native.near_products(
+            rows @ rows.T, np.ones(10), np.ones(10), 0.0, 1, rows, rows, distance, row
+        )

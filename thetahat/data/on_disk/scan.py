@@ -23,6 +23,7 @@ from thetahat.data.on_disk.parquet import open_parquet
 from thetahat.data.on_disk.reader import Reader
 from thetahat.data.on_disk.several_files import several_files
 from thetahat.data.source import Source
+from thetahat.foundation.atomic_file import usable_path
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 
@@ -165,7 +166,7 @@ def _stored_target(reader: Reader, choice: Choice, other: Beside | None) -> dict
 
 def _files(path: str | os.PathLike[str]) -> list[Path]:
     """The file itself, or all files that match a pattern."""
-    pattern = Path(path).expanduser()
+    pattern = usable_path(path).expanduser()
     if not glob.has_magic(str(pattern)) or pattern.exists():
         return [_existing(path)]
     files = sorted(Path(file) for file in glob.glob(str(pattern), recursive=True))

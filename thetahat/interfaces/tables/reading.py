@@ -176,7 +176,7 @@ def _dialect(
     except LookupError as failure:
         raise DataError(f"encoding {encoding!r} is not known. Use utf-8 or latin-1.") from failure
     head = stream.read(SAMPLE)
-    while b"\n" not in head:  # the names alone may be long
+    while b"\n" not in head and b"\r" not in head:  # the names alone may be long
         more = stream.read(SAMPLE)
         if not more:
             break
@@ -193,7 +193,7 @@ def _dialect(
     text = _decoded(path, head, encoding)
     lines = text.splitlines()
     chosen = delimiter or find_delimiter(lines if len(head) < SAMPLE else lines[:-1] or lines)
-    names = next(csv.reader(io.StringIO(text), delimiter=chosen))
+    names = next(csv.reader(io.StringIO(text, newline=None), delimiter=chosen))
     longest = max(len(line) for line in head.splitlines())
     dialect = Dialect(chosen, encoding, tuple(names), longest)
     return dialect, _Restarted(head, stream)

@@ -4,7 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 from thetahat.mathematics.distances.base import Distance
-from thetahat.mathematics.distances.cosine import Cosine
+from thetahat.mathematics.distances.boolean import (
+    Dice,
+    Jaccard,
+    RogersTanimoto,
+    RussellRao,
+    SokalSneath,
+    Yule,
+)
+from thetahat.mathematics.distances.cosine import Correlation, Cosine
 from thetahat.mathematics.distances.custom import Custom
 from thetahat.mathematics.distances.minkowski import (
     Chebyshev,
@@ -14,20 +22,33 @@ from thetahat.mathematics.distances.minkowski import (
     Minkowski,
     SquaredEuclidean,
 )
+from thetahat.mathematics.distances.pairs import BrayCurtis, Canberra, NanEuclidean
 from thetahat.mathematics.distances.scaled import Mahalanobis, StandardizedEuclidean
+from thetahat.mathematics.distances.sphere import Haversine
 from thetahat.mathematics.parts import part_named
 
 __all__ = [
+    "BrayCurtis",
+    "Canberra",
     "Chebyshev",
+    "Correlation",
     "Cosine",
     "Custom",
+    "Dice",
     "Euclidean",
     "Hamming",
+    "Haversine",
+    "Jaccard",
     "Mahalanobis",
     "Manhattan",
     "Minkowski",
+    "NanEuclidean",
+    "RogersTanimoto",
+    "RussellRao",
+    "SokalSneath",
     "SquaredEuclidean",
     "StandardizedEuclidean",
+    "Yule",
     "named",
 ]
 

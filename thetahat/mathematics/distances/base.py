@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from math import inf
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from thetahat.data.validation import as_features, is_sparse
-from thetahat.foundation.errors import DataError
+from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.parts import Part
@@ -28,6 +28,9 @@ LANES = 4
 
 class Distance(Part, ABC):
     """Base class of distances; concrete distances are frozen dataclasses."""
+
+    accepts_missing: ClassVar[bool] = False
+    """Whether rows may hold NaN."""
 
     def fitted(self, X: Matrix) -> Distance:
         """Return the distance with everything that is estimated from the training rows."""
@@ -114,6 +117,16 @@ def reduced_distances(X: Array, Y: Array, order: float | None) -> Array:
         parts = [join(*parts[i : i + 2]) if i + 1 < len(parts) else parts[i]
                  for i in range(0, len(parts), 2)]  # fmt: skip
     return parts[0]
+
+
+def require_dense(distance: Distance, X: Matrix) -> Array:
+    """The rows as an array; sparse rows are refused."""
+    if is_sparse(X):
+        raise CapabilityError(
+            f"Metric {distance.name!r} is not valid for sparse input. Use X.toarray() if the rows "
+            "fit in memory, or the Euclidean, Manhattan or cosine distance."
+        )
+    return np.asarray(X)
 
 
 def _dense_rows(X: Any, who: str) -> Array:

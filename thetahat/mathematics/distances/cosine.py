@@ -8,7 +8,7 @@ import numpy as np
 
 from thetahat.data.validation import is_sparse
 from thetahat.foundation.types import Array, Matrix
-from thetahat.mathematics.distances.base import Termwise
+from thetahat.mathematics.distances.base import Termwise, require_dense
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,46 @@ class Cosine(Termwise):
         length = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
         rows = rows / np.where(length > 0, length, 1)
         return np.hstack([rows, (largest == 0).astype(rows.dtype)])
+
+    def from_reduced(self, reduced: Array, n_columns: int) -> Array:
+        return reduced / 2
+
+    def to_reduced(self, distance: float, n_columns: int) -> float:
+        return 2 * distance
+
+
+@dataclass(frozen=True)
+class Correlation(Termwise):
+    """One minus the correlation of two rows: the cosine distance of rows without their mean.
+
+    Formula: d(x, y) = 1 − (x − x̄)ᵀ(y − ȳ)/(‖x − x̄‖·‖y − ȳ‖). It compares profiles and ignores level
+    and scale. A constant row has distance 1 to every other row, and 0 to other constant rows.
+    Cost: O(d) per pair.
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> th.distances.Correlation().pairwise([[1.0, 2.0, 3.0]], [[4.0, 6.0, 8.0], [3.0, 2.0, 1.0]])
+    array([[0., 2.]])
+    """
+
+    name = "correlation"
+
+    @property
+    def order(self) -> float:
+        return 2.0
+
+    def fitted(self, X: Matrix) -> Correlation:
+        require_dense(self, X)
+        return self
+
+    def embedded(self, X: Matrix) -> Matrix:
+        rows = np.ascontiguousarray(require_dense(self, X), dtype=np.float64)
+        centred = rows - rows.mean(axis=1, keepdims=True)
+        # What rounding leaves of a constant row is no direction.
+        constant = (rows == rows[:, :1]).all(axis=1)
+        centred[constant] = 0.0
+        return Cosine().embedded(centred)
 
     def from_reduced(self, reduced: Array, n_columns: int) -> Array:
         return reduced / 2

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
 import numpy as np
 
-from thetahat.foundation.types import Array
-from thetahat.mathematics.distances.base import Termwise
+from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.types import Array, Matrix
+from thetahat.mathematics.distances.base import Termwise, require_dense
 from thetahat.mathematics.parts import number
 
 
@@ -125,7 +127,7 @@ class Chebyshev(Termwise):
 
 @dataclass(frozen=True)
 class Minkowski(Termwise):
-    """The Minkowski distance (Σ_j |x_j − y_j|^p)^{1/p}. Cost: O(d) per pair.
+    """The Minkowski distance (Σ_j w_j·|x_j − y_j|^p)^{1/p}. Cost: O(d) per pair.
 
     p = 1 is the Manhattan distance, p = 2 the Euclidean distance, and p → ∞ gives the Chebyshev
     distance. These three are faster to compute than other p.
@@ -134,8 +136,12 @@ class Minkowski(Termwise):
     ----------
     p : float, default=2.0
         The power of the differences. Larger values give more influence to the column with the
-        largest difference. Must be between 1 and 100, beyond which powers of small differences
-        vanish; use `Chebyshev` for the limit.
+        largest difference. Must be positive and at most 100, beyond which powers of small
+        differences vanish; use `Chebyshev` for the limit. Below 1 the triangle inequality does not
+        hold.
+    w : sequence of float, optional
+        The weight of each column. Larger values give the column more influence. By default all are
+        1. Must not be negative, and one at least must be positive.
 
     Examples
     --------
@@ -144,14 +150,45 @@ class Minkowski(Termwise):
     array([[4.4979]])
     """
 
-    p: float = number(2.0, at_least=1, at_most=100)
+    p: float = number(2.0, above=0, at_most=100)
+    w: Sequence[float] | None = None
 
     name = "minkowski"
     aliases = ("p",)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.w is None:
+            return
+        try:
+            weights = np.asarray(self.w, dtype=np.float64)
+        except (TypeError, ValueError):
+            weights = np.empty(0)
+        if weights.ndim != 1 or not (np.isfinite(weights) & (weights >= 0)).all():
+            weights = np.empty(0)
+        if not weights.any():
+            raise ParameterError(
+                f"Minkowski(w={self.w!r}): w must hold one finite number ≥ 0 per column, and one "
+                "of them at least must be positive."
+            )
+        object.__setattr__(self, "w", tuple(weights.tolist()))
+
     @property
     def order(self) -> float:
         return self.p
+
+    def fitted(self, X: Matrix) -> Minkowski:
+        if self.w is not None and len(self.w) != X.shape[1]:
+            raise DataError(
+                f"Minkowski: w holds {len(self.w)} weights, but X has {X.shape[1]} columns. Give "
+                "one weight per column."
+            )
+        return self
+
+    def embedded(self, X: Matrix) -> Matrix:
+        if self.w is None:
+            return X
+        return np.asarray(require_dense(self, X) * np.asarray(self.w) ** (1 / self.p))
 
     def from_reduced(self, reduced: Array, n_columns: int) -> Array:
         if self.p == 1:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from thetahat.data.validation import is_sparse
-from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
+from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array, Matrix
+from thetahat.mathematics.distances.base import require_dense
 from thetahat.mathematics.distances.minkowski import RootOfSquares
 from thetahat.mathematics.linalg.whitening import whitening_matrix
 
@@ -55,12 +55,12 @@ class StandardizedEuclidean(RootOfSquares):
         if self.variance is not None:
             _require_width(self, X, len(self.variance))
             return self
-        rows = _dense(self, X)
+        rows = require_dense(self, X)
         variance = np.var(rows.astype(np.float64), axis=0, ddof=min(1, rows.shape[0] - 1))
         return StandardizedEuclidean(tuple(np.where(variance > 0, variance, 1.0).tolist()))
 
     def embedded(self, X: Matrix) -> Array:
-        return np.asarray(_dense(self, X) / np.sqrt(np.asarray(self.variance)))
+        return np.asarray(require_dense(self, X) / np.sqrt(np.asarray(self.variance)))
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Mahalanobis(RootOfSquares):
         if self.covariance is not None:
             _require_width(self, X, len(self.covariance))
             return self
-        rows = _dense(self, X).astype(np.float64)
+        rows = require_dense(self, X).astype(np.float64)
         if rows.shape[0] < 2:
             raise DataError(
                 "Mahalanobis: a covariance cannot be estimated from 1 row. Pass covariance=..."
@@ -132,7 +132,7 @@ class Mahalanobis(RootOfSquares):
 
     def embedded(self, X: Matrix) -> Array:
         # No BLAS: the image of a row must not depend on the rows that come with it.
-        rows = np.ascontiguousarray(_dense(self, X), dtype=np.float64)
+        rows = np.ascontiguousarray(require_dense(self, X), dtype=np.float64)
         return np.einsum("ij,kj->ik", rows, self._whitening)
 
 
@@ -157,12 +157,3 @@ def _require_width(distance: Any, X: Matrix, width: int) -> None:
             f"{type(distance).__name__} was made for {width} columns, but X has {X.shape[1]}. "
             "They must agree."
         )
-
-
-def _dense(distance: Any, X: Matrix) -> Array:
-    if is_sparse(X):
-        raise CapabilityError(
-            f"{type(distance).__name__} does not accept sparse rows. Use X.toarray() if they fit "
-            "in memory, or the Euclidean or cosine distance."
-        )
-    return np.asarray(X)

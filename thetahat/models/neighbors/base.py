@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from functools import partial
-from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
-from thetahat.data.validation import is_sparse
-from thetahat.estimator.base import Estimator
+from thetahat.data.validation import as_features, is_sparse
+from thetahat.estimator.base import Estimator, is_frame
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import Range, at_least, none, one_of, whole
+from thetahat.estimator.parameters import Range, check_ranges, more_than, none, one_of, whole
+from thetahat.foundation.checked_value import check_rule
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
+from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array, Matrix
-from thetahat.mathematics.distances import Chebyshev, Custom, Minkowski, named
+from thetahat.mathematics.distances import Custom, Minkowski, NanEuclidean
 from thetahat.mathematics.distances.base import Distance, Termwise
-from thetahat.mathematics.distances.scaled import Mahalanobis, StandardizedEuclidean
 from thetahat.models.neighbors.search.found import Within
 from thetahat.models.neighbors.search.index import NeighborIndex, suits_tree
+from thetahat.models.neighbors.search.kd_tree import SearchTree
+from thetahat.models.neighbors.search.metric import GivenMetric, named_distance
 
 DIRECT_SIZE = 8192
 """Entries of a query up to which the general validation would take longer than the search."""
@@ -45,13 +47,14 @@ class NeighborModel(Estimator):
         results. Must be at least 1.
     p : float, default=2
         Power of the Minkowski distance, used with ``metric="minkowski"``: 1 is the Manhattan
-        distance, 2 the Euclidean distance, infinity the Chebyshev distance. Must be at least 1.
+        distance, 2 the Euclidean distance, infinity the Chebyshev distance. Must be positive; below
+        1 the triangle inequality does not hold.
     metric : str, Distance or callable, default="minkowski"
         The distance between rows: a name or a value of ``th.distances``, a function of two rows, or
         "precomputed" if X holds distances (rows to predict × training rows).
     metric_params : dict or None, default=None
-        Further parameters of the distance, such as ``{"V": covariance}`` for "mahalanobis", or
-        keyword arguments of your own function.
+        Further parameters of the distance, such as ``{"V": covariance}`` for "mahalanobis" or
+        ``{"w": weights}`` for "minkowski", or keyword arguments of your own function.
     n_jobs : int or None, default=None
         Has no effect. Accepted for compatibility with scikit-learn; set the number of threads with
         ``th.config(threads=...)``.
@@ -82,7 +85,7 @@ class NeighborModel(Estimator):
     _ranges: ClassVar[dict[str, Range]] = {
         "algorithm": one_of("auto", "brute", "kd_tree", "ball_tree"),
         "leaf_size": whole(1),
-        "p": at_least(1),
+        "p": more_than(0),
         "metric_params": none | Range(lambda value: isinstance(value, dict), "a dict"),
         "n_jobs": none | Range(lambda value: isinstance(value, int), "a whole number"),
     }
@@ -95,27 +98,74 @@ class NeighborModel(Estimator):
         tags.input_tags.pairwise = precomputed
         tags.input_tags.positive_only = precomputed
         tags.input_tags.sparse = not precomputed
+        tags.input_tags.allow_nan = self._accepts_missing()
         return tags
+
+    def _open(self, X: Any, *others: Any, **options: Any) -> Source:
+        """As in `Estimator`; another search or a tree gives the rows that it keeps."""
+        if isinstance(X, NeighborModel | SearchTree):
+            check_is_fitted(X) if isinstance(X, NeighborModel) else None
+            X = X._index.rows
+        return super()._open(X, *others, **options)
+
+    def _accepts_missing(self) -> bool:
+        """Whether the distance is defined for rows that hold NaN."""
+        if isinstance(self.metric, str):
+            return self.metric == NanEuclidean.name
+        return isinstance(self.metric, Distance) and self.metric.accepts_missing
 
     def _keep_rows(self, source: Source) -> None:
         """Make the index of the training rows."""
         assert isinstance(source, InMemory)
+        n, d = source.X.shape
+        if not source.is_sparse:
+            require_memory(
+                2 * n * d * source.X.dtype.itemsize,
+                f"{type(self).__name__}: copies of {n} rows with {d} columns",
+                "Use fewer rows.",
+            )
         rows = source.X.copy() if source.is_sparse else np.array(source.X, order="C")
         distance = self._distance_of(rows)
         if distance is None:
             _require_distances(rows, rows.shape[0], type(self).__name__)
+        elif self._accepts_missing() and np.isinf(rows).any():
+            raise DataError(
+                f"{type(self).__name__}: Input X contains infinity. {distance!r} accepts missing "
+                "values (NaN), but no infinite ones. Replace them."
+            )
         self.n_samples_fit_ = int(rows.shape[0])
-        effective = "precomputed" if distance is None else distance.name
-        self.effective_metric_: Any = effective
-        self.effective_metric_params_ = {} if distance is None else distance.get_params()
-        if isinstance(distance, Custom):
-            self.effective_metric_, self.effective_metric_params_ = distance.function, {}
-        elif isinstance(distance, Minkowski) and distance.p in (1, 2):
-            self.effective_metric_ = "euclidean" if distance.p == 2 else "manhattan"
-            self.effective_metric_params_ = {}
+        self.effective_metric_, self.effective_metric_params_ = _effective(distance)
         algorithm = self._algorithm_for(distance, rows)
         self._index: NeighborIndex = NeighborIndex(rows, distance, algorithm, int(self.leaf_size))
         self._index.prepare()
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)
+        self._check_loaded()
+
+    def _check_loaded(self) -> None:
+        if "_index" not in vars(self):
+            return
+        check_ranges(self)
+        index = self._index
+        check_rule(self, isinstance(index, NeighborIndex), "the index of the rows is missing")
+        n, d = index.rows.shape
+        for name, wanted in (("n_samples_fit_", n), ("n_features_in_", d)):
+            value = getattr(self, name, None)
+            check_rule(
+                self,
+                isinstance(value, int) and not isinstance(value, bool) and value == wanted,
+                f"{name} must be {wanted}, as the rows have it",
+            )
+        effective = (
+            vars(self).get("effective_metric_"),
+            vars(self).get("effective_metric_params_"),
+        )
+        check_rule(
+            self,
+            effective[0] is not None and isinstance(effective[1], dict),
+            "effective_metric_ must name a distance, and its parameters must be a dict",
+        )
 
     def _algorithm_for(self, distance: Distance | None, rows: Matrix) -> str:
         has_tree = (
@@ -133,31 +183,9 @@ class NeighborModel(Estimator):
 
     def _distance_of(self, rows: Matrix) -> Distance | None:
         """The distance that the parameters name, or None for given distances."""
-        who, given = type(self).__name__, dict(self.metric_params or {})
         if isinstance(self.metric, str) and self.metric == "precomputed":
             return None
-        if isinstance(self.metric, str) and self.metric in ("minkowski", "p"):
-            p = given.pop("p", self.p)
-            distance: Distance = Chebyshev() if p == inf else Minkowski(p)
-        elif callable(self.metric) and not isinstance(self.metric, Distance):
-            distance = Custom(partial(self.metric, **given) if given else self.metric)
-            given = {}
-        elif isinstance(self.metric, str) and self.metric == "mahalanobis":
-            covariance = given.pop("V", None)
-            if covariance is None and "VI" in given:
-                covariance = np.linalg.inv(np.asarray(given["VI"], dtype=np.float64))
-                covariance = (covariance + covariance.T) / 2
-            given.pop("VI", None)
-            distance = Mahalanobis(covariance)
-        elif isinstance(self.metric, str) and self.metric == "seuclidean":
-            distance = StandardizedEuclidean(given.pop("V", None))
-        else:
-            distance = named(self.metric)
-        if given:
-            raise ParameterError(
-                f"{who}: metric_params has {', '.join(map(repr, given))}, but {distance!r} takes "
-                "no such parameter. Pass a value of th.distances as metric."
-            )
+        distance = named_distance(self.metric, self.metric_params, self.p, type(self).__name__)
         return distance.fitted(rows)
 
     def _queries(self, X: Any) -> Source:
@@ -175,21 +203,59 @@ class NeighborModel(Estimator):
             and np.isfinite(X).all()
         ):
             source: Source = InMemory(X=X, n_features=X.shape[1], dtype=X.dtype)
+        elif "_index" in fitted and self._accepts_missing() and not isinstance(X, Source):
+            source = self._open_with_missing(X)
         else:
             source = self._open_again(X)
         if self._index.distance is None and isinstance(source, InMemory):
             _require_distances(source.X, self.n_samples_fit_, type(self).__name__)
         return source
 
-    def _map_queries(self, source: Source, function: Any) -> Any:
-        """``function(X)`` of all rows, block by block where they are not in memory."""
+    def _open_with_missing(self, X: Any) -> Source:
+        features, schema = as_features(X, who=type(self).__name__, accept_sparse=False)
+        validate_data(self, X if is_frame(X) else features, skip_check_array=True, reset=False)
+        if np.isinf(features).any():
+            raise DataError(
+                f"{type(self).__name__}: Input X contains infinity. Missing values (NaN) are "
+                "accepted, but no infinite ones. Replace them."
+            )
+        return InMemory(
+            X=features, n_features=int(features.shape[1]), dtype=features.dtype, schema=schema
+        )
+
+    def _map_queries(self, X: Any, function: Any) -> tuple[Any, Any]:
+        """``function(rows)`` of all queries, block by block where they are not in memory.
+
+        X = None stands for the training rows, of which none counts as its own neighbour. Returns
+        the dtype of the queries as well.
+        """
+        if X is None:
+            check_is_fitted(self)
+            return function(None), self._index.rows.dtype
+        source = self._queries(X)
         if isinstance(source, InMemory):
-            return function(source.X)
+            return function(source.X), source.dtype
 
         def of_block(block: Block) -> Array:
             return np.asarray(function(block.X))
 
-        return source.map_rows(of_block)
+        return source.map_rows(of_block), source.dtype
+
+
+def _effective(distance: Distance | None) -> tuple[Any, dict[str, Any]]:
+    """Name and parameters of a distance, as scikit-learn reports them."""
+    if distance is None:
+        return "precomputed", {}
+    if isinstance(distance, Custom):
+        return distance.function, {}
+    if isinstance(distance, GivenMetric):
+        return distance.metric, {}
+    parameters = distance.get_params()
+    if isinstance(distance, Minkowski) and distance.w is None:
+        del parameters["w"]
+        if distance.p in (1, 2):
+            return "euclidean" if distance.p == 2 else "manhattan", {}
+    return distance.name, parameters
 
 
 def _require_distances(rows: Matrix, n_rows: int, who: str) -> None:

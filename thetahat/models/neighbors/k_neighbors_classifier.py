@@ -45,46 +45,48 @@ class KNeighborsClassifier(NeighborsClassifier, KNearest):
     _: KW_ONLY
     weights: Any = "uniform"
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> Any:
         """Compute the shares of the classes among the neighbours. Cost: that of `kneighbors`.
 
         Parameters
         ----------
-        X : array-like, sparse or table of shape (m, d)
-            Rows to predict, with the same columns as in `fit`.
+        X : array-like, sparse or table of shape (m, d), or None
+            Rows to predict, with the same columns as in `fit`. None predicts the training rows, of
+            which none counts as its own neighbour.
 
         Returns
         -------
-        probabilities : array of shape (m, n_classes)
-            Probabilities in the order of ``classes_``.
+        probabilities : array of shape (m, n_classes), or list of such arrays
+            Probabilities in the order of ``classes_``; one array per column of labels if there are
+            several.
         """
-        source = self._queries(X)
-        votes = self._map_queries(source, self._votes)
-        return (votes / votes.sum(axis=1, keepdims=True)).astype(source.dtype, copy=False)
+        votes, dtype = self._map_votes(X)
+        found = [
+            (each / each.sum(axis=1, keepdims=True)).astype(dtype, copy=False) for each in votes
+        ]
+        return found if self.outputs_2d_ else found[0]
 
     def predict(self, X: Any) -> Array:
         """Predict the class with the most votes. Cost: that of `kneighbors`.
 
         Parameters
         ----------
-        X : array-like, sparse or table of shape (m, d)
-            Rows to predict, with the same columns as in `fit`.
+        X : array-like, sparse or table of shape (m, d), or None
+            Rows to predict, with the same columns as in `fit`. None predicts the training rows, of
+            which none counts as its own neighbour.
 
         Returns
         -------
-        labels : array of shape (m,)
+        labels : array of shape (m,) or (m, n_outputs)
             The predicted class labels.
         """
-        votes = self._map_queries(self._queries(X), self._votes)
-        return self.classes_[votes.argmax(axis=1)]
+        return self._first_labels(self._map_votes(X)[0])
 
-    def _votes(self, rows: Matrix) -> Array:
-        """The weight of each class among the neighbours, (m, n_classes)."""
+    def _votes(self, rows: Matrix | None) -> list[Array]:
+        """The weight of each class among the neighbours, (m, n_classes), per column of labels."""
         found = self._nearest(rows)
         weight = neighbor_weights(found.distance, self.weights, type(self).__name__)
-        codes = self._codes[found.row]
-        m = codes.shape[0]
-        place = codes + np.arange(m)[:, None] * self.classes_.shape[0]
+        m, k = found.row.shape
+        query = np.repeat(np.arange(m), k)
         counted = None if weight is None else weight.ravel()
-        votes = np.bincount(place.ravel(), counted, minlength=m * self.classes_.shape[0])
-        return votes.reshape(m, -1).astype(np.float64, copy=False)
+        return self._votes_of(query, found.row.ravel(), counted, m)

@@ -44,20 +44,19 @@ class KNeighborsRegressor(NeighborsRegressor, KNearest):
 
         Parameters
         ----------
-        X : array-like, sparse or table of shape (m, d)
-            Rows to predict, with the same columns as in `fit`.
+        X : array-like, sparse or table of shape (m, d), or None
+            Rows to predict, with the same columns as in `fit`. None predicts the training rows, of
+            which none counts as its own neighbour.
 
         Returns
         -------
         y : array of shape (m,) or (m, n_targets)
             Predicted values.
         """
-        source = self._queries(X)
-        return np.asarray(self._map_queries(source, self._averages)).astype(
-            source.dtype, copy=False
-        )
+        averages, dtype = self._map_queries(X, self._averages)
+        return np.asarray(averages).astype(dtype, copy=False)
 
-    def _averages(self, rows: Matrix) -> Array:
+    def _averages(self, rows: Matrix | None) -> Array:
         found = self._nearest(rows)
         weight = neighbor_weights(found.distance, self.weights, type(self).__name__)
         targets = self._targets[found.row]

@@ -115,8 +115,11 @@ class InRadius(NeighborModel):
 
     def _within(self, rows: Matrix | None, radius: Any = None, by_distance: bool = False) -> Within:
         r = self.radius if radius is None else radius
-        check_value(r, at_least(0), "radius", type(self).__name__)
-        found = self._index.within(rows, float(r), by_distance)
+        if np.ndim(r) == 0:
+            check_value(r, at_least(0), "radius", type(self).__name__)
+        else:
+            r = self._radii(r, self.n_samples_fit_ if rows is None else rows.shape[0])
+        found = self._index.within(rows, r, by_distance)
         if rows is not None:
             return found
         query = np.repeat(np.arange(found.counts.shape[0]), found.counts)
@@ -126,6 +129,19 @@ class InRadius(NeighborModel):
             found.row[others],
             found.distance[others],
         )
+
+    def _radii(self, radius: Any, n_queries: int) -> Array:
+        radii = np.asarray(radius)
+        if radii.shape != (n_queries,) or radii.dtype.kind not in "iuf" or not (radii >= 0).all():
+            raise ParameterError(
+                f"{type(self).__name__}: radius must be one number ≥ 0, or one for each of the "
+                f"{n_queries} rows, but it is an array of shape {radii.shape} and dtype "
+                f"{radii.dtype}" + (
+                    f" with the smallest value {radii.min():g}."
+                    if radii.dtype.kind in "iuf" and radii.size else "."
+                )
+            )  # fmt: skip
+        return radii
 
     def radius_neighbors(
         self,
@@ -143,8 +159,8 @@ class InRadius(NeighborModel):
         X : array-like, sparse or table of shape (m, d), optional
             Rows whose neighbours are searched. By default the training rows, of which each does not
             count as its own neighbour.
-        radius : float, optional
-            The radius. By default that of the constructor.
+        radius : float or array of shape (m,), optional
+            The radius, or one for each row. By default that of the constructor.
         return_distance : bool, default=True
             Whether to return the distances as well.
         sort_results : bool, default=False
@@ -178,8 +194,8 @@ class InRadius(NeighborModel):
         X : array-like, sparse or table of shape (m, d), optional
             Rows whose neighbours are searched. By default the training rows, of which each does not
             count as its own neighbour.
-        radius : float, optional
-            The radius. By default that of the constructor.
+        radius : float or array of shape (m,), optional
+            The radius, or one for each row. By default that of the constructor.
         mode : {"connectivity", "distance"}, default="connectivity"
             The entries of the graph: 1 for every neighbour, or the distances.
         sort_results : bool, default=False
@@ -211,10 +227,10 @@ def _asked(model: NeighborModel, X: Any) -> tuple[Matrix | None, Any]:
 
 
 def _without_themselves(found: Nearest) -> Nearest:
-    """Leave out the row itself, or the farthest where equal rows came before it."""
+    """Leave out the row itself, or the first where equal rows came before it."""
     m, k = found.row.shape
     itself = found.row == np.arange(m)[:, None]
-    itself[~itself.any(axis=1), -1] = True
+    itself[~itself.any(axis=1), 0] = True
     return Nearest(found.distance[~itself].reshape(m, k - 1), found.row[~itself].reshape(m, k - 1))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range
 from thetahat.foundation.caller_warning import warn
+from thetahat.foundation.checked_value import check_rule
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.neighbors.base import flat_weights
@@ -29,14 +30,16 @@ class RadiusNeighborsClassifier(NeighborsClassifier, InRadius):
 
     Parameters
     ----------
-    outlier_label : label, "most_frequent" or None, default=None
-        Label of rows without a neighbour within the radius. "most_frequent" is the most frequent
-        class of the training rows. None raises an error for such rows.
+    outlier_label : label, list of labels, "most_frequent" or None, default=None
+        Label of rows without a neighbour within the radius, or one for each column of labels.
+        "most_frequent" is the most frequent class of the training rows. None raises an error for
+        such rows.
 
     Attributes
     ----------
-    outlier_label_ : label or None
-        Label of rows without neighbours, or None if such rows are an error.
+    outlier_label_ : list of labels or None
+        Label of rows without neighbours for each column of labels, or None if such rows are an
+        error.
 
     Examples
     --------
@@ -65,72 +68,115 @@ class RadiusNeighborsClassifier(NeighborsClassifier, InRadius):
         return self
 
     def _label_of_outliers(self) -> Any:
-        label, classes = self.outlier_label, self.classes_
+        """One label per column of labels, or None."""
+        label = self.outlier_label
         if label is None:
             return None
-        if isinstance(label, str) and label == "most_frequent" and label not in classes.tolist():
-            return classes[np.bincount(self._codes).argmax()]
-        if np.ndim(label) or isinstance(label, str) != (classes.dtype.kind in "USOT"):
-            raise ParameterError(
-                f"RadiusNeighborsClassifier: outlier_label={label!r} must be one label of the kind "
-                f"in y, such as {classes.tolist()[0]!r}, or 'most_frequent'."
+        outputs = self._outputs
+        if isinstance(label, str) and label == "most_frequent":
+            if not any(label in classes.tolist() for _, classes in outputs):
+                return [classes[np.bincount(codes).argmax()] for codes, classes in outputs]
+        labels = list(label) if np.ndim(label) else [label] * len(outputs)
+        if len(labels) != len(outputs):
+            raise DataError(
+                f"RadiusNeighborsClassifier: the length of outlier_label: {label!r} is "
+                f"inconsistent with the output length: {len(outputs)}. Give one label, or one for "
+                "each column of y."
             )
-        return label
+        for each, (_, classes) in zip(labels, outputs, strict=True):
+            if np.ndim(each) or isinstance(each, str) != (classes.dtype.kind in "USOT"):
+                raise OutlierLabelError(
+                    f"RadiusNeighborsClassifier: outlier_label={label!r} must be one label of the "
+                    f"kind in y, such as {classes.tolist()[0]!r}, or 'most_frequent'."
+                )
+        return labels
 
-    def predict_proba(self, X: Any) -> Array:
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if "_index" in vars(self):
+            labels = vars(self).get("outlier_label_")
+            check_rule(
+                self,
+                labels is None or not isinstance(labels, list) or len(labels) == len(self._outputs),
+                "outlier_label_ must hold one label per column of labels",
+            )
+
+    def predict_proba(self, X: Any) -> Any:
         """Compute the shares of the classes among the neighbours. Cost: as `radius_neighbors`.
 
         Parameters
         ----------
-        X : array-like, sparse or table of shape (m, d)
-            Rows to predict, with the same columns as in `fit`.
+        X : array-like, sparse or table of shape (m, d), or None
+            Rows to predict, with the same columns as in `fit`. None predicts the training rows, of
+            which none counts as its own neighbour.
 
         Returns
         -------
-        probabilities : array of shape (m, n_classes)
-            Probabilities in the order of ``classes_``. Rows without neighbours have probability 1
-            for ``outlier_label_``, or zeros if it is not one of the classes.
+        probabilities : array of shape (m, n_classes), or list of such arrays
+            Probabilities in the order of ``classes_``; one array per column of labels if there are
+            several. Rows without neighbours have probability 1 for ``outlier_label_``, or zeros if
+            it is not one of the classes.
         """
-        source = self._queries(X)
-        votes = self._map_queries(source, self._votes)
-        total = votes.sum(axis=1, keepdims=True)
-        alone = total[:, 0] == 0
-        if alone.any():
-            known = np.flatnonzero(self.classes_ == self.outlier_label_)
-            if known.size:
-                votes[alone, known[0]] = 1.0
-            else:
-                warn(
-                    f"RadiusNeighborsClassifier: outlier_label={self.outlier_label_!r} is not in "
-                    f"training classes. {np.count_nonzero(alone)} rows without neighbours get the "
-                    "probability 0 for every class.",
-                    UserWarning,
-                )
-            total = np.where(alone[:, None], 1.0, total)
-        return (votes / total).astype(source.dtype, copy=False)
+        votes, dtype = self._map_votes(X)
+        found = []
+        for each, label, (_, classes) in zip(
+            votes, self._outlier_labels, self._outputs, strict=True
+        ):
+            total = each.sum(axis=1, keepdims=True)
+            alone = total[:, 0] == 0
+            if alone.any():
+                known = np.flatnonzero(classes == label)
+                if known.size:
+                    each[alone, known[0]] = 1.0
+                else:
+                    self._warn_of_unknown(label, int(np.count_nonzero(alone)))
+                total[alone] = 1.0
+            found.append((each / total).astype(dtype, copy=False))
+        return found if self.outputs_2d_ else found[0]
 
     def predict(self, X: Any) -> Array:
         """Predict the class with the most votes. Cost: that of `radius_neighbors`.
 
         Parameters
         ----------
-        X : array-like, sparse or table of shape (m, d)
-            Rows to predict, with the same columns as in `fit`.
+        X : array-like, sparse or table of shape (m, d), or None
+            Rows to predict, with the same columns as in `fit`. None predicts the training rows, of
+            which none counts as its own neighbour.
 
         Returns
         -------
-        labels : array of shape (m,)
+        labels : array of shape (m,) or (m, n_outputs)
             The predicted class labels, ``outlier_label_`` for rows without neighbours.
         """
-        votes = self._map_queries(self._queries(X), self._votes)
-        labels = self.classes_[votes.argmax(axis=1)]
-        alone = ~votes.any(axis=1)
-        if alone.any():
-            labels = labels.astype(np.result_type(labels, np.asarray(self.outlier_label_)))
-            labels[alone] = self.outlier_label_
-        return labels
+        votes = self._map_votes(X)[0]
+        found = []
+        for each, label, (_, classes) in zip(
+            votes, self._outlier_labels, self._outputs, strict=True
+        ):
+            labels, alone = classes[each.argmax(axis=1)], ~each.any(axis=1)
+            if alone.any():
+                if label not in classes.tolist():
+                    self._warn_of_unknown(label, int(np.count_nonzero(alone)))
+                labels = labels.astype(np.result_type(labels, np.asarray(label)))
+                labels[alone] = label
+            found.append(labels)
+        return np.stack(found, axis=1) if self.outputs_2d_ else found[0]
 
-    def _votes(self, rows: Matrix) -> Array:
+    @property
+    def _outlier_labels(self) -> list[Any]:
+        labels = self.outlier_label_
+        # Files of earlier versions hold the one label itself.
+        return labels if isinstance(labels, list) else [labels] * len(self._outputs)
+
+    def _warn_of_unknown(self, label: Any, count: int) -> None:
+        rows = "1 row" if count == 1 else f"{count} rows"
+        warn(
+            f"RadiusNeighborsClassifier: Outlier label {label!s} is not in training classes. "
+            f"Probabilities of {rows} without neighbours are 0 for every class.",
+            UserWarning,
+        )
+
+    def _votes(self, rows: Matrix | None) -> list[Array]:
         """The weight of each class among the neighbours, (m, n_classes); zeros without any."""
         found = self._within(rows)
         alone = np.flatnonzero(found.counts == 0)
@@ -140,8 +186,10 @@ class RadiusNeighborsClassifier(NeighborsClassifier, InRadius):
                 f"{found.counts.shape[0]} rows (first at row {alone[0]}) within the radius "
                 f"{self.radius:g}. Use a larger radius, or set outlier_label."
             )
-        m, n_classes = found.counts.shape[0], self.classes_.shape[0]
-        place = np.repeat(np.arange(m), found.counts) * n_classes + self._codes[found.row]
+        m = found.counts.shape[0]
         weight = flat_weights(found, self.weights, type(self).__name__)
-        votes = np.bincount(place, weight, minlength=m * n_classes).reshape(m, n_classes)
-        return votes.astype(np.float64, copy=False)
+        return self._votes_of(np.repeat(np.arange(m), found.counts), found.row, weight, m)
+
+
+class OutlierLabelError(ParameterError, TypeError):
+    """The label of rows without neighbours is of another kind than the classes."""

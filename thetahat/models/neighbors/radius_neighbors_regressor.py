@@ -50,16 +50,17 @@ class RadiusNeighborsRegressor(NeighborsRegressor, InRadius):
 
         Parameters
         ----------
-        X : array-like, sparse or table of shape (m, d)
-            Rows to predict, with the same columns as in `fit`.
+        X : array-like, sparse or table of shape (m, d), or None
+            Rows to predict, with the same columns as in `fit`. None predicts the training rows, of
+            which none counts as its own neighbour.
 
         Returns
         -------
         y : array of shape (m,) or (m, n_targets)
             Predicted values; NaN for rows without a neighbour within the radius.
         """
-        source = self._queries(X)
-        predicted = np.asarray(self._map_queries(source, self._averages))
+        averages, dtype = self._map_queries(X, self._averages)
+        predicted = np.asarray(averages)
         alone = np.isnan(predicted.reshape(predicted.shape[0], -1)[:, 0])
         if alone.any():
             warn(
@@ -68,9 +69,9 @@ class RadiusNeighborsRegressor(NeighborsRegressor, InRadius):
                 f"{alone.argmax()}); predicting NaN as their prediction. Use a larger radius.",
                 UserWarning,
             )
-        return predicted.astype(source.dtype, copy=False)
+        return predicted.astype(dtype, copy=False)
 
-    def _averages(self, rows: Matrix) -> Array:
+    def _averages(self, rows: Matrix | None) -> Array:
         found = self._within(rows)
         m, query = found.counts.shape[0], np.repeat(np.arange(found.counts.shape[0]), found.counts)
         weight = flat_weights(found, self.weights, type(self).__name__)

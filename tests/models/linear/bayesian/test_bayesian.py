@@ -373,3 +373,13 @@ def test_words_for_numbers_are_refused_by_name():
         th.BayesianLinearRegression().fit(X, Y, noise="a")
     with pytest.raises(th.errors.ParameterError, match="level='a' must lie strictly between"):
         th.BayesianLinearRegression().fit(X, Y).summary(level="a")
+
+
+def test_noise_whose_square_is_no_number_is_refused():
+    X, y = [[0.0], [1.0], [2.0]], [0.0, 1.0, 2.1]
+    with pytest.raises(
+        th.errors.ParameterError, match=r"noise=1e-320 must be a number from 1e-100"
+    ):
+        th.BayesianLinearRegression(noise=1e-320).fit(X, y)
+    with pytest.raises(th.errors.DataError, match=r"noise\[1\] = .*must be from 1e-100"):
+        th.BayesianLinearRegression().fit(X, y, noise=[1.0, 1e-320, 1.0])

@@ -14,7 +14,7 @@ from thetahat.data.summaries.moments import Moments, dense_rows, moments
 from thetahat.data.views import reweighted
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.linear import OneTargetRegressor
-from thetahat.estimator.parameters import LARGEST_FACTOR, Range, boolean, more_than, none
+from thetahat.estimator.parameters import LARGEST_FACTOR, Range, boolean, from_to, none
 from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
@@ -82,7 +82,8 @@ class BayesianLinearRegression(Credible, OneTargetRegressor):
         column, or a covariance matrix. Larger variances shrink the coefficients less towards the
         prior mean. An infinite variance, or None for all columns, is a flat prior.
     noise : float or None, default=None
-        Standard deviation of the noise (σ). None estimates it by maximising the evidence.
+        Standard deviation of the noise (σ). None estimates it by maximising the evidence. Must be
+        between 1e-100 and 1e100, so that its square is a number.
     fit_intercept : bool, default=True
         Whether to fit an intercept (b). If False, the intercept is 0 and the data are expected to
         be centred.
@@ -127,7 +128,7 @@ class BayesianLinearRegression(Credible, OneTargetRegressor):
     intercept_prior: tuple[float, float] | None = None
 
     _ranges = {  # noqa: RUF012
-        "noise": more_than(0, LARGEST_FACTOR) | none,
+        "noise": from_to(1 / LARGEST_FACTOR, LARGEST_FACTOR) | none,
         "fit_intercept": boolean,
         "intercept_prior": level_prior | none,
     }
@@ -197,12 +198,13 @@ class BayesianLinearRegression(Credible, OneTargetRegressor):
                 f"per row is needed. Give an array of shape ({n},)."
             )
         sigma = np.broadcast_to(sigma, (n,))
-        good = np.isfinite(sigma) & (sigma > 0)
+        good = (sigma >= 1 / LARGEST_FACTOR) & (sigma <= LARGEST_FACTOR)
         if not good.all():
             row = int(np.argmin(good))
             raise DataError(
                 f"{type(self).__name__}: noise[{row}] = {sigma[row]:g}; standard deviations must "
-                "be finite and > 0. For an exact row, use a very small value."
+                f"be from {1 / LARGEST_FACTOR:g} to {LARGEST_FACTOR:g}. For an exact row, use a "
+                "small value."
             )
 
         def precision(block: Block) -> Array:

@@ -1,8 +1,8 @@
 """Nearest rows by matrix products, ‖q − x‖² = ‖q‖² + ‖x‖² − 2 qᵀx, block by block.
 
-BLAS computes the products, and a compiled filter measures again, exactly, the few rows that may be
-among the nearest. Distances and neighbours have the bits of a scan. Cost: O(n m d) time and
-O(block) memory beside a copy of the rows.
+BLAS computes the products of dense rows, compiled code those of sparse ones, and a compiled filter
+measures again, exactly, the few rows that may be near enough. Distances and neighbours have the
+bits of a scan. Cost: O(n m d) time and O(block) memory beside a copy of the rows.
 """
 
 from __future__ import annotations
@@ -14,13 +14,16 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.validation import is_sparse
 from thetahat.foundation.errors import DataError
-from thetahat.foundation.threads import parallel_for
+from thetahat.foundation.threads import n_threads, parallel_for
 from thetahat.foundation.types import Array, Matrix
-from thetahat.models.neighbors.search.found import Nearest
+from thetahat.models.neighbors.search.found import Nearest, Room, Within
 
 QUERIES, ROWS = 256, 2048
 """Size of a block of products: it stays in the cache until the filter has read it."""
-SPARSE_BYTES = 16 << 20
+PAIRS_AT_ONCE = 1 << 21
+"""Products of one block where all rows are needed together."""
+SPARSE_PAIRS = 1 << 26
+"""Pairs of sparse rows of one compiled call, between two of which an interrupt is noticed."""
 
 
 class DenseProducts:
@@ -51,6 +54,7 @@ class DenseProducts:
                         products,
                         self.low[first:last],
                         query_low,
+                        self.slack,
                         first,
                         queries[some],
                         self.rows,
@@ -62,42 +66,91 @@ class DenseProducts:
         parallel_for(search, range(0, queries.shape[0], QUERIES))
         return found
 
-
-class SparseProducts:
-    """Sparse rows and their transpose, so that a product visits common columns only."""
-
-    def __init__(self, rows: Matrix) -> None:
-        self.rows = _with_short_indices(rows)
-        self.transposed = rows.T.tocsr()
-        self.slack = _slack(int(np.diff(rows.indptr).max(initial=0)), rows.dtype)
-        self.low = _lengths(rows, self.slack).astype(rows.dtype)
-
-    def nearest(self, queries: Matrix, k: int) -> Nearest:
-        """The nearest rows of every query; their distances are squared."""
-        found = Nearest.empty(queries.shape[0], k)
-        n = self.rows[2].shape[0] - 1
-        step = max(1, SPARSE_BYTES // (n * queries.dtype.itemsize))
+    def within(self, queries: Array, radius: Array, by_distance: bool, room: Room) -> Within:
+        """All rows within the squared radius of every query."""
+        queries = np.ascontiguousarray(queries)
+        step = max(1, PAIRS_AT_ONCE // self.rows.shape[0])
+        starts = range(0, queries.shape[0], step)
+        parts: list[Any] = [None] * len(starts)
 
         def search(start: int) -> None:
-            some = slice(start, min(start + step, queries.shape[0]))
-            block = queries[some]
-            distance, row = found.distance[some], found.row[some]
+            some = slice(start, start + step)
+            centred = queries[some] - self.centre
             with np.errstate(over="ignore", invalid="ignore"):
-                products = (block @ self.transposed).toarray(order="C")
-            _native.near_sparse_products(
+                products = centred @ self.centred.T
+            parts[start // step] = _native.within_products(
                 products,
                 self.low,
-                _lengths(block, self.slack),
-                0,
-                *_with_short_indices(block),
-                *self.rows,
-                distance,
-                row,
+                _lengths(centred, self.slack),
+                queries[some],
+                self.rows,
+                radius[some],
+                by_distance,
+                max(0, room.left),
             )
-            _native.finish_lists(distance, row)
+            room.take(len(parts[start // step][1]))
 
-        parallel_for(search, range(0, queries.shape[0], step))
+        parallel_for(search, starts)
+        return Within.joined(parts)
+
+
+class SparseProducts:
+    """Sparse rows and their transpose, so that a sum visits common columns only.
+
+    With ``absolute`` the distance is Manhattan's, ‖q‖₁ + ‖x‖₁ − 2 Σ_j min(|q_j|, |x_j|)·1[q_j x_j >
+    0], else the squared Euclidean one.
+    """
+
+    def __init__(self, rows: Matrix, absolute: bool) -> None:
+        self.absolute = absolute
+        self.n_rows = int(rows.shape[0])
+        self.slack = _slack(int(np.diff(rows.indptr).max(initial=0)), rows.dtype)
+        kind = _native.SparseRows32 if rows.dtype == np.float32 else _native.SparseRows64
+        low = _lengths(rows, self.slack, absolute).astype(rows.dtype)
+        self._compiled = kind(
+            *_with_short_indices(rows), *_with_short_indices(rows.T.tocsr()), low, self.slack,
+            absolute,
+        )  # fmt: skip
+
+    def nearest(self, queries: Matrix, k: int) -> Nearest:
+        """The nearest rows of every query; their distances are squared if Euclidean."""
+        found = Nearest.empty(queries.shape[0], k)
+        for some in self._steps(queries):
+            block = queries[some]
+            self._compiled.nearest(
+                *_with_short_indices(block),
+                _lengths(block, self.slack, self.absolute),
+                found.distance[some],
+                found.row[some],
+                n_threads(),
+            )
         return found
+
+    def within(self, queries: Matrix, radius: Array, by_distance: bool, room: Room) -> Within:
+        """All rows within the radius of every query, squared if Euclidean."""
+        parts = []
+        for some in self._steps(queries):
+            block = queries[some]
+            low = _lengths(block, self.slack, self.absolute)
+            parts.append(
+                self._compiled.within(
+                    *_with_short_indices(block),
+                    low,
+                    radius[some],
+                    by_distance,
+                    max(0, room.left),
+                    n_threads(),
+                )
+            )
+            room.take(len(parts[-1][1]))
+        return Within.joined(parts)
+
+    def _steps(self, queries: Matrix) -> list[slice]:
+        step = max(1, SPARSE_PAIRS // self.n_rows)
+        return [
+            slice(start, min(start + step, queries.shape[0]))
+            for start in range(0, queries.shape[0], step)
+        ]
 
 
 def _slack(n_terms: int, dtype: Any) -> float:
@@ -109,22 +162,24 @@ def _slack(n_terms: int, dtype: Any) -> float:
     return float((2 * n_terms + 16) * np.finfo(dtype).eps)
 
 
-def _lengths(rows: Matrix, slack: float) -> Array:
-    """(1 − slack)·‖x‖² of every row, in float64."""
+def _lengths(rows: Matrix, slack: float, absolute: bool = False) -> Array:
+    """(1 − slack)·‖x‖² of every row, or that of ‖x‖₁, in float64."""
     with np.errstate(over="ignore"):
         if is_sparse(rows):
-            squares = np.asarray(rows.astype(np.float64).power(2).sum(axis=1)).ravel()
+            wide = rows.astype(np.float64)
+            powers = abs(wide) if absolute else wide.power(2)
+            sums = np.asarray(powers.sum(axis=1)).ravel()
         else:
-            squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-        return np.asarray((1 - slack) * squares)
+            sums = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+        return np.asarray((1 - slack) * sums)
 
 
 def _with_short_indices(rows: Matrix) -> tuple[Array, Array, Array]:
     """The arrays of a CSR array, with 32-bit indices."""
-    if rows.nnz >= 2**31:
+    if rows.nnz >= 2**31 or max(rows.shape) >= 2**31:
         raise DataError(
-            f"Nearest neighbours: {rows.nnz} entries of a sparse X are too many; there may be "
-            "2³¹ − 1. Use fewer rows."
+            f"Nearest neighbours: a sparse X with {rows.nnz} entries and {rows.shape[1]} columns "
+            "is too large; there may be 2³¹ − 1 of each. Use fewer rows or columns."
         )
     return (
         np.ascontiguousarray(rows.data),

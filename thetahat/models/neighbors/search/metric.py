@@ -1,0 +1,88 @@
+"""The distance that the parameters of a search name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from math import inf
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import DistanceMetric
+
+from thetahat.foundation.caller_warning import warn
+from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array
+from thetahat.mathematics.distances import Chebyshev, Custom, Minkowski, named
+from thetahat.mathematics.distances.base import Distance
+from thetahat.mathematics.distances.scaled import Mahalanobis, StandardizedEuclidean
+
+
+def named_distance(metric: Any, parameters: dict[str, Any] | None, p: float, who: str) -> Distance:
+    """The distance of ``metric``, ``metric_params`` and ``p``, as scikit-learn names them."""
+    given = dict(parameters or {})
+    if isinstance(metric, DistanceMetric):
+        return GivenMetric(metric)
+    if callable(metric) and not isinstance(metric, Distance | type):
+        return Custom(partial(metric, **given) if given else metric)
+    if not isinstance(metric, str) or metric not in _BY_PARAMETERS:
+        distance = named(metric)
+    else:
+        if metric in ("minkowski", "p"):
+            if "p" in given:
+                warn(
+                    f"{who}: Parameter p is found in metric_params. The corresponding parameter "
+                    "from __init__ is ignored.",
+                    SyntaxWarning,
+                )
+            given.setdefault("p", p)
+        distance = _BY_PARAMETERS[metric](given)
+    if given:
+        raise ParameterError(
+            f"{who}: metric_params has {', '.join(map(repr, given))}, but {distance!r} takes "
+            "no such parameter. Pass a value of th.distances as metric."
+        )
+    return distance
+
+
+@dataclass(frozen=True)
+class GivenMetric(Distance):
+    """A ``DistanceMetric`` of scikit-learn, which measures all pairs of rows."""
+
+    metric: Any
+
+    name = "custom"
+
+    def _between_all(self, X: Array, Y: Array) -> Array:
+        dtype = np.float32 if type(self.metric).__name__.endswith("32") else np.float64
+        first, second = (np.ascontiguousarray(each, dtype=dtype) for each in (X, Y))
+        return np.asarray(self.metric.pairwise(first, second), dtype=np.float64)
+
+
+def _minkowski(given: dict[str, Any]) -> Distance:
+    p = given.pop("p")
+    if p == inf and given.get("w") is None:
+        given.pop("w", None)
+        return Chebyshev()
+    return Minkowski(p, given.pop("w", None))
+
+
+def _mahalanobis(given: dict[str, Any]) -> Distance:
+    covariance, precision = given.pop("V", None), given.pop("VI", None)
+    if covariance is None and precision is not None:
+        covariance = np.linalg.inv(np.asarray(precision, dtype=np.float64))
+        covariance = (covariance + covariance.T) / 2
+    return Mahalanobis(covariance)
+
+
+def _standardised(given: dict[str, Any]) -> Distance:
+    return StandardizedEuclidean(given.pop("V", None))
+
+
+_BY_PARAMETERS: dict[str, Callable[[dict[str, Any]], Distance]] = {
+    "minkowski": _minkowski,
+    "p": _minkowski,
+    "mahalanobis": _mahalanobis,
+    "seuclidean": _standardised,
+}
