@@ -41,6 +41,13 @@ def tables(quick: bool) -> list[RealData]:
     return [data for data in found if data is not None]
 
 
+def tables_of_many_classes(quick: bool) -> list[RealData]:
+    """Tables with three and more classes: iris, wine, modes of travel, and those of KEEL."""
+    loads = [_of_scikit_learn("iris", True), _of_scikit_learn("wine", True), travel]
+    found = [load() for load in (loads if quick else [*loads, *map(keel, MANY_CLASSES)])]
+    return [data for data in found if data is not None]
+
+
 def _of_scikit_learn(name: str, is_classification: bool) -> Callable[[], RealData]:
     def load() -> RealData:
         from sklearn import datasets
@@ -157,6 +164,7 @@ SMALL: list[Callable[[], RealData | None]] = [
     travel,
 ]
 KEEL = ("german", "pima", "ionosphere", "sonar", "vehicle", "vowel", "segment", "phoneme", "bupa")
+MANY_CLASSES = ("hayes-roth", "tae", "led7digit", "contraceptive", "vehicle", "vowel", "segment")
 LARGE: list[Callable[[], RealData | None]] = [
     _of_scikit_learn("digits", True),
     _of_statsmodels("fair", "affairs", True),

@@ -501,6 +501,7 @@ def grow_gradient_tree(
     min_hessian: float,
     min_gain: float,
     l2: float,
+    rows_by_curvature: bool,
     max_features: int,
     monotonic: FloatArray,
     groups: FloatArray,

@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.families.linear import SKLEARN, fit
 from benchmarks.harness import OURS, Bar, Call, Case, Contender, Data, Finding, Judged, Study
-from benchmarks.real_tables import tables
+from benchmarks.real_tables import tables_of_many_classes
 
 LIGHTGBM, XGBOOST = "LightGBM", "XGBoost"
 ROUNDS, LEAVES = 100, 31
@@ -184,9 +184,7 @@ def many_classes(quick: bool, say: Callable[[str], None]) -> Finding:
     from sklearn.model_selection import StratifiedKFold, cross_val_score
 
     rows: list[dict[str, Any]] = []
-    for data in tables(quick):
-        if not data.is_classification or len(np.unique(data.y)) < 3:
-            continue
+    for data in tables_of_many_classes(quick):
         row: dict[str, Any] = {"table": data.name, "classes": len(np.unique(data.y))}
         X, y = np.asarray(data.X, dtype=float), np.unique(data.y, return_inverse=True)[1]
         for library in (OURS, SKLEARN, LIGHTGBM):

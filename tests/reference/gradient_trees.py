@@ -6,6 +6,9 @@ import numpy as np
 def best_split(codes, n_bins, g, h, w, rows, rules):
     """(gain, column, code, missing left) of the best ordered split of some rows, or None."""
     G, H = (w * g)[rows].sum(), (w * h)[rows].sum()
+    counted = w * h * w[rows].sum() / H if rules["rows_by_curvature"] else w
+    if w[rows].sum() < 2 * rules["min_rows"]:
+        return None
     best = None
     for j, column in enumerate(codes):
         own = column[rows]
@@ -14,7 +17,9 @@ def best_split(codes, n_bins, g, h, w, rows, rules):
             for code in range(n_bins[j] - (0 if missing.any() and not missing_left else 1)):
                 left = rows[((own <= code) & ~missing) | (missing & missing_left)]
                 right = np.setdiff1d(rows, left)
-                if min(w[left].sum(), w[right].sum()) < rules["min_rows"] or not len(left):
+                if min(counted[left].sum(), counted[right].sum()) < rules["min_rows"] or not len(
+                    left
+                ):
                     continue
                 GL, HL = (w * g)[left].sum(), (w * h)[left].sum()
                 GR, HR = G - GL, H - HL
@@ -29,7 +34,8 @@ def best_split(codes, n_bins, g, h, w, rows, rules):
 
 def grow(codes, n_bins, g, h, w, max_leaves, **rules):
     """Nodes as (column or −1, code, missing left, −G/(H+λ)), in the order of their making."""
-    rules = {"min_rows": 1.0, "min_hessian": 0.0, "min_gain": 0.0, "l2": 0.0, **rules}
+    usual = {"min_rows": 1.0, "min_hessian": 0.0, "min_gain": 0.0, "l2": 0.0}
+    rules = {**usual, "rows_by_curvature": False, **rules}
 
     def value(rows):
         return -(w * g)[rows].sum() / ((w * h)[rows].sum() + rules["l2"])

@@ -4,6 +4,7 @@
 // two siblings is computed; that of the larger is the histogram of the parent minus it. A leaf
 // needs a weight of `min_rows`. If hessians are not counts, a split whose sides certainly have that
 // weight (Σh ≥ min_rows · largest h) is accepted directly, and only the others are counted exactly.
+// With `rows_by_curvature` the weight of a side is that of the leaf times its share of the hessian.
 #pragma once
 
 #include <algorithm>
@@ -203,9 +204,9 @@ class GradientEngine {
                 return;
             const std::int64_t smaller =
                 std::min(hessian_of(found[j].left), hessian_of(state.total - found[j].left));
-            const bool sure =
-                packed_.counts || static_cast<double>(smaller) >=
-                                      rules_.min_rows * static_cast<double>(state.largest);
+            const bool sure = packed_.counts || rules_.rows_by_curvature ||
+                              static_cast<double>(smaller) >=
+                                  rules_.min_rows * static_cast<double>(state.largest);
             if (sure || (!counted.empty() && counted[j])) {
                 accept(leaf, j, found[j], gain);
                 return;
@@ -277,6 +278,12 @@ class GradientEngine {
         const double mean =
             static_cast<double>(hessian_of(leaf.state.total)) / std::max(leaf.state.weight, 1.0);
         rules.support = std::min(10.0, rules_.min_rows) * mean;
+        if (rules_.rows_by_curvature && leaf.state.weight > 0.0) {
+            const double share = rules_.min_rows / leaf.state.weight * (1.0 - 1e-9);
+            const double least = share * static_cast<double>(hessian_of(leaf.state.total));
+            rules.least_hessian =
+                std::max(rules.least_hessian, static_cast<std::int64_t>(std::ceil(least)));
+        }
         return rules;
     }
 
@@ -287,6 +294,7 @@ class GradientEngine {
         const std::size_t n_bins = bins_.n_bins[j];
         const int direction = rules_.monotonic ? rules_.monotonic[j] : 0;
         const bool bounded = direction != 0 || leaf.state.bounds.any();
+        const SplitRules rules = rules_for(leaf);
         Found best;
         const auto try_prefix = [&](const std::int64_t *prefix, const double *below, std::size_t n,
                                     std::int64_t missing, double missing_weight) {
@@ -299,15 +307,15 @@ class GradientEngine {
                 }
             const std::uint8_t *mask = weights ? allowed : nullptr;
             if (bounded)
-                scan_bounded(prefix, n, leaf.state.total, missing, split_rules_, mask,
-                             leaf.state.bounds, direction, best);
+                scan_bounded(prefix, n, leaf.state.total, missing, rules, mask, leaf.state.bounds,
+                             direction, best);
             else
-                scan(prefix, n, leaf.state.total, missing, split_rules_, mask, best);
+                scan(prefix, n, leaf.state.total, missing, rules, mask, best);
         };
         std::int64_t prefix[most_codes];
         double below[most_codes] = {};
         if (bins_.categorical(j)) {
-            std::vector<std::uint32_t> order = category_order(sums, n_bins + 1, rules_for(leaf));
+            std::vector<std::uint32_t> order = category_order(sums, n_bins + 1, rules);
             for (std::uint32_t pass = 0; pass < 2; ++pass) {
                 std::int64_t sum = 0;
                 double weight = 0.0;

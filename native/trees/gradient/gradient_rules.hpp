@@ -35,6 +35,7 @@ struct ClosedLeaf {
 
 struct GradientRules {
     double min_split, min_rows, min_hessian, min_gain, l2;
+    bool rows_by_curvature; // whether rows of a split's sides count by their share of the hessian
     std::size_t max_features;
     std::uint32_t seed;
     const std::int8_t *monotonic; // null: no monotonic constraints

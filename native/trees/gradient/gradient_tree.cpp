@@ -106,8 +106,9 @@ nb::tuple grow_gradient_tree(Bytes by_row, Bytes by_column, Vector<const double>
                              Vector<const double> hessian, Vector<const double> weight,
                              std::size_t max_leaves, std::size_t max_depth, double min_split,
                              double min_rows, double min_hessian, double min_gain, double l2,
-                             std::size_t max_features, Vector<const std::int8_t> monotonic,
-                             Bytes groups, std::uint32_t seed, int threads) {
+                             bool rows_by_curvature, std::size_t max_features,
+                             Vector<const std::int8_t> monotonic, Bytes groups, std::uint32_t seed,
+                             int threads) {
     const std::size_t n = by_column.shape(1), d = by_column.shape(0);
     require(by_row.shape(0) == n && by_row.shape(1) >= d && d > 0,
             "by_row must hold the codes of by_column, row by row");
@@ -153,6 +154,7 @@ nb::tuple grow_gradient_tree(Bytes by_row, Bytes by_column, Vector<const double>
                               min_hessian,
                               min_gain,
                               l2,
+                              rows_by_curvature,
                               max_features,
                               seed,
                               monotonic.shape(0) ? monotonic.data() : nullptr,
@@ -218,8 +220,9 @@ void bind_gradient_tree(nb::module_ &module) {
                nb::arg("gradient").noconvert(), nb::arg("hessian").noconvert(),
                nb::arg("weight").noconvert(), nb::arg("max_leaves"), nb::arg("max_depth"),
                nb::arg("min_split"), nb::arg("min_rows"), nb::arg("min_hessian"),
-               nb::arg("min_gain"), nb::arg("l2"), nb::arg("max_features"), nb::arg("monotonic"),
-               nb::arg("groups"), nb::arg("seed"), nb::arg("threads"));
+               nb::arg("min_gain"), nb::arg("l2"), nb::arg("rows_by_curvature"),
+               nb::arg("max_features"), nb::arg("monotonic"), nb::arg("groups"), nb::arg("seed"),
+               nb::arg("threads"));
     module.def("add_to_leaves", &add_to_leaves, nb::arg("order").noconvert(), nb::arg("bounds"),
                nb::arg("values").noconvert(), nb::arg("out").noconvert(), nb::arg("column"),
                nb::arg("threads"));

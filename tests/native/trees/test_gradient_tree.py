@@ -23,7 +23,8 @@ def rows(n=300, d=3, max_bins=12, missing=False):
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("curved", [False, True])
 @pytest.mark.parametrize("weights", ["none", "whole", "real"])
-def test_the_tree_is_that_of_the_twin(weights, curved, missing):
+@pytest.mark.parametrize("rows_by_curvature", [False, True])
+def test_the_tree_is_that_of_the_twin(rows_by_curvature, weights, curved, missing):
     random = np.random.default_rng(1)
     X, bins, codes = rows(missing=missing)
     n = len(X)
@@ -31,15 +32,17 @@ def test_the_tree_is_that_of_the_twin(weights, curved, missing):
     h = random.uniform(0.05, 1.0, n) if curved else np.ones(n)
     w = {"none": np.ones(n), "whole": random.integers(1, 4, n), "real": random.random(n) + 0.2}
     w = w[weights].astype(float)
+    rules = {"min_rows": 15.0, "l2": 0.5}
     tree, leaves = grow_tree(
         codes,
         bins,
         g,
         h if curved else None,
         None if weights == "none" else w,
-        TreeRules(max_leaves=8, min_rows=15.0, l2=0.5),
+        TreeRules(max_leaves=8, rows_by_curvature=rows_by_curvature, **rules),
     )
-    expected = twin.grow(codes.by_column, bins.n_bins, g, h, w, 8, min_rows=15.0, l2=0.5)
+    rules["rows_by_curvature"] = rows_by_curvature
+    expected = twin.grow(codes.by_column, bins.n_bins, g, h, w, 8, **rules)
     assert tree.feature.tolist() == [UNDEFINED if node[0] < 0 else node[0] for node in expected]
     np.testing.assert_allclose(tree.values[:, 0], [node[3] for node in expected], rtol=1e-10)
     for node, (j, code, missing_left, _) in enumerate(expected):
@@ -65,6 +68,16 @@ def test_leaves_have_as_many_rows_as_asked_where_hessians_are_no_counts():
         tree, _ = grow_tree(codes, bins, g, h, None, TreeRules(max_leaves=20, min_rows=least))
         assert tree.count[tree.feature < 0].min() >= least
         assert tree.n_leaves > 1
+
+
+def test_rows_of_large_curvature_may_form_a_leaf_of_few_rows():
+    """50 of 1000 rows have half of the curvature, so they count as 500 rows."""
+    X = np.repeat([0.0, 1.0], [950, 50])[:, None]
+    g, h = np.where(X[:, 0] > 0, -1.0, 1.0), np.where(X[:, 0] > 0, 0.95, 0.05)
+    bins = Bins.learn(X, max_bins=12)
+    for least, by_curvature, leaves in [(60, False, 1), (60, True, 2), (490, True, 2)]:
+        rules = TreeRules(max_leaves=8, min_rows=float(least), rows_by_curvature=by_curvature)
+        assert grow_tree(bins.codes(X), bins, g, h, None, rules)[0].n_leaves == leaves
 
 
 def test_same_bits_on_any_number_of_threads_with_many_rows():

@@ -34,6 +34,8 @@ class TreeRules:
     min_hessian: float = 0.0
     min_gain: float = 0.0
     l2: float = 0.0
+    rows_by_curvature: bool = False
+    """Whether `min_rows` counts a row by its curvature, divided by the mean of the node."""
     max_features: int = NO_LIMIT
     """Number of columns considered for each split, drawn for every node."""
     monotonic: Array | None = None
@@ -110,6 +112,7 @@ def grow_tree(
             rules.min_hessian,
             rules.min_gain,
             rules.l2,
+            rules.rows_by_curvature,
             rules.max_features,
             monotonic,
             groups,

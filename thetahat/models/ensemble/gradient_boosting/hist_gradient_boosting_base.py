@@ -71,13 +71,20 @@ class BaseHistGradientBoosting(HistGradientBoostingParameters, BaseBoosting):
                 f"{who}: monotonic constraints are not supported for multiclass classification, "
                 f"and y has {self.n_trees_per_iteration_} classes. Set monotonic_cst=None."
             )
+        n_classes = self.n_trees_per_iteration_
+        several = n_classes > 1
+        # Rows counted by curvature are rounded to the nearest whole number.
+        least_rows = self.min_samples_leaf - 0.5 if several else self.min_samples_leaf
+        # The curvature of one row with equal class probabilities, times K/(K − 1).
+        one_row = 1.0 / n_classes if several else 0.0
         return TreeRules(
             max_leaves=self.max_leaf_nodes or NO_LIMIT,
             max_depth=self.max_depth or NO_LIMIT,
             min_split=2.0 * rows.unit_weight,
-            min_rows=rows.unit_weight * self.min_samples_leaf,
+            min_rows=rows.unit_weight * least_rows,
             min_hessian=rows.unit_weight * LEAST_CURVATURE,
-            l2=float(self.l2_regularization),
+            l2=float(self.l2_regularization) + rows.unit_weight * one_row,
+            rows_by_curvature=several,
             max_features=max(1, int(self.max_features * d)),
             monotonic=monotonic,
             groups=meeting_groups(self.interaction_cst, d, who),

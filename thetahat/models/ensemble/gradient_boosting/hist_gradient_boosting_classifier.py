@@ -21,9 +21,16 @@ class HistGradientBoostingClassifier(BaseHistGradientBoosting, BaseBoostingClass
 
     Formula: f_m = f_{m−1} + η·tree_m. A split has the gain G_L²/(H_L+λ) + G_R²/(H_R+λ) − G²/(H+λ),
     and a leaf the value −G/(H+λ), where G and H are the sums of ∂ℓ/∂f and ∂²ℓ/∂f² over its rows.
-    For K ≥ 3 classes there is one tree per class and iteration, and H is multiplied by K/(K−1),
-    because the scores of all classes change at once. scikit-learn has no such factor; it makes the
-    steps shorter and the probabilities less overconfident.
+
+    For K ≥ 3 classes there is one tree per class and iteration, and three rules differ from
+    scikit-learn's, so that probabilities are less overconfident:
+
+    - H is multiplied by K/(K−1), because the scores of all classes change at once.
+    - 1/K is added to λ. This is the curvature of one row with equal class probabilities, so a leaf
+      whose rows are almost certain of their class does not take an unlimited step.
+    - `min_samples_leaf` counts each row by its curvature, divided by the mean curvature of the
+      node, and rounds the sum. Rows whose class is almost certain count less, and rows whose class
+      is uncertain may form a leaf of fewer rows. LightGBM counts in the same way.
 
     Cost: O(n·d) bytes for the binned rows and O(iterations · n · d · log leaves) time.
 

@@ -92,8 +92,9 @@ class HistGradientBoostingParameters(BoostingParameters):
         least 2; None means no limit.
     min_samples_leaf : int, default=20
         Minimum number of rows in a leaf; with row weights, their minimum total weight (in units of
-        the mean weight, if that is below 1). Larger values give smoother predictions. Must be at
-        least 1; use a smaller value for small data sets.
+        the mean weight, if that is below 1). For three and more classes, rows count by their
+        curvature. Larger values give smoother predictions. Must be at least 1; use a smaller value
+        for small data sets.
     l2_regularization : float, default=0.0
         Strength of the L2 penalty on the values of the leaves (λ). Larger values shrink the leaf
         values towards 0. Must be at least 0; 0 means no penalty.
