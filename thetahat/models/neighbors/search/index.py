@@ -172,9 +172,8 @@ class NeighborIndex(CheckedValue):
             return sums
         points = _as_doubles(self._dense(self._embed(queries)))
         work = points.shape[1] + around.terms.n_terms * (around.terms.n_terms + sums[1].shape[1])
-        step = max(16, WORK_AT_ONCE // (self.n_rows * max(1, work)))
-        for start in range(0, len(points), step):
-            some, d = slice(start, start + step), self.rows.shape[1]
+        d = self.rows.shape[1]
+        for some in self._steps(points, work):
             around.add_compiled(self._compiled, points[some], self.distance, d, sums, some)
         return sums
 
@@ -203,9 +202,9 @@ class NeighborIndex(CheckedValue):
             room.take(len(parts[-1][1]))
         return Within.joined(parts)
 
-    def _steps(self, queries: Array) -> list[slice]:
+    def _steps(self, queries: Array, work: int = 0) -> list[slice]:
         """Queries of one compiled call; between two calls, an interrupt is noticed."""
-        step = max(16, WORK_AT_ONCE // (self.n_rows * max(1, queries.shape[1])))
+        step = max(16, WORK_AT_ONCE // (self.n_rows * max(1, work or queries.shape[1])))
         return [slice(start, start + step) for start in range(0, len(queries), step)]
 
     def _by_products(self, n_queries: int) -> bool:
