@@ -72,7 +72,41 @@ def ridge(rows: int, *bars: Bar) -> Case:
     )
 
 
+def lost_likelihood(data: Data, model: Any) -> float:
+    """10n − log p(y | X) of the fitted hyper-parameters, which is positive."""
+    return 10.0 * len(data["X"]) - float(model.log_marginal_likelihood_value_)
+
+
+def _process(per_column: bool) -> dict[str, Any]:
+    """A Gaussian process with noise; both libraries take scikit-learn's kernel."""
+    from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+
+    kernel = ConstantKernel() * RBF([1.0] * 5 if per_column else 1.0) + WhiteKernel()
+    return {
+        OURS: fit("thetahat", "GaussianProcessRegressor", kernel=kernel),
+        SKLEARN: fit("sklearn.gaussian_process", "GaussianProcessRegressor", kernel=kernel),
+    }
+
+
+def process(rows: int, per_column: bool, *bars: Bar) -> Case:
+    """Gaussian process regression with fitted hyper-parameters."""
+    named = f"{rows // 1000}k" if rows >= 1000 else str(rows)
+    lengths = "5 length scales" if per_column else "1 length scale"
+    return Case(
+        f"Gaussian process {named} × 5, {lengths}",
+        smooth(rows, 5),
+        _process(per_column),
+        lost_likelihood,
+        "lost likelihood",
+        bars=bars,
+        slack=1e-7,
+    )
+
+
 CASES = (
+    process(2000, True, Bar(SKLEARN, 1 / 3)),
+    process(2000, False),
+    process(100, False),
     ridge(6000, Bar(SKLEARN, 1 / 2)),
     ridge(1000),
     ridge(100),

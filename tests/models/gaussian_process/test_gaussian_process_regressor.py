@@ -1,5 +1,7 @@
 """Gaussian process regression: relations to kernel ridge, derivatives, posterior and prior."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -244,6 +246,27 @@ def test_memory_is_estimated_before_it_is_taken():
     rows = np.zeros((40_000, 1))
     with th.config(memory=2**30), pytest.raises(MemoryBudgetError, match=r"11\.9 GiB"):
         th.GaussianProcessRegressor().fit(rows, rows[:, 0])
+
+
+def test_one_matrix_is_in_memory_at_a_time():
+    """The matrix, its factor and its inverse share one place; the tiles have a fixed size."""
+    rows = np.random.default_rng(0).standard_normal((1500, 4))
+
+    def once(objective, start, bounds):
+        objective(start)
+        return start, 0.0
+
+    model = th.GaussianProcessRegressor(noisy((1.0,) * 4), optimizer=once)
+    model.fit(rows[:20], rows[:20, 0])
+    model.L_ = None
+    tracemalloc.start()
+    try:
+        with th.config(threads=1):
+            model.fit(rows, rows[:, 0])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1.2 * 8 * 1500**2 + 8 * 8 * 512**2
 
 
 def test_custom_optimizer_is_called():

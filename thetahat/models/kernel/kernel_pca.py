@@ -144,6 +144,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel
         """
         source = in_memory(self._open(X, supervised=False), type(self).__name__)
         self.kernel_, n = self._kernel(source), source.n_rows
+        if self.fit_inverse_transform and type(self.kernel_).rows is not Kernel.rows:
+            raise CapabilityError(
+                "Cannot fit_inverse_transform with a precomputed kernel: KernelPCA needs the rows, "
+                "which are not given. Use fit_inverse_transform=False, or a kernel of rows."
+            )
         self.gamma_ = 1.0 / source.n_features if self.gamma is None else self.gamma
         require_kernel_matrix(n, n, np.float64, copies=2)
         rows = in_double(source.X)
@@ -184,11 +189,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel
 
     def _fit_inverse(self, rows: Any) -> None:
         """Kernel ridge regression from the components to the rows."""
-        if type(self.kernel_).rows is not Kernel.rows:
-            raise CapabilityError(
-                "KernelPCA: the inverse of a precomputed kernel is not known, because the rows "
-                "are not given. Use fit_inverse_transform=False, or a kernel of rows."
-            )
         self.X_transformed_fit_ = self.eigenvectors_ * np.sqrt(self.eigenvalues_)
         K = self.kernel_.gram(self.X_transformed_fit_)
         dense = rows if isinstance(rows, np.ndarray) else rows.toarray()

@@ -107,10 +107,12 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel)
         given = {name: value for name, value in given.items() if value is not None}
         if is_scikit_learns(self.kernel):
             return named_kernel(self.kernel)
-        if callable(self.kernel) and given:
+        complete = callable(self.kernel) or self.kernel == "precomputed"
+        if complete and given:
             raise ParameterError(
-                f"Nystroem: Don't pass gamma, coef0 or degree if kernel is a function, but "
-                f"{', '.join(given)} is given. Use kernel_params for its arguments."
+                f"Don't pass gamma, coef0 or degree to Nystroem if the kernel is a function or a "
+                f"precomputed matrix, but {', '.join(given)} is given. Leave it out; arguments of "
+                "a function are passed in kernel_params."
             )
         if callable(self.kernel):
             return kernel_of(self.kernel, source.n_features, None, 3, 1, self.kernel_params)

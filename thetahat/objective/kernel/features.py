@@ -125,8 +125,12 @@ def gram_of(kernel: Kernel, X: Matrix, which: Array) -> Array:
         K = kernel.gram(X)[np.ix_(which, which)]
     else:
         K = kernel.gram(X[which] if len(which) < X.shape[0] else X)
-    if not np.isfinite(K).all():
-        row, column = np.argwhere(~np.isfinite(K))[0]
+    # Blocks of rows, so that no second matrix is needed.
+    for start in range(0, len(K), 512):
+        wrong = np.argwhere(~np.isfinite(K[start : start + 512]))
+        if not wrong.size:
+            continue
+        row, column = wrong[0] + [start, 0]
         raise DataError(
             f"{kernel!r} is {K[row, column]} for rows {which[row]} and {which[column]}, but must "
             "be finite. Scale the columns first, or use another kernel."
