@@ -126,6 +126,8 @@ class LocalModel(Estimator):
         """The bandwidth at every query."""
         if self._k is None:
             return np.full(rows.shape[0], self.bandwidth_, dtype=np.float64)
+        if (found := self._widths_on_a_line(rows)) is not None:
+            return found
         found = np.empty(rows.shape[0])
         open_, count = np.arange(rows.shape[0]), min(self._k, self.n_samples_fit_)
         wanted = self._k / self._unit * (1 - 1e-12)
@@ -137,6 +139,38 @@ class LocalModel(Estimator):
             found[open_[enough]] = near.distance[enough, last[enough]]
             open_, count = open_[~enough], min(2 * count, self.n_samples_fit_)
         return found
+
+    def _widths_on_a_line(self, rows: Matrix) -> Array | None:
+        """The distances to the k-th neighbours of one column with equal weights, else None.
+
+        The k nearest values are a range of the sorted ones: the first whose ends lie at least as
+        far to the right as to the left, or the one before it. Cost: O(log n) per query.
+        """
+        distance, k = self._index.distance, self._k
+        usable = isinstance(distance, Termwise) and distance.order in (1, 2, np.inf)
+        if (
+            not usable
+            or is_sparse(rows)
+            or rows.shape[1] > 1
+            or (self._weights * self._unit != 1).any()
+        ):
+            return None
+        assert isinstance(distance, Termwise)
+        assert k is not None
+        embedded = [np.asarray(distance.embedded(each)) for each in (self._index.rows, rows)]
+        if embedded[0].shape[1] > 1:
+            return None
+        line, at = (each[:, 0].astype(np.float64) for each in embedded)
+        line = np.sort(line)
+        last = len(line) - k
+        middle = np.searchsorted(0.5 * line[: last + 1] + 0.5 * line[k - 1 :], at)
+        widths = []
+        for begin in (np.maximum(middle - 1, 0), np.minimum(middle, last)):
+            widths.append(np.maximum(at - line[begin], line[begin + k - 1] - at))
+        reduced = np.minimum(*widths)
+        with np.errstate(over="ignore"):
+            reduced = reduced * reduced if distance.order == 2 else reduced
+        return distance.from_reduced(reduced, 1)
 
     def _around(self, widths: Array, values: Array, reach: float) -> Around:
         return Around(

@@ -96,6 +96,10 @@ class NeighborIndex(CheckedValue):
                 around.add_pairs(block, sums, start)
             return sums
         points = _as_doubles(self._dense(self._embed(queries)))
+        rows = _as_doubles(self._dense(self._points))
+        if around.suits_products(rows, points, self.distance):
+            around.add_products(rows, points, sums)
+            return sums
         work = points.shape[1] + around.terms.n_terms * (around.terms.n_terms + sums[1].shape[1])
         step = max(16, WORK_AT_ONCE // (self.n_rows * max(1, work)))
         for start in range(0, len(points), step):
