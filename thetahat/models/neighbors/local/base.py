@@ -21,6 +21,7 @@ from thetahat.mathematics import distances, smoothing
 from thetahat.mathematics.distances.base import Distance, Termwise
 from thetahat.mathematics.smoothing.base import SmoothingKernel
 from thetahat.models.neighbors.search.around import Around, Terms
+from thetahat.models.neighbors.search.gauss_transform import truncation_error
 from thetahat.models.neighbors.search.index import NeighborIndex, suits_tree
 
 LEAF_SIZE = 30
@@ -181,10 +182,15 @@ class LocalModel(Estimator):
     def _sums(self, rows: Matrix, around: Around) -> tuple[Array, Array]:
         """A and B of every query, with no more weight left out than the tolerance."""
         first = self._reach()
-        a, b = self._index.moments(rows, _changed(around, reach=first))
+        near = _changed(around, reach=first)
+        transformed = self._index.gauss_moments(rows, near)
+        a, b = self._index.moments(rows, near) if transformed is None else transformed
         if first < self._shape.support:
             # What lies beyond the reach weighs at most K(reach) per unit of weight.
-            beyond = self._weights.sum() * np.abs(self._shape.value(first))
+            error = abs(float(self._shape.value(first)))
+            if transformed is not None:
+                error += truncation_error(self.n_features_in_) * float(self._shape.value(0.0))
+            beyond = self._weights.sum() * error
             again = np.flatnonzero(beyond > self.tolerance * a[:, 0])
             if again.size:
                 some = _changed(

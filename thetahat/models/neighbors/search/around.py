@@ -16,7 +16,7 @@ from thetahat import _native
 from thetahat.foundation.threads import n_threads, parallel_for
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distances import Minkowski
-from thetahat.mathematics.distances.base import Termwise
+from thetahat.mathematics.distances.base import Distance, Termwise
 from thetahat.mathematics.distances.minkowski import RootOfSquares
 from thetahat.mathematics.smoothing import Gaussian
 from thetahat.mathematics.smoothing.base import SmoothingKernel
@@ -111,18 +111,26 @@ class Around:
             self.squared, a[some], b[some], n_threads(),
         )  # fmt: skip
 
+    def is_gaussian_sum(self, distance: Distance | None) -> bool:
+        """Whether the sums are those of exp(−‖x − x_i‖²/(2h²)) alone."""
+        return (
+            isinstance(self.kernel, Gaussian)
+            and (isinstance(distance, RootOfSquares) or distance == Minkowski(2))
+            and self.terms.n_terms == 1
+            and not self.squared
+        )
+
+    def loads(self) -> Array:
+        """w_i·K(0)·(1, v_i) of every row, whose Gaussian sums are A and B, (n, 1 + t)."""
+        loads = self.weights[:, None] * np.column_stack([np.ones(len(self.weights)), self.values])
+        return loads * float(self.kernel.value(0.0))
+
     def suits_products(self, points: Array, queries: Array, distance: Termwise) -> bool:
         """Whether most rows are in reach, so that matrix products are faster than a tree.
 
         Distances from products are off by rounding of the spread, which is negligible then.
         """
-        if not (
-            isinstance(self.kernel, Gaussian)
-            and (isinstance(distance, RootOfSquares) or distance == Minkowski(2))
-            and self.terms.n_terms == 1
-            and not self.squared
-            and len(points) * len(queries) >= LEAST_PAIRS
-        ):
+        if not self.is_gaussian_sum(distance) or len(points) * len(queries) < LEAST_PAIRS:
             return False
         width = float(self.widths.min())
         with np.errstate(over="ignore", invalid="ignore"):
@@ -138,8 +146,7 @@ class Around:
         centre = points.mean(axis=0)
         points, queries = points - centre, queries - centre
         square = np.einsum("ij,ij->i", points, points)
-        loads = self.weights[:, None] * np.column_stack([np.ones(len(points)), self.values])
-        loads *= float(self.kernel.value(0.0))
+        loads = self.loads()
 
         def add(start: int) -> None:
             some = slice(start, min(start + QUERIES, len(queries)))
