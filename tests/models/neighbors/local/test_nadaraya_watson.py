@@ -278,3 +278,12 @@ def test_widths_on_a_line_are_those_of_the_search(metric):
         model.fit(rows, rows[:, 0])
         expected = model._index.nearest(new, k).distance[:, -1]
         np.testing.assert_array_equal(model._widths(new), expected)
+
+
+def test_widths_are_found_in_parts(monkeypatch):
+    from thetahat.models.neighbors.local import base
+
+    model = th.NadarayaWatson(kernel=th.smoothing.Nearest(12)).fit(X, Y)
+    whole = model.predict(NEW)
+    monkeypatch.setattr(base, "NEIGHBORS_AT_ONCE", 12 * 7)
+    np.testing.assert_array_equal(model.predict(NEW), whole)

@@ -27,6 +27,8 @@ from thetahat.models.neighbors.search.index import NeighborIndex, suits_tree
 LEAF_SIZE = 30
 LEAST_SUM = 1e-250
 """Sums of kernel values below it have lost their digits; nothing within reach counts."""
+NEIGHBORS_AT_ONCE = 1 << 20
+"""Neighbours of several queries that are in memory together."""
 CONSTANT = Terms(0, 0)
 
 
@@ -129,6 +131,10 @@ class LocalModel(Estimator):
             return np.full(rows.shape[0], self.bandwidth_, dtype=np.float64)
         if (found := self._widths_on_a_line(rows)) is not None:
             return found
+        step = max(1, NEIGHBORS_AT_ONCE // self._k)
+        if rows.shape[0] > step:
+            starts = range(0, rows.shape[0], step)
+            return np.concatenate([self._widths(rows[i : i + step]) for i in starts])
         found = np.empty(rows.shape[0])
         open_, count = np.arange(rows.shape[0]), min(self._k, self.n_samples_fit_)
         wanted = self._k / self._unit * (1 - 1e-12)
