@@ -266,6 +266,13 @@ CASES = (
         "not compared",
     ),
     Case(
+        "NadarayaWatson 50k×1, 5k queries",
+        curve(50_000, 1, 5000),
+        {OURS: our_average, NUMPY: average_by_numpy},
+        local_error(0, "new"),
+        FORMULA,
+    ),
+    Case(
         "NadarayaWatson 20k×2, 5k queries",
         curve(20_000, 2, 5000),
         {OURS: our_average, NUMPY: average_by_numpy},

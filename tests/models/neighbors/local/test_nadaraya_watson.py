@@ -255,3 +255,35 @@ def test_float32_and_threads():
     single = th.NadarayaWatson().fit(rows.astype(np.float32), y).predict(rows.astype(np.float32))
     assert single.dtype == np.float32
     np.testing.assert_allclose(single, bits[0], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("bandwidth", [0.3, 2.0, 100.0])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_products_of_blocks_are_the_formula(bandwidth, offset):
+    """Where most rows are in reach, distances come from matrix products."""
+    rows, y = table(700, 3)
+    new = table(300, 3, seed=1)[0]
+    distances = th.distances.Euclidean().pairwise(new, rows)
+    expected = averages(distances, bandwidth, th.smoothing.Gaussian(), y)
+    model = th.NadarayaWatson(bandwidth).fit(rows + offset, y)
+    np.testing.assert_allclose(model.predict(new + offset), expected, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev", "sqeuclidean"])
+def test_widths_on_a_line_are_those_of_the_search(metric):
+    rows = np.random.default_rng(0).integers(0, 40, 100)[:, None] / 7.0
+    new = np.concatenate([rows[:30], rows[:30] + 1 / 3, [[-5.0], [50.0]]])
+    for k in (1, 2, 9, 99, 100):
+        model = th.NadarayaWatson(kernel=th.smoothing.Nearest(k), metric=metric)
+        model.fit(rows, rows[:, 0])
+        expected = model._index.nearest(new, k).distance[:, -1]
+        np.testing.assert_array_equal(model._widths(new), expected)
+
+
+def test_widths_are_found_in_parts(monkeypatch):
+    from thetahat.models.neighbors.local import base
+
+    model = th.NadarayaWatson(kernel=th.smoothing.Nearest(12)).fit(X, Y)
+    whole = model.predict(NEW)
+    monkeypatch.setattr(base, "NEIGHBORS_AT_ONCE", 12 * 7)
+    np.testing.assert_array_equal(model.predict(NEW), whole)

@@ -158,6 +158,21 @@ def test_prototypes_with_weights():
         th.PrototypeClassifier().fit(X, Y, sample_weight=(Y != "a").astype(float))
 
 
+def test_columns_are_reduced_first():
+    """Two informative columns of ten, found by a selection or by a projection."""
+    from sklearn.feature_selection import SelectKBest
+    from sklearn.pipeline import make_pipeline
+
+    random = np.random.default_rng(0)
+    rows = np.hstack([X, 0.02 * random.standard_normal((300, 8))])
+    for first in (SelectKBest(k=2), th.KernelPCA(2)):
+        edited = make_pipeline(first, th.VoronoiEditing()).fit(rows, Y)
+        assert edited[-1].n_features_in_ == 2
+        assert len(edited[-1].sample_indices_) < 150
+        assert edited.score(rows, Y) == 1.0
+    assert len(th.VoronoiEditing().fit(rows, Y).sample_indices_) > 150
+
+
 MODELS = [
     th.CondensedNearestNeighbors(random_state=0),
     th.VoronoiEditing(),

@@ -21,11 +21,14 @@ from thetahat.mathematics import distances, smoothing
 from thetahat.mathematics.distances.base import Distance, Termwise
 from thetahat.mathematics.smoothing.base import SmoothingKernel
 from thetahat.models.neighbors.search.around import Around, Terms
+from thetahat.models.neighbors.search.gauss_transform import truncation_error
 from thetahat.models.neighbors.search.index import NeighborIndex, suits_tree
 
 LEAF_SIZE = 30
 LEAST_SUM = 1e-250
 """Sums of kernel values below it have lost their digits; nothing within reach counts."""
+NEIGHBORS_AT_ONCE = 1 << 20
+"""Neighbours of several queries that are in memory together."""
 CONSTANT = Terms(0, 0)
 
 
@@ -126,6 +129,12 @@ class LocalModel(Estimator):
         """The bandwidth at every query."""
         if self._k is None:
             return np.full(rows.shape[0], self.bandwidth_, dtype=np.float64)
+        if (found := self._widths_on_a_line(rows)) is not None:
+            return found
+        step = max(1, NEIGHBORS_AT_ONCE // self._k)
+        if rows.shape[0] > step:
+            starts = range(0, rows.shape[0], step)
+            return np.concatenate([self._widths(rows[i : i + step]) for i in starts])
         found = np.empty(rows.shape[0])
         open_, count = np.arange(rows.shape[0]), min(self._k, self.n_samples_fit_)
         wanted = self._k / self._unit * (1 - 1e-12)
@@ -138,6 +147,38 @@ class LocalModel(Estimator):
             open_, count = open_[~enough], min(2 * count, self.n_samples_fit_)
         return found
 
+    def _widths_on_a_line(self, rows: Matrix) -> Array | None:
+        """The distances to the k-th neighbours of one column with equal weights, else None.
+
+        The k nearest values are a range of the sorted ones: the first whose ends lie at least as
+        far to the right as to the left, or the one before it. Cost: O(log n) per query.
+        """
+        distance, k = self._index.distance, self._k
+        usable = isinstance(distance, Termwise) and distance.order in (1, 2, np.inf)
+        if (
+            not usable
+            or is_sparse(rows)
+            or rows.shape[1] > 1
+            or (self._weights * self._unit != 1).any()
+        ):
+            return None
+        assert isinstance(distance, Termwise)
+        assert k is not None
+        embedded = [np.asarray(distance.embedded(each)) for each in (self._index.rows, rows)]
+        if embedded[0].shape[1] > 1:
+            return None
+        line, at = (each[:, 0].astype(np.float64) for each in embedded)
+        line = np.sort(line)
+        last = len(line) - k
+        middle = np.searchsorted(0.5 * line[: last + 1] + 0.5 * line[k - 1 :], at)
+        widths = []
+        for begin in (np.maximum(middle - 1, 0), np.minimum(middle, last)):
+            widths.append(np.maximum(at - line[begin], line[begin + k - 1] - at))
+        reduced = np.minimum(*widths)
+        with np.errstate(over="ignore"):
+            reduced = reduced * reduced if distance.order == 2 else reduced
+        return distance.from_reduced(reduced, 1)
+
     def _around(self, widths: Array, values: Array, reach: float) -> Around:
         return Around(
             self._shape, widths, reach, self._weights, values, CONSTANT,
@@ -147,10 +188,15 @@ class LocalModel(Estimator):
     def _sums(self, rows: Matrix, around: Around) -> tuple[Array, Array]:
         """A and B of every query, with no more weight left out than the tolerance."""
         first = self._reach()
-        a, b = self._index.moments(rows, _changed(around, reach=first))
+        near = _changed(around, reach=first)
+        transformed = self._index.gauss_moments(rows, near)
+        a, b = self._index.moments(rows, near) if transformed is None else transformed
         if first < self._shape.support:
             # What lies beyond the reach weighs at most K(reach) per unit of weight.
-            beyond = self._weights.sum() * np.abs(self._shape.value(first))
+            error = abs(float(self._shape.value(first)))
+            if transformed is not None:
+                error += truncation_error(self.n_features_in_) * float(self._shape.value(0.0))
+            beyond = self._weights.sum() * error
             again = np.flatnonzero(beyond > self.tolerance * a[:, 0])
             if again.size:
                 some = _changed(

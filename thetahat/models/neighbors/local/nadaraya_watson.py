@@ -69,7 +69,9 @@ class NadarayaWatson(RegressorMixin, KernelAverage):
     for less bias at the ends of the data.
 
     Cost: `fit` takes O(n log n · d) to build a kd-tree. A prediction takes O(n d), less where a
-    kd-tree of few columns excludes rows out of reach. Memory: two copies of the rows.
+    kd-tree of few columns excludes rows out of reach. Many predictions with a Gaussian kernel of
+    one or two columns use the fast Gauss transform, whose cost per row does not grow with n.
+    Memory: two copies of the rows.
 
     Attributes
     ----------

@@ -13,12 +13,17 @@ from itertools import combinations_with_replacement
 import numpy as np
 
 from thetahat import _native
-from thetahat.foundation.threads import n_threads
+from thetahat.foundation.threads import n_threads, parallel_for
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distances import Minkowski
-from thetahat.mathematics.distances.base import Termwise
+from thetahat.mathematics.distances.base import Distance, Termwise
 from thetahat.mathematics.distances.minkowski import RootOfSquares
+from thetahat.mathematics.smoothing import Gaussian
 from thetahat.mathematics.smoothing.base import SmoothingKernel
+
+QUERIES, ROWS = 128, 2048
+"""Size of a block of products, which stays in the cache until it is added."""
+LEAST_PAIRS = 20_000
 
 
 @dataclass(frozen=True)
@@ -105,6 +110,63 @@ class Around:
             self.weights, self.values, *self.terms.recipe, self.kernel.code, power, factor,
             self.squared, a[some], b[some], n_threads(),
         )  # fmt: skip
+
+    def is_gaussian_sum(self, distance: Distance | None) -> bool:
+        """Whether the sums are those of exp(−‖x − x_i‖²/(2h²)) alone."""
+        return (
+            isinstance(self.kernel, Gaussian)
+            and (isinstance(distance, RootOfSquares) or distance == Minkowski(2))
+            and self.terms.n_terms == 1
+            and not self.squared
+        )
+
+    def loads(self) -> Array:
+        """w_i·K(0)·(1, v_i) of every row, whose Gaussian sums are A and B, (n, 1 + t)."""
+        loads = self.weights[:, None] * np.column_stack([np.ones(len(self.weights)), self.values])
+        return loads * float(self.kernel.value(0.0))
+
+    def suits_products(self, points: Array, queries: Array, distance: Termwise) -> bool:
+        """Whether most rows are in reach, so that matrix products are faster than a tree.
+
+        Distances from products are off by rounding of the spread, which is negligible then.
+        """
+        if not self.is_gaussian_sum(distance) or len(points) * len(queries) < LEAST_PAIRS:
+            return False
+        width = float(self.widths.min())
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread = float(np.linalg.norm(np.ptp(points, axis=0)))
+        return width * self.reach > 0.5 * spread and 100 * width > spread
+
+    def add_products(self, points: Array, queries: Array, sums: tuple[Array, Array]) -> None:
+        """Add all rows to the sums of Gaussian weights, by products of blocks.
+
+        A block is computed by one thread, and blocks do not depend on the number of threads.
+        """
+        a, b = sums
+        centre = points.mean(axis=0)
+        points, queries = points - centre, queries - centre
+        square = np.einsum("ij,ij->i", points, points)
+        loads = self.loads()
+
+        def add(start: int) -> None:
+            some = slice(start, min(start + QUERIES, len(queries)))
+            q = queries[some]
+            length = np.einsum("ij,ij->i", q, q)[:, None]
+            rate = (-0.5 / self.widths[some] ** 2)[:, None]
+            total = np.zeros((len(q), loads.shape[1]))
+            for first in range(0, len(points), ROWS):
+                g = q @ points[first : first + ROWS].T
+                g *= -2
+                g += square[first : first + ROWS]
+                g += length
+                np.maximum(g, 0.0, out=g)
+                g *= rate
+                np.exp(g, out=g)
+                total += g @ loads[first : first + ROWS]
+            a[some] += total[:, :1]
+            b[some] += total[:, 1:]
+
+        parallel_for(add, range(0, len(queries), QUERIES))
 
     def add_pairs(self, distances: Array, sums: tuple[Array, Array], first: int) -> None:
         """Add the rows of a block of all distances, queries × rows."""

@@ -30,6 +30,7 @@ from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.distances.base import Distance, Termwise
 from thetahat.models.neighbors.search.around import Around
 from thetahat.models.neighbors.search.found import Nearest, Room, Within
+from thetahat.models.neighbors.search.gauss_transform import gauss_sums, suits_transform
 from thetahat.models.neighbors.search.products import DenseProducts, SparseProducts
 
 SCAN_SIZE = 40_000
@@ -171,11 +172,29 @@ class NeighborIndex(CheckedValue):
                 around.add_pairs(block, sums, start)
             return sums
         points = _as_doubles(self._dense(self._embed(queries)))
+        rows = _as_doubles(self._dense(self._points))
+        if around.suits_products(rows, points, self.distance):
+            around.add_products(rows, points, sums)
+            return sums
         work = points.shape[1] + around.terms.n_terms * (around.terms.n_terms + sums[1].shape[1])
         d = self.rows.shape[1]
         for some in self._steps(points, work):
             around.add_compiled(self._compiled, points[some], self.distance, d, sums, some)
         return sums
+
+    def gauss_moments(self, queries: Matrix, around: Around) -> tuple[Array, Array] | None:
+        """As `moments`, by the fast Gauss transform; None where that is not possible or slower."""
+        if not around.is_gaussian_sum(self.distance) or is_sparse(self._points):
+            return None
+        rows, width = _as_doubles(self._points), float(around.widths[0])
+        n_sums = 1 + around.values.shape[1]
+        if (around.widths != width).any() or not suits_transform(
+            rows, queries.shape[0], width, around.reach, n_sums
+        ):
+            return None
+        points = _as_doubles(self._dense(self._embed(queries)))
+        found = gauss_sums(rows, around.loads(), points, width, around.reach)
+        return found[:, :1], found[:, 1:]
 
     def _nearest(self, points: Matrix, k: int) -> Nearest:
         if self._by_products(points.shape[0]):
