@@ -108,11 +108,16 @@ from thetahat.models.linear.stochastic.sgd_classifier import SGDClassifier as SG
 from thetahat.models.linear.stochastic.sgd_regressor import SGDRegressor as SGDRegressor
 from thetahat.models.metric.neighborhood_components_analysis import NeighborhoodComponentsAnalysis as NeighborhoodComponentsAnalysis
 from thetahat.models.metric.pairwise_metric_learner import PairwiseMetricLearner as PairwiseMetricLearner
+from thetahat.models.neighbors.graphs import KNeighborsTransformer as KNeighborsTransformer
+from thetahat.models.neighbors.graphs import RadiusNeighborsTransformer as RadiusNeighborsTransformer
+from thetahat.models.neighbors.graphs import kneighbors_graph as kneighbors_graph
+from thetahat.models.neighbors.graphs import radius_neighbors_graph as radius_neighbors_graph
 from thetahat.models.neighbors.k_neighbors_classifier import KNeighborsClassifier as KNeighborsClassifier
 from thetahat.models.neighbors.k_neighbors_regressor import KNeighborsRegressor as KNeighborsRegressor
 from thetahat.models.neighbors.nearest_neighbors import NearestNeighbors as NearestNeighbors
 from thetahat.models.neighbors.radius_neighbors_classifier import RadiusNeighborsClassifier as RadiusNeighborsClassifier
 from thetahat.models.neighbors.radius_neighbors_regressor import RadiusNeighborsRegressor as RadiusNeighborsRegressor
+from thetahat.models.neighbors.search.graph import ApproximateSearch as ApproximateSearch
 from thetahat.models.neighbors.search.kd_tree import KDTree as KDTree
 from thetahat.models.nonlinear.basis import BasisRegression as BasisRegression
 from thetahat.models.nonlinear.circle import CircleFit as CircleFit
@@ -152,6 +157,7 @@ __all__ = [
     "AdaBoostClassifier",
     "AdaBoostRegressor",
     "AnscombeTransform",
+    "ApproximateSearch",
     "AxisParallelRectangle",
     "BaggingClassifier",
     "BaggingRegressor",
@@ -188,6 +194,7 @@ __all__ = [
     "KDTree",
     "KNeighborsClassifier",
     "KNeighborsRegressor",
+    "KNeighborsTransformer",
     "KernelLogisticRegression",
     "KernelModel",
     "KernelPCA",
@@ -220,6 +227,7 @@ __all__ = [
     "RBFSampler",
     "RadiusNeighborsClassifier",
     "RadiusNeighborsRegressor",
+    "RadiusNeighborsTransformer",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "ResponseTransform",
@@ -263,6 +271,7 @@ __all__ = [
     "export_text",
     "importances",
     "kernels",
+    "kneighbors_graph",
     "lasso_path",
     "learning_curve",
     "linalg",
@@ -279,6 +288,7 @@ __all__ = [
     "plot_tree",
     "precision_recall_curve",
     "prune",
+    "radius_neighbors_graph",
     "regression_errors",
     "resampled_bias_variance",
     "resampling",

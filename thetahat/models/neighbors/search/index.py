@@ -3,17 +3,19 @@
 ==============  =============================================================================
 kd-tree         dense rows of few columns, distances that are sums or maxima over columns
 products        Euclidean-like distances of many columns, dense or sparse: BLAS and a filter
+graph           Euclidean-like and Manhattan distances, if neighbours may be approximate
 scan            other distances of dense rows: every row is measured, in compiled code
 all pairs       a function of the user's own, or a given matrix of distances
 ==============  =============================================================================
 
-Each gives the same neighbours and distances, bit for bit, wherever two can be used.
+Each gives the same neighbours and distances, bit for bit, wherever two can be used; only a graph
+may miss some neighbours.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log2
 from typing import Any
@@ -29,11 +31,21 @@ from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.distances.base import Distance, Termwise
 from thetahat.models.neighbors.search.found import Nearest, Within
+from thetahat.models.neighbors.search.given_graph import nearest_in_graph, within_in_graph
+from thetahat.models.neighbors.search.graph import (
+    ApproximateSearch,
+    GraphPoints,
+    GraphWalker,
+    NeighborGraph,
+    grow,
+)
 from thetahat.models.neighbors.search.products import DenseProducts, SparseProducts
 
 SCAN_SIZE = 40_000
 """Pairs × columns up to which a scan is faster than the preparation of products."""
 PAIRS_AT_ONCE = 1 << 20
+LEAST_ROWS = 1000
+"""Fewer rows are compared one by one even if neighbours may be approximate."""
 WORK_AT_ONCE = 1 << 29
 """Queries × rows × columns of one compiled call: about a second where a tree excludes no row."""
 
@@ -48,6 +60,8 @@ class NeighborIndex(CheckedValue):
     algorithm: str
     """"kd_tree" or "brute"."""
     leaf_size: int
+    graph: NeighborGraph | None = None
+    """Only for approximate neighbours."""
 
     def __post_init__(self) -> None:
         check_rule(
@@ -56,6 +70,15 @@ class NeighborIndex(CheckedValue):
             "rows must be a matrix",
         )
         check_rule(self, self.algorithm in ("kd_tree", "brute"), "the algorithm is not known")
+        if self.graph is not None:
+            check_rule(
+                self,
+                isinstance(self.graph, NeighborGraph)
+                and isinstance(self.rows, np.ndarray)
+                and len(self.graph.links) == len(self.rows)
+                and suits_graph(self.distance),
+                "the graph must belong to the rows and the distance",
+            )
 
     @property
     def n_rows(self) -> int:
@@ -65,11 +88,16 @@ class NeighborIndex(CheckedValue):
         """Make the structure of the search now instead of with the first query."""
         if not isinstance(self.distance, Termwise):
             return
-        if self.algorithm == "kd_tree" or (self.distance.order != 2 and not is_sparse(self.rows)):
+        if self.graph is not None:
+            _ = self._walker
+        elif self.algorithm == "kd_tree" or (self.distance.order != 2 and not is_sparse(self.rows)):
             _ = self._compiled
 
     def nearest(self, queries: Matrix | None, k: int) -> Nearest:
         """The k nearest rows of every query; None asks for the rows themselves."""
+        given = self.rows if queries is None else queries
+        if self.distance is None and is_sparse(given):
+            return nearest_in_graph(given, k)
         if not isinstance(self.distance, Termwise):
             return self._joined(queries, k)
         points = self._embed(queries)
@@ -80,6 +108,9 @@ class NeighborIndex(CheckedValue):
 
     def within(self, queries: Matrix | None, radius: float, by_distance: bool) -> Within:
         """All rows within the radius, in the order of their distances or of their numbers."""
+        given = self.rows if queries is None else queries
+        if self.distance is None and is_sparse(given):
+            return within_in_graph(given, radius, by_distance)
         if not isinstance(self.distance, Termwise):
             return self._given_within(queries, radius, by_distance)
         points = _as_doubles(self._dense(self._embed(queries)))
@@ -88,6 +119,16 @@ class NeighborIndex(CheckedValue):
         return Within(counts, row, self.distance.from_reduced(distance, self.rows.shape[1]))
 
     def _nearest(self, points: Matrix, k: int) -> Nearest:
+        if self.graph is None or 2 * self._walker.width(k) > self.n_rows:
+            return self._exact(points, k)
+        found, queries = Nearest.empty(points.shape[0], k), _as_doubles(self._dense(points))
+        self._walker.nearest(queries, found.distance, found.row)
+        if (short := np.flatnonzero(found.row[:, -1] >= self.n_rows)).size:
+            exact = self._exact(points[short], k)
+            found.distance[short], found.row[short] = exact.distance, exact.row
+        return found
+
+    def _exact(self, points: Matrix, k: int) -> Nearest:
         if self._by_products(points.shape[0]):
             if is_sparse(points) != is_sparse(self._points):
                 points = self._like_rows(points)
@@ -158,6 +199,25 @@ class NeighborIndex(CheckedValue):
         )  # fmt: skip
 
     @cached_property
+    def _walker(self) -> GraphWalker:
+        assert self.graph is not None
+        assert isinstance(self.distance, Termwise)
+        return GraphWalker(self.graph, np.ascontiguousarray(self._points), self.distance.order == 1)
+
+    def with_graph(self, settings: ApproximateSearch) -> NeighborIndex:
+        """The same index with a graph; few rows are compared one by one, which is faster."""
+        if self.n_rows < LEAST_ROWS:
+            return self
+        assert isinstance(self.distance, Termwise)
+
+        def true_neighbors(rows: Array, k: int) -> Array:
+            return self._exact(self._points[rows], k).row
+
+        points = GraphPoints.of(np.asarray(self._points))
+        graph = grow(points, self.distance.order == 1, settings, true_neighbors)
+        return replace(self, graph=graph)
+
+    @cached_property
     def _by_dtype(self) -> dict[np.dtype[Any], DenseProducts | SparseProducts]:
         return {}
 
@@ -203,6 +263,11 @@ class NeighborIndex(CheckedValue):
         step = max(1, PAIRS_AT_ONCE // self.n_rows)
         for start in range(0, queries.shape[0], step):
             yield start, measure(self._dense(queries[start : start + step]))
+
+
+def suits_graph(distance: Distance | None) -> bool:
+    """Whether walks through a graph can use the distance: a sum of squares or absolute values."""
+    return isinstance(distance, Termwise) and distance.order in (1, 2)
 
 
 def suits_tree(n_rows: int, n_columns: int) -> bool:
