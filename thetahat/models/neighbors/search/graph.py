@@ -161,14 +161,19 @@ def grow(
     graph = _native.NeighborGraph(points.rows, R + R // 2, manhattan)
     order = np.random.default_rng(settings.random_state).permutation(n)
     order = np.append(graph.centre, order[order != graph.centre]).astype(np.int32)
-    kept = n - min(HELD_OUT, n // 4)
-    end = min(kept, FIRST_ROWS)
-    graph.first(order[:end], R, SLACK, n_threads())
-    while end < kept:
-        begin, end = end, min(kept, end + max(64, min(end // 8, n // BATCHES)))
-        graph.extend(order[begin:end], settings.width, R, SLACK, n_threads())
+    kept = n - min(HELD_OUT, n // 10)
+    first = min(kept, FIRST_ROWS)
+
+    def extend(begin: int, last: int) -> None:
+        while begin < last:
+            end = min(last, begin + max(32, min(begin // 8, n // BATCHES)))
+            graph.extend(order[begin:end], settings.width, R, SLACK, n_threads())
+            begin = end
+
+    graph.first(order[:first], R, SLACK, n_threads())
+    extend(first, kept)
     width, recall = _width(graph, points, order[kept:], settings.recall, true_neighbors)
-    graph.extend(order[kept:], settings.width, R, SLACK, n_threads())
+    extend(kept, n)
     return NeighborGraph(graph.links(), int(order[0]), width, recall)
 
 
@@ -179,7 +184,7 @@ def _width(
     wanted: float,
     true_neighbors: Callable[[Array, int], Array],
 ) -> tuple[int, float]:
-    """The smallest of some widths with the wanted recall, and two standard errors more."""
+    """A width with the wanted recall and two standard errors more, and a step more than that."""
     k = min(MEASURED, len(points.rows) - 2 * len(held_out))
     # Held-out rows are not in the graph yet, so that they do not count as neighbours.
     nearest = true_neighbors(held_out, k + len(held_out))
@@ -192,13 +197,10 @@ def _width(
         shares = np.array([np.isin(t, f).mean() for t, f in zip(near, found, strict=True)])
         recall = float(shares.mean())
         error = float(shares.std() / np.sqrt(len(shares)))
-        if (
-            recall - 2 * error >= wanted
-            or recall == 1.0
-            or 2 * width > min(WIDEST, len(points.rows))
-        ):
-            return width, recall
-        width = width * 5 // 4
+        wider, most = width * 5 // 4, min(WIDEST, len(points.rows)) // 2
+        if recall - 2 * error >= wanted or recall == 1.0 or width > most:
+            return wider, recall
+        width = wider
 
 
 class GraphWalker:
