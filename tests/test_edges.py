@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
@@ -48,7 +49,8 @@ def takes_labels(model):
 def answer(model, x):
     for method in ("decision_function", "predict_proba", "predict", "transform", "log_density"):
         if hasattr(model, method):
-            return np.asarray(getattr(model, method)(x), dtype=float)
+            found = getattr(model, method)(x)
+            return np.asarray(found.toarray() if sp.issparse(found) else found, dtype=float)
     if hasattr(model, "kneighbors"):
         return model.kneighbors(x)[0]
     raise AssertionError(f"{model} has no answer for rows")

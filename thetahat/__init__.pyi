@@ -113,6 +113,10 @@ from thetahat.models.linear.stochastic.sgd_classifier import SGDClassifier as SG
 from thetahat.models.linear.stochastic.sgd_regressor import SGDRegressor as SGDRegressor
 from thetahat.models.metric.neighborhood_components_analysis import NeighborhoodComponentsAnalysis as NeighborhoodComponentsAnalysis
 from thetahat.models.metric.pairwise_metric_learner import PairwiseMetricLearner as PairwiseMetricLearner
+from thetahat.models.neighbors.graphs import KNeighborsTransformer as KNeighborsTransformer
+from thetahat.models.neighbors.graphs import RadiusNeighborsTransformer as RadiusNeighborsTransformer
+from thetahat.models.neighbors.graphs import kneighbors_graph as kneighbors_graph
+from thetahat.models.neighbors.graphs import radius_neighbors_graph as radius_neighbors_graph
 from thetahat.models.neighbors.k_neighbors_classifier import KNeighborsClassifier as KNeighborsClassifier
 from thetahat.models.neighbors.k_neighbors_regressor import KNeighborsRegressor as KNeighborsRegressor
 from thetahat.models.neighbors.local.locally_weighted_regression import LocallyWeightedRegression as LocallyWeightedRegression
@@ -124,6 +128,8 @@ from thetahat.models.neighbors.radius_neighbors_regressor import RadiusNeighbors
 from thetahat.models.neighbors.reduction.condensed_nearest_neighbors import CondensedNearestNeighbors as CondensedNearestNeighbors
 from thetahat.models.neighbors.reduction.prototype_classifier import PrototypeClassifier as PrototypeClassifier
 from thetahat.models.neighbors.reduction.voronoi_editing import VoronoiEditing as VoronoiEditing
+from thetahat.models.neighbors.search.graph import ApproximateSearch as ApproximateSearch
+from thetahat.models.neighbors.search.kd_tree import BallTree as BallTree
 from thetahat.models.neighbors.search.kd_tree import KDTree as KDTree
 from thetahat.models.nonlinear.basis import BasisRegression as BasisRegression
 from thetahat.models.nonlinear.circle import CircleFit as CircleFit
@@ -167,9 +173,11 @@ __all__ = [
     "AdaBoostClassifier",
     "AdaBoostRegressor",
     "AnscombeTransform",
+    "ApproximateSearch",
     "AxisParallelRectangle",
     "BaggingClassifier",
     "BaggingRegressor",
+    "BallTree",
     "BasisRegression",
     "BayesianLinearRegression",
     "BayesianModelAveraging",
@@ -205,6 +213,7 @@ __all__ = [
     "KDTree",
     "KNeighborsClassifier",
     "KNeighborsRegressor",
+    "KNeighborsTransformer",
     "KernelDiscriminantAnalysis",
     "KernelLogisticRegression",
     "KernelModel",
@@ -244,6 +253,7 @@ __all__ = [
     "RBFSampler",
     "RadiusNeighborsClassifier",
     "RadiusNeighborsRegressor",
+    "RadiusNeighborsTransformer",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "ResponseTransform",
@@ -290,6 +300,7 @@ __all__ = [
     "export_text",
     "importances",
     "kernels",
+    "kneighbors_graph",
     "lasso_path",
     "learning_curve",
     "linalg",
@@ -306,6 +317,7 @@ __all__ = [
     "plot_tree",
     "precision_recall_curve",
     "prune",
+    "radius_neighbors_graph",
     "regression_errors",
     "resampled_bias_variance",
     "resampling",

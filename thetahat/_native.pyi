@@ -649,6 +649,25 @@ class NearestRows:
     def count(
         self, queries: FloatArray, radius: FloatArray, counts: FloatArray, threads: int
     ) -> None: ...
+    def moments(
+        self,
+        queries: FloatArray,
+        limits: FloatArray,
+        widths: FloatArray,
+        centres: FloatArray,
+        features: FloatArray,
+        weights: FloatArray,
+        values: FloatArray,
+        parent: FloatArray,
+        column: FloatArray,
+        kernel: int,
+        power: float,
+        factor: float,
+        squared: bool,
+        a: FloatArray,
+        b: FloatArray,
+        threads: int,
+    ) -> None: ...
 
 class SparseRows64:
     def __init__(
@@ -684,30 +703,33 @@ class SparseRows64:
         most: int,
         threads: int,
     ) -> tuple[FloatArray, FloatArray, FloatArray]: ...
-    def moments(
-        self,
-        queries: FloatArray,
-        limits: FloatArray,
-        widths: FloatArray,
-        centres: FloatArray,
-        features: FloatArray,
-        weights: FloatArray,
-        values: FloatArray,
-        parent: FloatArray,
-        column: FloatArray,
-        kernel: int,
-        power: float,
-        factor: float,
-        squared: bool,
-        a: FloatArray,
-        b: FloatArray,
-        threads: int,
-    ) -> None: ...
 
 class SparseRows32(SparseRows64): ...
 
 def pair_distances(
     kind: str, X: FloatArray, Y_transposed: FloatArray, out: FloatArray, threads: int
+) -> None: ...
+
+class NeighborGraph:
+    def __init__(self, points: FloatArray, capacity: int, manhattan: bool) -> None: ...
+    @property
+    def centre(self) -> int: ...
+    def restore(self, links: FloatArray, entry: int) -> None: ...
+    def links(self) -> FloatArray: ...
+    def first(self, rows: FloatArray, n_links: int, slack: float, threads: int) -> None: ...
+    def extend(
+        self, rows: FloatArray, width: int, n_links: int, slack: float, threads: int
+    ) -> None: ...
+    def search(self, queries: FloatArray, found: FloatArray, threads: int) -> None: ...
+
+def nearest_candidates(
+    queries: FloatArray,
+    rows: FloatArray,
+    candidates: FloatArray,
+    manhattan: bool,
+    distance: FloatArray,
+    row: FloatArray,
+    threads: int,
 ) -> None: ...
 def near_products(
     products: FloatArray,

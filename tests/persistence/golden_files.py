@@ -58,6 +58,11 @@ def models():
         yield name, fitted(name)
     many = th.AdaBoostClassifier(n_estimators=20, random_state=np.random.default_rng(0))
     yield "many_trees", many.fit(X, np.where(Y > 5, "yes", "no"))
+    graph = th.KNeighborsClassifier(algorithm=th.ApproximateSearch(n_links=4, width=8))
+    yield (
+        "neighbor_graph",
+        graph.fit(np.tile(X, (20, 1)), np.tile(np.where(Y > 5, "yes", "no"), 20)),
+    )
     pipeline = make_pipeline(StandardScaler(), th.LogisticRegression())
     yield "pipeline", pipeline.fit(X, np.where(Y > 5, "yes", "no"))
 

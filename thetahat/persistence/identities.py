@@ -58,6 +58,7 @@ DECLARED = {
     "Means": "thetahat.data.summaries.moments:Means",
     "Moments": "thetahat.data.summaries.moments:Moments",
     "MomentsFrame": "thetahat.data.summaries.moments:Frame",
+    "NeighborGraph": "thetahat.models.neighbors.search.graph:NeighborGraph",
     "NeighborIndex": "thetahat.models.neighbors.search.index:NeighborIndex",
     "NumberEncoder": "thetahat.models.preprocessing.column_encoders:NumberEncoder",
     "ObliqueDirections": "thetahat.models.tree.growth.directions:Directions",

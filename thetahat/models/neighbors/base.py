@@ -21,7 +21,10 @@ from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.distances import Custom, Minkowski, NanEuclidean
 from thetahat.mathematics.distances.base import Distance, Termwise
 from thetahat.models.neighbors.search.found import Within
+from thetahat.models.neighbors.search.given_graph import require_graph
+from thetahat.models.neighbors.search.graph import ApproximateSearch
 from thetahat.models.neighbors.search.index import NeighborIndex, suits_tree
+from thetahat.models.neighbors.search.index_checks import suits_graph
 from thetahat.models.neighbors.search.kd_tree import SearchTree
 from thetahat.models.neighbors.search.metric import GivenMetric, named_distance
 
@@ -35,8 +38,13 @@ class NeighborModel(Estimator):
 
     Parameters
     ----------
-    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
-        How neighbours are found; the result is the same for all of them. "kd_tree" is fast for few
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree", "approximate"} or ApproximateSearch, \
+            default="auto"
+        How neighbours are found; the result is the same for all but "approximate", which searches a
+        graph and finds 95% of the true neighbours on average. It is fast for many rows and columns,
+        needs a dense X and the Euclidean, Manhattan, cosine or Mahalanobis distance, and serves
+        queries for the k nearest rows; rows within a radius are always found exactly. Pass
+        ``th.ApproximateSearch(recall=0.99)`` for another recall. "kd_tree" is fast for few
         columns, "brute" compares all rows by matrix products. "ball_tree" is accepted for
         compatibility with scikit-learn and gives the same neighbours by a kd-tree or, where the
         distance allows none, by brute force. "auto" uses a kd-tree for dense rows with few
@@ -51,7 +59,8 @@ class NeighborModel(Estimator):
         1 the triangle inequality does not hold.
     metric : str, Distance or callable, default="minkowski"
         The distance between rows: a name or a value of ``th.distances``, a function of two rows, or
-        "precomputed" if X holds distances (rows to predict × training rows).
+        "precomputed" if X holds distances (rows to predict × training rows). Of a sparse matrix
+        of distances, as `KNeighborsTransformer` gives it, only stored entries are neighbours.
     metric_params : dict or None, default=None
         Further parameters of the distance, such as ``{"V": covariance}`` for "mahalanobis" or
         ``{"w": weights}`` for "minkowski", or keyword arguments of your own function.
@@ -75,7 +84,7 @@ class NeighborModel(Estimator):
     """
 
     _: KW_ONLY
-    algorithm: str = "auto"
+    algorithm: Any = "auto"
     leaf_size: int = 30
     p: float = 2
     metric: Any = "minkowski"
@@ -83,7 +92,8 @@ class NeighborModel(Estimator):
     n_jobs: int | None = None
 
     _ranges: ClassVar[dict[str, Range]] = {
-        "algorithm": one_of("auto", "brute", "kd_tree", "ball_tree"),
+        "algorithm": one_of("auto", "brute", "kd_tree", "ball_tree", "approximate")
+        | Range(lambda value: isinstance(value, ApproximateSearch), "an ApproximateSearch"),
         "leaf_size": whole(1),
         "p": more_than(0),
         "metric_params": none | Range(lambda value: isinstance(value, dict), "a dict"),
@@ -97,7 +107,6 @@ class NeighborModel(Estimator):
         precomputed = isinstance(self.metric, str) and self.metric == "precomputed"
         tags.input_tags.pairwise = precomputed
         tags.input_tags.positive_only = precomputed
-        tags.input_tags.sparse = not precomputed
         tags.input_tags.allow_nan = self._accepts_missing()
         return tags
 
@@ -137,6 +146,8 @@ class NeighborModel(Estimator):
         self.effective_metric_, self.effective_metric_params_ = _effective(distance)
         algorithm = self._algorithm_for(distance, rows)
         self._index: NeighborIndex = NeighborIndex(rows, distance, algorithm, int(self.leaf_size))
+        if self._approximate is not None:
+            self._index = self._index.with_graph(self._approximate)
         self._index.prepare()
 
     def __setstate__(self, state: Any) -> None:
@@ -167,7 +178,16 @@ class NeighborModel(Estimator):
             "effective_metric_ must name a distance, and its parameters must be a dict",
         )
 
+    @property
+    def _approximate(self) -> ApproximateSearch | None:
+        if isinstance(self.algorithm, ApproximateSearch):
+            return self.algorithm
+        return ApproximateSearch() if self.algorithm == "approximate" else None
+
     def _algorithm_for(self, distance: Distance | None, rows: Matrix) -> str:
+        if self._approximate is not None:
+            self._require_graph(distance, rows)
+            return "brute"
         has_tree = (
             isinstance(distance, Termwise) and distance.order is not None and not is_sparse(rows)
         )
@@ -180,6 +200,25 @@ class NeighborModel(Estimator):
             self.algorithm == "auto" and suits_tree(*rows.shape)
         )
         return "kd_tree" if has_tree and wanted else "brute"
+
+    def _require_graph(self, distance: Distance | None, rows: Matrix) -> None:
+        who = type(self).__name__
+        if not hasattr(self, "kneighbors"):
+            raise ParameterError(
+                f"{who}: algorithm='approximate' finds the k nearest rows, but not all rows within "
+                "a radius. Use algorithm='auto'."
+            )
+        if is_sparse(rows):
+            raise CapabilityError(
+                f"{who}: algorithm='approximate' needs dense rows, but X is sparse. Use "
+                "algorithm='auto', or X.toarray() if it fits in memory."
+            )
+        if not suits_graph(distance):
+            raise ParameterError(
+                f"{who}: algorithm='approximate' needs a distance that is made of squares or "
+                f"absolute differences of columns, but metric={self.metric!r} is not. Use "
+                "metric='euclidean', 'manhattan', 'cosine' or 'mahalanobis', or algorithm='auto'."
+            )
 
     def _distance_of(self, rows: Matrix) -> Distance | None:
         """The distance that the parameters name, or None for given distances."""
@@ -259,16 +298,13 @@ def _effective(distance: Distance | None) -> tuple[Any, dict[str, Any]]:
 
 
 def _require_distances(rows: Matrix, n_rows: int, who: str) -> None:
-    if is_sparse(rows):
-        raise CapabilityError(
-            f"{who}: metric='precomputed' needs a dense matrix of distances. Give an array of all "
-            "distances; X.toarray() would turn missing entries into distances of 0."
-        )
     if rows.shape[1] != n_rows:
         raise DataError(
             f"{who}: Precomputed matrix must be square: it has {rows.shape[0]} rows and "
             f"{rows.shape[1]} columns. Give the distances between all training rows."
         )
+    if is_sparse(rows):
+        return require_graph(rows, who)
     if rows.size and rows.min() < 0:
         at = np.argwhere(rows < 0)[0].tolist()
         raise DataError(

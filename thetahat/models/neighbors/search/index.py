@@ -3,17 +3,19 @@
 ==============  =============================================================================
 kd-tree         dense rows of few columns, distances that are sums or maxima over columns
 products        Euclidean-like distances of many columns, dense or sparse: BLAS and a filter
+graph           Euclidean-like and Manhattan distances, if neighbours may be approximate
 scan            other distances of dense rows: every row is measured, in compiled code
 all pairs       a function of the user's own, or a given matrix of distances
 ==============  =============================================================================
 
-Each gives the same neighbours and distances, bit for bit, wherever two can be used.
+Each gives the same neighbours and distances, bit for bit, wherever two can be used; only a graph
+may miss some neighbours.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log2
 from typing import Any
@@ -22,7 +24,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.validation import is_sparse
-from thetahat.foundation.checked_value import CheckedValue, check_rule
+from thetahat.foundation.checked_value import CheckedValue
 from thetahat.foundation.errors import DataError, MemoryBudgetError
 from thetahat.foundation.memory import memory_for, require_memory
 from thetahat.foundation.threads import n_threads
@@ -31,6 +33,15 @@ from thetahat.mathematics.distances.base import Distance, Termwise
 from thetahat.models.neighbors.search.around import Around
 from thetahat.models.neighbors.search.found import Nearest, Room, Within
 from thetahat.models.neighbors.search.gauss_transform import gauss_sums, suits_transform
+from thetahat.models.neighbors.search.given_graph import nearest_in_graph, within_in_graph
+from thetahat.models.neighbors.search.graph import (
+    ApproximateSearch,
+    GraphPoints,
+    GraphWalker,
+    NeighborGraph,
+    grow,
+)
+from thetahat.models.neighbors.search.index_checks import check_index
 from thetahat.models.neighbors.search.products import DenseProducts, SparseProducts
 
 SCAN_SIZE = 40_000
@@ -38,6 +49,8 @@ SCAN_SIZE = 40_000
 FEW_QUERIES, CACHED_SIZE = 4, 1 << 20
 """So few queries are scanned if rows × columns is not larger: a filter would cost more."""
 PAIRS_AT_ONCE = 1 << 20
+LEAST_ROWS = 1000
+"""Fewer rows are compared one by one even if neighbours may be approximate."""
 WORK_AT_ONCE = 1 << 29
 """Queries × rows × columns of one compiled call: about a second where a tree excludes no row."""
 
@@ -57,47 +70,14 @@ class NeighborIndex(CheckedValue):
     pivot: str = "median"
     """"median" or "random": the value at which they are divided."""
     random_state: int = 0
+    graph: NeighborGraph | None = None
+    """Only for approximate neighbours."""
 
     def __post_init__(self) -> None:
-        rows, distance = self.rows, self.distance
-        is_matrix = isinstance(rows, np.ndarray) or is_sparse(rows)
-        check_rule(
-            self,
-            is_matrix and rows.ndim == 2 and rows.dtype.char in "fd" and 0 not in rows.shape,
-            "rows must be a matrix of floating-point numbers",
-        )
-        check_rule(
-            self, distance is None or isinstance(distance, Distance), "the distance is not known"
-        )
-        check_rule(
-            self,
-            distance is not None or (not is_sparse(rows) and rows.shape[0] == rows.shape[1]),
-            "given distances must be a square matrix",
-        )
-        values = rows if isinstance(rows, np.ndarray) else rows.data
-        may_miss = distance is not None and distance.accepts_missing
-        check_rule(
-            self,
-            not (np.isinf(values).any() if may_miss else _any_not_finite(values)),
-            "rows must hold finite numbers",
-        )
-        is_tree = isinstance(distance, Termwise) and distance.order is not None
-        allowed = ("kd_tree", "brute") if is_tree and not is_sparse(rows) else ("brute",)
-        check_rule(self, self.algorithm in allowed, "the algorithm is not known")
-        check_rule(self, self.axis in ("widest", "alternating"), "the axis is not known")
-        check_rule(self, self.pivot in ("median", "random"), "the pivot is not known")
-        for name, least in (("leaf_size", 1), ("random_state", 0)):
-            value = getattr(self, name)
-            check_rule(
-                self,
-                isinstance(value, int | np.integer) and not isinstance(value, bool)
-                and least <= value < 2**63,
-                f"{name} must be a whole number",
-            )  # fmt: skip
-        if isinstance(distance, Termwise):
-            distance.fitted(rows)  # raises an error if its parameters are for other columns
-        if is_sparse(rows) and not rows.has_sorted_indices:
-            object.__setattr__(self, "rows", rows.sorted_indices())
+        check_index(self)
+        if self.distance is not None and is_sparse(self.rows):
+            if not self.rows.has_sorted_indices:
+                object.__setattr__(self, "rows", self.rows.sorted_indices())
 
     @property
     def n_rows(self) -> int:
@@ -106,6 +86,9 @@ class NeighborIndex(CheckedValue):
     def prepare(self) -> None:
         """Make the structure of the search now instead of with the first query."""
         if not isinstance(self.distance, Termwise):
+            return
+        if self.graph is not None:
+            _ = self._walker
             return
         n, d = self.rows.shape
         if self.algorithm == "kd_tree" or (self.distance.order != 2 and not is_sparse(self.rows)):
@@ -118,6 +101,9 @@ class NeighborIndex(CheckedValue):
 
     def nearest(self, queries: Matrix | None, k: int) -> Nearest:
         """The k nearest rows of every query; None asks for the rows themselves."""
+        given = self.rows if queries is None else queries
+        if self.distance is None and is_sparse(given):
+            return nearest_in_graph(given, k)
         if not isinstance(self.distance, Termwise):
             return self._joined(queries, k)
         points = self._embed(queries)
@@ -131,10 +117,13 @@ class NeighborIndex(CheckedValue):
 
         There may be one radius for each query.
         """
-        n_queries = (self.rows if queries is None else queries).shape[0]
+        given = self.rows if queries is None else queries
+        n_queries = given.shape[0]
         radii = np.broadcast_to(np.asarray(radius, dtype=np.float64), (n_queries,))
         room = Room(n_queries, self.n_rows)
         try:
+            if self.distance is None and is_sparse(given):
+                return within_in_graph(given, radii, by_distance, room)
             if not isinstance(self.distance, Termwise):
                 return self._given_within(queries, radii, by_distance, room)
             found = self._within(self._embed(queries), self._reduced(radii), by_distance, room)
@@ -197,6 +186,16 @@ class NeighborIndex(CheckedValue):
         return found[:, :1], found[:, 1:]
 
     def _nearest(self, points: Matrix, k: int) -> Nearest:
+        if self.graph is None or 2 * self._walker.width(k) > self.n_rows:
+            return self._exact(points, k)
+        found, queries = Nearest.empty(points.shape[0], k), _as_doubles(self._dense(points))
+        self._walker.nearest(queries, found.distance, found.row)
+        if (short := np.flatnonzero(found.row[:, -1] >= self.n_rows)).size:
+            exact = self._exact(points[short], k)
+            found.distance[short], found.row[short] = exact.distance, exact.row
+        return found
+
+    def _exact(self, points: Matrix, k: int) -> Nearest:
         if self._by_products(points.shape[0]):
             return self._products(points).nearest(self._for_products(points), k)
         found = Nearest.empty(points.shape[0], k)
@@ -291,6 +290,25 @@ class NeighborIndex(CheckedValue):
         )  # fmt: skip
 
     @cached_property
+    def _walker(self) -> GraphWalker:
+        assert self.graph is not None
+        assert isinstance(self.distance, Termwise)
+        return GraphWalker(self.graph, np.ascontiguousarray(self._points), self.distance.order == 1)
+
+    def with_graph(self, settings: ApproximateSearch) -> NeighborIndex:
+        """The same index with a graph; few rows are compared one by one, which is faster."""
+        if self.n_rows < LEAST_ROWS:
+            return self
+        assert isinstance(self.distance, Termwise)
+
+        def true_neighbors(rows: Array, k: int) -> Array:
+            return self._exact(self._points[rows], k).row
+
+        points = GraphPoints.of(np.asarray(self._points))
+        graph = grow(points, self.distance.order == 1, settings, true_neighbors)
+        return replace(self, graph=graph)
+
+    @cached_property
     def _by_dtype(self) -> dict[np.dtype[Any], DenseProducts | SparseProducts]:
         return {}
 
@@ -349,9 +367,3 @@ def suits_tree(n_rows: int, n_columns: int) -> bool:
 
 def _as_doubles(points: Array) -> Array:
     return np.ascontiguousarray(points, dtype=np.float64)
-
-
-def _any_not_finite(values: Array) -> bool:
-    # The sum is finite unless an entry is not, or the sum overflows; look closer only then.
-    with np.errstate(over="ignore", invalid="ignore"):
-        return not (np.isfinite(values.sum()) or np.isfinite(values).all())
