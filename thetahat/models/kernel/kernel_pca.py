@@ -145,7 +145,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel
         source = in_memory(self._open(X, supervised=False), type(self).__name__)
         self.kernel_, n = self._kernel(source), source.n_rows
         self.gamma_ = 1.0 / source.n_features if self.gamma is None else self.gamma
-        require_kernel_matrix(n, n, np.float64, copies=2)
+        require_kernel_matrix(n, n, np.float64, copies=4)
         rows = in_double(source.X)
         K = gram_of(self.kernel_, rows, np.arange(n))
         means = K.mean(axis=1)
