@@ -55,6 +55,14 @@ def test_rows_that_depend_on_others_are_left_out():
     assert KernelFeatures.of(th.kernels.Linear(), rows(50)).n_features == 3
 
 
+def test_rounding_errors_of_a_narrow_kernel_are_no_negative_eigenvalues():
+    X = np.random.default_rng(21).uniform(-3, 3, (520, 1))
+    narrow = th.kernels.RBF(sigma=0.02)
+    features = KernelFeatures.of(narrow, X)
+    values = features(X)
+    np.testing.assert_allclose(values @ values.T, narrow(X), atol=1e-9)
+
+
 def test_what_is_no_kernel_is_refused_with_its_eigenvalue():
     negative = th.kernels.FromFunction(lambda X, Z: -np.abs(X[:, :1] - Z[:, :1].T))
     with pytest.raises(DataError, match=r"semi-definite|negative"):

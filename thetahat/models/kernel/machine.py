@@ -126,6 +126,7 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
 
         Solvers form Hessians of a few thousand columns at most.
         """
+        require_kernel_matrix(m, m, np.float64, copies=3)
         require_memory(
             8 * (copies * n * m + squares * m * m + 4 * min(m, LARGEST_SKETCH) ** 2),
             f"{type(self).__name__}: {m} features of {n} rows, with the matrices of the solver,",
