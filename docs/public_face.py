@@ -28,6 +28,7 @@ _FAMILIES = {
     "density": "Densities",
     "decomposition": "Decompositions",
     "semi_supervised": "Semi-supervised learning",
+    "structured": "Structured outputs",
     "preprocessing": "Preprocessing",
     "baseline": "Baselines",
     "rectangle": "Rectangles",

@@ -45,6 +45,8 @@ class Estimator(BaseEstimator):
 
     _everyday: ClassVar[str | None] = None
     """Short name among the models that are tried first on a new table; None if not among them."""
+    _everyday_params: ClassVar[dict[str, Any]] = {}
+    """Parameters for such a trial that keep the fit fast for tables of any length."""
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_")

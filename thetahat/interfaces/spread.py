@@ -65,6 +65,7 @@ def _asked_for(task: str, asked: Sequence[str]) -> dict[str, type]:
 def _pipeline(kind: Any, kinds: Mapping[str, str], seed: int) -> Pipeline:
     model = kind._example()
     params = model.get_params(deep=False)
+    model.set_params(**kind._everyday_params)
     if "random_state" in params:
         model.set_params(random_state=seed)
     if "categorical_features" not in params:

@@ -15,6 +15,7 @@ both smooth                          `LBFGS`
 curved, |θ| and θ² in a box          `ProximalNewton`
 smooth, proximable                   `ProximalGradient`
 hinge or ε-insensitive, L2           `AugmentedLagrangian`; `DualCoordinateDescent` for many columns
+quantile, L2, many columns           the same
 piecewise linear, |θ| and θ²         `InteriorPoint`: linear programming, with a duality gap
 with kinks and weights, smooth       `IRLS`
 with kinks, smooth or proximable     `SubgradientDescent`
@@ -40,6 +41,7 @@ from thetahat.mathematics.losses.base import (
     Subdifferentiable,
 )
 from thetahat.mathematics.losses.box_dual import BoxDual
+from thetahat.mathematics.losses.residual.pinball import Absolute, Quantile
 from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.optimizers.by_name import named
 from thetahat.mathematics.optimizers.coordinate.coordinate_descent import CoordinateDescent
@@ -115,7 +117,9 @@ def choose_solver(
         chosen = _for_squared_loss(penalty, n_parameters, source_kind)
         if chosen is not None:
             return chosen
-    if has_box_dual(loss, penalty) and not isinstance(loss, Smooth) and one_linear_output:
+    few_lines = isinstance(loss, Absolute | Quantile) and n_parameters <= SMALL_HESSIAN["memory"]
+    has_dual = has_box_dual(loss, penalty) and not isinstance(loss, Smooth) and not few_lines
+    if has_dual and one_linear_output:
         if n_parameters <= LARGEST_DUAL_HESSIAN:
             return AugmentedLagrangian(), (
                 f"{name(loss)} has kinks: Newton steps around the multipliers of the rows on them"

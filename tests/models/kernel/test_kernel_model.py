@@ -240,3 +240,18 @@ def test_columns_of_any_scale_and_equal_rows():
     assert th.KernelModel().fit(np.ones((6, 2)), Y[:6]).predict([[1.0, 1.0]]) == pytest.approx(
         Y[:6].mean()
     )
+
+
+def test_quantiles_of_many_rows_are_solved_to_a_duality_gap():
+    """The dual of the quantile loss: the optimum of linear programming, with few iterations."""
+    random = np.random.default_rng(21)
+    rows = random.standard_normal((520, 5))
+    y = np.sin(rows[:, 0]) + random.standard_normal(520)
+    loss, kernel = th.losses.Quantile(0.8), th.kernels.RBF(sigma=0.7)
+    model = th.KernelModel(loss, kernel, 0.01, tol=1e-7).fit(rows, y)
+    assert model.solution_.gap_kind == "duality gap"
+    assert model.solution_.outcome.name == "CONVERGED"
+    program = th.KernelModel(loss, kernel, 0.01, solver="interior_point", tol=1e-7).fit(rows, y)
+    assert model.solution_.value == pytest.approx(program.solution_.value, rel=1e-5)
+    below = np.mean(y <= model.predict(rows) + 1e-6)
+    assert 0.78 < below < 1.0

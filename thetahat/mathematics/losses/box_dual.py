@@ -12,6 +12,8 @@ loss                         box for β            kink  curvature
 Hinge                        between 0 and y      0     0
 SquaredHinge                 from 0 towards y     0     ½
 EpsilonInsensitive           [−1, 1]              ε     0
+Absolute                     [−1, 1]              0     0
+Quantile                     [level − 1, level]   0     0
 SquaredEpsilonInsensitive    all numbers          ε     1
 ===========================  ===================  ====  =========
 """

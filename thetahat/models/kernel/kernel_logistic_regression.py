@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -63,6 +63,8 @@ class KernelLogisticRegression(ClassifierMixin, KernelMachine):
     random_state: Any = None
 
     _ranges = KernelMachine._ranges | {"C": more_than(0)}
+    _everyday = "kernel logistic regression"
+    _everyday_params: ClassVar[dict[str, Any]] = {"n_components": 300}
 
     @property
     def loss(self) -> Loss:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Any
+from typing import Any, ClassVar
 
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import LARGEST_FACTOR, more_than
@@ -67,6 +67,8 @@ class KernelModel(KernelMachine):
     random_state: Any = None
 
     _ranges = KernelMachine._ranges | {"alpha": more_than(0, LARGEST_FACTOR)}
+    _everyday = "kernel machine"
+    _everyday_params: ClassVar[dict[str, Any]] = {"n_components": 300}
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KernelModel:

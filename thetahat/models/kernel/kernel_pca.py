@@ -150,7 +150,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel
                 "which are not given. Use fit_inverse_transform=False, or a kernel of rows."
             )
         self.gamma_ = 1.0 / source.n_features if self.gamma is None else self.gamma
-        require_kernel_matrix(n, n, np.float64, copies=2)
+        require_kernel_matrix(n, n, np.float64, copies=4)
         rows = in_double(source.X)
         K = gram_of(self.kernel_, rows, np.arange(n))
         means = K.mean(axis=1)

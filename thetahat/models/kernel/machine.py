@@ -24,6 +24,7 @@ from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.penalties.norms import L2
 from thetahat.models.kernel.parameters import OfKernel, kept_rows
+from thetahat.objective.choose import LARGEST_SKETCH
 from thetahat.objective.empirical_risk import EmpiricalRisk
 from thetahat.objective.kernel.expansion import KernelExpansion
 from thetahat.objective.kernel.features import (
@@ -114,15 +115,23 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
         if exact and isinstance(self.loss_, Squared) and self.solver == "auto":
             self._fit_least_squares(source, strength, centres)
             return
+        self._require_features(source.n_rows, len(centres))
         features = KernelFeatures.of(self.kernel_, source.X, centres)
-        require_memory(
-            8 * source.n_rows * features.n_features,
-            f"{type(self).__name__}: {features.n_features} features of {source.n_rows} rows",
-            TOO_LARGE,
-        )
         self._fit_features(features, features.of_rows(source.X), source, n_scores, strength, X, y)
         if exact:
             self._keep_support(source, strength)
+
+    def _require_features(self, n: int, m: int, *, copies: int = 1, squares: int = 0) -> None:
+        """Raise an error unless features of n rows and m centres fit, and matrices of a solver.
+
+        Solvers form Hessians of a few thousand columns at most.
+        """
+        require_kernel_matrix(m, m, np.float64, copies=3)
+        require_memory(
+            8 * (copies * n * m + squares * m * m + 4 * min(m, LARGEST_SKETCH) ** 2),
+            f"{type(self).__name__}: {m} features of {n} rows, with the matrices of the solver,",
+            TOO_LARGE,
+        )
 
     def _fit_features(
         self,

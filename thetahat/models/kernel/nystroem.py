@@ -18,6 +18,7 @@ from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels import named as named_kernel
 from thetahat.mathematics.kernels.base import Kernel
+from thetahat.mathematics.kernels.gram import require_kernel_matrix
 from thetahat.mathematics.kernels.scikit_learn import is_scikit_learns
 from thetahat.models.kernel.parameters import NamedKernel, in_memory, kept_rows, kernel_of
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
@@ -134,6 +135,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel)
                 f"Nystroem: n_components={self.n_components} exceeds the number of rows, "
                 f"{count}. All rows are used, and the kernel matrix is exact."
             )
+        require_kernel_matrix(count, count, np.float64, copies=4)
         rows = in_double(source.X)
         drawn = generator(self.random_state).choice(source.n_rows, size=count, replace=False)
         self.component_indices_ = np.sort(drawn)

@@ -11,6 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from thetahat.data.source import Block
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, more_than, one_of, whole
+from thetahat.foundation.memory import require_memory
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels.pairs import inner_products
@@ -73,6 +74,11 @@ class RBFSampler(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer):
         source = self._open(X, supervised=False)
         random = generator(self.random_state)
         shape = (source.n_features, self.n_components)
+        require_memory(
+            16 * shape[0] * shape[1] + 16 * shape[1],
+            f"RBFSampler: random directions of {shape[0]} × {shape[1]} entries, twice,",
+            "Use fewer components.",
+        )
         scale = np.sqrt(2.0 * self._exponent(source))
         self.random_weights_ = (scale * random.standard_normal(shape)).astype(source.dtype)
         offset = random.uniform(0.0, 2 * np.pi, self.n_components)

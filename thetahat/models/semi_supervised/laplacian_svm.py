@@ -18,11 +18,9 @@ from thetahat.estimator.parameters import (
     whole,
 )
 from thetahat.estimator.watching import with_callbacks
-from thetahat.foundation.memory import require_memory
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels.given import Precomputed
-from thetahat.mathematics.kernels.gram import TOO_LARGE
 from thetahat.models.kernel.machine import KernelMachine
 from thetahat.models.semi_supervised.machine import PartlyLabelledMachine, PartlyLabelledRows
 from thetahat.models.semi_supervised.neighbour_graph import distinct_rows, edge_weights, laplacian
@@ -88,7 +86,7 @@ class LaplacianSVM(PartlyLabelledMachine):
     >>> X = np.concatenate([np.linspace(0.0, 1.0, 20), np.linspace(1.5, 6.0, 40)])[:, None]
     >>> y = np.full(60, -1)
     >>> y[0], y[20] = 0, 1
-    >>> model = th.LaplacianSVM(n_neighbors=3).fit(X, y)
+    >>> model = th.LaplacianSVM(kernel=th.kernels.RBF(sigma=0.3), n_neighbors=3).fit(X, y)
     >>> model.predict([[0.9], [5.8]]).tolist()
     [0, 1]
     """
@@ -142,12 +140,9 @@ class LaplacianSVM(PartlyLabelledMachine):
         source = rows.everything
         self.kernel_ = self._kernel(source)
         first, place = distinct_rows(source.X)
-        features = KernelFeatures.of(self.kernel_, source.X, self._centres_among(first, source))
-        require_memory(
-            16 * len(first) * features.n_features,
-            f"LaplacianSVM: {features.n_features} features of {len(first)} rows",
-            TOO_LARGE,
-        )
+        centres = self._centres_among(first, source)
+        self._require_features(len(first), len(centres), copies=2, squares=4)
+        features = KernelFeatures.of(self.kernel_, source.X, centres)
         values = features(source.X[first])
         M = self._penalty(rows, first, place, values)
         inner, seen = PenalisedFeatures.of(features, values[place[rows.known]], M)

@@ -21,10 +21,8 @@ from thetahat.estimator.parameters import (
 )
 from thetahat.estimator.watching import with_callbacks
 from thetahat.foundation.errors import ParameterError
-from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Verdict
-from thetahat.mathematics.kernels.gram import TOO_LARGE
 from thetahat.mathematics.losses.base import Loss, Smooth, Targets
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
@@ -150,19 +148,13 @@ class TransductiveSVM(PartlyLabelledMachine):
         """
         rows = self._partly_labelled(X, y, sample_weight)
         self.kernel_ = self._kernel(rows.everything)
-        features = KernelFeatures.of(
-            self.kernel_, rows.everything.X, self._centres(rows.everything)
-        )
-        m = features.n_features
-        require_memory(
-            16 * (rows.everything.n_rows + 1) * m,
-            f"TransductiveSVM: {m} features of {rows.everything.n_rows} rows, twice,",
-            TOO_LARGE,
-        )
+        centres = self._centres(rows.everything)
+        self._require_features(rows.everything.n_rows, len(centres), copies=2)
+        features = KernelFeatures.of(self.kernel_, rows.everything.X, centres)
         problem = _Problem.of(
             rows, features.of_rows(rows.everything.X), self.loss_, self._share(rows)
         )
-        predictor = LinearPredictor(m, 0, self.fit_intercept)
+        predictor = LinearPredictor(features.n_features, 0, self.fit_intercept)
         self._features = features
         whole_risk = EmpiricalRisk(predictor, self.loss_, L2(self.alpha), problem.source)
         attributes = partial(self._attributes, risk=whole_risk)

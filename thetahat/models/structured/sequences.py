@@ -15,7 +15,7 @@ from thetahat.mathematics.structures.chain import Chain
 
 def as_sequences(X: Any, who: str, n_features: int | None = None) -> list[Array]:
     """The sequences as arrays of shape (length, d) in float64, all of the same width."""
-    found = []
+    found: list[Array] = []
     for number, each in enumerate(X):
         rows = np.asarray(as_features(each, who=f"{who}: sequence {number}")[0], dtype=np.float64)
         if rows.shape[0] == 0 or not np.isfinite(rows).all():

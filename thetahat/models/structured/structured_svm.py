@@ -297,7 +297,7 @@ class StructuredSVM(WatchedSolver, Classifier):
         X : array-like of shape (n, d), or list of n inputs
             The inputs, as in `fit`.
         y : array-like of shape (n,), or list of n outputs
-            The true outputs.
+            The true outputs of these inputs.
         sample_weight : array-like of shape (n,), optional
             Weights of the examples. None gives every example weight 1.
 

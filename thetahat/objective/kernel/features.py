@@ -82,8 +82,14 @@ class KernelFeatures:
                 L[row, row + 1 :] = 0.0
             return cls(kernel, kernel.rows(X, which), which, L)
         L, rows, least = pivoted_cholesky(K, tolerance)
-        if least < -10 * tolerance or not size > 0:
+        if not size > 0:
             raise not_a_kernel(kernel, gram_of(kernel, X, which))
+        if least < -10 * tolerance:
+            K = gram_of(kernel, X, which)
+            if not check_matrix(K).is_psd:
+                raise not_a_kernel(kernel, K)
+            # Entries of a narrow kernel have larger rounding errors than those of sums.
+            L, rows, _ = pivoted_cholesky(gram_of(kernel, X, which), -10 * least)
         return cls(kernel, kernel.rows(X, which[rows]), which[rows], L)
 
     @property

@@ -14,12 +14,13 @@ from thetahat.mathematics.losses.base import (
     PiecewiseLinear,
     Reweightable,
 )
+from thetahat.mathematics.losses.box_dual import BoxDual, DualBox
 from thetahat.mathematics.losses.constants import weighted_quantile
 from thetahat.mathematics.parts import number
 
 
 @dataclass(frozen=True)
-class Absolute(Reweightable, PiecewiseLinear):
+class Absolute(Reweightable, PiecewiseLinear, BoxDual):
     """The absolute loss ℓ(y, z) = |z − y|, which is minimised by the median of y.
 
     For iteratively reweighted least squares the weight 1/|r| is unbounded, so |r| is replaced by at
@@ -62,9 +63,13 @@ class Absolute(Reweightable, PiecewiseLinear):
     def bends(self, y: Array) -> tuple[Bend, ...]:
         return (Bend(floating(y)[1], -1.0, 1.0),)
 
+    def dual_box(self, y: Array) -> DualBox:
+        xp, y = floating(y)
+        return DualBox(-xp.ones_like(y), xp.ones_like(y))
+
 
 @dataclass(frozen=True)
-class Quantile(PiecewiseLinear):
+class Quantile(PiecewiseLinear, BoxDual):
     """The quantile (pinball) loss: level·(y − z) if z < y, (1 − level)·(z − y) if z > y.
 
     It is minimised by the quantile of y at the given level. At level 0.5 it is half the absolute
@@ -110,3 +115,7 @@ class Quantile(PiecewiseLinear):
 
     def bends(self, y: Array) -> tuple[Bend, ...]:
         return (Bend(floating(y)[1], -self.level, 1 - self.level),)
+
+    def dual_box(self, y: Array) -> DualBox:
+        xp, y = floating(y)
+        return DualBox((self.level - 1) * xp.ones_like(y), self.level * xp.ones_like(y))
