@@ -111,6 +111,7 @@ from thetahat.models.neighbors.k_neighbors_regressor import KNeighborsRegressor 
 from thetahat.models.neighbors.nearest_neighbors import NearestNeighbors as NearestNeighbors
 from thetahat.models.neighbors.radius_neighbors_classifier import RadiusNeighborsClassifier as RadiusNeighborsClassifier
 from thetahat.models.neighbors.radius_neighbors_regressor import RadiusNeighborsRegressor as RadiusNeighborsRegressor
+from thetahat.models.neighbors.search.kd_tree import BallTree as BallTree
 from thetahat.models.neighbors.search.kd_tree import KDTree as KDTree
 from thetahat.models.nonlinear.basis import BasisRegression as BasisRegression
 from thetahat.models.nonlinear.circle import CircleFit as CircleFit
@@ -153,6 +154,7 @@ __all__ = [
     "AxisParallelRectangle",
     "BaggingClassifier",
     "BaggingRegressor",
+    "BallTree",
     "BasisRegression",
     "BayesianLinearRegression",
     "BayesianModelAveraging",

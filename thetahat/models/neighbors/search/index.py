@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import log2
+from math import inf, log2
 from typing import Any
 
 import numpy as np
@@ -76,7 +76,7 @@ class NeighborIndex(CheckedValue):
         may_miss = distance is not None and distance.accepts_missing
         check_rule(
             self,
-            not (np.isinf(values).any() if may_miss else _any_not_finite(values)),
+            not (bool(np.isinf(values).any()) if may_miss else _any_not_finite(values)),
             "rows must hold finite numbers",
         )
         is_tree = isinstance(distance, Termwise) and distance.order is not None
@@ -121,7 +121,8 @@ class NeighborIndex(CheckedValue):
         points = self._embed(queries)
         found = self._nearest(points, k)
         distance = self.distance.from_reduced(found.distance, self.rows.shape[1])
-        self._require_finite(distance)
+        if not distance[:, -1].max(initial=0.0) < inf:
+            self._require_finite(distance)
         return Nearest(distance, found.row)
 
     def within(self, queries: Matrix | None, radius: Array | float, by_distance: bool) -> Within:
@@ -163,10 +164,13 @@ class NeighborIndex(CheckedValue):
         return np.array([reduce(each, d) for each in radii.tolist()])
 
     def _nearest(self, points: Matrix, k: int) -> Nearest:
-        if self._by_products(points.shape[0]):
+        if self.algorithm != "kd_tree" and self._by_products(points.shape[0]):
             return self._products(points).nearest(self._for_products(points), k)
         found = Nearest.empty(points.shape[0], k)
         queries = _as_doubles(self._dense(points))
+        if len(queries) <= 16:
+            self._compiled.nearest(queries, found.distance, found.row, n_threads())
+            return found
         for some in self._steps(queries):
             self._compiled.nearest(
                 queries[some], found.distance[some], found.row[some], n_threads()
