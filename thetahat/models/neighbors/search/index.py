@@ -89,7 +89,7 @@ class NeighborIndex(CheckedValue):
             check_rule(
                 self,
                 isinstance(value, int | np.integer) and not isinstance(value, bool)
-                and least <= value < 2**63,
+                and bool(least <= value < 2**63),
                 f"{name} must be a whole number",
             )  # fmt: skip
         if isinstance(distance, Termwise):
