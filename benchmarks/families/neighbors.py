@@ -19,6 +19,7 @@ from benchmarks.harness import OURS, Bar, Call, Case, Contender, Data, Study
 TREE = "SciPy cKDTree"
 NUMPY, STATSMODELS = "NumPy", "statsmodels"
 HNSW = "hnswlib"
+FAISS = "faiss flat"
 K = 10
 CHECKED = 20
 """Queries whose distances are compared with all rows."""
@@ -65,6 +66,16 @@ def labelled(n: int, d: int) -> Callable[[bool], Data]:
     return build
 
 
+def codes(n: int, d: int, queries: int) -> Callable[[bool], Data]:
+    """Rows of yes and no."""
+
+    def build(quick: bool) -> Data:
+        data = rows(n, d, queries)(quick)
+        return {name: (each > 0.5).astype(float) for name, each in data.items()}
+
+    return build
+
+
 def text(n: int, d: int, queries: int) -> Callable[[bool], Data]:
     """Sparse rows of counts, of which few columns are common."""
 
@@ -91,6 +102,39 @@ def search(library: str, **parameters: Any) -> Contender:
             def call() -> Any:
                 options = {"n_neighbors": K, "n_jobs": -1, **parameters}
                 return module.NearestNeighbors(**options).fit(data["X"]).kneighbors(data["new"])[0]
+
+            return call
+
+        return prepare
+
+    return load
+
+
+def faiss_flat() -> Callable[[Data], Call]:
+    """Exact search by products in float32."""
+    import faiss
+
+    def prepare(data: Data) -> Call:
+        def call() -> Any:
+            index = faiss.IndexFlatL2(data["X"].shape[1])
+            index.add(data["X"])
+            return np.sqrt(np.maximum(index.search(data["new"], K)[0], 0))
+
+        return call
+
+    return prepare
+
+
+def radius(library: str, r: float, **parameters: Any) -> Contender:
+    """Fit, and count the rows within a radius of every query."""
+
+    def load() -> Callable[[Data], Call]:
+        module = import_module("thetahat" if library == OURS else "sklearn.neighbors")
+
+        def prepare(data: Data) -> Call:
+            def call() -> Any:
+                search = module.NearestNeighbors(radius=r, n_jobs=-1, **parameters).fit(data["X"])
+                return sum(map(len, search.radius_neighbors(data["new"])[1]))
 
             return call
 
@@ -335,12 +379,69 @@ CASES = (
     Case(
         "brute 20k×100 float32, 20k queries",
         rows(20_000, 100, 20_000, dtype="float32", kind="normal"),
-        searches(algorithm="brute"),
+        {**searches(algorithm="brute"), FAISS: faiss_flat},
         deviation,
         LARGEST,
-        bars=(Bar(SKLEARN, 1 / 1.8),),
+        bars=(Bar(SKLEARN, 1 / 1.8), Bar(FAISS, 1.0)),
     ),
-    Case("sparse 10k×20k, 2k queries", text(10_000, 20_000, 2000), searches(), deviation, LARGEST),
+    *(
+        Case(
+            f"sparse {n}×20k, {m} queries",
+            text(n, 20_000, m),
+            searches(),
+            deviation,
+            LARGEST,
+            bars=(Bar(SKLEARN, 1.0),),
+        )
+        for n, m in ((1000, 1000), (10_000, 2000))
+    ),
+    Case(
+        "sparse 10k×20k, Manhattan, 100 queries",
+        text(10_000, 20_000, 100),
+        {each: search(each, metric="manhattan") for each in (OURS, SKLEARN)},
+        nothing,
+        "not compared",
+        bars=(Bar(SKLEARN, 1.0),),
+    ),
+    *(
+        Case(
+            f"{n}×100 {dtype}, {n} queries",
+            rows(n, 100, n, dtype=dtype, kind="normal"),
+            searches(algorithm="brute"),
+            deviation,
+            LARGEST,
+            bars=(Bar(SKLEARN, 1.0),),
+        )
+        for n in (100, 1000, 10_000)
+        for dtype in ("float32", "float64")
+    ),
+    Case(
+        "radius, 10k×50, 2k queries",
+        rows(10_000, 50, 2000),
+        {each: radius(each, 2.2, algorithm="brute") for each in (OURS, SKLEARN)},
+        nothing,
+        "not compared",
+        bars=(Bar(SKLEARN, 1.0),),
+    ),
+    *(
+        Case(
+            f"{metric} 5k×30, 1k queries",
+            (codes if metric == "jaccard" else rows)(5000, 30, 1000),
+            {each: search(each, metric=metric, algorithm="brute") for each in (OURS, SKLEARN)},
+            nothing,
+            "not compared",
+            bars=(Bar(SKLEARN, 1.0),),
+        )
+        for metric in ("canberra", "braycurtis", "jaccard")
+    ),
+    Case(
+        "haversine 100k×2, 10k queries",
+        rows(100_000, 2, 10_000),
+        {each: search(each, metric="haversine", algorithm="ball_tree") for each in (OURS, SKLEARN)},
+        nothing,
+        "not compared",
+        bars=(Bar(SKLEARN, 1.0),),
+    ),
     *(
         Case(f"{n}×10, {n} queries", rows(n, 10, n, kind="normal"), WITH_TREE, deviation, LARGEST)
         for n in (100, 1000, 10_000)

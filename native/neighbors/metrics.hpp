@@ -9,6 +9,8 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 
 #include "core/simd4.hpp"
 
@@ -24,7 +26,10 @@ struct Squares {
 struct Absolutes {
     static constexpr bool takes_largest = false, bounded_by_boxes = true;
     double term(double gap) const { return std::fabs(gap); }
-    Double4 term(const Double4 &gap) const { return gap < 0.0 ? -gap : gap; }
+    Double4 term(const Double4 &gap) const { // without the sign, which is the first bit
+        constexpr std::int64_t rest = std::numeric_limits<std::int64_t>::max();
+        return (Double4)((Int4)gap & Int4{rest, rest, rest, rest});
+    }
     double bound(double sum) const { return sum; }
 };
 
@@ -47,8 +52,8 @@ struct Differences { // the number of columns that differ
     static constexpr bool takes_largest = false, bounded_by_boxes = false;
     double term(double gap) const { return gap != 0.0 ? 1.0 : 0.0; }
     Double4 term(const Double4 &gap) const {
-        const Double4 one = {1.0, 1.0, 1.0, 1.0}, zero = {};
-        return gap != 0.0 ? one : zero;
+        const Double4 one = {1.0, 1.0, 1.0, 1.0};
+        return (Double4)((gap != 0.0) & (Int4)one);
     }
     double bound(double) const { return 0.0; }
 };

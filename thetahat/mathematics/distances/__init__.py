@@ -73,7 +73,7 @@ def named(distance: str | Distance | Callable[[Any, Any], float]) -> Distance:
     --------
     >>> import thetahat as th
     >>> th.distances.named("minkowski")
-    Minkowski(p=2.0)
+    Minkowski(p=2.0, w=None)
     >>> th.distances.named("cityblock") == th.distances.Manhattan()
     True
     """

@@ -227,11 +227,13 @@ class NeighborModel(Estimator):
         distance = named_distance(self.metric, self.metric_params, self.p, type(self).__name__)
         return distance.fitted(rows)
 
-    def _queries(self, X: Any) -> Source:
-        """The rows of a query, checked against those of `fit`."""
+    def _is_small_and_sound(self, X: Any) -> bool:
+        """Whether X is a small array of numbers with the columns of `fit`.
+
+        Many calls with small arrays are common in production, so they are checked in short.
+        """
         fitted = self.__dict__
-        # Many calls with small arrays are common in production, so they are checked in short.
-        if (
+        return (
             type(X) is np.ndarray
             and X.ndim == 2
             and 0 < X.size <= DIRECT_SIZE
@@ -239,10 +241,14 @@ class NeighborModel(Estimator):
             and "_index" in fitted
             and "feature_names_in_" not in fitted
             and X.shape[1] == fitted["n_features_in_"]
-            and np.isfinite(X).all()
-        ):
+            and bool(np.isfinite(X).all())
+        )
+
+    def _queries(self, X: Any) -> Source:
+        """The rows of a query, checked against those of `fit`."""
+        if self._is_small_and_sound(X):
             source: Source = InMemory(X=X, n_features=X.shape[1], dtype=X.dtype)
-        elif "_index" in fitted and self._accepts_missing() and not isinstance(X, Source):
+        elif "_index" in vars(self) and self._accepts_missing() and not isinstance(X, Source):
             source = self._open_with_missing(X)
         else:
             source = self._open_again(X)
@@ -271,6 +277,8 @@ class NeighborModel(Estimator):
         if X is None:
             check_is_fitted(self)
             return function(None), self._index.rows.dtype
+        if self._is_small_and_sound(X) and self._index.distance is not None:
+            return function(X), X.dtype
         source = self._queries(X)
         if isinstance(source, InMemory):
             return function(source.X), source.dtype

@@ -86,7 +86,5 @@ class KNeighborsClassifier(NeighborsClassifier, KNearest):
         """The weight of each class among the neighbours, (m, n_classes), per column of labels."""
         found = self._nearest(rows)
         weight = neighbor_weights(found.distance, self.weights, type(self).__name__)
-        m, k = found.row.shape
-        query = np.repeat(np.arange(m), k)
-        counted = None if weight is None else weight.ravel()
-        return self._votes_of(query, found.row.ravel(), counted, m)
+        m = found.row.shape[0]
+        return self._votes_of(np.arange(m)[:, None], found.row, weight, m)

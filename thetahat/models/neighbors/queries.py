@@ -14,6 +14,8 @@ from thetahat.foundation.types import Array, Matrix
 from thetahat.models.neighbors.base import NeighborModel
 from thetahat.models.neighbors.search.found import Nearest, Within
 
+POSITIVE = whole(1)
+
 
 class KNearest(NeighborModel):
     """A neighbour model with queries for the k nearest rows.
@@ -25,14 +27,14 @@ class KNearest(NeighborModel):
         most the number of training rows.
     """
 
-    _ranges: ClassVar[dict[str, Range]] = {**NeighborModel._ranges, "n_neighbors": whole(1)}
+    _ranges: ClassVar[dict[str, Range]] = {**NeighborModel._ranges, "n_neighbors": POSITIVE}
 
     n_neighbors: int
 
     def _nearest(self, rows: Matrix | None, k: Any = None) -> Nearest:
         """The k nearest training rows; of the training rows themselves if None, each but itself."""
         count = self.n_neighbors if k is None else k
-        check_value(count, whole(1), "n_neighbors", type(self).__name__)
+        check_value(count, POSITIVE, "n_neighbors", type(self).__name__)
         most = self.n_samples_fit_ - (rows is None)
         if count > most:
             rule = "n_neighbors < n_samples_fit" if rows is None else "n_neighbors <= n_samples_fit"

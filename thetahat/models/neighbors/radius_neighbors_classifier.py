@@ -44,10 +44,10 @@ class RadiusNeighborsClassifier(NeighborsClassifier, InRadius):
     Examples
     --------
     >>> import thetahat as th
-    >>> model = th.RadiusNeighborsClassifier(radius=1.0, outlier_label="far")
+    >>> model = th.RadiusNeighborsClassifier(radius=1.0, outlier_label="b")
     >>> model = model.fit([[0.0], [0.5], [3.0]], ["a", "a", "b"])
     >>> model.predict([[0.2], [3.5], [9.0]]).tolist()
-    ['a', 'b', 'far']
+    ['a', 'b', 'b']
     """
 
     _ranges: ClassVar[dict[str, Range]] = {**InRadius._ranges, **NeighborsClassifier._ranges}

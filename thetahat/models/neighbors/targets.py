@@ -134,7 +134,10 @@ class NeighborsClassifier(Classifier, Weighted, NeighborModel):
                 f"{type(self).__name__}: the votes of {m} rows for {size} classes",
                 "Predict fewer rows at a time.",
             )
-            votes = np.bincount(query * size + codes[row], weight, minlength=m * size)
+            place = (query * size + codes[row]).ravel()
+            votes = np.bincount(
+                place, None if weight is None else weight.ravel(), minlength=m * size
+            )
             found.append(votes.reshape(m, size).astype(np.float64, copy=False))
         return found
 
@@ -181,6 +184,7 @@ class NeighborsRegressor(RegressorMixin, Weighted, NeighborModel):
         super()._check_loaded()
         if "_index" in vars(self):
             n, targets = self.n_samples_fit_, vars(self).get("_targets")
-            several = (targets.shape[1],) if getattr(targets, "ndim", 1) == 2 else ()
+            is_matrix = isinstance(targets, np.ndarray) and targets.ndim == 2
+            several = (targets.shape[1],) if targets is not None and is_matrix else ()
             check_arrays(self, {"_targets": (np.float64, (n, *several))})
             check_rule(self, bool(np.isfinite(self._targets).all()), "targets must be finite")

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import log2
+from math import inf, log2
 from typing import Any
 
 import numpy as np
@@ -109,7 +109,8 @@ class NeighborIndex(CheckedValue):
         points = self._embed(queries)
         found = self._nearest(points, k)
         distance = self.distance.from_reduced(found.distance, self.rows.shape[1])
-        self._require_finite(distance)
+        if not distance[:, -1].max(initial=0.0) < inf:
+            self._require_finite(distance)
         return Nearest(distance, found.row)
 
     def within(self, queries: Matrix | None, radius: Array | float, by_distance: bool) -> Within:
@@ -196,10 +197,13 @@ class NeighborIndex(CheckedValue):
         return found
 
     def _exact(self, points: Matrix, k: int) -> Nearest:
-        if self._by_products(points.shape[0]):
+        if self.algorithm != "kd_tree" and self._by_products(points.shape[0]):
             return self._products(points).nearest(self._for_products(points), k)
         found = Nearest.empty(points.shape[0], k)
         queries = _as_doubles(self._dense(points))
+        if len(queries) <= 16:
+            self._compiled.nearest(queries, found.distance, found.row, n_threads())
+            return found
         for some in self._steps(queries):
             self._compiled.nearest(
                 queries[some], found.distance[some], found.row[some], n_threads()

@@ -282,7 +282,7 @@ class BallTree(SearchTree):
     >>> tree = th.BallTree(places, metric="haversine")
     >>> distance, row = tree.query(np.radians([[50.8, 4.4]]), k=1)  # Brussels
     >>> row.tolist(), (6371 * distance).round().tolist()
-    ([[1]], [[256.0]])
+    ([[1]], [[255.0]])
     """
 
     data: Any

@@ -23,7 +23,8 @@ def named_distance(metric: Any, parameters: dict[str, Any] | None, p: float, who
     """The distance of ``metric``, ``metric_params`` and ``p``, as scikit-learn names them."""
     given = dict(parameters or {})
     if isinstance(metric, DistanceMetric):
-        return GivenMetric(metric)
+        kind = type(metric).__name__.rstrip("0123456789")
+        return named(_OF_SCIKIT_LEARN[kind]) if kind in _OF_SCIKIT_LEARN else GivenMetric(metric)
     if callable(metric) and not isinstance(metric, Distance | type):
         return Custom(partial(metric, **given) if given else metric)
     if not isinstance(metric, str) or metric not in _BY_PARAMETERS:
@@ -80,6 +81,11 @@ def _standardised(given: dict[str, Any]) -> Distance:
     return StandardizedEuclidean(given.pop("V", None))
 
 
+_OF_SCIKIT_LEARN = {
+    "EuclideanDistance": "euclidean",
+    "ManhattanDistance": "manhattan",
+    "ChebyshevDistance": "chebyshev",
+}
 _BY_PARAMETERS: dict[str, Callable[[dict[str, Any]], Distance]] = {
     "minkowski": _minkowski,
     "p": _minkowski,
