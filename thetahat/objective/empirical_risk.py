@@ -22,7 +22,13 @@ from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.foundation.types import Array
 from thetahat.foundation.watch import Watch
-from thetahat.mathematics.losses.base import Curved, Loss, PiecewiseLinear, Reweightable
+from thetahat.mathematics.losses.base import (
+    Curved,
+    Loss,
+    PiecewiseLinear,
+    Reweightable,
+    Targets,
+)
 from thetahat.mathematics.losses.box_dual import BoxDual
 from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.optimizers.coordinate.coordinate_descent import SeparableQuadratic
@@ -103,11 +109,11 @@ class EmpiricalRisk:
         return self.loss.convex and self.penalty.convex
 
     def start(self) -> Array:
-        """The predictor's start; the best constant if ℓ is piecewise linear; the least-squares fit
-        if ℓ is not convex, which avoids far local minima."""
+        """The predictor's start; the best constant if ℓ is piecewise linear in numbers; the
+        least-squares fit if ℓ is not convex, which avoids far local minima."""
         predictor, loss = self.predictor, self.loss
-        if isinstance(loss, PiecewiseLinear) and isinstance(predictor, LinearPredictor):
-            if not predictor.n_outputs:
+        if isinstance(loss, PiecewiseLinear) and loss.targets is Targets.REAL:
+            if isinstance(predictor, LinearPredictor) and not predictor.n_outputs:
                 return best_level(predictor, loss, self.source)
         start = predictor.start()
         if loss.convex or not isinstance(loss, Reweightable):

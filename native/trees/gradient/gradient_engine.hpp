@@ -274,17 +274,8 @@ class GradientEngine {
     }
 
     SplitRules rules_for(const Open &leaf) const {
-        SplitRules rules = split_rules_;
-        const double mean =
-            static_cast<double>(hessian_of(leaf.state.total)) / std::max(leaf.state.weight, 1.0);
-        rules.support = std::min(10.0, rules_.min_rows) * mean;
-        if (rules_.rows_by_curvature && leaf.state.weight > 0.0) {
-            const double share = rules_.min_rows / leaf.state.weight * (1.0 - 1e-9);
-            const double least = share * static_cast<double>(hessian_of(leaf.state.total));
-            rules.least_hessian =
-                std::max(rules.least_hessian, static_cast<std::int64_t>(std::ceil(least)));
-        }
-        return rules;
+        return split_rules_.within(leaf.state.total, leaf.state.weight, rules_.min_rows,
+                                   rules_.rows_by_curvature);
     }
 
     // The best split of a leaf by one column; `weights` by code exclude sides of too little weight.

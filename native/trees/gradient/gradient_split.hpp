@@ -31,6 +31,20 @@ struct SplitRules {
     double l2 = 0.0;
     std::int64_t least_hessian = 1; // of each side
     double support = 0.0;           // hessian that a category needs to be moved, and s
+
+    // The rules of a leaf, whose sides need `min_rows`: counted by their share of the hessian with
+    // `by_curvature`.
+    SplitRules within(std::int64_t total, double weight, double min_rows, bool by_curvature) const {
+        SplitRules rules = *this;
+        const auto H = static_cast<double>(hessian_of(total));
+        rules.support = std::min(10.0, min_rows) * (H / std::max(weight, 1.0));
+        if (by_curvature && weight > 0.0) {
+            const double least = min_rows / weight * (1.0 - 1e-9) * H;
+            rules.least_hessian =
+                std::max(least_hessian, static_cast<std::int64_t>(std::ceil(least)));
+        }
+        return rules;
+    }
 };
 
 // The best split of a column: codes ≤ code go left, or the first `code` + 1 of `order`.

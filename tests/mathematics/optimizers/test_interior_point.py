@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 import thetahat as th
 from thetahat.foundation.watch import Watch
-from thetahat.mathematics.losses.base import PiecewiseLinear
+from thetahat.mathematics.losses.base import PiecewiseLinear, Targets
 
 opt = th.optimizers
 LOSSES = [
@@ -16,6 +16,7 @@ LOSSES = [
     th.losses.Quantile(0.2),
     th.losses.EpsilonInsensitive(0.3),
     th.losses.EpsilonInsensitive(0.0),
+    th.losses.Hinge(),
 ]
 
 
@@ -43,9 +44,11 @@ def test_bends_sum_up_to_the_loss(loss):
     random = np.random.default_rng(1)
     assert isinstance(loss, PiecewiseLinear)
     y, z = random.standard_normal((2, 200))
+    y = np.sign(y) if loss.targets is Targets.SIGNS else y
     total = 0.0
     for bend in loss.bends(y):
-        assert bend.below <= 0 <= bend.above
+        assert np.all(np.less_equal(bend.below, 0))
+        assert np.all(np.greater_equal(bend.above, 0))
         total = total + np.maximum(bend.below * (z - bend.kink), bend.above * (z - bend.kink))
     np.testing.assert_allclose(total, loss.value(y, z), atol=1e-15)
 
@@ -148,3 +151,20 @@ def test_other_objectives_are_refused_with_a_way_out():
         th.LinearModel("absolute", "non_negative", solver="interior_point").fit(
             np.eye(3), np.ones(3)
         )
+
+
+@pytest.mark.parametrize("units", [(1.0, 1.0, 1.0), (1e3, 1e-3, 1.0)], ids=str)
+@pytest.mark.parametrize("alpha", [0.002, 0.05])
+def test_hinge_with_l1_is_minimised_in_any_units(units, alpha):
+    random = np.random.default_rng(2)
+    X = random.standard_normal((120, 3)) * units
+    y = np.where(X @ (np.array([1.0, -1.0, 0.5]) / units) + random.standard_normal(120) > 0, 1, -1)
+    model = th.LinearModel("hinge", th.penalties.L1(alpha)).fit(X, y)
+    assert model.solution_.solver == "interior_point"
+    assert model.solution_.outcome is th.results.Outcome.CONVERGED
+    # β = u − v and b = p − q, all ≥ 0; each row has a slack ≥ 1 − y·z.
+    rows = y[:, None] * np.column_stack([X, -X, np.ones(120), -np.ones(120)])
+    cost = np.concatenate([np.full(6, alpha), np.zeros(2), np.full(120, 1 / 120)])
+    program = -np.hstack([rows, np.eye(120)])
+    least = linprog(cost, A_ub=program, b_ub=-np.ones(120), bounds=(0, None)).fun
+    np.testing.assert_allclose(model.solution_.value, least, rtol=1e-7)

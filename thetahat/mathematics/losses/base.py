@@ -216,8 +216,8 @@ class Bend(NamedTuple):
     """max(below·(z − kink), above·(z − kink)), with slopes below ≤ 0 ≤ above; 0 at the kink."""
 
     kink: Array
-    below: float
-    above: float
+    below: float | Array
+    above: float | Array
 
 
 class PiecewiseLinear(Subdifferentiable):
@@ -225,4 +225,7 @@ class PiecewiseLinear(Subdifferentiable):
 
     @abstractmethod
     def bends(self, y: Array) -> tuple[Bend, ...]:
-        """The terms whose sum is ℓ(y, z), each with one kink per row."""
+        """The terms whose sum is ℓ(y, z), each with one kink per row.
+
+        Slopes are numbers, or arrays with one entry per row.
+        """

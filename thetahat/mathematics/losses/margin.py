@@ -25,9 +25,11 @@ from dataclasses import dataclass
 from thetahat.foundation.types import Array
 from thetahat.mathematics.losses.alignment import floating, margins
 from thetahat.mathematics.losses.base import (
+    Bend,
     Compiled,
     Curved,
     Loss,
+    PiecewiseLinear,
     Subdifferentiable,
     Targets,
     UnboundedLikelihood,
@@ -124,7 +126,7 @@ class SignLogistic(Curved, UnboundedLikelihood):
 
 
 @dataclass(frozen=True)
-class Hinge(BoxDual):
+class Hinge(BoxDual, PiecewiseLinear):
     """The hinge loss of support vector machines, ℓ(y, z) = [1 − y·z]₊.
 
     Rows with a margin y·z above 1 have zero loss and zero gradient. Cost: O(n).
@@ -161,6 +163,10 @@ class Hinge(BoxDual):
 
     def kinks(self, y: Array) -> tuple[Array, ...]:
         return (floating(y)[1],)
+
+    def bends(self, y: Array) -> tuple[Bend, ...]:
+        xp, y = floating(y)
+        return (Bend(y, xp.clip(-y, None, 0), xp.clip(-y, 0, None)),)
 
 
 @dataclass(frozen=True)

@@ -317,3 +317,24 @@ def test_constant_targets_leave_nothing_to_explain():
     summary = th.LinearModel(penalty="none").fit(rows, np.ones(50)).summary()
     assert np.isnan([summary.pseudo_r2, summary.likelihood_ratio.statistic]).all()
     assert "y is constant" in str(summary)
+
+
+@pytest.mark.parametrize("units", [1.0, 1e-4])
+def test_inference_is_at_the_maximum_whatever_the_tolerance(units):
+    """A coarse tolerance would show in the estimates and in the likelihood."""
+    rows = np.column_stack([X[:, :2], units * X[:, 2]])
+    models = {
+        "poisson": (th.PoissonRegressor(alpha=0.0, tol=1e-2), COUNTS),
+        "logistic": (th.LogisticRegression(penalty=None, tol=1e-2), BINARY),
+        "classes": (th.LogisticRegression(penalty=None, tol=1e-2), CLASSES),
+    }
+    for model, y in models.values():
+        coarse = model.fit(rows, y).summary()
+        coef = model.coef_.copy()
+        exact = model.set_params(tol=1e-12).fit(rows, y).summary()
+        errors = column(exact, "standard_error")
+        gap = (column(coarse, "estimate") - column(exact, "estimate")) / errors
+        assert np.abs(gap).max() < 1e-6
+        np.testing.assert_allclose(column(coarse, "standard_error"), errors, rtol=1e-6)
+        np.testing.assert_allclose(coef, model.coef_, rtol=1e-5)
+        assert abs(coarse.log_likelihood - exact.log_likelihood) < 1e-9

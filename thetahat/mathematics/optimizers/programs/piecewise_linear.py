@@ -1,5 +1,5 @@
 """A piecewise linear sum with |θ| and θ² terms: the linear program behind quantile, absolute and
-ε-insensitive regression.
+ε-insensitive regression, and behind the hinge loss with |θ|.
 
     F(θ) = Σ_i w_i Σ_k max(below_k s_ik, above_k s_ik) + Σ_j (l1_j|θ_j| + ½ l2_j θ_j²),
     s_ik = (Aθ)_i − kink_ik,   below_k ≤ 0 ≤ above_k
@@ -43,8 +43,9 @@ class PiecewiseLinearSum(CentredIntercept):
         Non-negative weight of each row (w).
     kinks : array of shape (m, n)
         The m kinks of every row, where its slope changes.
-    below, above : array of shape (m,)
-        Slopes to the left and to the right of each kink, with below ≤ 0 ≤ above.
+    below, above : array of shape (m,) or (m, n)
+        Slopes to the left and to the right of each kink, of all rows or of each, with below ≤ 0 ≤
+        above.
     l1, l2 : array of shape (p,)
         Factors of |θ_j| and ½θ_j² for each parameter.
     origin : array of shape (p − 1,), optional
@@ -113,11 +114,11 @@ class PiecewiseLinearSum(CentredIntercept):
 
     @cached_property
     def term_below(self) -> Array:
-        return np.concatenate([np.repeat(self.below, len(self.weight)), -np.ones(len(self.l1))])
+        return np.concatenate([self._of_terms(self.below), -np.ones(len(self.l1))])
 
     @cached_property
     def term_above(self) -> Array:
-        return np.concatenate([np.repeat(self.above, len(self.weight)), np.ones(len(self.l1))])
+        return np.concatenate([self._of_terms(self.above), np.ones(len(self.l1))])
 
     @cached_property
     def term_kink(self) -> Array:
@@ -161,6 +162,11 @@ class PiecewiseLinearSum(CentredIntercept):
         """The lower bound that the slopes give, if they balance the gradient of the θ² terms."""
         met = np.sum(self.term_weight * slopes * self.term_kink)
         return float(-met - np.sum(self.l2 * theta * theta) / 2)
+
+    def _of_terms(self, slopes: Array) -> Array:
+        """One slope for each kink of each row."""
+        per_kink = slopes.reshape(len(self.kinks), -1)
+        return np.broadcast_to(per_kink, self.kinks.shape).ravel()
 
     def _per_row(self, terms: Array) -> Array:
         """Weighted, and summed over the kinks of each row."""

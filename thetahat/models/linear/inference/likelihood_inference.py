@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.mathematics.penalties.norms import NoPenalty
 from thetahat.models.linear.bayesian.posterior import normal_quantile
 from thetahat.models.linear.inference.likelihood_evidence import (
+    MOST_STEPS,
     LikelihoodEvidence,
     likelihood_evidence,
 )
@@ -79,7 +80,10 @@ class LikelihoodInference(RiskMinimiser):
         formed = solution.solver == Newton.name or solution.outcome is Outcome.EXACT
         small = risk.predictor.n_parameters <= CHEAP_HESSIAN
         if (formed or small) and self._refusal() is None:
-            self._likelihood = self._evidence_in(risk.source)
+            self._likelihood, theta = self._evidence_in(risk.source)
+            if not np.array_equal(theta, solution.theta):
+                self.solution_ = replace(solution, theta=theta, value=risk.value(theta))
+                self.__dict__.update(self._attributes(theta, risk=risk))
 
     def summary(
         self,
@@ -231,7 +235,8 @@ class LikelihoodInference(RiskMinimiser):
             raise CapabilityError(refusal)
         evidence = self._likelihood
         if source is not None:
-            found = self._evidence_in(source)
+            # Where `fit` had the Hessian, θ̂ is already at the maximum of its rows.
+            found, _ = self._evidence_in(source, MOST_STEPS if evidence is None else 0)
             if evidence is not None:
                 require_same_rows(found.n, found.loss, (evidence.n, evidence.loss))
             evidence = found
@@ -267,11 +272,13 @@ class LikelihoodInference(RiskMinimiser):
             )
         return None
 
-    def _evidence_in(self, source: Source) -> LikelihoodEvidence:
+    def _evidence_in(
+        self, source: Source, most_steps: int = MOST_STEPS
+    ) -> tuple[LikelihoodEvidence, Array]:
         parts = self._fitted
         assert parts.family is not None
         return likelihood_evidence(
-            source, parts.predictor, parts.loss, parts.family, self.solution_.theta
+            source, parts.predictor, parts.loss, parts.family, self.solution_.theta, most_steps
         )
 
     def _rows_again(self, X: Any, y: Any, sample_weight: Any) -> Source:
