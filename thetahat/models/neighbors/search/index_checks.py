@@ -47,7 +47,7 @@ def check_index(index: Any) -> None:
         check_rule(
             index,
             isinstance(value, int | np.integer) and not isinstance(value, bool)
-            and least <= value < 2**63,
+            and bool(least <= value < 2**63),
             f"{name} must be a whole number",
         )  # fmt: skip
     if isinstance(distance, Termwise):
