@@ -48,5 +48,6 @@ void bind_sorted_columns(nb::module_ &module);
 void bind_statistic_tree(nb::module_ &module);
 void bind_nearest_rows(nb::module_ &module);
 void bind_near_products(nb::module_ &module);
+void bind_smo(nb::module_ &module);
 
 } // namespace thetahat

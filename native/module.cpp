@@ -45,4 +45,5 @@ NB_MODULE(_native, module) {
     thetahat::bind_statistic_tree(module);
     thetahat::bind_nearest_rows(module);
     thetahat::bind_near_products(module);
+    thetahat::bind_smo(module);
 }
