@@ -69,6 +69,11 @@ from thetahat.models.kernel.kernel_ridge import KernelRidge as KernelRidge
 from thetahat.models.kernel.kernel_ridge_cv import KernelRidgeCV as KernelRidgeCV
 from thetahat.models.kernel.nystroem import Nystroem as Nystroem
 from thetahat.models.kernel.rbf_sampler import RBFSampler as RBFSampler
+from thetahat.models.kernel.support.nu_svc import NuSVC as NuSVC
+from thetahat.models.kernel.support.nu_svr import NuSVR as NuSVR
+from thetahat.models.kernel.support.one_class_svm import OneClassSVM as OneClassSVM
+from thetahat.models.kernel.support.svc import SVC as SVC
+from thetahat.models.kernel.support.svr import SVR as SVR
 from thetahat.models.linear.bayesian.bayesian_linear_regression import BayesianLinearRegression as BayesianLinearRegression
 from thetahat.models.linear.bayesian.bayesian_ridge import BayesianRidge as BayesianRidge
 from thetahat.models.linear.generalized.logistic_regression import LogisticRegression as LogisticRegression
@@ -207,7 +212,10 @@ __all__ = [
     "NearestNeighbors",
     "NoiseReweightedRegression",
     "NonlinearRegression",
+    "NuSVC",
+    "NuSVR",
     "Nystroem",
+    "OneClassSVM",
     "OrthogonalMatchingPursuit",
     "OrthogonalMatchingPursuitCV",
     "Perceptron",
@@ -226,6 +234,8 @@ __all__ = [
     "RobustRegressor",
     "SGDClassifier",
     "SGDRegressor",
+    "SVC",
+    "SVR",
     "SelfTrainingClassifier",
     "SimilarityFeatures",
     "StackingClassifier",
