@@ -32,6 +32,8 @@ WORTH_SHRINKING = 0.75
 """Variables are left out if at most this share of them stays."""
 MOST_SHRINKINGS = 3
 """After so many checks of all variables that failed, none is left out any more."""
+ROUNDING = 1e-15
+"""A smaller relative decrease of the objective in many steps is one of rounding errors."""
 LEAST_STEPS = 10_000_000
 """Limit of the steps where the user gives none, or 100 per variable if that is more."""
 
@@ -159,7 +161,7 @@ def minimise_dual(
     limit = max(LEAST_STEPS, 100 * m) if max_steps is None else max_steps
     watch = Watch() if watch is None else watch
     run = _Run(rows, dual, beta, gradient)
-    outcome, steps, violation = None, 0, math.inf
+    outcome, steps, violation, before = None, 0, math.inf, math.inf
     while outcome is None:
         some = min(limit - steps, int(WORK_PER_CALL / max(m, 100)) + 1)
         taken, violation, stalled = run.advance(some, tolerance)
@@ -168,11 +170,12 @@ def minimise_dual(
             run.restore()
         elif violation <= tolerance:
             outcome = Outcome.CONVERGED
-        elif stalled:
+        elif stalled or (run.active is None and run.stands_still(before)):
             outcome = Outcome.STALLED
         elif steps >= limit:
             outcome = Outcome.STEPS_EXHAUSTED
         else:
+            before = dual.value(beta, gradient) if run.active is None else math.inf
             verdict = watch(steps, beta, math.nan)
             if verdict is not Verdict.GO_ON:
                 late = verdict is Verdict.OUT_OF_TIME
@@ -202,6 +205,11 @@ class _Run:
             dual.lower, dual.upper, dual.kink, split, beta, gradient, steps, tolerance
         )
         return taken, violation, stalled
+
+    def stands_still(self, before: float) -> bool:
+        """Whether the objective of all variables has not decreased since it had this value."""
+        value = self.dual.value(self.beta, self.gradient)
+        return before - value <= ROUNDING * abs(value)
 
     def shrink(self) -> None:
         """Leave out the settled variables, if they are many."""
