@@ -49,4 +49,5 @@ NB_MODULE(_native, module) {
     thetahat::bind_near_products(module);
     thetahat::bind_near_sparse(module);
     thetahat::bind_pair_distances(module);
+    thetahat::bind_smo(module);
 }

@@ -74,6 +74,11 @@ from thetahat.models.kernel.kernel_ridge_cv import KernelRidgeCV as KernelRidgeC
 from thetahat.models.kernel.nystroem import Nystroem as Nystroem
 from thetahat.models.kernel.rbf_sampler import RBFSampler as RBFSampler
 from thetahat.models.kernel.sparse_gram import sparse_gram as sparse_gram
+from thetahat.models.kernel.support.nu_svc import NuSVC as NuSVC
+from thetahat.models.kernel.support.nu_svr import NuSVR as NuSVR
+from thetahat.models.kernel.support.one_class_svm import OneClassSVM as OneClassSVM
+from thetahat.models.kernel.support.svc import SVC as SVC
+from thetahat.models.kernel.support.svr import SVR as SVR
 from thetahat.models.linear.bayesian.bayesian_linear_regression import BayesianLinearRegression as BayesianLinearRegression
 from thetahat.models.linear.bayesian.bayesian_ridge import BayesianRidge as BayesianRidge
 from thetahat.models.linear.generalized.logistic_regression import LogisticRegression as LogisticRegression
@@ -241,7 +246,10 @@ __all__ = [
     "NeighborhoodComponentsAnalysis",
     "NoiseReweightedRegression",
     "NonlinearRegression",
+    "NuSVC",
+    "NuSVR",
     "Nystroem",
+    "OneClassSVM",
     "OrthogonalMatchingPursuit",
     "OrthogonalMatchingPursuitCV",
     "PairwiseMetricLearner",
@@ -264,6 +272,8 @@ __all__ = [
     "RobustRegressor",
     "SGDClassifier",
     "SGDRegressor",
+    "SVC",
+    "SVR",
     "SelfTrainingClassifier",
     "SimilarityFeatures",
     "StackingClassifier",

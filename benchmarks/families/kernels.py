@@ -103,6 +103,92 @@ def process(rows: int, per_column: bool, *bars: Bar) -> Case:
     )
 
 
+def labelled(rows: int, columns: int, dtype: Any = np.float64) -> Callable[[bool], Data]:
+    """Two classes: whether a smooth function of the rows is positive."""
+
+    def build(quick: bool) -> Data:
+        found = smooth(rows, columns, dtype)(quick)
+        noise = 0.3 * np.random.default_rng(1).standard_normal(len(found["y"]))
+        return found | {"y": (found["y"] + noise > 0).astype(np.int64)}
+
+    return build
+
+
+def digits(quick: bool) -> Data:
+    """Ten classes of pictures."""
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    n = 300 if quick else len(X)
+    return {"X": X[:n], "y": y[:n], "weight": None}
+
+
+def words(quick: bool) -> Data:
+    """Sparse rows, as of counted words, of two classes."""
+    import scipy.sparse
+
+    n = 200 if quick else 3000
+    random = np.random.default_rng(0)
+    X = scipy.sparse.random_array((n, 10000), density=0.008, format="csr", rng=random)
+    y = (X @ random.standard_normal(10000) > 0).astype(np.int64)
+    return {"X": X, "y": y, "weight": None}
+
+
+def dual_value(data: Data, model: Any) -> float:
+    """½βᵀKβ − Σ(gain of β), from the coefficients alone; for one function only."""
+    beta = np.asarray(model.dual_coef_)[0].astype(np.float64)
+    f = model.decision_function if hasattr(model, "decision_function") else model.predict
+    inner = f(model.support_vectors_) - model.intercept_[0]
+    y = np.asarray(data["y"])[np.asarray(model.support_)].astype(np.float64)
+    if hasattr(model, "classes_"):
+        return float(0.5 * beta @ inner - np.abs(beta).sum())
+    return float(0.5 * beta @ inner - beta @ y + model.epsilon * np.abs(beta).sum())
+
+
+def training_errors(data: Data, model: Any) -> float:
+    """The share of training rows that are classified wrongly."""
+    return float(np.mean(model.predict(data["X"]) != data["y"]))
+
+
+def _machine(name: str, **options: Any) -> dict[str, Any]:
+    return {OURS: fit("thetahat", name, **options), SKLEARN: fit("sklearn.svm", name, **options)}
+
+
+def _predictions(name: str) -> dict[str, Any]:
+    """Predictions for all rows of a model that was fitted to 6,000 of them."""
+
+    def contender(module: str) -> Any:
+        def load() -> Any:
+            from importlib import import_module
+
+            estimator = getattr(import_module(module), name)
+
+            def prepare(data: Data) -> Any:
+                model = estimator().fit(data["X"][:6000], data["y"][:6000])
+                return lambda: model.predict(data["X"])
+
+            return prepare
+
+        return load
+
+    return {OURS: contender("thetahat"), SKLEARN: contender("sklearn.svm")}
+
+
+def machine(rows: int, dtype: Any = np.float64, *bars: Bar) -> Case:
+    """A support vector classifier of this many rows."""
+    named = f"{rows // 1000}k" if rows >= 1000 else str(rows)
+    kind = "" if dtype is np.float64 else ", float32"
+    return Case(
+        f"support vectors {named} × 20{kind}",
+        labelled(rows, 20, dtype),
+        _machine("SVC"),
+        dual_value,
+        "dual objective",
+        bars=bars,
+        slack=1e-3,
+    )
+
+
 CASES = (
     process(2000, True, Bar(SKLEARN, 1 / 3)),
     process(2000, False),
@@ -118,6 +204,55 @@ CASES = (
         "lost variance",
         bars=(Bar(SKLEARN, 1 / 3),),
         slack=1e-8,
+    ),
+    machine(100, np.float64, Bar(SKLEARN, 1)),
+    machine(1000, np.float64, Bar(SKLEARN, 1)),
+    machine(10000, np.float32, Bar(SKLEARN, 1)),
+    machine(15000, np.float64, Bar(SKLEARN, 1 / 3)),
+    Case(
+        "support vectors 300 × 10",
+        labelled(300, 10),
+        _machine("SVC"),
+        dual_value,
+        "dual objective",
+        bars=(Bar(SKLEARN, 1),),
+        slack=1e-3,
+    ),
+    Case(
+        "support vectors, digits",
+        digits,
+        _machine("SVC"),
+        training_errors,
+        "errors",
+        bars=(Bar(SKLEARN, 1),),
+        slack=1e-3,
+    ),
+    Case(
+        "support vectors, sparse words",
+        words,
+        _machine("SVC", kernel="linear"),
+        training_errors,
+        "errors",
+        bars=(Bar(SKLEARN, 1),),
+        slack=1e-3,
+    ),
+    Case(
+        "support vector regression 15k × 20",
+        smooth(15000, 20),
+        _machine("SVR"),
+        dual_value,
+        "dual objective",
+        bars=(Bar(SKLEARN, 1 / 4),),
+        slack=1e-3,
+    ),
+    Case(
+        "support vectors, predict 12k × 20",
+        labelled(12000, 20),
+        _predictions("SVC"),
+        lambda data, found: float(np.mean(found != data["y"])),
+        "errors",
+        bars=(Bar(SKLEARN, 1 / 10),),
+        slack=1e-2,
     ),
 )
 

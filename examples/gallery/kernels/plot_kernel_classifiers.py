@@ -22,7 +22,7 @@ labels = np.where(side == 1, "lower", "upper")
 kernel = th.kernels.RBF(sigma=0.7)
 models = {
     "logistic regression": th.KernelLogisticRegression(C=10.0, kernel=kernel),
-    "hinge loss": th.KernelModel("hinge", kernel, alpha=1 / (10.0 * len(X))),
+    "support vector machine": th.SVC(C=10.0, kernel=kernel),
 }
 first, second = np.meshgrid(np.linspace(-1.7, 2.7, 120), np.linspace(-1.5, 1.8, 120))
 grid = np.column_stack([first.ravel(), second.ravel()])

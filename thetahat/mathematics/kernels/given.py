@@ -138,6 +138,8 @@ class FromFunction(Kernel):
             X, Z = read_only(dense(X)), read_only(dense(Z))
             return np.array([[self.function(x, z) for z in Z] for x in X], dtype=X.dtype)
         found = self.function(read_only(X), read_only(Z))
+        if hasattr(found, "toarray"):  # the product of sparse rows
+            found = found.toarray()
         if type(X) is np.ndarray:
             found = np.asarray(found, dtype=X.dtype)
         shape = (X.shape[0], Z.shape[0])

@@ -1,0 +1,136 @@
+"""Support vector machines: wrong parameters and rows are refused with rule, value and remedy."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import thetahat as th
+from thetahat.errors import DataError, MemoryBudgetError, ParameterError
+
+X = np.random.default_rng(0).standard_normal((40, 3))
+Z = np.sin(X[:, 0]) + X[:, 1]
+Y = Z > 0
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        dict(C=0),
+        dict(C=-1.0),
+        dict(gamma=0.0),
+        dict(gamma=-1),
+        dict(gamma="large"),
+        dict(tol=0.0),
+        dict(kernel="rbff"),
+        dict(kernel="poly", coef0=-1.0),
+        dict(degree=2.5),
+        dict(cache_size=0),
+        dict(max_iter=-2),
+        dict(probability="yes"),
+        dict(decision_function_shape="all"),
+    ],
+    ids=str,
+)
+def test_parameters_out_of_range_are_refused(bad):
+    with pytest.raises(ParameterError):
+        th.SVC(**bad).fit(X, Y)
+
+
+@pytest.mark.parametrize("model", [th.NuSVC, th.NuSVR, th.OneClassSVM])
+@pytest.mark.parametrize("nu", [0.0, 1.1, -0.5, np.nan])
+def test_nu_is_a_share(model, nu):
+    with pytest.raises(ParameterError, match="nu="):
+        model(nu=nu).fit(X, Z > 0)
+
+
+def test_infeasible_nu_is_refused_with_the_largest_that_is_possible():
+    y = np.arange(40) < 4
+    with pytest.raises(DataError, match=r"specified nu is infeasible.*at most 0\.2 .*smaller nu"):
+        th.NuSVC(nu=0.5).fit(X, y)
+    th.NuSVC(nu=0.2).fit(X, y)
+
+
+def test_one_class_and_a_class_without_weight_are_refused():
+    with pytest.raises(DataError, match="one class"):
+        th.SVC().fit(X, np.zeros(40))
+    with pytest.raises(DataError, match="one class"):
+        th.SVC().fit(X, Y, sample_weight=Y.astype(float))
+    with pytest.raises(DataError, match="all sample weights are zero"):
+        th.SVR().fit(X, Z, sample_weight=np.zeros(40))
+
+
+def test_a_class_with_one_row_and_one_without_weight_among_three():
+    y = np.r_[[0], np.full(19, 1), np.full(20, 2)]
+    model = th.SVC().fit(X, y)
+    assert model.n_support_[0] == 1
+    weight = np.r_[[0.0], np.ones(39)]
+    left_out = th.SVC().fit(X, y, sample_weight=weight)
+    assert left_out.n_support_[0] == 0
+    assert set(left_out.predict(X)) <= {1, 2}
+    assert th.SVC(probability=True, random_state=0).fit(X, y).predict_proba(X).shape == (40, 3)
+
+
+def test_matrices_that_are_not_square_or_symmetric_are_refused():
+    K = th.kernels.RBF()(X)
+    with pytest.raises(DataError, match="must be a square matrix"):
+        th.SVC(kernel="precomputed").fit(K[:, :20], Y)
+    K[3, 5] += 0.1
+    with pytest.raises(DataError, match="must be symmetric"):
+        th.SVC(kernel="precomputed").fit(K, Y)
+
+
+@pytest.mark.parametrize("name", ["SVC", "SVR", "NuSVR", "OneClassSVM"])
+def test_functions_that_are_no_kernels_end(name):
+    model = getattr(th, name)(kernel=lambda A, B: -((A @ B.T) ** 3) + np.cos(3 * (A @ B.T)))
+    y = None if name == "OneClassSVM" else Y if name == "SVC" else Z
+    model.fit(X, y)
+    assert np.isfinite(model.dual_coef_).all()
+    assert model.fit_status_ == 0
+
+
+def test_rows_that_are_not_finite_or_of_other_width_are_refused():
+    bad = X.copy()
+    bad[2, 1] = np.nan
+    with pytest.raises(DataError, match="NaN"):
+        th.SVC().fit(bad, Y)
+    model = th.SVC().fit(X, Y)
+    with pytest.raises(ValueError, match="features"):
+        model.predict(X[:, :2])
+    with pytest.raises(DataError, match="NaN"):
+        model.predict(bad)
+    with pytest.raises(DataError, match=r"not finite|must be finite"):
+        th.SVC(kernel=lambda A, B: np.full((len(A), len(B)), np.inf)).fit(X, Y)
+    huge = X * 1e70
+    with np.errstate(over="ignore"), pytest.raises(DataError):
+        th.SVC(kernel="poly", degree=5, gamma=1.0).fit(huge, Y)
+
+
+def test_iterations_and_time_are_limited_with_a_warning():
+    with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
+        model = th.SVC(max_iter=3).fit(X, Y)
+    assert model.fit_status_ == 1
+    assert model.n_iter_.tolist() == [3]
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_matrices_and_caches_that_do_not_fit_are_refused_before_they_are_taken():
+    with th.config(memory=200), pytest.raises(MemoryBudgetError, match="40 × 40 entries needs"):
+        th.SVC().fit(X, Y)
+    many = np.tile(X, (20, 1)) + np.arange(800)[:, None] / 1e4
+    labels = np.arange(800) % 2
+    with th.config(memory=5000), pytest.raises(MemoryBudgetError, match="cache of 3 kernel rows"):
+        th.SVC().fit(many, labels)
+    with th.config(memory=1_000_000):
+        small = th.SVC().fit(many, labels)
+    assert np.allclose(small.intercept_, th.SVC().fit(many, labels).intercept_, atol=1e-2)
+
+
+def test_targets_and_costs_at_their_limits():
+    assert th.SVC(C=np.inf, kernel="linear").fit([[0.0], [1.0], [3.0]], [0, 0, 1]).coef_[0] == (
+        pytest.approx(1.0, rel=1e-6)
+    )
+    constant = th.SVR().fit(X, np.full(40, 3.0))
+    assert len(constant.support_) == 0
+    assert np.allclose(constant.predict(X), 3.0, atol=0.1 + 1e-9)
+    same = th.SVC().fit(np.zeros((6, 2)), [0, 1] * 3)
+    assert np.isfinite(same.decision_function([[1.0, 2.0]])).all()

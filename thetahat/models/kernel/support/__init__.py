@@ -1,0 +1,1 @@
+"""Support vector machines: kernel functions whose coefficients are mostly 0."""

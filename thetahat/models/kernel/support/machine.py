@@ -1,0 +1,340 @@
+"""Shared by support vector machines: the kernel, the solver, the support and the predictions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from thetahat import _native
+from thetahat.data.in_memory import InMemory
+from thetahat.estimator.parameters import (
+    Range,
+    boolean,
+    more_than,
+    one_of,
+    real,
+    whole,
+)
+from thetahat.foundation.caller_warning import warn
+from thetahat.foundation.errors import CapabilityError, DataError
+from thetahat.foundation.threads import n_threads
+from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.watch import Watch
+from thetahat.mathematics.kernels.base import Kernel
+from thetahat.mathematics.kernels.given import FromFunction, Precomputed
+from thetahat.mathematics.kernels.polynomial import Linear
+from thetahat.mathematics.kernels.sigmoid import Sigmoid
+from thetahat.mathematics.optimizers.solution import Outcome, Solution
+from thetahat.models.kernel.parameters import OfKernel, in_memory, kernel_of
+from thetahat.objective.kernel.expansion import KernelExpansion
+from thetahat.objective.kernel.features import gram_of
+from thetahat.objective.kernel.gram_rows import compiled, gram_rows
+from thetahat.objective.kernel.support_dual import BoxDual, DualSolution, minimise_dual
+from thetahat.objective.predictor import in_double
+
+MEBIBYTE = 1 << 20
+FEW_ROWS = 500
+"""The kernel matrix of so few rows is computed at once, in double precision."""
+FEW_ENTRIES = 1 << 20
+"""So few entries of sparse rows are stored with their zeros."""
+FREE_OF_ROUNDING = 3e-8
+"""Rounding error of a cached entry in single precision, relative to the largest coefficients."""
+
+
+class SupportVectors(OfKernel):
+    """A function f(x) = Σ βᵢ k(xᵢ, x) + b over the support vectors xᵢ.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="rbf"
+        The kernel: "rbf", "linear", "poly" (or "polynomial"), "sigmoid", "laplacian", "cosine",
+        "matern", "rational_quadratic", a value such as ``th.kernels.RBF(sigma=2.0)`` or a sum of
+        kernels. "precomputed" means that X is a kernel matrix. A function takes two matrices of
+        rows and returns the matrix of kernel values.
+    degree : int, default=3
+        The degree of the "poly" kernel. Larger values give more flexible functions. Other kernels
+        ignore it.
+    gamma : {"scale", "auto"} or float, default="scale"
+        The factor γ of a kernel that is given by name: exp(−γ‖x − z‖²) for "rbf",
+        (γ·xᵀz + coef0)^degree for "poly", tanh(γ·xᵀz + coef0) for "sigmoid". Larger values give
+        rougher functions. "scale" means 1/(d·v) for d columns, where v is the weighted variance of
+        all entries of X; "auto" means 1/d. Must be positive.
+    coef0 : float, default=0.0
+        The constant term of the "poly" and "sigmoid" kernels. Other kernels ignore it.
+    tol : float, default=1e-3
+        Tolerance of the solver: no pair of rows may violate the conditions of optimality by more.
+        Smaller values give more accurate coefficients and need more iterations. Must be positive.
+    shrinking : bool, default=True
+        Whether rows that stay at a bound are left out of the iterations for a while. All rows are
+        checked at the end, so the result has the same accuracy.
+    cache_size : float, default=200
+        Size of the cache of kernel rows in MiB. Increase it for many rows. Must be positive.
+    verbose : bool, default=False
+        Accepted for compatibility with scikit-learn; it has no effect.
+    max_iter : int, default=-1
+        Maximum number of iterations of the solver. −1 means no limit.
+
+    Attributes
+    ----------
+    support_ : array of shape (n_support,)
+        The numbers of the training rows that are support vectors.
+    support_vectors_ : array or sparse array of shape (n_support, d)
+        These rows; empty for a precomputed kernel.
+    n_support_ : array of shape (n_classes,) or (1,)
+        The number of support vectors of each class, or of all.
+    kernel_ : Kernel
+        The kernel with all its parameters.
+    shape_fit_ : tuple of int
+        The shape of X in `fit`.
+    fit_status_ : int
+        0 if the solver converged, 1 if it stopped before.
+    solution_ : Solution
+        Report of the solver: how it stopped, the number of iterations, the value of the dual
+        objective and the duality gap.
+    """
+
+    kernel: Any
+    degree: Any
+    gamma: Any
+    coef0: Any
+    tol: float
+    shrinking: bool
+    cache_size: Any
+    verbose: Any
+    max_iter: int
+
+    _ranges: ClassVar[dict[str, Range]] = {
+        "degree": whole(0),
+        "gamma": one_of("scale", "auto") | more_than(0),
+        "coef0": real,
+        "tol": more_than(0),
+        "shrinking": boolean,
+        "cache_size": more_than(0),
+        "max_iter": whole(-1),
+    }
+
+    kernel_: Kernel
+    support_: Array
+    dual_coef_: Any
+    intercept_: Array
+    solution_: Solution
+    _working: Kernel
+    _centres: Matrix
+    _weights: Array
+    _offsets: Array
+    _n_support: Array
+
+    @classmethod
+    def _example(cls) -> Any:
+        """A tolerance at which two fits of the same problem agree to many digits."""
+        return cls(tol=1e-9)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "support_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not tags.input_tags.pairwise
+        return tags
+
+    @property
+    def n_support_(self) -> Array:
+        """The number of support vectors of each class, or of all."""
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError("n_support_ is known after fit.")
+        return self._n_support
+
+    @property
+    def coef_(self) -> Any:
+        """The coefficients of the columns, for the linear kernel only. Cost: O(n_support·d)."""
+        if self.kernel != "linear" and not isinstance(self.kernel, Linear):
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        found = self._linear_coefficients()
+        (found.data if hasattr(found, "indptr") else found).flags.writeable = False
+        return found
+
+    def _linear_coefficients(self) -> Any:
+        found = self.dual_coef_ @ self.support_vectors_
+        return found if hasattr(found, "indptr") else np.asarray(found)
+
+    def _begin(self, source: Any) -> tuple[InMemory, Array, Array]:
+        """The rows, the numbers of those of positive weight, and their weights; the kernel is set.
+
+        Rows of weight 0 have no influence, not even on gamma.
+        """
+        who = type(self).__name__
+        rows = in_memory(source, who)
+        used = np.arange(rows.n_rows)
+        if rows.weight is not None:
+            used = np.flatnonzero(rows.weight > 0)
+        weight = rows.row_weights[used].astype(np.float64)
+        self.kernel_ = self._kernel(rows, used, weight)
+        if isinstance(self.kernel_, Precomputed):
+            if rows.is_sparse:
+                raise CapabilityError(
+                    f"{who}: Sparse precomputed kernels are not supported. Pass a dense matrix: "
+                    "X.toarray()."
+                )
+            if rows.X.shape[0] != rows.X.shape[1]:
+                raise DataError(
+                    f"{who}: Precomputed matrix must be a square matrix. Input is a "
+                    f"{rows.X.shape[0]}x{rows.X.shape[1]} matrix. Pass kernel(X) of all training "
+                    "rows."
+                )
+            self.kernel_.gram(rows.X)  # checked to be symmetric
+        self.shape_fit_ = tuple(rows.X.shape)
+        return rows, used, weight
+
+    def _kernel(self, rows: InMemory, used: Array, weight: Array) -> Kernel:
+        if isinstance(self.kernel, Kernel):
+            return self.kernel
+        if callable(self.kernel) and not isinstance(self.kernel, type):
+            return FromFunction(self.kernel)
+        if self.kernel == "precomputed":
+            return Precomputed()
+        gamma = self.gamma
+        if gamma == "auto":
+            gamma = 1.0 / rows.n_features
+        elif gamma == "scale":
+            gamma = 1.0 / (
+                rows.n_features * (_variance(_dense_if_small(rows.X[used]), weight) or 1.0)
+            )
+        if self.kernel == "sigmoid":
+            return Sigmoid(float(gamma), float(self.coef0))
+        return kernel_of(self.kernel, rows.n_features, gamma, self.degree, self.coef0)
+
+    def _rows_or_matrix(self, rows: InMemory) -> Matrix:
+        """The rows for `_solve`: if they are few, their kernel matrix."""
+        X = in_double(_dense_if_small(rows.X))
+        self._working = self.kernel_
+        if X.shape[0] <= FEW_ROWS and not isinstance(self.kernel_, Precomputed):
+            X, self._working = gram_of(self.kernel_, X, np.arange(X.shape[0])), Precomputed()
+            return X
+        return in_double(rows.X)
+
+    def _solve(self, X: Matrix, which: Array | None, dual: BoxDual) -> DualSolution:
+        """Minimise the dual of these rows of X, which may be a kernel matrix."""
+        largest = float(np.max(dual.upper, initial=0.0)) * math.sqrt(len(dual.upper))
+        single = len(dual.upper) > FEW_ROWS and FREE_OF_ROUNDING * largest <= 0.1 * self.tol
+        rows = gram_rows(self._working, X, which, self.cache_size * MEBIBYTE, single)
+        return minimise_dual(
+            rows,
+            dual,
+            tolerance=self.tol,
+            max_steps=None if self.max_iter < 0 else self.max_iter,
+            shrinking=self.shrinking,
+            watch=Watch(),
+        )
+
+    def _solution(self, found: DualSolution, which: Array, n_rows: int, beta: Array) -> Solution:
+        whole = np.zeros(n_rows)
+        whole[which] = beta
+        return Solution(
+            theta=whole,
+            outcome=found.outcome,
+            solver="smo",
+            reason="hinge or tube loss under a kernel: pairs of dual variables, by their gain",
+            steps=found.steps,
+            value=found.value,
+            gap=found.gap,
+            gap_kind="duality gap",
+            message=found.outcome.value,
+            multipliers=whole,
+        )
+
+    def _keep(self, rows: InMemory, support: Array, weights: Array, offsets: Array) -> None:
+        """Store the support and what predictions need; equal support vectors are joined.
+
+        `weights` has one column for each function.
+        """
+        self.support_ = support.astype(np.int32)
+        X = in_double(rows.X)
+        self._centres = self.kernel_.rows(X, support)
+        self._weights = np.ascontiguousarray(weights)
+        self._offsets = offsets
+        if isinstance(self.kernel_, Precomputed):
+            self.support_vectors_ = np.empty((0, 0))
+        else:
+            self.support_vectors_ = self._centres
+            self._join_equal_rows()
+            if isinstance(self._centres, np.ndarray):  # by columns, as compiled code reads them
+                self._centres = np.asfortranarray(self._centres)
+
+    def _join_equal_rows(self) -> None:
+        if not isinstance(self._centres, np.ndarray) or not len(self._centres):
+            return
+        rows = np.ascontiguousarray(self._centres) + 0.0  # −0.0 becomes 0.0
+        as_bytes = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+        _, first, same = np.unique(as_bytes, return_index=True, return_inverse=True)
+        if len(first) == len(rows):
+            return
+        joined = np.zeros((len(first), self._weights.shape[1]))
+        np.add.at(joined, same, self._weights)
+        order = np.argsort(first)
+        self._centres, self._weights = rows[first[order]], joined[order]
+
+    def _shared_format(self, dual_coef: Array, rows: InMemory) -> Any:
+        """The coefficients, as a sparse array if the rows are."""
+        if not rows.is_sparse:
+            return dual_coef
+        from scipy.sparse import csr_array
+
+        return csr_array(dual_coef)
+
+    def _scores(self, X: Any) -> Array:
+        """All functions at the rows of X, of shape (n, n_functions)."""
+        source = self._open_again(X)
+        if not len(self.support_):
+            return np.tile(self._offsets, (source.n_rows, 1)).astype(source.dtype)
+        formula = compiled(self.kernel_)
+        if formula is not None and isinstance(source, InMemory) and not source.is_sparse:
+            if isinstance(self._centres, np.ndarray):
+                return self._compiled_scores(source, formula)
+        expansion = KernelExpansion(self.kernel_, self._centres, self._weights, self._offsets)
+        return self._expand(source, expansion)
+
+    def _compiled_scores(self, source: InMemory, formula: tuple[int, float, float, int]) -> Array:
+        found = np.empty((source.n_rows, self._weights.shape[1]))
+        rows = np.ascontiguousarray(source.X, dtype=np.float64)
+        columns = np.ascontiguousarray(self._centres.T)
+        _native.kernel_sums(
+            columns, *formula, self._weights, self._offsets, rows, found, n_threads()
+        )
+        return found.astype(source.dtype, copy=False)
+
+    def _finish(self) -> None:
+        del self._working
+        solution = self.solution_
+        early = solution.outcome in (Outcome.STEPS_EXHAUSTED, Outcome.OUT_OF_TIME)
+        self.fit_status_ = int(early)
+        if early:
+            limit = "max_iter" if solution.outcome is Outcome.STEPS_EXHAUSTED else "max_time"
+            warn(
+                f"{type(self).__name__}: {solution.outcome.value} ({solution.steps} "
+                f"{'iteration' if solution.steps == 1 else 'iterations'}, duality gap "
+                f"{solution.gap:.2g}). Raise {limit} or tol, or scale the columns.",
+                ConvergenceWarning,
+            )
+
+
+def _dense_if_small(X: Matrix) -> Matrix:
+    """Few sparse rows as dense ones, so that both kinds give the same numbers bit for bit."""
+    small = X.shape[0] <= FEW_ROWS and X.shape[0] * X.shape[1] <= FEW_ENTRIES
+    return X.toarray() if small and hasattr(X, "toarray") else X
+
+
+def _variance(X: Matrix, weight: Array) -> float:
+    """The weighted variance of all entries. Cost: O(n d)."""
+    shares = weight / weight.sum()
+    if isinstance(X, np.ndarray):
+        X = X.astype(np.float64, copy=False)
+        mean = float(shares @ X.mean(axis=1))
+        gaps = X - mean
+        return float(shares @ np.einsum("ij,ij->i", gaps, gaps)) / X.shape[1]
+    d = X.shape[1]
+    mean = float(shares @ np.asarray(X.sum(axis=1), dtype=np.float64).ravel()) / d
+    squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    return max(0.0, float(shares @ squares) / d - mean * mean)

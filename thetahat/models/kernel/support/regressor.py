@@ -1,0 +1,61 @@
+"""Shared by SVR and NuSVR: one function, for one target."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from thetahat.data.in_memory import InMemory
+from thetahat.foundation.types import Array
+from thetahat.models.kernel.support.machine import SupportVectors
+from thetahat.objective.kernel.support_dual import DualSolution
+
+
+class OneFunction(SupportVectors):
+    """A support vector machine with a single function.
+
+    Attributes
+    ----------
+    dual_coef_ : array or sparse array of shape (1, n_support)
+        The coefficients of the support vectors (β).
+    intercept_ : array of shape (1,)
+        The intercept of the function (b).
+    coef_ : array or sparse array of shape (1, d)
+        The coefficients of the columns, for the linear kernel only.
+    n_iter_ : int
+        The number of iterations of the solver.
+    """
+
+    def _keep_function(
+        self, rows: InMemory, used: Array, beta: Array, offset: float, found: DualSolution
+    ) -> None:
+        support = np.flatnonzero(beta)
+        self.dual_coef_ = self._shared_format(beta[None, support], rows)
+        self.intercept_ = np.array([offset])
+        self._n_support = np.array([len(support)], dtype=np.int32)
+        self._keep(rows, used[support], beta[support, None], self.intercept_)
+        self.n_iter_ = found.steps
+        self.solution_ = self._solution(found, used, rows.n_rows, beta)
+        self._finish()
+
+
+class SupportVectorRegressor(RegressorMixin, OneFunction):
+    """Support vector regression."""
+
+    def predict(self, X: Any) -> Array:
+        """Predict f(x) + b. Cost: O(n m d) for m support vectors.
+
+        Parameters
+        ----------
+        X : array-like, sparse or table of shape (n, d)
+            Rows to predict, with the same columns as in `fit`; for a precomputed kernel, the values
+            of the kernel for new rows and training rows.
+
+        Returns
+        -------
+        array of shape (n,)
+            The predicted targets.
+        """
+        return self._scores(X)[:, 0]
