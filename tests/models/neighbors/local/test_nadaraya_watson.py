@@ -50,7 +50,9 @@ def test_it_is_the_formula(kernel, d):
     )
 
 
-@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: getattr(metric, "__name__", repr(metric)))
+@pytest.mark.parametrize(
+    "metric", METRICS, ids=lambda metric: getattr(metric, "__name__", repr(metric))
+)
 @pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov", "uniform"])
 def test_any_distance(metric, kernel):
     rows, new = (table(n, 3, s)[0].round(1) for n, s in ((150, 0), (30, 1)))
