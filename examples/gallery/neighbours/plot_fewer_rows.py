@@ -27,8 +27,8 @@ full = th.KNeighborsClassifier(1).fit(X, y).predict(grid)
 models = {
     "Voronoi editing": th.VoronoiEditing(),
     "condensed": th.CondensedNearestNeighbors(random_state=0),
-    "6 prototypes per class": th.PrototypeClassifier(6, random_state=0),
-    "1 prototype per class": th.PrototypeClassifier(),
+    "6 prototypes": th.PrototypeClassifier(6, random_state=0),
+    "class means": th.PrototypeClassifier(),
 }
 figure, axes = plt.subplots(2, 2, figsize=(8, 8.5), layout="constrained", sharex=True, sharey=True)
 for axis, (name, model) in zip(axes.flat, models.items(), strict=True):
