@@ -16,6 +16,7 @@ OTHER_OBJECTIVES = {
     "dual_rows",
     "class_dual_rows",
     "piecewise_linear",
+    "structured_terms",
     "direct_least_squares",
     "l1_least_squares",
     "task_least_squares",
