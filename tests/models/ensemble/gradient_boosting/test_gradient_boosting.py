@@ -490,3 +490,19 @@ def test_early_stopping_by_itself_does_not_depend_on_the_unit_of_small_weights()
     model = th.HistGradientBoostingRegressor(max_iter=2, random_state=0)
     model.fit(X, X[:, 0], sample_weight=np.full(10_001, 1e-3))
     assert model.do_early_stopping_
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("common", [0.5, 0.1, 1e-3])
+def test_small_equal_weights_are_no_weights(n_classes, common):
+    """Sums of 0.1 are rounded, which moved the bounds of bins and with them whole trees."""
+    random = np.random.default_rng(n_classes)
+    X = random.normal(size=(500, 3))
+    y = (X[:, 0] + random.logistic(size=500) > 0) + (X[:, 1] > 1) * (n_classes - 2)
+    model = th.HistGradientBoostingClassifier(max_iter=8, min_samples_leaf=5, early_stopping=False)
+    plain = model.fit(X, y).predict_proba(X)
+    weighted = model.fit(X, y, sample_weight=np.full(500, common)).predict_proba(X)
+    np.testing.assert_array_equal(weighted, plain)
+    strong = model.set_params(l2_regularization=3.0).fit(X, y).predict_proba(X)
+    model.set_params(l2_regularization=3.0 * common).fit(X, y, sample_weight=np.full(500, common))
+    np.testing.assert_allclose(model.predict_proba(X), strong, rtol=1e-9)

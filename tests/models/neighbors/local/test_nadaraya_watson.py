@@ -157,13 +157,27 @@ def test_rules_of_thumb():
     one = table(200, 1)[0]
     silverman = one.std() * (4 / 3 / 200) ** 0.2
     assert th.NadarayaWatson("silverman").fit(one, Y).bandwidth_ == pytest.approx(silverman)
-    found = th.NadarayaWatson("scott", "epanechnikov").fit(X, Y).bandwidth_
     ratio = 15**0.2 / (4 * np.pi) ** -0.1
+    scott = th.NadarayaWatson("scott").fit(one, Y).bandwidth_
+    found = th.NadarayaWatson("scott", "epanechnikov").fit(one, Y).bandwidth_
     assert found == pytest.approx(scott * ratio)
     with pytest.raises(th.errors.ParameterError, match="rule for Euclidean distances"):
         th.NadarayaWatson(metric="manhattan").fit(X, Y)
     with pytest.raises(th.errors.ParameterError, match="second moment"):
         th.NadarayaWatson(kernel="silverman").fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "d", "ratio"),
+    [("uniform", 2, 2.0), ("uniform", 4, 2.414), ("tricube", 4, 3.16), ("sigmoid", 4, 0.484)],
+)
+def test_rules_smooth_equally_in_several_dimensions(kernel, d, ratio):
+    """(d·R/μ₂²)^{1/(d+4)} of the kernels' densities on ℝ^d, integrated numerically."""
+    rows = np.random.default_rng(0).normal(size=(60, d))
+    widths = [
+        th.NadarayaWatson("scott", k).fit(rows, Y[:60]).bandwidth_ for k in (kernel, "gaussian")
+    ]
+    assert widths[0] / widths[1] == pytest.approx(ratio, abs=1e-3)
 
 
 def test_queries_out_of_reach():

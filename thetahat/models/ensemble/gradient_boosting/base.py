@@ -150,9 +150,7 @@ class BaseBoosting(Watched, TreeLearner, ABC):
 
     def _rows_that_count(self, source: InMemory) -> Rows:
         """Rows of positive weight, with targets in float64."""
-        weight = source.weight
-        rows = Rows(source.X, np.asarray(source.y, dtype=np.float64), weight)
-        return rows if weight is None or weight.all() else rows.take(np.flatnonzero(weight))
+        return Rows.of(source.X, np.asarray(source.y, dtype=np.float64), source.weight)
 
     def _begin(self, rows: Rows, before: Sequence[Member]) -> Boosting:
         plan = self._plan(rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
@@ -84,7 +84,7 @@ class BaseBoostingClassifier(BaseBoosting, Classifier):
         self.n_classes_ = n_classes
         self.n_trees_per_iteration_ = 1 if self.loss_.columns == "one" else n_classes
         if self.loss_.targets in (Targets.SIGNS, Targets.REAL):
-            return Rows(rows.X, 2.0 * rows.y - 1.0, rows.weight)
+            return replace(rows, y=2.0 * rows.y - 1.0)
         return rows
 
     def _held_out(self, rows: Rows) -> tuple[Rows, Rows | None]:

@@ -83,7 +83,7 @@ class BaseHistGradientBoosting(HistGradientBoostingParameters, BaseBoosting):
             min_split=2.0 * rows.unit_weight,
             min_rows=rows.unit_weight * least_rows,
             min_hessian=rows.unit_weight * LEAST_CURVATURE,
-            l2=float(self.l2_regularization) + rows.unit_weight * one_row,
+            l2=float(self.l2_regularization) / rows.common_weight + rows.unit_weight * one_row,
             rows_by_curvature=several,
             max_features=max(1, int(self.max_features * d)),
             monotonic=monotonic,

@@ -11,7 +11,7 @@ summed later. A continued fit therefore gives the same bits as an uninterrupted 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,19 @@ class Rows:
     X: Any
     y: Array
     weight: Array | None
+    common_weight: float = 1.0
+    """Weight of every row if all have the same, below 1; `weight` is None then."""
+
+    @classmethod
+    def of(cls, X: Any, y: Array, weight: Array | None) -> Rows:
+        """Rows of positive weight. Small equal weights count exactly as weights of 1."""
+        rows = cls(X, y, weight)
+        if weight is not None and not weight.all():
+            rows = rows.take(np.flatnonzero(weight))
+        kept = rows.weight
+        if kept is not None and kept.size and kept[0] < 1 and (kept == kept[0]).all():
+            return replace(rows, weight=None, common_weight=float(kept[0]))
+        return rows
 
     @property
     def unit_weight(self) -> float:
@@ -52,7 +65,7 @@ class Rows:
     def take(self, rows: Array) -> Rows:
         """Some of the rows, by their numbers."""
         weight = None if self.weight is None else self.weight[rows]
-        return Rows(take_rows(self.X, rows), self.y[rows], weight)
+        return replace(self, X=take_rows(self.X, rows), y=self.y[rows], weight=weight)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from math import exp, isfinite, log, sqrt
 from typing import Any
 
@@ -22,6 +23,8 @@ MOST_PREDICTED = 2000
 MOST_MEASURED = 300
 """Rows whose distances give the range of the search."""
 GRID, STEPS = 20, 12
+MOST_DIMENSIONS = 30
+"""Dimensions for which kernels are converted; those of more columns hardly differ."""
 SMALLEST, LARGEST = 1e-150, 1e150
 """Bandwidths whose squares are numbers."""
 
@@ -46,8 +49,24 @@ def rule_of_thumb(
         return 1.0
     d = index.rows.shape[1]
     factor = 1.0 if rule == "scott" else (4 / (d + 2)) ** (1 / (d + 4))
-    ratio = kernel.canonical_bandwidth / Gaussian().canonical_bandwidth
+    ratio = _canonical(kernel, d) / _canonical(Gaussian(), d)
     return checked(factor * ratio * spread * total ** (-1 / (d + 4)), who)
+
+
+@cache
+def _canonical(kernel: SmoothingKernel, d: int) -> float:
+    """(d·R/μ₂²)^{1/(d+4)} of the density K(‖u‖)/mass on ℝ^d, up to a factor of all kernels.
+
+    R = ∫K(‖u‖)² du/mass² and μ₂ = ∫‖u‖²K(‖u‖) du/(d·mass). Bandwidths of two kernels in this ratio
+    smooth equally.
+    """
+    from scipy.integrate import quad
+
+    d = min(d, MOST_DIMENSIONS)
+    squares = quad(
+        lambda s: s ** (d - 1) * float(kernel.value(s)) ** 2, 0, kernel.reach(1e-30), limit=200
+    )[0]
+    return float((d**3 * squares / kernel.radial_moment(d + 1) ** 2) ** (1 / (d + 4)))
 
 
 def checked(bandwidth: float, who: str) -> float:
