@@ -42,7 +42,8 @@ def fitted(name):
     """A small fitted model of one class."""
     model = estimators()[name]._example()
     known = model.get_params()
-    model.set_params(**{key: value for key, value in SMALL.items() if key in known})
+    unlimited = [key for key in SMALL if known.get(key) == -1]
+    model.set_params(**{key: SMALL[key] for key in SMALL if key in known and key not in unlimited})
     if is_classifier(model) and hasattr(model, "transform") and "n_components" in known:
         model.set_params(n_components=1)  # discriminants of two classes
     if model._grows_by_steps and "max_iter" in known:

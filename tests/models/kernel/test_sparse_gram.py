@@ -33,7 +33,7 @@ def test_sparse_matrices_are_the_dense_ones(kernel):
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_kernel_ridge_solves_the_sparse_system(kernel, weighted):
-    weight = RANDOM.integers(0, 3, 400) if weighted else None
+    weight = np.random.default_rng(5).integers(0, 3, 400) if weighted else None
     targets = np.c_[Y, Y**2]
     model = th.KernelRidge(alpha=0.2, kernel=kernel).fit(X, targets, sample_weight=weight)
     assert model.solution_.solver == "conjugate_gradient"

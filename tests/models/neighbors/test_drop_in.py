@@ -94,7 +94,7 @@ def test_further_metrics_find_the_rows_of_scikit_learn(metric, parameters):
 
 @pytest.mark.parametrize("algorithm", ["brute", "ball_tree", "auto"])
 def test_haversine_by_any_algorithm(algorithm):
-    places = RANDOM.uniform(-1.5, 1.5, (300, 2))
+    places = np.random.default_rng(1).uniform(-1.5, 1.5, (300, 2))
     ours = th.NearestNeighbors(metric="haversine", algorithm=algorithm).fit(places)
     theirs = peer.NearestNeighbors(metric="haversine", algorithm="ball_tree").fit(places)
     for a, b in zip(ours.kneighbors(places[:40]), theirs.kneighbors(places[:40]), strict=True):
@@ -104,7 +104,7 @@ def test_haversine_by_any_algorithm(algorithm):
 
 
 def test_missing_values():
-    rows = np.where(RANDOM.random(X.shape) < 0.2, np.nan, X)
+    rows = np.where(np.random.default_rng(2).random(X.shape) < 0.2, np.nan, X)
     for kind, y in (("KNeighborsClassifier", LABELS[:, 0]), ("KNeighborsRegressor", Y)):
         ours, theirs = (
             getattr(each, kind)(metric="nan_euclidean").fit(rows, y) for each in (th, peer)
@@ -122,7 +122,11 @@ def test_missing_values():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_sparse_rows_are_searched_without_a_dense_copy(metric, dtype):
     rows = sp.random_array(
-        (200, 10_000), density=0.002, format="csr", rng=1, data_sampler=RANDOM.standard_normal
+        (200, 10_000),
+        density=0.002,
+        format="csr",
+        rng=1,
+        data_sampler=np.random.default_rng(3).standard_normal,
     ).astype(dtype)
     search = th.NearestNeighbors(n_neighbors=4, metric=metric).fit(rows)
     dense = th.NearestNeighbors(n_neighbors=4, metric=metric, algorithm="brute").fit(rows.toarray())
@@ -136,7 +140,7 @@ def test_sparse_rows_are_searched_without_a_dense_copy(metric, dtype):
 
 
 def test_results_beyond_the_memory_are_refused_before_they_are_made():
-    rows = RANDOM.random((3000, 2))
+    rows = np.random.default_rng(4).random((3000, 2))
     search, brute = (th.NearestNeighbors(algorithm=each).fit(rows) for each in ("kd_tree", "brute"))
     with th.config(memory=1 << 20):
         for each in (search, brute):
