@@ -218,7 +218,35 @@ def test_a_query_of_another_width_is_refused():
 def test_too_many_rows_are_refused_with_their_bytes_and_a_remedy():
     rows = np.zeros((400_000, 1))
     with pytest.raises(MemoryBudgetError, match=r"400000 × 400000 entries.*TiB.*n_components"):
-        th.KernelModel("hinge").fit(rows, np.arange(400_000) % 2)
+        th.KernelModel("hinge", n_components=None).fit(rows, np.arange(400_000) % 2)
+
+
+def test_many_rows_get_few_centres_and_the_reason_says_so(monkeypatch):
+    monkeypatch.setattr("thetahat.models.kernel.machine.MOST_EXACT_ROWS", 100)
+    monkeypatch.setattr("thetahat.models.kernel.machine.USUAL_CENTRES", 30)
+    for loss, y in (("squared", Y), ("logistic", LABELS), ("hinge", LABELS), ("quantile", Y)):
+        many = th.KernelModel(loss, RBF, alpha=ALPHA, random_state=0).fit(X, y)
+        asked = th.KernelModel(loss, RBF, alpha=ALPHA, n_components=30, random_state=0).fit(X, y)
+        np.testing.assert_array_equal(many.support_, asked.support_)
+        np.testing.assert_array_equal(many.dual_coef_, asked.dual_coef_)
+        words = "30 of 120 rows are centres (uniform)"
+        assert f"{words}, because there are more than 100 rows" in many.solution_.reason
+        assert f"{words};" in asked.solution_.reason
+        exact = th.KernelModel(loss, RBF, alpha=ALPHA, n_components=None).fit(X, y)
+        few = th.KernelModel(loss, RBF, alpha=ALPHA).fit(X[:100], y[:100])
+        assert "Nyström" not in exact.solution_.reason + few.solution_.reason
+
+
+@pytest.mark.parametrize("rule", ["uniform", "kmeans++", "leverage"])
+def test_centres_of_every_rule_serve_the_model(rule):
+    model = th.KernelModel("squared", RBF, alpha=1e-6, n_components=60, centers=rule)
+    model.set_params(random_state=0).fit(X, Y)
+    exact = th.KernelModel("squared", RBF, alpha=1e-6).fit(X, Y)
+    assert len(model.support_) <= 60
+    assert f"({rule})" in model.solution_.reason
+    np.testing.assert_allclose(model.predict(X), exact.predict(X), atol=0.05)
+    with pytest.raises(ParameterError, match="centers='kmeans'"):
+        model.set_params(centers="kmeans").fit(X, Y)
 
 
 @pytest.mark.parametrize("n", [2, 3])

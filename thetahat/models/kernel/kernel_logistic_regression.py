@@ -55,7 +55,8 @@ class KernelLogisticRegression(ClassifierMixin, KernelMachine):
     C: float = 1.0
     kernel: Any = "rbf"
     _: KW_ONLY
-    n_components: int | None = None
+    n_components: int | str | None = "auto"
+    centers: str = "uniform"
     solver: Any = "auto"
     fit_intercept: bool = True
     max_iter: int | None = None

@@ -59,7 +59,8 @@ class KernelModel(KernelMachine):
     kernel: Any = "rbf"
     alpha: float = 1e-3
     _: KW_ONLY
-    n_components: int | None = None
+    n_components: int | str | None = "auto"
+    centers: str = "uniform"
     solver: Any = "auto"
     fit_intercept: bool = True
     max_iter: int | None = None

@@ -10,7 +10,7 @@ import numpy as np
 from thetahat.data.columns.schema import Schema
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.any_loss import AnyLoss
-from thetahat.estimator.parameters import Range, at_least, boolean, none, whole
+from thetahat.estimator.parameters import Range, at_least, boolean, none, one_of, whole
 from thetahat.estimator.risk_minimiser import RiskMinimiser
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.randomness import generator
@@ -26,6 +26,7 @@ from thetahat.mathematics.penalties.norms import L2
 from thetahat.models.kernel.parameters import OfKernel, kept_rows
 from thetahat.objective.choose import LARGEST_SKETCH
 from thetahat.objective.empirical_risk import EmpiricalRisk
+from thetahat.objective.kernel.centres import RULES, choose_centres
 from thetahat.objective.kernel.expansion import KernelExpansion
 from thetahat.objective.kernel.features import (
     FeatureCoefficients,
@@ -35,6 +36,11 @@ from thetahat.objective.kernel.features import (
 )
 from thetahat.objective.kernel.least_squares import ridge_coefficients
 from thetahat.objective.predictor import LinearPredictor, in_double
+
+MOST_EXACT_ROWS = 10_000
+"""Rows up to which "auto" uses all of them: time grows with their cube, memory with the square."""
+USUAL_CENTRES = 1500
+"""Centres that "auto" draws from more rows."""
 
 
 class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
@@ -48,9 +54,14 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
         "cosine". The name of a kernel of distances stands for one whose bandwidth is the root of
         the total variance of the columns, ``th.kernels.bandwidth(X, "std")``. "precomputed" means
         that X is a kernel matrix.
-    n_components : int or None, default=None
+    n_components : int, "auto" or None, default="auto"
         Number of training rows that are used as centres (Nyström's approximation). More centres are
-        more accurate and cost more time and memory. None uses all rows, which is exact.
+        more accurate and cost more time and memory. None uses all rows, which is exact. "auto" uses
+        all of up to 10,000 rows, and 1,500 centres for more rows; ``solution_.reason`` says which.
+    centers : {"uniform", "kmeans++", "leverage"}, default="uniform"
+        How the centres are drawn. "uniform" gives every row the same chance. "kmeans++" draws rows
+        far from each other, and "leverage" rows that the others do not explain: both represent
+        small groups of rows that lie apart, and take a little longer.
     solver : str or Method, default="auto"
         The method that minimises the objective, as in `LinearModel`. "auto" chooses by the loss and
         the sizes; ``solution_.reason`` says why.
@@ -84,14 +95,16 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
 
     _multi_output = False
     _ranges: ClassVar[dict[str, Range]] = {
-        "n_components": whole(1) | none,
+        "n_components": whole(1) | one_of("auto") | none,
+        "centers": one_of(*RULES),
         "fit_intercept": boolean,
         "max_iter": whole(1) | none,
         "tol": at_least(0),
     }
 
     kernel: Any
-    n_components: int | None
+    n_components: int | str | None
+    centers: str
     solver: Any
     fit_intercept: bool
     max_iter: int | None
@@ -111,7 +124,7 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
         """Minimise the mean loss plus strength/2·‖f‖² over functions f of the kernel."""
         self.kernel_ = self._kernel(source)
         centres = self._centres(source)
-        exact = self.n_components is None
+        exact = self._n_centres(source) is None
         if exact and isinstance(self.loss_, Squared) and self.solver == "auto":
             self._fit_least_squares(source, strength, centres)
             return
@@ -120,6 +133,7 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
         self._fit_features(features, features.of_rows(source.X), source, n_scores, strength, X, y)
         if exact:
             self._keep_support(source, strength)
+        self._state_centres(source)
 
     def _require_features(self, n: int, m: int, *, copies: int = 1, squares: int = 0) -> None:
         """Raise an error unless features of n rows and m centres fit, and matrices of a solver.
@@ -162,15 +176,34 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
             return kernel.with_bandwidth(deviation(source.X, source.row_weights) or 1.0)
         return kernel
 
+    def _n_centres(self, source: InMemory) -> int | None:
+        """The number of centres to draw; None if all rows are centres."""
+        if self.n_components == "auto":
+            many = np.count_nonzero(source.row_weights > 0) > MOST_EXACT_ROWS
+            return USUAL_CENTRES if many else None
+        return None if self.n_components is None else int(self.n_components)
+
     def _centres(self, source: InMemory) -> Array:
-        """The rows that become centres: all of positive weight, or some at random."""
+        """The rows that become centres: all of positive weight, or some of them."""
         used = np.arange(source.n_rows)
         if source.weight is not None:
             used = np.flatnonzero(source.weight > 0)
-        if self.n_components is None or self.n_components >= len(used):
+        m = self._n_centres(source)
+        if m is None or m >= len(used):
             return used
-        chosen = generator(self.random_state).choice(used, size=self.n_components, replace=False)
-        return np.sort(chosen)
+        random = generator(self.random_state)
+        return choose_centres(self.kernel_, source.X, used, source.weight, m, self.centers, random)
+
+    def _state_centres(self, source: InMemory) -> None:
+        """Add to the reason of the solution that an approximation was used."""
+        m = self._n_centres(source)
+        if m is None or m >= source.n_rows:
+            return
+        cause = f"{m} of {source.n_rows} rows are centres ({self.centers})"
+        if self.n_components == "auto":
+            cause += f", because there are more than {MOST_EXACT_ROWS} rows"
+        reason = f"Nyström's approximation: {cause}; {self.solution_.reason}"
+        self.solution_ = replace(self.solution_, reason=reason)
 
     def _fit_least_squares(self, source: InMemory, strength: float, used: Array) -> None:
         """The squared loss in closed form: one Cholesky factor of K + n·αI."""

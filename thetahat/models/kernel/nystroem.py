@@ -10,7 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from thetahat.data.source import Block, Source
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.parameters import Range, at_least, more_than, none, real, whole
+from thetahat.estimator.parameters import Range, at_least, more_than, none, one_of, real, whole
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
@@ -22,6 +22,7 @@ from thetahat.mathematics.kernels.gram import require_kernel_matrix
 from thetahat.mathematics.kernels.scikit_learn import is_scikit_learns
 from thetahat.models.kernel.parameters import NamedKernel, in_memory, kept_rows, kernel_of
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
+from thetahat.objective.kernel.centres import RULES, choose_centres
 from thetahat.objective.kernel.expansion import KernelExpansion
 from thetahat.objective.kernel.features import gram_of, not_a_kernel
 from thetahat.objective.predictor import in_double
@@ -53,6 +54,10 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel)
         The degree of the "polynomial" kernel. None means 3.
     n_components : int, default=100
         Number of centres, which is the number of features. More are more accurate and cost more.
+    centers : {"uniform", "kmeans++", "leverage"}, default="uniform"
+        How the centres are drawn. "uniform" gives every row the same chance, as in scikit-learn.
+        "kmeans++" draws rows far from each other, and "leverage" rows that the others do not
+        explain: both represent small groups of rows that lie apart, and take a little longer.
     random_state : int, Generator or None, default=None
         Seed for drawing the centres. Pass an int for the same result on every call.
     n_jobs : int or None, default=None
@@ -87,6 +92,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel)
     degree: Any = None
     kernel_params: Any = None
     n_components: int = 100
+    centers: str = "uniform"
     random_state: Any = None
     n_jobs: Any = None
 
@@ -95,6 +101,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel)
         "degree": at_least(1) | none,
         "coef0": real | none,
         "n_components": whole(1),
+        "centers": one_of(*RULES),
     }
     _streams = False
     _for_few_rows = False
@@ -137,8 +144,10 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel)
             )
         require_kernel_matrix(count, count, np.float64, copies=4)
         rows = in_double(source.X)
-        drawn = generator(self.random_state).choice(source.n_rows, size=count, replace=False)
-        self.component_indices_ = np.sort(drawn)
+        every, random = np.arange(source.n_rows), generator(self.random_state)
+        self.component_indices_ = choose_centres(
+            self.kernel_, source.X, every, None, count, self.centers, random
+        )
         self.components_ = kept_rows(self.kernel_, source.X, self.component_indices_)
         K = gram_of(self.kernel_, rows, self.component_indices_)
         with one_blas_thread():

@@ -100,7 +100,8 @@ class LaplacianSVM(PartlyLabelledMachine):
     edge_weight: str = "heat"
     bandwidth: float | None = None
     normalised: bool = False
-    n_components: int | None = None
+    n_components: int | str | None = "auto"
+    centers: str = "uniform"
     solver: Any = "auto"
     fit_intercept: bool = True
     max_iter: int | None = None
@@ -147,6 +148,7 @@ class LaplacianSVM(PartlyLabelledMachine):
         M = self._penalty(rows, first, place, values)
         inner, seen = PenalisedFeatures.of(features, values[place[rows.known]], M)
         self._fit_features(inner, seen, rows.labelled, rows.n_scores, self.alpha, X, y)
+        self._state_centres(source)
         self._label_rest(X, y)
         return self
 

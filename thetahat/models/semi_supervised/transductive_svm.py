@@ -110,7 +110,8 @@ class TransductiveSVM(PartlyLabelledMachine):
     positive_share: float | None = None
     n_stages: int = 10
     max_rounds: int = 100
-    n_components: int | None = None
+    n_components: int | str | None = "auto"
+    centers: str = "uniform"
     solver: Any = "auto"
     fit_intercept: bool = True
     max_iter: int | None = None
@@ -173,6 +174,7 @@ class TransductiveSVM(PartlyLabelledMachine):
             del self._features
         self.path_, self.n_iter_ = np.array(path), len(path)
         self.solution_ = _solution(made, path, verdict, problem)
+        self._state_centres(rows.everything)
         self._warn_unless_converged()
         self._label_rest(X, y)
         self._keep_labels(rows, made.better, problem)
