@@ -4,9 +4,18 @@
 // groups of eight centres, columns. The sums of a row are added in the order of the centres,
 // whatever the number of threads. The centres are given by columns, so that the inner loops use
 // vector registers.
+//
+// Distances are ‖x‖² + ‖z‖² − 2·xᵀz, a third of the operations, where γ(‖x‖² + ‖z‖²) is so small
+// that rounding has next to no influence on the kernel, and sums of squared differences elsewhere.
 
 #include <bit>
 #include <vector>
+
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#elif defined(__FMA__)
+#include <immintrin.h>
+#endif
 
 #include "kernels.hpp"
 #include "kernels/gram_rows.hpp"
@@ -26,35 +35,63 @@ inline Two load(const double *from) {
     return two;
 }
 
-// exponential_below of exponential.hpp, for two numbers
-inline Two exponential_of_two(Two x) {
-    const Two lowest = {-708.0, -708.0}, zero = {};
-    const double shift = 6755399441055744.0;
-    const Two kept = x < lowest ? lowest : x;
-    const Two shifted = kept * 1.44269504088896340736 + shift;
-    const Two k = shifted - shift;
-    const Two r = (kept - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
-    Two sum = r * (1.0 / 6227020800.0) + 1.0 / 479001600.0;
-    sum = sum * r + 1.0 / 39916800.0;
-    sum = sum * r + 1.0 / 3628800.0;
-    sum = sum * r + 1.0 / 362880.0;
-    sum = sum * r + 1.0 / 40320.0;
-    sum = sum * r + 1.0 / 5040.0;
-    sum = sum * r + 1.0 / 720.0;
-    sum = sum * r + 1.0 / 120.0;
-    sum = sum * r + 1.0 / 24.0;
-    sum = sum * r + 1.0 / 6.0;
-    sum = sum * r + 0.5;
-    sum = sum * r + 1.0;
-    sum = sum * r + 1.0;
-    const Words power = (std::bit_cast<Words>(shifted) + 1023u) << 52;
-    return x < lowest ? zero : sum * std::bit_cast<Two>(power);
+// a·b + c, rounded once where the machine can do that
+inline Two fused(Two a, Two b, Two c) {
+#if defined(__aarch64__)
+    return vfmaq_f64(c, a, b);
+#elif defined(__FMA__)
+    return _mm_fmadd_pd(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
+inline Two both(double x) { return Two{x, x}; }
+
+// 2^(j/64) for j = 0..63 as words, less j·2⁴⁶: adding k·2⁴⁶ for k = 64e + j gives 2^(k/64).
+struct Powers {
+    std::uint64_t words[64];
+    Powers() {
+        for (std::uint64_t j = 0; j < 64; ++j)
+            words[j] =
+                std::bit_cast<std::uint64_t>(std::exp2(static_cast<double>(j) / 64)) - (j << 46);
+    }
+};
+const Powers powers;
+
+// e^(factor·v) of eight numbers v in place, for exponents ≤ 0; 0 below −708.
+//
+//     e^x = 2^(k/64) · e^r,   k = round(64·x / log 2),   |r| ≤ log 2 / 128
+//
+// e^r is its Taylor sum up to the 5th power, whose remainder is below an ulp. The four chains of
+// operations do not wait for each other.
+inline void exponentials_of_eight(double *values, double factor) {
+    const Two lowest = both(-708.0), shift = both(6755399441055744.0);
+    for (int i = 0; i < 8; i += 2) {
+        const Two x = factor * load(values + i);
+        const Two kept = x < lowest ? lowest : x;
+        const Two shifted = fused(kept, both(64 * 1.44269504088896340736), shift);
+        const Two k = shifted - shift;
+        const Two r = fused(k, both(-1.90821492927058770002e-10 / 64),
+                            fused(k, both(-6.93147180369123816490e-01 / 64), kept));
+        const Two square = r * r;
+        const Two low = fused(r, both(1.0 / 6.0), both(0.5));
+        const Two high = fused(r, both(1.0 / 120.0), both(1.0 / 24.0));
+        const Two rest = fused(square, fused(square, high, low), r);
+        const Words bits = std::bit_cast<Words>(shifted);
+        const Words start = {powers.words[bits[0] & 63], powers.words[bits[1] & 63]};
+        const Two power = std::bit_cast<Two>(start + (bits << 46));
+        const Two found = x < lowest ? Two{} : fused(power, rest, power);
+        std::memcpy(values + i, &found, sizeof found);
+    }
 }
 
 struct Expansion {
     const double *columns, *weights, *offsets;
     std::size_t d, m, outputs;
     Formula formula;
+    const double *squares; // ‖z‖² of the centres
+    double most;           // the largest γ‖z‖²
 };
 
 constexpr std::size_t wide = 8; // centres whose sums for four rows stay in registers
@@ -70,6 +107,13 @@ void pack(const Expansion &e, std::size_t from, std::size_t count, double *packe
         }
 }
 
+template <bool distances> Two with_term(Two sum, Two x, Two z) {
+    if constexpr (distances)
+        return fused(x - z, x - z, sum);
+    else
+        return fused(x, z, sum);
+}
+
 // sums[r·run + j] = Σ_c (x_rc − z_jc)² or x_rc·z_jc for four rows and eight centres
 template <bool distances>
 void tile(const double *packed, std::size_t d, const double *x, double *sums) {
@@ -79,15 +123,15 @@ void tile(const double *packed, std::size_t d, const double *x, double *sums) {
     for (std::size_t c = 0; c < d; ++c, packed += wide) {
         const Two z0 = load(packed), z1 = load(packed + 2), z2 = load(packed + 4),
                   z3 = load(packed + 6);
-        const Two p = {x0[c], x0[c]}, q = {x1[c], x1[c]}, r = {x2[c], x2[c]}, s = {x3[c], x3[c]};
-        a0 += term<distances>(p, z0), a1 += term<distances>(p, z1);
-        a2 += term<distances>(p, z2), a3 += term<distances>(p, z3);
-        b0 += term<distances>(q, z0), b1 += term<distances>(q, z1);
-        b2 += term<distances>(q, z2), b3 += term<distances>(q, z3);
-        c0 += term<distances>(r, z0), c1 += term<distances>(r, z1);
-        c2 += term<distances>(r, z2), c3 += term<distances>(r, z3);
-        d0 += term<distances>(s, z0), d1 += term<distances>(s, z1);
-        d2 += term<distances>(s, z2), d3 += term<distances>(s, z3);
+        const Two p = both(x0[c]), q = both(x1[c]), r = both(x2[c]), s = both(x3[c]);
+        a0 = with_term<distances>(a0, p, z0), a1 = with_term<distances>(a1, p, z1);
+        a2 = with_term<distances>(a2, p, z2), a3 = with_term<distances>(a3, p, z3);
+        b0 = with_term<distances>(b0, q, z0), b1 = with_term<distances>(b1, q, z1);
+        b2 = with_term<distances>(b2, q, z2), b3 = with_term<distances>(b3, q, z3);
+        c0 = with_term<distances>(c0, r, z0), c1 = with_term<distances>(c1, r, z1);
+        c2 = with_term<distances>(c2, r, z2), c3 = with_term<distances>(c3, r, z3);
+        d0 = with_term<distances>(d0, s, z0), d1 = with_term<distances>(d1, s, z1);
+        d2 = with_term<distances>(d2, s, z2), d3 = with_term<distances>(d3, s, z3);
     }
     const Two all[16] = {a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3};
     for (std::size_t row = 0; row < 4; ++row)
@@ -98,12 +142,8 @@ void tile(const double *packed, std::size_t d, const double *x, double *sums) {
 void add_values(const Expansion &e, double *values, std::size_t from, std::size_t count,
                 double *sum) {
     if (e.formula.kind == Kind::rbf)
-        for (std::size_t j = 0; j < count; j += 4) { // whole fours: the run has room for them
-            const Two first = exponential_of_two(-e.formula.gamma * load(values + j));
-            const Two second = exponential_of_two(-e.formula.gamma * load(values + j + 2));
-            std::memcpy(values + j, &first, sizeof first);
-            std::memcpy(values + j + 2, &second, sizeof second);
-        }
+        for (std::size_t j = 0; j < count; j += 8) // whole eights: the run has room for them
+            exponentials_of_eight(values + j, -e.formula.gamma);
     else if (e.formula.kind != Kind::linear)
         for (std::size_t j = 0; j < count; ++j)
             values[j] = e.formula(values[j]);
@@ -124,6 +164,23 @@ void add_values(const Expansion &e, double *values, std::size_t from, std::size_
             sum[o] += values[j] * w[j * e.outputs + o];
 }
 
+inline double square_of(const double *x, std::size_t d, std::size_t step) {
+    double sum = 0.0;
+    for (std::size_t c = 0; c < d; ++c)
+        sum += x[c * step] * x[c * step];
+    return sum;
+}
+
+// Products xᵀz become ‖x − z‖² = ‖x‖² + ‖z‖² − 2·xᵀz, which rounding could make negative.
+inline void to_distances(double *sums, std::size_t count, double own, const double *squares) {
+    for (std::size_t j = 0; j < count; ++j) {
+        const double found = (own + squares[j]) - 2.0 * sums[j];
+        sums[j] = found > 0.0 ? found : 0.0;
+    }
+}
+
+constexpr double most_by_products = 32.0;
+
 // A few rows; those beyond the fours are computed one by one.
 void evaluate(const Expansion &e, const double *x, std::size_t rows, double *out) {
     alignas(16) double sums[4 * run];
@@ -137,11 +194,19 @@ void evaluate(const Expansion &e, const double *x, std::size_t rows, double *out
             pack(e, from, count, packed.data());
         std::size_t i = 0;
         for (; i + 4 <= rows; i += 4) {
+            bool by_products = distances;
+            double own[4] = {};
+            for (std::size_t r = 0; distances && r < 4; ++r) {
+                own[r] = square_of(x + (i + r) * e.d, e.d, 1);
+                by_products &= e.formula.gamma * own[r] + e.most <= most_by_products;
+            }
             for (std::size_t j = 0; j < count; j += wide)
-                if (distances)
+                if (distances && !by_products)
                     tile<true>(packed.data() + j * e.d, e.d, x + i * e.d, sums + j);
                 else
                     tile<false>(packed.data() + j * e.d, e.d, x + i * e.d, sums + j);
+            for (std::size_t r = 0; r < 4 && by_products; ++r)
+                to_distances(sums + r * run, count, own[r], e.squares + from);
             for (std::size_t r = 0; r < 4; ++r)
                 add_values(e, sums + r * run, from, count, out + (i + r) * e.outputs);
         }
@@ -166,16 +231,25 @@ void kernel_sums(Matrix<const double> columns, int kind, double gamma, double co
     require(offsets.shape(0) == outputs && out.shape(0) == n && out.shape(1) == outputs,
             "out must have one row per query and one column per output");
     require(kind >= 0 && kind <= 3 && degree >= 0, "unknown kernel");
+    const double *x = queries.data();
+    double *to = out.data();
+    nb::gil_scoped_release unlocked;
+    const bool with_squares = static_cast<Kind>(kind) == Kind::rbf && n >= 4;
+    std::vector<double> squares(with_squares ? m : 0);
+    double most = 0.0;
+    for (std::size_t j = 0; j < squares.size(); ++j) {
+        squares[j] = square_of(columns.data() + j, d, m);
+        most = std::max(most, gamma * squares[j]);
+    }
     const Expansion e{columns.data(),
                       weights.data(),
                       offsets.data(),
                       d,
                       m,
                       outputs,
-                      {static_cast<Kind>(kind), gamma, coef0, degree}};
-    const double *x = queries.data();
-    double *to = out.data();
-    nb::gil_scoped_release unlocked;
+                      {static_cast<Kind>(kind), gamma, coef0, degree},
+                      squares.data(),
+                      most};
     constexpr std::size_t piece = 64;
     const bool share = n > piece && n * m * (d + 8) >= 1000000;
     for_each_piece((n + piece - 1) / piece, share ? threads : 1, [&](std::size_t p) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,10 @@ from thetahat.estimator.parameters import Range, check_ranges
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.mathematics.parts import Part
+
+DIRECT_SIZE = 8192
+"""Entries of a small query. For so few, NumPy's BLAS uses one thread, so that the result does not
+depend on the number of threads, and the general validation may take longer than the prediction."""
 
 
 class Estimator(BaseEstimator):
@@ -162,8 +167,29 @@ class Estimator(BaseEstimator):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
+    def _is_small_and_sound(self, X: Any) -> bool:
+        """Whether X is a small array of finite numbers with the columns of `fit`.
+
+        Many calls with a few rows are common in production, so they are checked in short. What does
+        not pass goes through the general validation, which accepts it or explains what is wrong.
+        """
+        return (
+            type(X) is np.ndarray
+            and X.ndim == 2
+            and 0 < X.size <= DIRECT_SIZE
+            and X.dtype.char in "df"
+            and X.dtype.isnative
+            and self.__sklearn_is_fitted__()
+            and "feature_names_in_" not in self.__dict__
+            and X.shape[1] == getattr(self, "n_features_in_", None)
+            # Σx² is finite only if all entries are.
+            and isfinite(np.vdot(X, X))
+        )
+
     def _open_again(self, X: Any) -> Source:
         """Rows for a fitted estimator, with their columns checked against those of `fit`."""
+        if self._is_small_and_sound(X):
+            return InMemory(X=X, n_features=X.shape[1], dtype=X.dtype)
         check_is_fitted(self)
         if isinstance(X, Source):
             self._require_same_columns(X)

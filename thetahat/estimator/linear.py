@@ -14,11 +14,8 @@ from thetahat.data.source import Block, Source
 from thetahat.estimator.base import Estimator
 from thetahat.estimator.source_scores import r2_of_source, require_no_target_beside
 from thetahat.foundation.errors import CapabilityError
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array
 from thetahat.objective.empirical_risk import EmpiricalRisk
-
-DIRECT_SIZE = 8192
-"""Entries up to which BLAS uses one thread, so the result does not depend on the thread count."""
 
 
 class Linear(Estimator):
@@ -79,20 +76,7 @@ class Linear(Estimator):
 
     def _raw(self, X: Any) -> Array:
         """z = Xβ + b: (n,), or (n, k) where ``coef_`` is (k, d)."""
-        fitted = self.__dict__
-        # Many calls with small arrays are common in production, so they are checked by one sum
-        # only. (z cannot be checked instead: a NaN in X times a coefficient 0 may not show.)
-        if (
-            type(X) is np.ndarray
-            and X.ndim == 2
-            and X.size <= DIRECT_SIZE
-            and "feature_names_in_" not in fitted
-            and X.dtype.char in "df"
-            and type(fitted.get("coef_")) is np.ndarray
-            and X.shape[1] == self.n_features_in_
-            and X.shape[0]
-            and _is_finite(X)
-        ):
+        if type(self.__dict__.get("coef_")) is np.ndarray and self._is_small_and_sound(X):
             return X @ self.coef_.T + self.intercept_
         return self._open_again(X).map_rows(self._raw_block)
 
@@ -108,12 +92,6 @@ class Linear(Estimator):
             "coef_": np.ascontiguousarray(coef.T, dtype=dtype),
             "intercept_": np.asarray(intercept, dtype=dtype)[()],
         }
-
-
-def _is_finite(X: Matrix) -> bool:
-    """Whether no entry is NaN or infinite, in which case the sum is finite too."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(X.sum()))
 
 
 class LinearRegressor(RegressorMixin, Linear):

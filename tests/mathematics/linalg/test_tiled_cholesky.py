@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 import thetahat as th
-from thetahat.mathematics.linalg.tiled_cholesky import cholesky_in_place, inverse_in_place
+from thetahat.mathematics.linalg.tiled_cholesky import (
+    LEAST_REFINED,
+    cholesky_in_place,
+    inverse_in_place,
+    refined_solve,
+)
 
 
 @pytest.mark.parametrize("n", [1, 30, 256, 257, 700])
@@ -24,3 +29,52 @@ def test_inverse_replaces_the_factor(n):
 
 def test_matrices_that_are_not_positive_definite_have_no_factor():
     assert not cholesky_in_place(-np.eye(3))
+
+
+def gaussian_matrix(n, least):
+    """A kernel matrix plus least on its diagonal, and two right-hand sides."""
+    random = np.random.default_rng(0)
+    x = random.normal(size=(n, 2))
+    K = np.exp(-0.5 * ((x[:, None] - x) ** 2).sum(axis=2))
+    return K + least * np.eye(n), random.normal(size=(n, 2)) * [1.0, 1e-60]
+
+
+@pytest.mark.parametrize("least", [0.05, 1.0])
+def test_refined_solutions_have_the_accuracy_of_a_factor_in_double_precision(least):
+    A, B = gaussian_matrix(LEAST_REFINED + 3, least)
+    kept = A.copy()
+    found = refined_solve(A, B, least)
+    direct = np.linalg.solve(A, B)
+    np.testing.assert_array_equal(A, kept)
+    bound = np.finfo(float).eps * np.linalg.norm(A) * np.linalg.norm(found, axis=0)
+    assert (np.linalg.norm(B - A @ found, axis=0) <= bound).all()
+    gap = np.linalg.norm(found - direct, axis=0) / np.linalg.norm(direct, axis=0)
+    assert (gap < 1e-16 * np.linalg.norm(A) / least).all()
+
+
+def test_refined_solutions_are_the_same_for_any_number_of_threads():
+    A, B = gaussian_matrix(LEAST_REFINED + 3, 0.5)
+    found = []
+    for threads in (1, 2, 3):
+        with th.config(threads=threads):
+            found.append(refined_solve(A, B, 0.5))
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
+def test_zero_right_hand_sides_have_the_solution_zero():
+    A, B = gaussian_matrix(LEAST_REFINED, 0.5)
+    B[:, 1] = 0.0
+    found = refined_solve(A, B, 0.5)
+    assert not found[:, 1].any()
+    assert found[:, 0].any()
+
+
+def test_few_rows_close_to_singular_or_indefinite_matrices_are_not_refined():
+    A, B = gaussian_matrix(LEAST_REFINED, 0.5)
+    assert refined_solve(A[:50, :50], B[:50], 0.5) is None
+    assert refined_solve(A, B, 1e-6) is None
+    with th.config(memory=8 * LEAST_REFINED**2):
+        assert refined_solve(A, B, 0.5) is None
+    A[0, 1] = A[1, 0] = 3.0
+    assert refined_solve(A, B, 0.5) is None

@@ -117,6 +117,34 @@ def test_far_rows_have_the_value_zero():
     assert out[0, 0] == 0.0
 
 
+def gaussian_sums(rows, centres, gamma):
+    out, weights = np.empty((len(rows), 1)), np.ones((len(centres), 1))
+    columns = np.ascontiguousarray(centres.T)
+    _native.kernel_sums(columns, 2, gamma, 0.0, 1, weights, np.zeros(1), rows, out, 1)
+    return out[:, 0]
+
+
+@pytest.mark.parametrize("repeated", [1, 4])
+def test_values_of_the_gaussian_kernel_are_accurate_to_a_few_units_of_rounding(repeated):
+    exponents = np.concatenate([np.linspace(0.0, 3.0, 300), np.linspace(3.0, 708.0, 300)])
+    for exponent in exponents.tolist():
+        rows = np.full((repeated, 1), np.sqrt(exponent))
+        found = gaussian_sums(rows, np.zeros((1, 1)), 1.0)
+        expected = np.exp(-(rows[0, 0] ** 2))
+        assert np.abs(found / expected - 1).max() < 4 * np.finfo(float).eps
+    assert gaussian_sums(np.full((repeated, 1), 27.0), np.zeros((1, 1)), 1.0)[0] == 0.0
+
+
+@pytest.mark.parametrize("shift", [0.0, 3.0, 1e4, 1e7])
+def test_rows_far_from_the_origin_keep_the_accuracy_of_their_differences(shift):
+    random = np.random.default_rng(0)
+    rows = shift + random.standard_normal((8, 5))
+    centres = rows[0] + 1e-3 * random.standard_normal((40, 5))
+    gaps = rows[:, None] - centres
+    expected = np.exp(-0.2 * (gaps**2).sum(axis=2)).sum(axis=1)
+    assert np.abs(gaussian_sums(rows, centres, 0.2) / expected - 1).max() < 1e-13
+
+
 def test_wrong_sizes_and_indices_are_refused():
     X, linear, lower, upper, kink, split = problem(5)
     K = kernel_matrix(X, X, *FORMULAS["linear"])

@@ -28,9 +28,6 @@ from thetahat.models.neighbors.search.index_checks import suits_graph
 from thetahat.models.neighbors.search.kd_tree import SearchTree
 from thetahat.models.neighbors.search.metric import GivenMetric, named_distance
 
-DIRECT_SIZE = 8192
-"""Entries of a query up to which the general validation would take longer than the search."""
-
 
 @with_parameters
 class NeighborModel(Estimator):
@@ -227,29 +224,10 @@ class NeighborModel(Estimator):
         distance = named_distance(self.metric, self.metric_params, self.p, type(self).__name__)
         return distance.fitted(rows)
 
-    def _is_small_and_sound(self, X: Any) -> bool:
-        """Whether X is a small array of numbers with the columns of `fit`.
-
-        Many calls with small arrays are common in production, so they are checked in short.
-        """
-        fitted = self.__dict__
-        return (
-            type(X) is np.ndarray
-            and X.ndim == 2
-            and 0 < X.size <= DIRECT_SIZE
-            and X.dtype.char in "df"
-            and "_index" in fitted
-            and "feature_names_in_" not in fitted
-            and X.shape[1] == fitted["n_features_in_"]
-            and bool(np.isfinite(X).all())
-        )
-
     def _queries(self, X: Any) -> Source:
         """The rows of a query, checked against those of `fit`."""
-        if self._is_small_and_sound(X):
-            source: Source = InMemory(X=X, n_features=X.shape[1], dtype=X.dtype)
-        elif "_index" in vars(self) and self._accepts_missing() and not isinstance(X, Source):
-            source = self._open_with_missing(X)
+        if "_index" in vars(self) and self._accepts_missing() and not isinstance(X, Source):
+            source: Source = self._open_with_missing(X)
         else:
             source = self._open_again(X)
         if self._index.distance is None and isinstance(source, InMemory):

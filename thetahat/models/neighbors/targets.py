@@ -134,9 +134,9 @@ class NeighborsClassifier(Classifier, Weighted, NeighborModel):
                 f"{type(self).__name__}: the votes of {m} rows for {size} classes",
                 "Predict fewer rows at a time.",
             )
-            place = (query * size + codes[row]).ravel()
+            place = codes[row] if m == 1 else query * size + codes[row]
             votes = np.bincount(
-                place, None if weight is None else weight.ravel(), minlength=m * size
+                place.ravel(), None if weight is None else weight.ravel(), minlength=m * size
             )
             found.append(votes.reshape(m, size).astype(np.float64, copy=False))
         return found

@@ -14,7 +14,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.errors import DataError
-from thetahat.foundation.memory import available_memory, require_memory
+from thetahat.foundation.memory import memory_for, require_memory
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.kernels.base import Kernel
@@ -36,7 +36,8 @@ class RowCache:
 
     def __init__(self, m: int, n_bytes: float, dtype: Any) -> None:
         size = np.dtype(dtype).itemsize
-        slots = int(min(n_bytes, available_memory() / 2) // (m * size))
+        wanted = min(n_bytes, float(m) * m * size)
+        slots = int(min(wanted, memory_for(int(2 * wanted)) / 2) // (m * size))
         slots = max(LEAST_SLOTS, min(slots, m))
         require_memory(slots * m * size, f"A cache of {slots} kernel rows", TOO_LARGE)
         self.buffer = np.empty(slots * m, dtype=dtype)

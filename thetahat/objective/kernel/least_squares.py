@@ -20,7 +20,11 @@ import numpy as np
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.threads import one_blas_thread, scipy_linalg
 from thetahat.foundation.types import Array
-from thetahat.mathematics.linalg.tiled_cholesky import cholesky_in_place, cholesky_solve
+from thetahat.mathematics.linalg.tiled_cholesky import (
+    cholesky_in_place,
+    cholesky_solve,
+    refined_solve,
+)
 
 
 def ridge_coefficients(
@@ -28,7 +32,8 @@ def ridge_coefficients(
 ) -> tuple[Array, Array] | None:
     """α of shape (n, k) and b of shape (k,) for targets of shape (n, k); None if K + τI is not PD.
 
-    K is overwritten. All weights must be positive. Cost: O(n³/3) time, no further matrix.
+    K is overwritten. All weights must be positive. Cost: O(n³/3) time. A matrix of many rows that
+    is far from singular is factored in single precision, which takes memory for half a matrix more.
     """
     root = None if weight is None else np.sqrt(weight)
     if root is not None:
@@ -38,13 +43,16 @@ def ridge_coefficients(
     diagonal = np.einsum("ii->i", K)
     size = float(diagonal.max(initial=0.0))
     diagonal += tau
-    if not cholesky_in_place(K):
-        return None
-    # Pivots at the level of rounding make the solution meaningless.
-    if float(diagonal.min()) ** 2 <= 10 * len(K) * float(np.finfo(K.dtype).eps) * size:
-        return None
     ones = np.ones(len(y)) if root is None else root
-    solved = cholesky_solve(K, np.column_stack([y, ones]) if intercept else y)
+    right = np.column_stack([y, ones]) if intercept else y
+    solved = refined_solve(K, right, tau)
+    if solved is None:
+        if not cholesky_in_place(K):
+            return None
+        # Pivots at the level of rounding make the solution meaningless.
+        if float(diagonal.min()) ** 2 <= 10 * len(K) * float(np.finfo(K.dtype).eps) * size:
+            return None
+        solved = cholesky_solve(K, right)
     b = np.zeros(y.shape[1])
     if intercept:
         per_unit, solved = solved[:, -1], solved[:, :-1]

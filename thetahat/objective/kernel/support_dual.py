@@ -112,8 +112,8 @@ class BoxDual:
             with np.errstate(invalid="ignore"):
                 terms = beta_g * g + self.kink * np.abs(beta_g)
                 best = np.maximum(
-                    np.nan_to_num(-self.lower[group] * g) - self.kink * np.abs(self.lower[group]),
-                    np.nan_to_num(-self.upper[group] * g) - self.kink * np.abs(self.upper[group]),
+                    _finite(-self.lower[group] * g) - self.kink * np.abs(self.lower[group]),
+                    _finite(-self.upper[group] * g) - self.kink * np.abs(self.upper[group]),
                 )
             inside = (self.lower[group] <= 0) & (self.upper[group] >= 0)
             best = np.where(inside, np.maximum(best, 0.0), best)
@@ -124,6 +124,11 @@ class BoxDual:
         """½βᵀKβ + pᵀβ + κ·Σ|β|, from the gradient Kβ + p."""
         half = 0.5 * float(beta @ (gradient + self.linear))
         return half + self.kink * float(np.abs(beta).sum())
+
+
+def _finite(products: Array) -> Array:
+    """Products with 0 for 0·∞, and large numbers for infinite ones; mostly there are none."""
+    return products if np.isfinite(products).all() else np.nan_to_num(products)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.data.summaries.moments import dense_rows, means, moments
+from thetahat.estimator.base import DIRECT_SIZE
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.linear import DIRECT_SIZE, OneTargetRegressor
+from thetahat.estimator.linear import OneTargetRegressor
 from thetahat.estimator.parameters import LARGEST_FACTOR, at_least, boolean, more_than, none, whole
 from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.memory import require_memory
