@@ -189,7 +189,10 @@ class MutatingPickler(pickle.Pickler):
             return NotImplemented
         if isinstance(thing, np.ndarray):
             return mutated_array(thing, self.random).__reduce_ex__(4)
-        made = list(thing.__reduce_ex__(4))
+        made = thing.__reduce_ex__(4)
+        if isinstance(made, str):  # the name of a global object
+            return made
+        made = list(made)
         if len(made) > 2 and isinstance(made[2], dict) and made[2]:
             made[2] = mutated_state(made[2], self.random)
         return tuple(made)

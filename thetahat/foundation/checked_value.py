@@ -85,6 +85,13 @@ def check_rule(value: Any, holds: bool, rule: str) -> None:
         )
 
 
+def check_columns(model: Any) -> None:
+    """Refuse a stored model whose number of columns is missing or no number."""
+    n = vars(model).get("n_features_in_")
+    is_number = isinstance(n, int) and not isinstance(n, bool) and n > 0
+    check_rule(model, is_number, f"n_features_in_ is {n!r:.40}, not a number of columns")
+
+
 def _converted(value: Any, name: str, array: Array, dtype: np.dtype[Any]) -> Array:
     if array.dtype.newbyteorder("=") == dtype:
         return array.astype(dtype)

@@ -40,7 +40,8 @@ def require_answers(model: Any, kinds: Iterable[type]) -> None:
         return
     n_features: Any = getattr(model, "n_features_in_", None)
     is_number = isinstance(n_features, int) and not isinstance(n_features, bool)
-    if isinstance(model, Estimator) and not (is_number and n_features > 0):
+    is_tried = isinstance(model, Estimator) and model._tried_when_loaded
+    if is_tried and not (is_number and n_features > 0):
         raise DataError(f"n_features_in_ is {n_features!r:.40}, not a number of columns")
     if not is_number or n_features > LARGEST or not all(map(_takes_numbers, kinds)):
         return

@@ -103,6 +103,18 @@ def test_haversine_by_any_algorithm(algorithm):
     assert len(near) == 300
 
 
+@pytest.mark.parametrize("kind", ["KNeighborsTransformer", "RadiusNeighborsTransformer"])
+def test_graphs_of_rows_with_missing_values(kind):
+    rows = np.array([[0.0, 1.0], [1.0, np.nan], [2.0, 3.5], [3.0, 5.0]])
+    options = {"metric": "nan_euclidean"} | (
+        {"n_neighbors": 2} if kind.startswith("K") else {"radius": 2.0}
+    )
+    ours, theirs = (getattr(each, kind)(**options).fit_transform(rows) for each in (th, peer))
+    np.testing.assert_allclose(ours.toarray(), theirs.toarray(), rtol=1e-12)
+    search = th.NearestNeighbors(n_neighbors=2, metric="nan_euclidean").fit(rows)
+    assert np.isfinite(search.kneighbors(rows)[0]).all()
+
+
 def test_missing_values():
     rows = np.where(np.random.default_rng(2).random(X.shape) < 0.2, np.nan, X)
     for kind, y in (("KNeighborsClassifier", LABELS[:, 0]), ("KNeighborsRegressor", Y)):

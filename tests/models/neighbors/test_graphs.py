@@ -106,7 +106,7 @@ def test_wrong_graphs_are_refused():
     X, _ = draw(20)
     graph = th.KNeighborsTransformer(n_neighbors=3).fit_transform(X)
     search = th.NearestNeighbors(metric="precomputed").fit(graph)
-    with pytest.raises(th.errors.DataError, match=r"5 neighbors are required .* have only 4"):
+    with pytest.raises(th.errors.DataError, match=r"5 neighbors per samples .* have only 4"):
         search.kneighbors(graph)
     with pytest.raises(th.errors.DataError, match="must be square"):
         th.NearestNeighbors(metric="precomputed").fit(graph[:5])

@@ -23,7 +23,7 @@ from thetahat.estimator.parameters import (
     whole,
 )
 from thetahat.estimator.watching import Watched, with_callbacks
-from thetahat.foundation.checked_value import check_arrays
+from thetahat.foundation.checked_value import check_arrays, check_columns
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.loop import minimise
@@ -162,8 +162,9 @@ class DictionaryLearning(ClassNamePrefixFeaturesOutMixin, Watched, RowwiseTransf
     _tried_when_loaded = False  # transform_max_iter may be large
 
     def _check_loaded(self) -> None:
-        if hasattr(self, "components_"):
+        if self.__sklearn_is_fitted__():
             check_ranges(self)
+            check_columns(self)
             is_single = getattr(self.components_, "dtype", None) == np.float32
             dtype = np.float32 if is_single else np.float64
             check_arrays(self, {"components_": (dtype, (None, self.n_features_in_))})

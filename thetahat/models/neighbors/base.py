@@ -112,6 +112,7 @@ class NeighborModel(Estimator):
         if isinstance(X, NeighborModel | SearchTree):
             check_is_fitted(X) if isinstance(X, NeighborModel) else None
             X = X._index.rows
+        options.setdefault("check_finite", not self._accepts_missing())
         return super()._open(X, *others, **options)
 
     def _accepts_missing(self) -> bool:

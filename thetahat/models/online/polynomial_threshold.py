@@ -11,6 +11,7 @@ from thetahat.data.in_memory import InMemory
 from thetahat.estimator.classifier import Classifier
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, boolean, whole
+from thetahat.foundation.checked_value import check_arrays, check_columns, check_rule
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
@@ -81,6 +82,22 @@ class PolynomialThreshold(Classifier):
     }
     _visits_rows_in_order = True
     _streams = False
+
+    def _check_loaded(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            return
+        check_columns(self)
+        monomials = vars(self).get("_monomials")
+        check_rule(
+            self,
+            isinstance(monomials, MonomialExpansion)
+            and monomials.__sklearn_is_fitted__()
+            and monomials.n_features_in_ == self.n_features_in_,
+            "the monomials must be those of n_features_in_ columns",
+        )
+        assert isinstance(monomials, MonomialExpansion)
+        check_arrays(self, {"weights_": (np.float64, (monomials.n_output_features_,))})
+        check_rule(self, np.shape(self.classes_) == (2,), "classes_ must be an array of two labels")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -18,7 +18,7 @@ import numpy as np
 from thetahat.data.source import Block
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import boolean, check_ranges, one_of, whole
-from thetahat.foundation.checked_value import check_arrays, check_rule
+from thetahat.foundation.checked_value import check_arrays, check_columns, check_rule
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
@@ -83,13 +83,13 @@ class MonomialExpansion(RowwiseTransformer):
     _tried_when_loaded = False  # a large degree takes much memory
 
     def _check_loaded(self) -> None:
-        if not hasattr(self, "n_output_features_"):
+        if not self.__sklearn_is_fitted__():
             return
         check_ranges(self)
-        n = self.n_output_features_
+        check_columns(self)
+        n = vars(self).get("n_output_features_")
         rule = "n_output_features_ must be the number of monomials"
-        check_rule(self, isinstance(n, int) and isinstance(self.n_features_in_, int), rule)
-        check_rule(self, self._has_monomials(n), rule)
+        check_rule(self, isinstance(n, int) and self._has_monomials(n), rule)
         if self.form == "kernel":
             check_arrays(self, {"_factors": (np.float64, (n,))})
 

@@ -17,7 +17,7 @@ from thetahat.data.validation import is_sparse
 from thetahat.estimator.base import Estimator, is_frame
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, check_ranges, none, one_of, whole
-from thetahat.foundation.checked_value import check_rule
+from thetahat.foundation.checked_value import check_columns, check_rule
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
@@ -120,13 +120,14 @@ class TableVectorizer(TransformerMixin, Estimator):
     _tried_when_loaded = False  # it takes tables
 
     def _check_loaded(self) -> None:
-        if not hasattr(self, "encoders_"):
+        if not self.__sklearn_is_fitted__():
             return
         check_ranges(self)
+        check_columns(self)
         names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
         check_rule(
             self,
-            isinstance(self.encoders_, list)
+            isinstance(vars(self).get("encoders_"), list)
             and len(self.encoders_) > 0
             and all(isinstance(each, ColumnEncoder) for each in self.encoders_),
             "encoders_ must be a list of encoders",

@@ -24,6 +24,7 @@ from thetahat.estimator.parameters import (
     whole,
 )
 from thetahat.estimator.watching import WatchedSolver, with_callbacks
+from thetahat.foundation.checked_value import check_arrays, check_columns, check_rule
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.threads import one_blas_thread
@@ -31,7 +32,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.dual.cutting_planes import CuttingPlanes
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.smooth.lbfgs import LBFGS
-from thetahat.mathematics.structures import Multiclass, Structure
+from thetahat.mathematics.structures import Chain, Multiclass, Structure
 from thetahat.models.structured.sequences import as_sequences, chain_of, coded_labels
 from thetahat.objective.structured_risk import RandomFieldRisk, StructuredHingeRisk, StructuredRisk
 
@@ -123,7 +124,28 @@ class StructuredSVM(WatchedSolver, Classifier):
     }
     _streams = False
     _for_few_rows = True
-    _tried_when_loaded = False
+    _tried_when_loaded = False  # it may take sequences, or inputs of another kind
+
+    def _check_loaded(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            return
+        check_ranges(self)
+        if isinstance(self.structure, Structure):
+            check_rule(self, self.structure_ == self.structure, "structure_ must be the structure")
+            check_arrays(self, {"weights_": (np.float64, (None,))})
+            return
+        check_columns(self)
+        k, d = len(np.atleast_1d(self.classes_)), self.n_features_in_
+        check_rule(self, np.shape(self.classes_) == (k,), "classes_ must be an array of labels")
+        layout = {"coef_": (k, d), "intercept_": (k,)}
+        if self.structure == "chain":
+            wanted: Structure = Chain(k, d)
+            layout |= {"weights_": (k * (1 + d + k),), "transition_": (k, k)}
+        else:
+            wanted = Multiclass(k, d + 1)
+            layout["weights_"] = (k * (d + 1),)
+        check_rule(self, self.structure_ == wanted, f"structure_ must be {wanted!r}")
+        check_arrays(self, {name: (np.float64, shape) for name, shape in layout.items()})
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -29,7 +29,7 @@ def nearest_in_graph(graph: Matrix, k: int) -> Nearest:
     if counts.size and counts.min() < k:
         row = int(np.argmin(counts))
         raise DataError(
-            f"{k} neighbors are required for some samples, but some samples have only "
+            f"{k} neighbors per samples are required, but some samples have only "
             f"{counts[row]} neighbors in precomputed graph matrix (row {row}). Decrease number of "
             "neighbors used or recompute the graph with more neighbors."
         )
