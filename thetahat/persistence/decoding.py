@@ -20,10 +20,6 @@ from thetahat.persistence.container import Reader
 from thetahat.persistence.encoding import COMPRESSED, Plain, is_value
 from thetahat.persistence.generators import generator, random_state
 
-OF_UNFITTED = {"_metadata_request", "_sklearn_output_config"}
-"""Attributes besides parameters that estimators have before `fit`: what `set_fit_request` and
-`set_output` store."""
-
 
 class Decoder:
     """Converts the plain values of a file back to a model, without trusting any of them."""
@@ -165,7 +161,7 @@ class Decoder:
         else:
             model.__setstate__(state)
         if isinstance(model, Estimator):
-            if set(state) - set(names) - OF_UNFITTED and not model.__sklearn_is_fitted__():
+            if "n_features_in_" in state and not model.__sklearn_is_fitted__():
                 raise _malformed(f"a {kind.__name__} without attributes that fit sets at its end")
             model._check_loaded()
         return model
