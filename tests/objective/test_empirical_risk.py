@@ -311,7 +311,8 @@ def test_a_refusal_names_the_part_at_fault_and_a_way_out():
     )
     risk = risk_of(losses.Absolute())
     assert refusal(risk, opt.Newton()) == (
-        'Newton needs a smooth loss; Absolute is not. Use solver="interior_point" or "irls".'
+        'Newton needs a smooth loss; Absolute is not. Use solver="augmented_lagrangian", '
+        '"dual_coordinate_descent", "interior_point" or "irls".'
     )
     risk = risk_of(losses.Logistic(), penalties.L1())
     assert refusal(risk, opt.CoordinateDescent()) == (
@@ -321,7 +322,7 @@ def test_a_refusal_names_the_part_at_fault_and_a_way_out():
     risk = risk_of(losses.Hinge())
     assert refusal(risk, opt.IRLS()) == (
         "IRLS needs a loss that reweights residuals; Hinge does not. "
-        'Use solver="augmented_lagrangian" or "dual_coordinate_descent".'
+        'Use solver="augmented_lagrangian", "dual_coordinate_descent" or "interior_point".'
     )
     data = draw(losses.Squared())
     risk = risk_of(losses.Squared(), source=Chunks.of(*data, [30, 30]))
