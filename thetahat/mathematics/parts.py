@@ -111,9 +111,9 @@ def require_whole(part: Part, name: str, *, at_least: int) -> None:
 
 def whole_exponent(part: Part, exponent: Any) -> int:
     """The exponent of ``part ** exponent``; an error unless it is a small whole number."""
-    if isinstance(exponent, Integral) and not isinstance(exponent, bool):
-        if 1 <= exponent <= LARGEST_EXPONENT:
-            return int(exponent)
+    is_whole = isinstance(exponent, Integral) and not isinstance(exponent, bool)
+    if is_whole and 1 <= int(exponent) <= LARGEST_EXPONENT:
+        return int(exponent)
     raise ParameterError(
         f"{part!r} ** {exponent!r}: the exponent must be a whole number from 1 to "
         f"{LARGEST_EXPONENT}, because the power is the product of that many kernels. Use such a "
