@@ -1,6 +1,7 @@
 """The one door: what comes in as what, and what is refused with which words."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -122,3 +123,23 @@ def test_remedies_suit_the_offender():
         th.HuberRegressor().fit(x, np.arange(3.0), sample_weight=["a", "b", "c"])
     with pytest.raises(th.errors.DataError, match=r"X holds the text 'a' .*OneHotEncoder"):
         th.HuberRegressor().fit([["a"], ["b"], ["c"]], np.arange(3.0))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        th.GaussianProcessRegressor(),
+        th.KernelRidge(),
+        th.LocallyWeightedRegression(),
+        th.LinearRegression(),
+        th.DecisionTreeRegressor(),
+        th.RandomForestClassifier(),
+        th.SVC(),
+        th.SelfTrainingClassifier(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("y", [np.zeros((4, 0)), pd.DataFrame(index=range(4))], ids=["array", "df"])
+def test_targets_without_columns_are_refused(model, y):
+    with pytest.raises(th.errors.DataError, match=r"y has no columns \(shape=\(4, 0\)\)"):
+        model.fit(np.arange(8.0).reshape(4, 2), y)

@@ -385,3 +385,11 @@ def test_a_failing_fit_names_model_and_fold():
     with pytest.raises(ValueError, match="NaN") as failure:
         th.evaluate(th.Ridge(), np.where(X > 2.5, np.nan, X), Y)
     assert any("while fitting 'Ridge' on fold 0" in note for note in failure.value.__notes__)
+
+
+def test_models_without_row_weights_are_named_before_any_fit(monkeypatch):
+    X, y = np.arange(12.0).reshape(6, 2), [0, 1, 0, 1, 0, 1]
+    models = {"svc": th.SVC(), "near": th.KNeighborsClassifier()}
+    monkeypatch.setattr("thetahat.evaluation.evaluate.cross_fit", None)
+    with pytest.raises(th.errors.CapabilityError, match=r"the fit of model 'near'.*Leave"):
+        th.compare(models, X, y, cv=3, sample_weight=np.ones(6))

@@ -168,6 +168,7 @@ def as_target(y: Any, n: int, dtype: Any, who: str, multi_output: bool) -> Array
     if is_table(y):
         y, _ = table_to_numpy(y)
     y = _as_float(y, "y", who)
+    _require_target_columns(y.shape, who)
     if y.ndim == 0 or y.ndim > 2:
         raise DataError(
             f"{who}: y should be a 1d array (or 2-D, one column per output); got shape {y.shape}."
@@ -190,10 +191,19 @@ def as_target(y: Any, n: int, dtype: Any, who: str, multi_output: bool) -> Array
 
 
 def require_dense_target(y: Any, who: str) -> None:
-    """Refuse a sparse y, of which NumPy would make one object."""
+    """Refuse a sparse y, of which NumPy would make one object, and a y without columns."""
     if is_sparse(y):
         raise TypeError(
             f"{who}: y must be dense, but it is a sparse array of shape {y.shape}. Use y.toarray()."
+        )
+    _require_target_columns(getattr(y, "shape", ()), who)
+
+
+def _require_target_columns(shape: tuple[int, ...], who: str) -> None:
+    if len(shape) == 2 and shape[1] == 0:
+        raise DataError(
+            f"{who}: y has no columns (shape={tuple(shape)}), but a target needs at least one. "
+            "Pass one target per row, of shape (n,), or one column per output."
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from thetahat.evaluation.score_intervals import score_interval
 from thetahat.evaluation.statistics.outcome import Interval
 from thetahat.foundation.arguments import require_level
 from thetahat.foundation.drawing import draws
-from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.errors import CapabilityError, ParameterError
 from thetahat.foundation.types import Array
 
 
@@ -238,6 +239,8 @@ def evaluate_all(
             "Some of these models are classifiers and some are not, so their scores cannot be "
             "compared. Evaluate the classifiers and the other models separately."
         )
+    if sample_weight is not None:
+        _require_weights_in_fit(models)
     folds = folds_of(cv, X, y, classifier=all(classify), groups=groups, random_state=random_state)
     weight = None if sample_weight is None else as_weight(sample_weight, len(targets), "evaluate")
     scorers = {
@@ -270,6 +273,21 @@ def evaluate_all(
         name: _evaluation(name, own, targets, folds, known[name], interval, level, random_state)
         for name, own in by_model.items()
     }
+
+
+def _require_weights_in_fit(models: Mapping[str, Any]) -> None:
+    """Every ``fit`` must take row weights; one that takes any argument may pass them on."""
+    for name, model in models.items():
+        taken = signature(model.fit).parameters
+        if "sample_weight" in taken or any(
+            each.kind is Parameter.VAR_KEYWORD for each in taken.values()
+        ):
+            continue
+        raise CapabilityError(
+            f"sample_weight is given, so every model must accept row weights, but the fit of model "
+            f"{name!r} ({type(model).__name__}) has no parameter sample_weight. Leave "
+            "sample_weight out, or use models that accept it."
+        )
 
 
 def _known_metrics(

@@ -109,6 +109,22 @@ def require_whole(part: Part, name: str, *, at_least: int) -> None:
     object.__setattr__(part, name, int(value))
 
 
+def whole_exponent(part: Part, exponent: Any) -> int:
+    """The exponent of ``part ** exponent``; an error unless it is a small whole number."""
+    is_whole = isinstance(exponent, Integral) and not isinstance(exponent, bool)
+    if is_whole and 1 <= int(exponent) <= LARGEST_EXPONENT:
+        return int(exponent)
+    raise ParameterError(
+        f"{part!r} ** {exponent!r}: the exponent must be a whole number from 1 to "
+        f"{LARGEST_EXPONENT}, because the power is the product of that many kernels. Use such a "
+        "number, or change the parameters of the kernel."
+    )
+
+
+LARGEST_EXPONENT = 100
+"""More factors in a product would be slow, and would nest too deeply."""
+
+
 def part_named(kind: str, given: str | P, base: type[P], parts: Mapping[str, type[P]]) -> P:
     """Return `given` if it is a part, else the part with this name and its default parameters.
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import thetahat as th
-from thetahat.models.metric.pairs import pairs_of_classes
+from thetahat.models.metric import pairwise_metric_learner
+from thetahat.models.metric.pairs import count_of_pairs, pairs_of_classes
 
 
 def noisy_classes(n=120, seed=0):
@@ -126,3 +127,18 @@ def test_mahalanobis_takes_one_definition():
         th.distances.Mahalanobis([[1.0]], components=[[1.0]])
     with pytest.raises(th.errors.DataError, match="made for 2 columns"):
         th.distances.Mahalanobis(components=[[1.0, 1.0]]).pairwise([[1.0]])
+
+
+@pytest.mark.parametrize("n_pairs", [10**9, 3001])
+def test_memory_is_checked_before_pairs_are_drawn(n_pairs, monkeypatch):
+    X, y = noisy_classes(100)
+    monkeypatch.setattr(pairwise_metric_learner, "pairs_of_classes", None)
+    with th.config(memory=100_000), pytest.raises(th.errors.MemoryBudgetError, match="n_pairs"):
+        th.PairwiseMetricLearner(n_pairs=n_pairs).fit(X, y)
+
+
+@pytest.mark.parametrize("n_pairs", [10**9, 4950, 4949, 31, 2])
+def test_number_of_pairs_is_known_before(n_pairs):
+    codes = np.arange(100) % 2
+    pairs = pairs_of_classes(codes, n_pairs, np.random.default_rng(0), "Model")
+    assert len(pairs.signs) == count_of_pairs(100, n_pairs)

@@ -58,3 +58,13 @@ def test_refusals():
         th.PolynomialThreshold().fit(X, np.arange(150) % 3)
     with th.config(memory=2000), pytest.raises(MemoryBudgetError, match="KernelPerceptron"):
         th.PolynomialThreshold(4).fit(X, y)
+
+
+def test_scores_that_overflow_float32_are_refused():
+    X, y = rows(5)
+    single = X.astype(np.float32)
+    with pytest.raises(DataError, match="float32 rows must not exceed"):
+        th.PolynomialThreshold().fit(single * np.float32(1e30), y)
+    model = th.PolynomialThreshold().fit(single, y)
+    with pytest.raises(DataError, match="overflows float32"):
+        model.predict(single * np.float32(1e30))

@@ -157,3 +157,9 @@ def test_two_rows_and_equal_rows():
     equal = th.LaplacianSVM().fit(np.zeros((4, 1)), [0, 1, 1, -1])
     assert equal.predict([[0.0]]).tolist() == [1]
     assert equal.n_edges_ == 0
+
+
+@pytest.mark.parametrize("model", [th.LaplacianSVM(), th.TransductiveSVM()])
+def test_minus_one_as_a_class_is_explained(model):
+    with pytest.raises(DataError, match="If −1 is a class, recode it as 0"):
+        model.fit(X, 2 * KIND - 1)

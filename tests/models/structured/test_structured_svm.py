@@ -5,11 +5,13 @@ from itertools import product
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
 import thetahat as th
 from thetahat.errors import DataError, ParameterError
 from thetahat.mathematics.optimizers.checks.finite_differences import numeric_gradient
+from thetahat.mathematics.optimizers.dual import cutting_planes
 from thetahat.objective.structured_risk import RandomFieldRisk
 
 IRIS, KIND = load_iris(return_X_y=True)
@@ -182,3 +184,37 @@ def test_refusals():
         model.decision_function(X)
     with th.config(memory=1000), pytest.raises(MemoryError, match="fewer examples"):
         th.StructuredSVM("chain").fit(X, Y)
+
+
+LARGE = load_iris().data
+
+
+@pytest.mark.parametrize(
+    "X",
+    [LARGE * [1, 1, 100, 1], LARGE * [1, 1, 1e3, 1], (LARGE * 6e4).clip(-6e4, 6e4)],
+    ids=["100", "1000", "clipped"],
+)
+def test_large_columns_need_few_iterations(X):
+    model = th.StructuredSVM(max_iter=20).fit(X, KIND)
+    assert model.solution_.outcome.name == "CONVERGED"
+    scores = X @ model.coef_.T + model.intercept_
+    right = scores[np.arange(len(X)), KIND]
+    losses = np.maximum(scores + (np.arange(3) != KIND[:, None]) - right[:, None], 0).max(axis=1)
+    value = losses.mean() + 0.005 * float(model.weights_ @ model.weights_)
+    assert value == pytest.approx(model.solution_.value, abs=1e-9)
+
+
+def test_columns_that_rounding_limits_end_with_a_warning():
+    with pytest.warns(ConvergenceWarning, match="Scale the columns"):
+        model = th.StructuredSVM().fit(LARGE * 1e7, KIND)
+    assert model.solution_.steps < 200
+
+
+def test_slow_passes_end_early(monkeypatch):
+    monkeypatch.setattr(cutting_planes, "LARGEST_PROGRAM", 0)
+    monkeypatch.setattr(cutting_planes, "MOST_TURNS", 1)
+    monkeypatch.setattr(cutting_planes, "SLOW_AFTER", 10)
+    with pytest.warns(ConvergenceWarning):
+        model = th.StructuredSVM().fit(LARGE * [1, 1, 1e4, 1], KIND)
+    assert not model.solution_.outcome.success
+    assert model.solution_.steps < 1000

@@ -2,7 +2,7 @@
 
 A kernel is a frozen value, as losses and penalties are. ``kernel(X, Z)`` is the matrix of k(xᵢ, zⱼ)
 for all rows of X and Z, and ``kernel(X)`` the Gram matrix of X, which is positive semi-definite.
-Sums, products and positive multiples of kernels are kernels: ``0.5 * RBF() + Linear() * Linear()``.
+Sums, products, powers and positive multiples are kernels: ``0.5 * RBF() + Linear() ** 2``.
 
 A kernel defines ``block``, the formula for a few rows, written against the array API: rows of torch
 or CuPy give a matrix on their device. `gram_matrix` computes large matrices tile by tile.
@@ -28,7 +28,7 @@ from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.kernels.gram import gram_matrix, rows_as_matrix
 from thetahat.mathematics.kernels.hyperparameters import Hyperparameter
-from thetahat.mathematics.parts import Part, number
+from thetahat.mathematics.parts import Part, number, whole_exponent
 
 Pullback: TypeAlias = Callable[[Array], Array]
 """W ↦ Σᵢⱼ Wᵢⱼ ∂k(xᵢ, zⱼ)/∂θ, one number per element of the hyper-parameters."""
@@ -132,6 +132,10 @@ class Kernel(Part, ABC):
     def __rmul__(self, other: float) -> Kernel:
         return Scaled(self, other)
 
+    def __pow__(self, exponent: int) -> Kernel:
+        """The product of several equal kernels, whose parameters are independent of each other."""
+        return math.prod([self] * (whole_exponent(self, exponent) - 1), start=self)
+
 
 class Composed(Kernel):
     """A kernel made of others, whose parameters are searched as ``first__gamma``."""
@@ -150,15 +154,12 @@ class Composed(Kernel):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name, with those of the parts as ``<part>__<name>``."""
         own = super().get_params()
-        if not deep:
-            return own
-        inner = {
+        return own | {
             f"{name}__{inner}": value
             for name, part in own.items()
-            if isinstance(part, Part)
+            if deep and isinstance(part, Part)
             for inner, value in part.get_params().items()
         }
-        return own | inner
 
     def set_params(self, **params: Any) -> Self:
         """Return a copy with some parameters replaced, those of the parts included."""
@@ -358,11 +359,10 @@ class Constant(Kernel):
 
     def block(self, X: Matrix, Z: Matrix) -> Array:
         """c for every pair."""
-        if not is_array_api_obj(X):
-            return np.full((X.shape[0], Z.shape[0]), self.value, dtype=X.dtype)
-        xp = array_namespace(X)
         shape = (X.shape[0], Z.shape[0])
-        return xp.full(shape, self.value, dtype=X.dtype, device=device(X))
+        if not is_array_api_obj(X):
+            return np.full(shape, self.value, dtype=X.dtype)
+        return array_namespace(X).full(shape, self.value, dtype=X.dtype, device=device(X))
 
     def diagonal(self, X: Matrix) -> Array:
         """c for every row."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels.base import Kernel
@@ -15,6 +16,7 @@ from thetahat.mathematics.kernels.gram import (
     require_symmetric,
     rows_as_matrix,
 )
+from thetahat.mathematics.kernels.names import is_scikit_learns, suited
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,9 @@ def mercer_check(kernel: Any, X: Any = None) -> MercerCheck:
 
     Parameters
     ----------
-    kernel : Kernel, callable or array of shape (n, n)
-        The kernel, a function K(X, Z) of your own, or a Gram matrix.
+    kernel : str, Kernel, callable or array of shape (n, n)
+        The kernel, its name, a function K(X, Z) of your own, or a Gram matrix. As in kernel models,
+        the bandwidth of a kernel given by name is the standard deviation of the rows of X.
     X : array-like of shape (n, d), optional
         The rows whose Gram matrix is checked. Leave it out if `kernel` is a matrix.
 
@@ -79,13 +82,19 @@ def mercer_check(kernel: Any, X: Any = None) -> MercerCheck:
     >>> th.kernels.mercer_check(lambda X, Z: -X @ Z.T, [[0.0], [2.0]]).is_psd
     False
     """
+    own = callable(kernel) and not isinstance(kernel, Kernel) and not is_scikit_learns(kernel)
     if X is None:
+        if own or isinstance(kernel, (str, Kernel)) or is_scikit_learns(kernel):
+            raise ParameterError(
+                f"mercer_check: the Gram matrix of kernel={kernel!r} needs rows, but X is None. "
+                "Pass the rows as X, or a Gram matrix as kernel."
+            )
         K = np.asarray(kernel, dtype=np.float64)
         require_symmetric(K, "mercer_check")
         return check_matrix(K)
     rows = rows_as_matrix(X, "mercer_check")
     require_kernel_matrix(rows.shape[0], rows.shape[0], np.float64, copies=2)
-    K = kernel(rows) if isinstance(kernel, Kernel) else np.asarray(kernel(rows, rows))
+    K = np.asarray(kernel(rows, rows)) if own else suited(kernel, rows)(rows)
     require_symmetric(K, "mercer_check")
     return check_matrix(K)
 

@@ -17,7 +17,7 @@ from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels.base import Constant, Kernel
-from thetahat.mathematics.kernels.scikit_learn import as_kernel, is_scikit_learns
+from thetahat.mathematics.kernels.names import as_kernel, is_scikit_learns
 from thetahat.mathematics.kernels.stationary import RBF
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.smooth.lbfgs import LBFGS

@@ -15,11 +15,9 @@ from thetahat.estimator.risk_minimiser import RiskMinimiser
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
-from thetahat.mathematics.kernels import named as named_kernel
-from thetahat.mathematics.kernels.bandwidth import deviation
 from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.kernels.gram import TOO_LARGE, require_kernel_matrix
-from thetahat.mathematics.kernels.stationary import Stationary
+from thetahat.mathematics.kernels.names import suited
 from thetahat.mathematics.losses.residual.squared import Squared
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.mathematics.penalties.norms import L2
@@ -170,11 +168,7 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
             del self._features
 
     def _kernel(self, source: InMemory) -> Kernel:
-        kernel = named_kernel(self.kernel)
-        if isinstance(self.kernel, str) and isinstance(kernel, Stationary):
-            # Equal rows have no spread, and every bandwidth gives them the same kernel.
-            return kernel.with_bandwidth(deviation(source.X, source.row_weights) or 1.0)
-        return kernel
+        return suited(self.kernel, source.X, source.row_weights)
 
     def _n_centres(self, source: InMemory) -> int | None:
         """The number of centres to draw; None if all rows are centres."""

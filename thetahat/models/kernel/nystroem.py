@@ -19,7 +19,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.kernels import named as named_kernel
 from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.kernels.gram import require_kernel_matrix
-from thetahat.mathematics.kernels.scikit_learn import is_scikit_learns
+from thetahat.mathematics.kernels.names import is_scikit_learns
 from thetahat.models.kernel.parameters import NamedKernel, in_memory, kept_rows, kernel_of
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
 from thetahat.objective.kernel.centres import RULES, choose_centres

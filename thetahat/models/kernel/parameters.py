@@ -19,8 +19,8 @@ from thetahat.mathematics.kernels import named as named_kernel
 from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.kernels.given import FromFunction, Precomputed
 from thetahat.mathematics.kernels.histograms import Chi2
+from thetahat.mathematics.kernels.names import is_scikit_learns
 from thetahat.mathematics.kernels.polynomial import Polynomial, Sigmoid
-from thetahat.mathematics.kernels.scikit_learn import is_scikit_learns
 from thetahat.mathematics.kernels.stationary import RBF, Laplacian
 from thetahat.objective.kernel.expansion import KernelExpansion
 from thetahat.objective.predictor import in_double

@@ -54,6 +54,11 @@ def _row_numbers(pairs: Any, name: str, n_rows: int, who: str) -> Array:
     return array.astype(np.int64)
 
 
+def count_of_pairs(n_rows: int, n_pairs: int) -> int:
+    """How many pairs `pairs_of_classes` returns."""
+    return min(n_rows * (n_rows - 1) // 2, 2 * ((n_pairs + 1) // 2))
+
+
 def pairs_of_classes(codes: Array, n_pairs: int, random: np.random.Generator, who: str) -> Pairs:
     """All pairs if there are at most `n_pairs`, else as many drawn; both kinds weigh the same."""
     n, counts = len(codes), np.bincount(codes)

@@ -25,7 +25,12 @@ from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.mathematics.optimizers.proximal.proximal_gradient import ProximalGradient
 from thetahat.models.metric.learned_metric import LearnedMetric
 from thetahat.models.metric.pair_risk import ZERO, PairRisk
-from thetahat.models.metric.pairs import Pairs, given_pairs, pairs_of_classes
+from thetahat.models.metric.pairs import (
+    Pairs,
+    count_of_pairs,
+    given_pairs,
+    pairs_of_classes,
+)
 
 
 @with_parameters
@@ -127,12 +132,6 @@ class PairwiseMetricLearner(LearnedMetric, LabelledEstimator):
         rows, pairs, dtype = self._read(X, y, similar, dissimilar)
         scale = rows.std(axis=0)
         scale = np.where(scale > 0, scale, 1.0)
-        m, d = len(pairs.signs), rows.shape[1]
-        require_memory(
-            4 * 8 * m * d + 10 * 8 * d * d,
-            f"{type(self).__name__}: {m} pairs of rows with {d} columns",
-            "Use fewer pairs, or fewer columns.",
-        )
         differences = (rows[pairs.first] - rows[pairs.second]) / scale
         problem = PairRisk(differences, pairs.signs, pairs.weights, float(self.alpha))
 
@@ -174,11 +173,22 @@ class PairwiseMetricLearner(LearnedMetric, LabelledEstimator):
         if given:
             if hasattr(self, "classes_"):
                 del self.classes_
-            return rows, given_pairs(similar, dissimilar, len(rows), who), source.dtype
+            pairs = given_pairs(similar, dissimilar, len(rows), who)
+            self._require_pairs(len(pairs.signs), rows.shape[1])
+            return rows, pairs, source.dtype
         assert source.y is not None
         random = generator(self.random_state)
         codes = source.y.astype(np.intp)
+        self._require_pairs(count_of_pairs(len(codes), int(self.n_pairs)), rows.shape[1])
         return rows, pairs_of_classes(codes, int(self.n_pairs), random, who), source.dtype
+
+    def _require_pairs(self, m: int, d: int) -> None:
+        """Check the memory for the row numbers of the pairs, and for their differences."""
+        require_memory(
+            8 * m * (10 + 4 * d) + 10 * 8 * d * d,
+            f"{type(self).__name__}: {m} pairs of rows with {d} columns",
+            "Use fewer pairs (n_pairs), or fewer columns.",
+        )
 
 
 def _factor(M: Array) -> Array:

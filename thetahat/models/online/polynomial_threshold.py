@@ -20,6 +20,8 @@ from thetahat.models.preprocessing.monomials import MonomialExpansion
 
 AT_ONCE = 256
 """Rows whose scores are computed together between two mistakes."""
+LARGEST_SINGLE = 1e16
+"""Largest monomial of float32 rows; a score is a sum of products of two of them."""
 
 
 @with_parameters
@@ -131,8 +133,9 @@ class PolynomialThreshold(Classifier):
             "Reduce the degree, or use KernelPerceptron with a polynomial kernel.",
         )
         self._monomials = expansion
-        values = expansion.transform(np.asarray(source.X, dtype=np.float64))
-        _require_squares(values)
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = expansion.transform(np.asarray(source.X, dtype=np.float64))
+        _require_squares(values, source.dtype)
         signs = np.where(np.asarray(source.y) > 0, 1.0, -1.0)
         self.weights_, self.n_mistakes_, self.n_iter_ = _visit(values, signs, self.max_iter)
         self.separated_ = bool(np.array_equal(values @ self.weights_ > 0, signs > 0))
@@ -155,8 +158,17 @@ class PolynomialThreshold(Classifier):
         return source.map_rows(self._polynomial)
 
     def _polynomial(self, block: Any) -> Array:
-        values = self._monomials.transform(np.asarray(block.X, dtype=np.float64))
-        return (values @ self.weights_).astype(block.X.dtype)
+        dtype = block.X.dtype
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = self._monomials.transform(np.asarray(block.X, dtype=np.float64))
+            scores = (values @ self.weights_).astype(dtype)
+        if not np.isfinite(scores).all():
+            row = block.start + int(np.argmin(np.isfinite(scores)))
+            raise DataError(
+                f"PolynomialThreshold: the polynomial at row {row} is so large that it overflows "
+                f"{dtype}. Rescale the columns{_or_double(dtype)}."
+            )
+        return scores
 
     def predict(self, X: Any) -> Array:
         """Predict the label of each row by the sign of p(x). Cost: O(n D).
@@ -175,14 +187,21 @@ class PolynomialThreshold(Classifier):
         return self.classes_[(scores > 0).astype(np.intp)]
 
 
-def _require_squares(values: Array) -> None:
+def _require_squares(values: Array, dtype: Any) -> None:
+    """Scores are sums of products of two monomials, which must not overflow the dtype of X."""
+    most = LARGEST_ENTRY if dtype == np.float64 else LARGEST_SINGLE
     largest = float(np.max(np.abs(values), initial=0.0))
-    if not largest <= LARGEST_ENTRY:
-        row, _ = np.argwhere(~(np.abs(values) <= LARGEST_ENTRY))[0]
+    if not largest <= most:
+        row, _ = np.argwhere(~(np.abs(values) <= most))[0]
         raise DataError(
             f"PolynomialThreshold: a monomial of row {row} is {largest:.3g}, so large that its "
-            f"square overflows; monomials must not exceed {LARGEST_ENTRY:g}. Rescale the columns."
+            f"square overflows; monomials of {np.dtype(dtype)} rows must not exceed {most:g}. "
+            f"Rescale the columns{_or_double(dtype)}."
         )
+
+
+def _or_double(dtype: Any) -> str:
+    return "" if dtype == np.float64 else ", or pass X as float64"
 
 
 def _visit(values: Array, signs: Array, max_iter: int) -> tuple[Array, int, int]:

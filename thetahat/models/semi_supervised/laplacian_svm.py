@@ -36,6 +36,8 @@ class LaplacianSVM(PartlyLabelledMachine):
     Formula: f̂, b̂ = argmin (Σ wᵢ ℓ(yᵢ, f(xᵢ) + b))/(Σ wᵢ) over the labelled rows
     + α/2·‖f‖² + γ/2·(Σᵢⱼ Wᵢⱼ (f(xᵢ) − f(xⱼ))²)/(Σᵢⱼ Wᵢⱼ) over the edges of a graph that joins all
     rows with their nearest neighbours. The last term is fᵀLf with the Laplacian L of the graph.
+    With ``normalised=True`` it is γ/2·(Σᵢⱼ Wᵢⱼ (f(xᵢ)/√dᵢ − f(xⱼ)/√dⱼ)²)/n, with the degrees
+    dᵢ = Σⱼ Wᵢⱼ and the number of rows n.
     Rows without a label have the label −1; they have no loss, but they show which regions belong
     together. The function is also defined for new rows.
 
@@ -64,7 +66,8 @@ class LaplacianSVM(PartlyLabelledMachine):
         Weight of an edge of length r: exp(−r²/(2h²)), or 1.
     bandwidth : float or None, default=None
         Length scale of the weights "heat" (h). Larger values make the weights more equal. None
-        means the median length of the edges.
+        means the median of the distances of every row from its nearest neighbours; two rows that
+        are neighbours of each other count twice.
     normalised : bool, default=False
         Whether to divide the values of the function by the roots of the degrees of the rows, so
         that regions with many edges do not outweigh others. The intercept is not part of the graph

@@ -111,7 +111,8 @@ class PartlyLabelledMachine(Classifier, KernelMachine, PartlyLabelled):
             raise DataError(
                 f"{type(self).__name__}: the labels of y contain one class only, "
                 f"{encoding.classes.tolist()[0]!r} (−1 marks rows without a label), but at least "
-                "two classes are needed. Add rows of another class."
+                "two classes are needed. If −1 is a class, recode it as 0, for example with "
+                "np.where(y == -1, 0, y). Otherwise label rows of another class."
             )
         if encoding.n_classes > 2 and not several:
             raise DataError(

@@ -50,7 +50,8 @@ def edge_weights(
     """The symmetric sparse matrix W of the graph of distinct rows; `given` for distances.
 
     An edge has the weight exp(−d²/(2h²)), or 1 without `heat`. The bandwidth h is by default the
-    median of the distances along the edges. Cost: one search for the neighbours of all rows.
+    median of the distances of every row from its neighbours, so that an edge between two rows that
+    are neighbours of each other counts twice. Cost: one search for the neighbours of all rows.
     """
     from scipy.sparse import coo_array
 

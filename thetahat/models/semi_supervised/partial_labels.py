@@ -8,6 +8,7 @@ import numpy as np
 
 from thetahat.data.columns.labels import without_extension_type
 from thetahat.data.columns.variables import is_missing
+from thetahat.data.validation import require_dense_target
 from thetahat.estimator.classifier import LabelledEstimator
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
@@ -26,6 +27,7 @@ class PartlyLabelled(LabelledEstimator):
                 f"{who} requires y to be passed, but the target y is None. Pass one label per row, "
                 "−1 for unlabelled rows."
             )
+        require_dense_target(y, who)
         from sklearn.utils.validation import column_or_1d
 
         labels = column_or_1d(without_extension_type(y), warn=True)

@@ -9,8 +9,9 @@ Each maximum is over many y, too many to list. A search finds the y that attains
 
 is increased by moving weight, term by term, from the plane of the smallest value that has weight to
 that of the largest (pairwise steps of Frank and Wolfe's method), and by exact steps on the planes
-with weight. D never exceeds the minimum of F, so that the smallest F so far minus D bounds the
-error.
+with weight. If this is slow, as with columns that are large relative to λ, an interior point method
+finds the maximum. D never exceeds the minimum of F, so that the smallest F so far minus D bounds
+the error.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.foundation.types import Array
+from thetahat.mathematics.optimizers.dual.plane_program import plane_program
 from thetahat.mathematics.optimizers.loop import Method, State
 from thetahat.mathematics.parts import whole
 
@@ -31,6 +33,18 @@ MOST_TURNS = 20
 """Turns of passes and exact steps between two searches."""
 MOST_EXACT = 30
 """Most exact steps in a row, each of which drops a plane."""
+TURNS_BEFORE_PROGRAM = 2
+"""Turns after which the interior point method is used instead, if it is not too slow."""
+LARGEST_PROGRAM = 2e9
+"""Largest planes·size² for the interior point method: the operations of one of its steps."""
+NEGLIGIBLE = 1e-7
+"""Weights of an interior point that count as 0 when exact steps are tried."""
+MOST_WORK = 2e9
+"""Operations between two searches after which no further turn of passes is started."""
+SLOW_PASSES = 5
+"""As below, for the interior point method to take the place of passes."""
+SLOW_AFTER = 50
+"""Searches in which the gap must decrease by a tenth; otherwise the run ends."""
 UNUSED_FOR = 20
 """Searches after which a plane without weight is dropped."""
 
@@ -42,7 +56,9 @@ class CuttingPlanes(Method):
     Formula: D(a) = −λ/2·‖w‖² + Σᵢ cᵢ Σ_y aᵢ(y)Δᵢ(y) is maximised over the planes found so far, then
     the most violated plane of every term is added. For problems with ``structured_terms``. The gap
     is the duality gap. Cost per step: one search per term, and `passes` times O(size of w) for
-    each term with a violated plane.
+    each term with a violated plane. If passes are slow, the planes are the constraints of a
+    quadratic program that an interior point method solves, at O(planes·size² + size³) for each of
+    its steps. The run ends early if the gap hardly decreases in 50 searches.
 
     Parameters
     ----------
@@ -69,21 +85,25 @@ class CuttingPlanes(Method):
     def start(self, problem: Any, theta: Array) -> State:
         terms = problem.structured_terms()
         planes = Planes(terms.shares, terms.alpha, len(theta))
-        return self._searched(terms, planes, State(theta, np.inf, np.inf))
+        return self._searched(terms, planes, State(theta, np.inf, np.inf), planes.weights())
 
     def advance(self, problem: Any, state: State) -> State:
         planes: Planes = state.memory["planes"]
         before = planes.dual()
-        planes.improve(self.passes, 0.01 * state.memory["inner"])
-        found = self._searched(state.memory["terms"], planes, state)
+        w = planes.improve(self.passes, 0.01 * state.memory["inner"], 0.01 * state.gap)
+        found = self._searched(state.memory["terms"], planes, state, w)
         rounding = 1e-15 * (1.0 + abs(found.value))
-        if not found.memory["added"] and planes.dual() <= before + rounding:
-            found.stalled = True
+        idle = not found.memory["added"] and planes.dual() <= before + rounding
+        idle = idle and not found.value < state.value
+        # Passes add up rounding errors in w, so that they may end too early.
+        if not planes.slow and (idle or found.memory["slow"] >= SLOW_PASSES):
+            planes.slow = True
+        else:
+            found.stalled = idle or found.memory["slow"] > SLOW_AFTER
         return found
 
-    def _searched(self, terms: Any, planes: Planes, last: State) -> State:
-        """Search at the w of the planes: F there, the gap, and a new plane for every term."""
-        w = planes.weights()
+    def _searched(self, terms: Any, planes: Planes, last: State, w: Array) -> State:
+        """Search at w: F there, the gap, and a new plane for every term."""
         value, added = 0.5 * terms.alpha * float(w @ w), 0
         dual = planes.dual()
         for term, (key, plane, violation) in enumerate(terms.most_violated(w, planes.known)):
@@ -93,12 +113,17 @@ class CuttingPlanes(Method):
                 added += 1
         planes.drop_unused()
         theta, best = (w, value) if value <= last.value else (last.theta, last.value)
-        return State(
-            theta,
-            best,
-            max(best - dual, 0.0),
-            {"planes": planes, "terms": terms, "added": added, "inner": max(value - dual, 0.0)},
-        )
+        gap = max(best - dual, 0.0)
+        mark, slow = last.memory.get("mark", np.inf), last.memory.get("slow", 0)
+        memory = {
+            "planes": planes,
+            "terms": terms,
+            "added": added,
+            "inner": max(value - dual, 0.0),
+            "mark": gap if gap < 0.9 * mark else mark,
+            "slow": 0 if gap < 0.9 * mark else slow + 1,
+        }
+        return State(theta, best, gap, memory)
 
 
 @dataclass
@@ -116,6 +141,8 @@ class Planes:
     term: Array = field(init=False)
     idle: Array = field(init=False)
     count: int = field(init=False)
+    slow: bool = field(init=False, default=False)
+    """Whether passes were too slow before; then the interior point method is used at once."""
 
     def __post_init__(self) -> None:
         n = len(self.shares)
@@ -174,12 +201,20 @@ class Planes:
         gain = float((self.shares[self.term[used]] * self.a[used]) @ self.delta[used])
         return gain - 0.5 * self.alpha * float(w @ w)
 
-    def improve(self, passes: int, tolerance: float) -> None:
-        """Increase D over the known planes until their own gap is within the tolerance."""
+    def improve(self, passes: int, tolerance: float, of_program: float) -> Array:
+        """Increase D over the known planes until their own gap is within the tolerance; return w.
+
+        The w of an interior point may be more accurate than that of the weights, a sum in which
+        large planes cancel.
+        """
+        small = self.count * self.size**2 <= LARGEST_PROGRAM
+        if small and self.slow:
+            return self._program(of_program)
         order = np.argsort(self.term[: self.count], kind="stable")
         counts = np.bincount(self.term[: self.count], minlength=len(self.shares))
         starts = np.append(0, np.cumsum(counts))
-        for _ in range(MOST_TURNS):
+        turns = int(np.clip(MOST_WORK / (passes * self.count * self.size), 1, MOST_TURNS))
+        for _ in range(min(turns, TURNS_BEFORE_PROGRAM) if small else turns):
             gap = _native.plane_weights(
                 self.psi[: self.count],
                 self.delta[: self.count],
@@ -196,7 +231,37 @@ class Planes:
                 if not self._exact(self.weights()):
                     break
             if gap <= tolerance:
+                return self.weights()
+        self.slow = True
+        return self._program(of_program) if small else self.weights()
+
+    def _program(self, tolerance: float) -> Array:
+        """Take the weights of an interior point if they increase D; return its w, or theirs."""
+        used, terms = slice(0, self.count), len(self.shares)
+        before, kept = self.dual(), self.a[used].copy()
+        w, found = plane_program(
+            self.psi[used], self.delta[used], self.term[used], self.shares, self.alpha, tolerance
+        )
+        self.a[used] = found
+        if not self.dual() > before:
+            self.a[used] = kept
+        # Rounded weights have more zeros, which exact steps need; D must not decrease by it.
+        exact, best = self.a[used].copy(), self.dual()
+        self.a[used] = np.where(exact < NEGLIGIBLE, 0.0, exact)
+        self.a[used] /= np.bincount(self.term[used], self.a[used], terms)[self.term[used]]
+        for _ in range(MOST_EXACT):
+            if not self._exact(self.weights()):
                 break
+        if self.dual() < best:
+            self.a[used] = exact
+        return min(w, self.weights(), key=self._value)
+
+    def _value(self, w: Array) -> float:
+        """F(w) with the known planes only."""
+        used = slice(0, self.count)
+        tops = np.full(len(self.shares), -np.inf)
+        np.maximum.at(tops, self.term[used], self.delta[used] - self.psi[used] @ w)
+        return 0.5 * self.alpha * float(w @ w) + float(self.shares @ tops)
 
     def _exact(self, w: Array) -> bool:
         """The maximum of D over planes with weight, or the first point where a weight becomes 0.

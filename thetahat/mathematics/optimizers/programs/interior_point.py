@@ -103,7 +103,7 @@ def _step(memory: dict[str, Any]) -> dict[str, Any] | None:
     D = 1.0 / (p / u + q / v)
     matrix = lines.normal_matrix(D)
     imbalance = lines.pull_back(memory["slopes"]) + lines.l2 * theta
-    solve = _factored(matrix)
+    solve = factored(matrix)
 
     def towards(to_p: Array | float, to_q: Array | float) -> tuple[Array, ...]:
         """The step after which p·u and q·v are, to first order, to_p·u and to_q·v."""
@@ -155,7 +155,7 @@ def _reach(live: Array, first: Array, d_first: Array, second: Array, d_second: A
     return longest
 
 
-def _factored(matrix: Array) -> Any:
+def factored(matrix: Array) -> Any:
     """A function that solves with the matrix, by Cholesky or, if it is singular, by eigenvalues."""
     cho_factor, cho_solve = scipy_linalg().cho_factor, scipy_linalg().cho_solve
 

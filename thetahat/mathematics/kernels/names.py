@@ -1,4 +1,4 @@
-"""Kernels of ``sklearn.gaussian_process``: converted to those here, or called as they are."""
+"""Kernels by name, and those of ``sklearn.gaussian_process``: converted, or called as they are."""
 
 from __future__ import annotations
 
@@ -10,16 +10,93 @@ import numpy as np
 
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.types import Array, Matrix
+from thetahat.mathematics.kernels.bandwidth import deviation
 from thetahat.mathematics.kernels.base import Constant, Kernel, Product, Pullback, Sum
 from thetahat.mathematics.kernels.bounded import Bounded
+from thetahat.mathematics.kernels.compact import Wendland
+from thetahat.mathematics.kernels.given import Precomputed
+from thetahat.mathematics.kernels.histograms import AdditiveChi2, Chi2
 from thetahat.mathematics.kernels.hyperparameters import Hyperparameter
 from thetahat.mathematics.kernels.noise import White
 from thetahat.mathematics.kernels.pairs import dense
 from thetahat.mathematics.kernels.periodic import Periodic
-from thetahat.mathematics.kernels.polynomial import DotProduct
-from thetahat.mathematics.kernels.stationary import RBF, Matern, RationalQuadratic
+from thetahat.mathematics.kernels.polynomial import (
+    Cosine,
+    DotProduct,
+    Linear,
+    Polynomial,
+    Sigmoid,
+)
+from thetahat.mathematics.kernels.stationary import (
+    RBF,
+    Laplacian,
+    Matern,
+    RationalQuadratic,
+    Stationary,
+)
+from thetahat.mathematics.parts import part_named
 
 THEIRS = "sklearn.gaussian_process.kernels"
+
+
+def named(kernel: str | Kernel) -> Kernel:
+    """Return the kernel with this name and its default parameters.
+
+    Formula: "rbf" ↦ ``RBF()``. scikit-learn's names are accepted, and a kernel is returned
+    unchanged. A kernel of ``sklearn.gaussian_process.kernels`` becomes one of this library with the
+    same values. Cost: O(1).
+
+    Parameters
+    ----------
+    kernel : str or Kernel
+        The name of a kernel, one of its aliases, a kernel, or a kernel of scikit-learn's Gaussian
+        processes.
+
+    Returns
+    -------
+    Kernel
+
+    Examples
+    --------
+    >>> import thetahat as th
+    >>> th.kernels.named("poly")
+    Polynomial(degree=2, coef0=1.0, gamma=1.0)
+    """
+    if is_scikit_learns(kernel):
+        return as_kernel(kernel)
+    return part_named("kernel", kernel, Kernel, _BY_NAME)  # type: ignore[type-abstract]
+
+
+def suited(kernel: str | Kernel, X: Matrix, weight: Array | None = None) -> Kernel:
+    """The kernel by this name, with a bandwidth that suits these rows if it is given by name."""
+    found = named(kernel)
+    if isinstance(kernel, str) and isinstance(found, Stationary):
+        weight = np.ones(X.shape[0]) if weight is None else weight
+        # Equal rows have no spread, and every bandwidth gives them the same kernel.
+        return found.with_bandwidth(deviation(X, weight) or 1.0)
+    return found
+
+
+_BY_NAME: dict[str, type[Kernel]] = {
+    part.name: part
+    for part in (
+        RBF,
+        AdditiveChi2,
+        Chi2,
+        Cosine,
+        DotProduct,
+        Laplacian,
+        Linear,
+        Matern,
+        Periodic,
+        Polynomial,
+        Precomputed,
+        RationalQuadratic,
+        Sigmoid,
+        Wendland,
+    )
+}
+"""Kernels that a name describes; the others are made of functions or of other kernels."""
 
 
 def is_scikit_learns(kernel: Any) -> bool:
