@@ -22,8 +22,8 @@ MOST_PREDICTED = 2000
 """Rows whose leave-one-out errors are averaged."""
 MOST_MEASURED = 300
 """Rows whose distances give the range of the search."""
-GRID, STEPS = 20, 8
-BEST, FINER = 3, 6
+GRID, STEPS = 20, 7
+BEST, FINER = 3, 10
 """The best places of the grid, between whose neighbours so many more places are tried."""
 MOST_DIMENSIONS = 30
 """Dimensions for which kernels are converted; those of more columns hardly differ."""
