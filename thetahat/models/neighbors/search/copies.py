@@ -65,11 +65,12 @@ class Copies:
 
 def _hashes(points: Array) -> Array:
     """A number of each row that equal rows share: Σ_j bits(x_j)·a_j mod 2⁶⁴ with odd a_j."""
-    factors = np.random.default_rng(0).integers(0, 2**63, points.shape[1], dtype=np.uint64)
+    random = np.random.default_rng(0)
+    drawn: Array = np.asarray(random.integers(0, 2**63, points.shape[1], dtype=np.uint64))
     found = np.zeros(points.shape[0], dtype=np.uint64)
-    for column, factor in zip(points.T, (2 * factors + 1).tolist(), strict=True):
+    for column, factor in enumerate(2 * drawn + 1):
         # Adding 0 makes −0 and 0 one number; the high bits are mixed into the low ones.
-        bits = (column.astype(np.float64) + 0.0).view(np.uint64)
-        bits = (bits ^ (bits >> np.uint64(29))) * np.uint64(factor % 2**64)
+        bits = (points[:, column].astype(np.float64) + 0.0).view(np.uint64)
+        bits = (bits ^ (bits >> np.uint64(29))) * factor
         found += bits ^ (bits >> np.uint64(32))
     return found
