@@ -210,3 +210,32 @@ def test_what_a_graph_cannot_do_is_refused_with_a_remedy(model, X, words):
 def test_settings_out_of_range_are_refused(options):
     with pytest.raises(th.errors.ParameterError, match=next(iter(options))):
         th.ApproximateSearch(**options)
+
+
+def test_rows_with_many_copies_are_linked_once(tmp_path):
+    random = np.random.default_rng(0)
+    X = np.r_[np.zeros((2000, 8)), random.normal(size=(2000, 8))][random.permutation(4000)]
+    X[:7] = X[7]
+    search = th.NearestNeighbors(algorithm=th.ApproximateSearch(recall=0.99)).fit(X)
+    assert len(search._index.graph.links) < 2001
+    exact = th.NearestNeighbors(algorithm="brute").fit(X)
+    zero = np.flatnonzero(~X.any(axis=1))
+    queries = np.r_[X[zero[:1]], X[:1], 0.3 * X[-60:], random.normal(size=(60, 8))]
+    for k in (3, 10, 100):
+        assert recall(search.kneighbors(queries, k), X, queries) >= 0.985
+        for one, same in zip(
+            search.kneighbors(queries[:2], k), exact.kneighbors(queries[:2], k), strict=True
+        ):
+            np.testing.assert_array_equal(one[:, : min(k, 8)], same[:, : min(k, 8)])
+    np.testing.assert_array_equal(search.kneighbors(X[zero[:1]], 1500)[1][0], zero[:1500])
+    th.save(search, tmp_path / "model.theta")
+    again = th.load(tmp_path / "model.theta")
+    for one, same in zip(search.kneighbors(queries), again.kneighbors(queries), strict=True):
+        np.testing.assert_array_equal(one, same)
+
+
+def test_more_neighbours_than_measured_reach_the_recall():
+    rows, queries = np.split(draw(n=6100, d=16), [6000])
+    search = th.NearestNeighbors(algorithm=th.ApproximateSearch(recall=0.95)).fit(rows)
+    for k in (1, 50, 100):
+        assert recall(search.kneighbors(queries, k), rows, queries) >= 0.95

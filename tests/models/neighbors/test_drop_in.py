@@ -234,3 +234,29 @@ def test_a_search_or_a_tree_gives_its_rows():
     for given in (th.NearestNeighbors().fit(X), th.KDTree(X), th.BallTree(X)):
         found = th.NearestNeighbors(n_neighbors=2).fit(given).kneighbors(NEW)
         np.testing.assert_array_equal(found[1], expected[1])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"metric": "l1"},
+        {"metric": "l2"},
+        {"metric": "infinity"},
+        {"p": 1},
+        {"p": np.inf},
+        {"metric": "seuclidean", "metric_params": {"V": np.ones(3)}},
+        {"metric": "mahalanobis", "metric_params": {"VI": np.eye(3)}},
+        {"metric": "mahalanobis", "metric_params": {"V": np.eye(3)}},
+    ],
+    ids=repr,
+)
+def test_the_effective_metric_is_named_as_in_scikit_learn(options):
+    from sklearn.neighbors import NearestNeighbors
+
+    rows = np.random.default_rng(0).random((30, 3))
+    found, expected = th.NearestNeighbors(**options), NearestNeighbors(**options)
+    assert found.fit(rows).effective_metric_ == expected.fit(rows).effective_metric_
+    wanted = expected.effective_metric_params_
+    assert found.effective_metric_params_.keys() == wanted.keys()
+    for name, value in wanted.items():
+        np.testing.assert_array_equal(found.effective_metric_params_[name], value)

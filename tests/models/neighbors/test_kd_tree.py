@@ -130,3 +130,29 @@ def test_a_ball_tree_takes_functions_and_their_parameters():
 def test_further_refusals(act, message):
     with pytest.raises(th.errors.ThetahatError, match=message):
         act(th.KDTree(rows()))
+
+
+NO_NUMBERS = ("jaccard", "dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
+
+
+@pytest.mark.parametrize("tree", [th.KDTree, th.BallTree])
+def test_valid_metrics_are_accepted(tree):
+    rows = np.random.default_rng(0).random((30, 2))
+    for name in tree.valid_metrics:
+        options = {"func": lambda a, b: abs(a - b).sum()} if name == "pyfunc" else {}
+        yes_or_no = (rows > 0.5).astype(float)
+        X = yes_or_no if name in NO_NUMBERS else rows
+        distance, _ = tree(X, metric=name, **options).query(X, k=2)
+        assert distance.shape == (30, 2)
+
+
+def test_a_function_is_passed_as_in_scikit_learn():
+    rows = np.random.default_rng(0).random((30, 2))
+    tree = th.BallTree(rows, metric="pyfunc", func=lambda a, b: abs(a - b).sum())
+    expected = th.BallTree(rows, metric="manhattan").query(rows, k=3)
+    for one, same in zip(tree.query(rows, k=3), expected, strict=True):
+        np.testing.assert_allclose(one, same)
+    with pytest.raises(th.errors.ParameterError, match="func"):
+        th.BallTree(rows, metric="pyfunc")
+    with pytest.raises(th.errors.ParameterError, match="pyfunc"):
+        th.BallTree(rows, func=max)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.extremes import SMALLEST
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.distances.base import require_dense
@@ -57,6 +58,12 @@ class StandardizedEuclidean(RootOfSquares):
             return self
         rows = require_dense(self, X)
         variance = np.var(rows.astype(np.float64), axis=0, ddof=min(1, rows.shape[0] - 1))
+        if (gone := (variance < SMALLEST) & (rows.min(axis=0) < rows.max(axis=0))).any():
+            column = int(np.argmax(gone))
+            raise DataError(
+                f"StandardizedEuclidean: column {column} of X varies by so little that its "
+                f"variance underflows ({variance[column]:.2g}). Rescale the column."
+            )
         return StandardizedEuclidean(tuple(np.where(variance > 0, variance, 1.0).tolist()))
 
     def embedded(self, X: Matrix) -> Array:
@@ -128,7 +135,14 @@ class Mahalanobis(RootOfSquares):
             raise DataError(
                 "Mahalanobis: a covariance cannot be estimated from 1 row. Pass covariance=..."
             )
-        return Mahalanobis(np.atleast_2d(np.cov(rows, rowvar=False)))
+        covariance = np.atleast_2d(np.cov(rows, rowvar=False))
+        if 0 < abs(rows).max(initial=0.0) and np.diag(covariance).max() < SMALLEST:
+            raise DataError(
+                "Mahalanobis: the columns of X vary by so little that their variances underflow "
+                f"(up to {np.diag(covariance).max():.2g}). Rescale the columns, and drop those "
+                "that are constant."
+            )
+        return Mahalanobis(covariance)
 
     def embedded(self, X: Matrix) -> Array:
         # No BLAS: the image of a row must not depend on the rows that come with it.

@@ -18,7 +18,13 @@ from thetahat.foundation.checked_value import check_rule
 from thetahat.foundation.errors import CapabilityError, DataError, ParameterError
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array, Matrix
-from thetahat.mathematics.distances import Custom, Minkowski, NanEuclidean
+from thetahat.mathematics.distances import (
+    Custom,
+    Mahalanobis,
+    Minkowski,
+    NanEuclidean,
+    StandardizedEuclidean,
+)
 from thetahat.mathematics.distances.base import Distance, Termwise
 from thetahat.models.neighbors.search.found import Within
 from thetahat.models.neighbors.search.given_graph import require_graph
@@ -70,9 +76,10 @@ class NeighborModel(Estimator):
     n_samples_fit_ : int
         Number of training rows that are searched.
     effective_metric_ : str or callable
-        Name of the distance that is used, such as "euclidean" for a Minkowski distance with p = 2.
+        Name of the distance that is used: the one given as ``metric``, or such as "euclidean" for
+        a Minkowski distance with p = 2.
     effective_metric_params_ : dict
-        Parameters of the distance that is used.
+        Parameters of the distance that is used, with the keys of ``metric_params``.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : array of shape (d,)
@@ -141,7 +148,9 @@ class NeighborModel(Estimator):
                 "values (NaN), but no infinite ones. Replace them."
             )
         self.n_samples_fit_ = int(rows.shape[0])
-        self.effective_metric_, self.effective_metric_params_ = _effective(distance)
+        self.effective_metric_, self.effective_metric_params_ = _effective(
+            distance, self.metric, self.metric_params
+        )
         algorithm = self._algorithm_for(distance, rows)
         self._index: NeighborIndex = NeighborIndex(rows, distance, algorithm, int(self.leaf_size))
         if self._approximate is not None:
@@ -268,8 +277,10 @@ class NeighborModel(Estimator):
         return source.map_rows(of_block), source.dtype
 
 
-def _effective(distance: Distance | None) -> tuple[Any, dict[str, Any]]:
-    """Name and parameters of a distance, as scikit-learn reports them."""
+def _effective(
+    distance: Distance | None, metric: Any, given: dict[str, Any] | None
+) -> tuple[Any, dict[str, Any]]:
+    """Name and parameters of a distance, as scikit-learn reports them: names as they were given."""
     if distance is None:
         return "precomputed", {}
     if isinstance(distance, Custom):
@@ -281,7 +292,13 @@ def _effective(distance: Distance | None) -> tuple[Any, dict[str, Any]]:
         del parameters["w"]
         if distance.p in (1, 2):
             return "euclidean" if distance.p == 2 else "manhattan", {}
-    return distance.name, parameters
+    name = distance.name
+    if isinstance(metric, str) and metric not in ("minkowski", "p"):
+        name = metric
+        if isinstance(distance, Mahalanobis | StandardizedEuclidean):
+            estimated = parameters.get("covariance", parameters.get("variance"))
+            parameters = dict(given) if given else {"V": np.asarray(estimated)}
+    return name, parameters
 
 
 def _require_distances(rows: Matrix, n_rows: int, who: str) -> None:

@@ -63,6 +63,7 @@ def edge_weights(
     index = NeighborIndex(
         points, None if given else Minkowski(2), "kd_tree" if tree else "brute", LEAF_SIZE
     )
+    index.prepare()
     found = index.nearest(None, k + 1)
     here = np.repeat(np.arange(n), k + 1)
     there, distance = found.row.ravel(), found.distance.ravel()

@@ -239,3 +239,16 @@ def test_refusals_by_the_data():
         LWR().fit(X, Y).predict(np.ones((2, 3)))
     with pytest.raises(th.errors.DataError, match="no residual is left"):
         LWR(bandwidth=1e-3, kernel="uniform").fit(X, Y).predict(NEW, return_std=True)
+
+
+def test_leave_one_out_finds_a_low_point_of_a_rough_curve():
+    for seed in range(4):
+        random = np.random.default_rng(seed)
+        rows = random.random((80, 1))
+        y = np.sin(9 * rows[:, 0]) + 0.3 * random.standard_normal(80)
+
+        def error(bandwidth, rows=rows, y=y):
+            return ((LWR(bandwidth, "uniform").fit(rows, y).leave_one_out() - y) ** 2).sum()
+
+        chosen = LWR("leave_one_out", "uniform").fit(rows, y).bandwidth_
+        assert error(chosen) <= 1.02 * min(map(error, np.geomspace(0.02, 1, 100)))

@@ -22,7 +22,9 @@ MOST_PREDICTED = 2000
 """Rows whose leave-one-out errors are averaged."""
 MOST_MEASURED = 300
 """Rows whose distances give the range of the search."""
-GRID, STEPS = 20, 12
+GRID, STEPS = 20, 7
+BEST, FINER = 3, 10
+"""The best places of the grid, between whose neighbours so many more places are tried."""
 MOST_DIMENSIONS = 30
 """Dimensions for which kernels are converted; those of more columns hardly differ."""
 SMALLEST, LARGEST = 1e-150, 1e150
@@ -87,10 +89,17 @@ def smallest_error(error: Callable[[float], float], index: NeighborIndex, who: s
     checked(low, who), checked(high, who)
     grid = np.linspace(log(low), log(high), GRID)
     errors = [error(exp(place)) for place in grid.tolist()]
-    best = int(np.argmin(errors))
-    left, right = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, GRID - 1)])
+    tried = dict(zip(grid.tolist(), errors, strict=True))
+    # Kernels with an edge have a rough curve, so that finer grids come before golden sections.
+    for best in np.argsort(errors, kind="stable")[:BEST].tolist():
+        low, high = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, GRID - 1)])
+        for place in np.linspace(low, high, FINER + 2)[1:-1].tolist():
+            if place not in tried:
+                tried[place] = error(exp(place))
+    places = sorted(tried)
+    best = min(range(len(places)), key=lambda i: (tried[places[i]], -places[i]))
+    left, right = places[max(best - 1, 0)], places[min(best + 1, len(places) - 1)]
     golden = (sqrt(5) - 1) / 2
-    tried = {float(grid[best]): errors[best]}
     for _ in range(STEPS):
         lower, upper = right - golden * (right - left), left + golden * (right - left)
         for place in (lower, upper):

@@ -43,8 +43,10 @@ class LocalModel(Estimator):
         positive number, or a rule: "scott" is σ·n^{−1/(d+4)} and "silverman"
         σ·(4/((d+2)·n))^{1/(d+4)}, where σ is the root mean variance of the columns, both for a
         Gaussian kernel and converted to equal smoothing for others; they need a Euclidean distance.
-        "leave_one_out" minimises the squared error of predictions that leave out the predicted row,
-        over at most 2,000 rows. Not used if the kernel is `th.smoothing.Nearest`.
+        The rules take the sum of the row weights for n: if weights are not numbers of repetitions,
+        scale them to mean 1 first. "leave_one_out" minimises the squared error of predictions that
+        leave out the predicted row with its whole weight, over at most 2,000 rows. Not used if the
+        kernel is `th.smoothing.Nearest`.
     kernel : str, SmoothingKernel or Nearest, default="gaussian"
         The smoothing kernel: a name or a value of ``th.smoothing``. With
         ``th.smoothing.Nearest(k, shape)`` the bandwidth at a query is the distance to its k-th

@@ -20,7 +20,7 @@ from thetahat.models.neighbors.local.bandwidths import (
     spaced,
 )
 from thetahat.models.neighbors.local.base import LEAST_SUM, LocalModel
-from thetahat.models.neighbors.local.local_solves import solve_moments, solve_rows
+from thetahat.models.neighbors.local.local_solves import LEAST_SQUARE, solve_moments, solve_rows
 from thetahat.models.neighbors.search.around import Around, Terms
 
 MOST_TERMS = 2000
@@ -115,8 +115,10 @@ class LocallyWeightedRegression(RegressorMixin, LocalModel):
         y : array-like of shape (n,) or (n, n_targets)
             Target of each training row.
         sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows, also for the bandwidth rules
-            and as neighbours. None gives every row weight 1.
+            Row weights. A row of weight 2 counts as two equal rows, also as neighbours and for the
+            bandwidth rules, in which the sum of the weights is the number of rows; scale other
+            weights to mean 1. Leave-one-out leaves out a row with its whole weight, not one of its
+            repetitions. None gives every row weight 1.
 
         Returns
         -------
@@ -148,7 +150,10 @@ class LocallyWeightedRegression(RegressorMixin, LocalModel):
             Predicted values.
         std : array of shape (m,) or (m, n_targets)
             Standard errors σ̂·√(Σ_i l_i²/w_i) of the predictions Σ_i l_i y_i, for independent noise
-            of equal variance. They do not include bias. Only if ``return_std=True``.
+            of equal variance. They do not include bias. Weights count as repetitions: a row of
+            weight w stands for w rows with noise σ² each. Weights that are inverse variances give
+            the same predictions; scale them to mean 1, and the errors are about right, because σ̂²
+            is estimated from the residuals. Only if ``return_std=True``.
         """
         source = self._open_again(X)
         noise = self._noise() if return_std else None
@@ -172,6 +177,8 @@ class LocallyWeightedRegression(RegressorMixin, LocalModel):
 
     def leave_one_out(self) -> Array:
         """Predict every training row from all others, with the same bandwidths.
+
+        A row is left out with its whole weight, not one of its repetitions.
 
         Formula: (ŷ_i − l_ii y_i)/(1 − l_ii), where l_ii is the weight of the row in its own
         prediction; it needs no further fit. Rows that determine their prediction alone get the mean
@@ -206,6 +213,23 @@ class LocallyWeightedRegression(RegressorMixin, LocalModel):
             raise DataError(
                 f"LocallyWeightedRegression: entries of X up to {largest:.3g} overflow in the "
                 "squares of monomials. Scale the columns first, for example with th.Standardizer."
+            )
+        if self.degree:
+            features = self._features
+            size = np.ptp(features, axis=0) if self.fit_intercept else abs(features).max(axis=0)
+            smallest = LEAST_SQUARE ** (0.5 / self.degree)
+            if (gone := (size > 0) & (size < smallest)).any():
+                raise DataError(
+                    f"LocallyWeightedRegression: column {int(np.argmax(gone))} of X varies by so "
+                    f"little ({size[gone][0]:.2g}) that the squares of its monomials underflow; "
+                    f"for degree={self.degree} it must vary by {smallest:.2g} or more, or be "
+                    "constant. Rescale it."
+                )
+        if self.degree and not self._shape.nonnegative:
+            raise ParameterError(
+                f"LocallyWeightedRegression: {self._shape!r} has negative values, so that local "
+                f"least squares of degree={self.degree} may have no minimum. Use another kernel, "
+                "such as 'gaussian', 'epanechnikov' or 'tricube', or degree=0."
             )
 
     @property

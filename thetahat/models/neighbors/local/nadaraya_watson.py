@@ -106,8 +106,10 @@ class NadarayaWatson(RegressorMixin, KernelAverage):
         y : array-like of shape (n,) or (n, n_targets)
             Target of each training row.
         sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows, also for the bandwidth rules
-            and as neighbours. None gives every row weight 1.
+            Row weights. A row of weight 2 counts as two equal rows, also as neighbours and for the
+            bandwidth rules, in which the sum of the weights is the number of rows; scale other
+            weights to mean 1. Leave-one-out leaves out a row with its whole weight, not one of its
+            repetitions. None gives every row weight 1.
 
         Returns
         -------
@@ -140,6 +142,8 @@ class NadarayaWatson(RegressorMixin, KernelAverage):
 
     def leave_one_out(self) -> Array:
         """Predict every training row from all others, with the same bandwidths.
+
+        A row is left out with its whole weight, not one of its repetitions.
 
         Formula: (Σ_j g_j y_j − g_i y_i)/(Σ_j g_j − g_i), which needs no further fit. Rows without
         any other row in reach get the mean of the targets. Cost: that of `predict` for all rows.

@@ -71,8 +71,10 @@ class NadarayaWatsonClassifier(Classifier, KernelAverage):
         y : array-like of shape (n,)
             Class label of each training row.
         sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows, also for the bandwidth rules
-            and as neighbours. None gives every row weight 1.
+            Row weights. A row of weight 2 counts as two equal rows, also as neighbours and for the
+            bandwidth rules, in which the sum of the weights is the number of rows; scale other
+            weights to mean 1. Leave-one-out leaves out a row with its whole weight, not one of its
+            repetitions. None gives every row weight 1.
 
         Returns
         -------

@@ -12,6 +12,7 @@ from thetahat.estimator.classifier import Classifier
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.distances.base import Distance
 from thetahat.models.neighbors.search.index import NeighborIndex, suits_tree
+from thetahat.models.neighbors.search.index_checks import require_visible_differences
 
 LEAF_SIZE = 30
 
@@ -38,6 +39,7 @@ class NearestPrototype(Classifier):
 
     def _keep(self, prototypes: Array, codes: Array, distance: Distance) -> None:
         """Keep the rows, with an index for each class that has any."""
+        require_visible_differences(prototypes, distance)
         self.prototypes_ = prototypes
         self.prototype_labels_ = self.classes_[codes]
         self._indices: list[NeighborIndex | None] = []

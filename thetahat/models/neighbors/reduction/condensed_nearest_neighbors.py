@@ -14,6 +14,7 @@ from thetahat.foundation.types import Array
 from thetahat.mathematics.distances import named
 from thetahat.mathematics.distances.base import Distance
 from thetahat.models.neighbors.reduction.base import NearestPrototype
+from thetahat.models.neighbors.search.index_checks import require_visible_differences
 
 
 @with_parameters
@@ -79,6 +80,7 @@ class CondensedNearestNeighbors(NearestPrototype):
         assert source.y is not None
         rows, codes = np.array(source.X, order="C"), source.y.astype(np.intp)
         distance = named(self.metric).fitted(rows)
+        require_visible_differences(rows, distance)
         order = generator(self.random_state).permutation(rows.shape[0])
         self.sample_indices_, self.n_iter_ = condensed(rows, codes, distance, order)
         self._keep(rows[self.sample_indices_], codes[self.sample_indices_], distance)

@@ -25,12 +25,13 @@ import numpy as np
 from thetahat import _native
 from thetahat.data.validation import is_sparse
 from thetahat.foundation.checked_value import CheckedValue
-from thetahat.foundation.errors import DataError, MemoryBudgetError
+from thetahat.foundation.errors import MemoryBudgetError
 from thetahat.foundation.memory import memory_for, require_memory
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.distances.base import Distance, Termwise
 from thetahat.models.neighbors.search.around import Around
+from thetahat.models.neighbors.search.copies import Copies
 from thetahat.models.neighbors.search.found import Nearest, Room, Within
 from thetahat.models.neighbors.search.gauss_transform import gauss_sums, suits_transform
 from thetahat.models.neighbors.search.given_graph import nearest_in_graph, within_in_graph
@@ -41,8 +42,17 @@ from thetahat.models.neighbors.search.graph import (
     NeighborGraph,
     grow,
 )
-from thetahat.models.neighbors.search.index_checks import check_index
-from thetahat.models.neighbors.search.products import DenseProducts, SparseProducts
+from thetahat.models.neighbors.search.index_checks import (
+    check_index,
+    require_finite,
+    require_visible_differences,
+)
+from thetahat.models.neighbors.search.products import (
+    SINGLE,
+    DenseProducts,
+    SparseProducts,
+    largest_entry,
+)
 
 SCAN_SIZE = 40_000
 """Pairs × columns up to which a scan is faster than the preparation of products."""
@@ -84,11 +94,12 @@ class NeighborIndex(CheckedValue):
         return int(self.rows.shape[0])
 
     def prepare(self) -> None:
-        """Make the structure of the search now instead of with the first query."""
+        """Make the structure of the search now, and refuse rows whose distances vanish."""
+        require_visible_differences(self.rows, self.distance)
         if not isinstance(self.distance, Termwise):
             return
         if self.graph is not None:
-            _ = self._walker
+            _ = self._walker if self._distinct is None else self._distinct[0]._walker
             return
         n, d = self.rows.shape
         if self.algorithm == "kd_tree" or (self.distance.order != 2 and not is_sparse(self.rows)):
@@ -110,7 +121,7 @@ class NeighborIndex(CheckedValue):
         found = self._nearest(points, k)
         distance = self.distance.from_reduced(found.distance, self.rows.shape[1])
         if not distance[:, -1].max(initial=0.0) < inf:
-            self._require_finite(distance)
+            require_finite(distance)
         return Nearest(distance, found.row)
 
     def within(self, queries: Matrix | None, radius: Array | float, by_distance: bool) -> Within:
@@ -134,7 +145,7 @@ class NeighborIndex(CheckedValue):
             raise room.exceeded() from failure
         distance = self.distance.from_reduced(found.distance, self.rows.shape[1])
         if not np.isfinite(distance.max(initial=0.0)):
-            self._require_finite(distance[:, None], np.repeat(np.arange(n_queries), found.counts))
+            require_finite(distance[:, None], np.repeat(np.arange(n_queries), found.counts))
         return Within(found.counts, found.row, distance)
 
     def count_within(self, queries: Matrix, radius: Array | float) -> Array:
@@ -187,7 +198,13 @@ class NeighborIndex(CheckedValue):
         return found[:, :1], found[:, 1:]
 
     def _nearest(self, points: Matrix, k: int) -> Nearest:
-        if self.graph is None or 2 * self._walker.width(k) > self.n_rows:
+        if self.graph is None:
+            return self._exact(points, k)
+        if (distinct := self._distinct) is not None:
+            if k > distinct[0].n_rows:
+                return self._exact(points, k)
+            return distinct[1].expanded(distinct[0]._nearest(points, k), k)
+        if 2 * self._walker.width(k) > self.n_rows:
             return self._exact(points, k)
         found, queries = Nearest.empty(points.shape[0], k), _as_doubles(self._dense(points))
         self._walker.nearest(queries, found.distance, found.row)
@@ -205,9 +222,8 @@ class NeighborIndex(CheckedValue):
             self._compiled.nearest(queries, found.distance, found.row, n_threads())
             return found
         for some in self._steps(queries):
-            self._compiled.nearest(
-                queries[some], found.distance[some], found.row[some], n_threads()
-            )
+            part = found.distance[some], found.row[some]
+            self._compiled.nearest(queries[some], *part, n_threads())
         return found
 
     def _within(self, points: Matrix, radius: Array, by_distance: bool, room: Room) -> Within:
@@ -252,8 +268,13 @@ class NeighborIndex(CheckedValue):
                 import scipy.sparse
 
                 points = scipy.sparse.csr_array(points)
-        wide = np.result_type(points.dtype, self._points.dtype)
-        return points.astype(wide, copy=False)
+        return points.astype(self._product_dtype(points), copy=False)
+
+    def _product_dtype(self, queries: Matrix) -> np.dtype[Any]:
+        dtype = np.result_type(queries.dtype, self._points.dtype)
+        largest = max(1.0, largest_entry(self._points)) if dtype == np.float32 else 0.0
+        wide = largest * max(largest, largest_entry(queries)) > SINGLE
+        return np.dtype(np.float64) if wide else dtype
 
     def _dense(self, points: Matrix) -> Array:
         if not is_sparse(points):
@@ -265,16 +286,6 @@ class NeighborIndex(CheckedValue):
             "Use the Euclidean or cosine distance, or fewer rows at a time.",
         )
         return np.asarray(points.toarray())
-
-    def _require_finite(self, distance: Array, queries: Array | None = None) -> None:
-        if not np.isfinite(distance.max(initial=0.0)):
-            query = int(np.argmax(~np.isfinite(distance).all(axis=1)))
-            query = query if queries is None else int(queries[query])
-            raise DataError(
-                f"Nearest neighbours: the distances of query {query} are too large for floating-"
-                "point numbers (they overflow to infinity). Scale the columns first, for example "
-                "with th.Standardizer."
-            )
 
     @cached_property
     def _points(self) -> Matrix:
@@ -299,11 +310,23 @@ class NeighborIndex(CheckedValue):
         assert isinstance(self.distance, Termwise)
         return GraphWalker(self.graph, np.ascontiguousarray(self._points), self.distance.order == 1)
 
+    @cached_property
+    def _distinct(self) -> tuple[NeighborIndex, Copies] | None:
+        """The index of the distinct rows and their copies, if the graph links these alone."""
+        if self.graph is None or len(self.graph.links) == self.n_rows:
+            return None
+        copies = Copies.of(np.asarray(self._points))
+        return replace(self, rows=self.rows[copies.first]), copies
+
     def with_graph(self, settings: ApproximateSearch) -> NeighborIndex:
         """The same index with a graph; few rows are compared one by one, which is faster."""
         if self.n_rows < LEAST_ROWS:
             return self
         assert isinstance(self.distance, Termwise)
+        copies = Copies.of(np.asarray(self._points))
+        if copies.counts.max() > max(1, settings.n_links // 4):
+            distinct = replace(self, rows=self.rows[copies.first])
+            return replace(self, graph=distinct.with_graph(settings).graph)
 
         def true_neighbors(rows: Array, k: int) -> Array:
             return self._exact(self._points[rows], k).row
@@ -318,7 +341,7 @@ class NeighborIndex(CheckedValue):
 
     def _products(self, queries: Matrix) -> DenseProducts | SparseProducts:
         assert isinstance(self.distance, Termwise)
-        dtype = np.result_type(queries.dtype, self._points.dtype)
+        dtype = self._product_dtype(queries)
         made = self._by_dtype.get(dtype)
         if made is None:
             points = self._points.astype(dtype, copy=False)

@@ -6,11 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from thetahat.data.extremes import SMALLEST
 from thetahat.data.validation import is_sparse
 from thetahat.foundation.checked_value import check_rule
-from thetahat.foundation.types import Array
+from thetahat.foundation.errors import DataError
+from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.distances.base import Distance, Termwise
+from thetahat.mathematics.distances.minkowski import Minkowski, RootOfSquares, SquaredEuclidean
+from thetahat.mathematics.distances.pairs import NanEuclidean
+from thetahat.models.neighbors.search.copies import Copies
 from thetahat.models.neighbors.search.graph import NeighborGraph
+
+FEW = 64
+"""Rows that are looked at first; those of ordinary size differ enough."""
 
 
 def check_index(index: Any) -> None:
@@ -57,10 +65,65 @@ def check_index(index: Any) -> None:
             index,
             isinstance(index.graph, NeighborGraph)
             and isinstance(index.rows, np.ndarray)
-            and len(index.graph.links) == len(index.rows)
-            and suits_graph(index.distance),
+            and suits_graph(index.distance)
+            and _links_the_rows(index),
             "the graph must belong to the rows and the distance",
         )
+
+
+def require_visible_differences(rows: Matrix, distance: Distance | None) -> None:
+    """Raise an error if all differences of rows vanish in the powers that the distance sums.
+
+    Cost: O(d) unless the first rows are nearly equal, else O(n d).
+    """
+    power = _summed_power(distance)
+    if power is None or not _vanishes(rows[:FEW], distance, power)[0]:
+        return
+    vanishes, largest = _vanishes(rows, distance, power)
+    if vanishes and largest > 0:
+        raise DataError(
+            f"Nearest neighbours: the rows of X differ by so little (up to {largest:.2g} in a "
+            f"column) that the powers of their differences underflow to 0 under {distance!r}. "
+            "Rescale X, so that differences are near 1."
+        )
+
+
+def require_finite(distance: Array, queries: Array | None = None) -> None:
+    """Raise an error for the first query with an infinite distance."""
+    if not np.isfinite(distance.max(initial=0.0)):
+        query = int(np.argmax(~np.isfinite(distance).all(axis=1)))
+        query = query if queries is None else int(queries[query])
+        raise DataError(
+            f"Nearest neighbours: the distances of query {query} are too large for floating-"
+            "point numbers (they overflow to infinity). Scale the columns first, for example "
+            "with th.Standardizer."
+        )
+
+
+def _summed_power(distance: Distance | None) -> float | None:
+    """The power of the differences, if they are summed and are not those of unit vectors."""
+    if isinstance(distance, Minkowski):
+        return None if distance.p == 1 else distance.p
+    return 2.0 if isinstance(distance, RootOfSquares | SquaredEuclidean | NanEuclidean) else None
+
+
+def _vanishes(rows: Matrix, distance: Distance | None, power: float) -> tuple[bool, float]:
+    points = distance.embedded(rows) if isinstance(distance, Termwise) else rows
+    with np.errstate(over="ignore", under="ignore"):
+        if is_sparse(points):
+            spread = (points.max(axis=0) - points.min(axis=0)).data
+        else:
+            spread = np.fmax.reduce(points, axis=0) - np.fmin.reduce(points, axis=0)
+        largest = float(np.fmax.reduce(spread, initial=0.0))
+        return bool(np.float64(largest) ** power < SMALLEST), largest
+
+
+def _links_the_rows(index: Any) -> bool:
+    """Whether a graph links all rows, or all distinct rows, over which the distance is taken."""
+    n_links = len(index.graph.links)
+    if n_links >= len(index.rows):
+        return bool(n_links == len(index.rows))
+    return bool(n_links == len(Copies.of(np.asarray(index.distance.embedded(index.rows))).first))
 
 
 def suits_graph(distance: Distance | None) -> bool:

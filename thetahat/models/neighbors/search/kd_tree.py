@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,16 @@ from thetahat.mathematics.distances.base import Distance, Termwise
 from thetahat.models.neighbors.search.index import NeighborIndex
 from thetahat.models.neighbors.search.metric import named_distance
 
+OF_COLUMNS = [
+    "euclidean", "l2", "minkowski", "p", "manhattan", "cityblock", "l1", "chebyshev", "infinity",
+    "sqeuclidean", "seuclidean", "mahalanobis", "cosine", "correlation", "haversine",
+]  # fmt: skip
+"""Distances that are sums or maxima over columns, perhaps of mapped rows."""
+OF_ROWS = [
+    "hamming", "canberra", "braycurtis", "jaccard", "dice", "rogerstanimoto", "russellrao",
+    "sokalsneath", "yule", "pyfunc",
+]  # fmt: skip
+
 
 class SearchTree(CheckedValue):
     """Shared by the trees: the queries."""
@@ -23,6 +33,8 @@ class SearchTree(CheckedValue):
     data: Any
     leaf_size: int
     metric: Any
+    valid_metrics: ClassVar[list[str]]
+    """Names of distances that the tree accepts."""
 
     @property
     def _index(self) -> NeighborIndex:
@@ -211,6 +223,8 @@ class KDTree(SearchTree):
     p: float = field(default=2, kw_only=True)
     w: Any = field(default=None, kw_only=True)
 
+    valid_metrics: ClassVar[list[str]] = OF_COLUMNS
+
     def __post_init__(self) -> None:
         for name, allowed in (("axis", ("widest", "alternating")), ("pivot", ("median", "random"))):
             if getattr(self, name) not in allowed:
@@ -267,12 +281,15 @@ class BallTree(SearchTree):
         Largest number of rows that are not divided further. It has an influence on speed, not on
         results. Must be at least 1.
     metric : str, Distance or callable, default="minkowski"
-        The distance: a name or a value of ``th.distances``, or a function of two rows.
+        The distance: a name or a value of ``th.distances``, a function of two rows, or "pyfunc" for
+        the function that is passed as ``func``.
     p : float, default=2
         Power of the Minkowski distance, used with ``metric="minkowski"``. Must be positive.
     metric_params : dict or None, default=None
         Further parameters of the distance, such as ``{"V": covariance}`` for "mahalanobis", or
         keyword arguments of your own function.
+    func : callable, optional
+        A function of two rows, used with ``metric="pyfunc"`` as in scikit-learn.
 
     Examples
     --------
@@ -290,6 +307,9 @@ class BallTree(SearchTree):
     metric: Any = "minkowski"
     p: float = field(default=2, kw_only=True)
     metric_params: Any = field(default=None, kw_only=True)
+    func: Any = field(default=None, kw_only=True)
+
+    valid_metrics: ClassVar[list[str]] = OF_COLUMNS + OF_ROWS
 
     def __post_init__(self) -> None:
         _require_whole(self, "leaf_size", 1)
@@ -297,11 +317,25 @@ class BallTree(SearchTree):
             raise ParameterError(
                 f"BallTree: metric_params={self.metric_params!r} must be a dict or None."
             )
-        metric = named_distance(self.metric, self.metric_params, self.p, "BallTree")
+        given = self.metric
+        if isinstance(given, str) and given == "pyfunc":
+            if not callable(self.func):
+                raise ParameterError(
+                    f"BallTree: metric='pyfunc' needs a function of two rows, but func="
+                    f"{self.func!r}. Pass func=..., or the function as metric."
+                )
+            given = self.func
+        elif self.func is not None:
+            raise ParameterError(
+                f"BallTree: func={self.func!r} is used with metric='pyfunc', but metric="
+                f"{given!r}. Use metric='pyfunc', or leave func out."
+            )
+        metric = named_distance(given, self.metric_params, self.p, "BallTree")
         rows = _checked(self.data, metric, "BallTree").copy()
         object.__setattr__(self, "data", rows)
         object.__setattr__(self, "metric", metric.fitted(rows))
         object.__setattr__(self, "metric_params", None)  # the distance holds them
+        object.__setattr__(self, "func", None)
         self._index.prepare()
 
     @cached_property

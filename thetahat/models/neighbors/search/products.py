@@ -22,6 +22,8 @@ QUERIES, ROWS = 256, 2048
 """Size of a block of products: it stays in the cache until the filter has read it."""
 PAIRS_AT_ONCE = 1 << 21
 """Products of one block where all rows are needed together."""
+SINGLE = 1e30
+"""Products of two entries beyond which sums may overflow in single precision."""
 SPARSE_PAIRS = 1 << 26
 """Pairs of sparse rows of one compiled call, between two of which an interrupt is noticed."""
 
@@ -151,6 +153,12 @@ class SparseProducts:
             slice(start, min(start + step, queries.shape[0]))
             for start in range(0, queries.shape[0], step)
         ]
+
+
+def largest_entry(points: Matrix) -> float:
+    """The largest |x_ij| of some rows, dense or sparse."""
+    values = points.data if is_sparse(points) else points
+    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
 
 
 def _slack(n_terms: int, dtype: Any) -> float:
