@@ -25,7 +25,7 @@ THEIRS = "sklearn.gaussian_process.kernels"
 def is_scikit_learns(kernel: Any) -> bool:
     """Whether it is a kernel of scikit-learn's Gaussian processes; imports nothing."""
     return any(
-        each.__module__ == THEIRS and each.__name__ == "Kernel" for each in type(kernel).mro()
+        each.__module__ == THEIRS and each.__name__ == "Kernel" for each in type(kernel).__mro__
     )
 
 
