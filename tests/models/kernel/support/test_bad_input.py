@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.svm import OneClassSVM
 
 import thetahat as th
@@ -243,3 +244,13 @@ def test_offset_is_an_array_as_in_scikit_learn():
     assert np.allclose(model.score_samples(X), model.decision_function(X) + model.offset_)
     model.offset_ = float(model.offset_[0])  # as in models that were saved before
     assert model.score_samples(X).shape == (40,)
+
+
+@pytest.mark.parametrize("name", ["SVC", "KernelRidge", "GaussianProcessRegressor"])
+def test_models_with_kernels_of_scikit_learn_are_saved_with_those_of_this_library(name, tmp_path):
+    kernel = ConstantKernel(2.0, "fixed") * RBF(2.0, "fixed")
+    model = getattr(th, name)(kernel=kernel).fit(X, np.where(Y, 1.0, 0.0))
+    th.save(model, tmp_path / "model")
+    loaded = th.load(tmp_path / "model")
+    assert isinstance(loaded.kernel_, th.kernels.Product)
+    assert np.array_equal(loaded.predict(X), model.predict(X))

@@ -24,9 +24,11 @@ from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array, Matrix
 from thetahat.foundation.watch import Watch
+from thetahat.mathematics.kernels import named as named_kernel
 from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.kernels.given import FromFunction, Precomputed
 from thetahat.mathematics.kernels.polynomial import Linear
+from thetahat.mathematics.kernels.scikit_learn import is_scikit_learns
 from thetahat.mathematics.kernels.sigmoid import Sigmoid
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.kernel.parameters import OfKernel, in_memory, is_name, kernel_of
@@ -202,8 +204,8 @@ class SupportVectors(OfKernel):
         return rows, used, weight
 
     def _kernel(self, rows: InMemory, used: Array, weight: Array) -> Kernel:
-        if isinstance(self.kernel, Kernel):
-            return self.kernel
+        if isinstance(self.kernel, Kernel) or is_scikit_learns(self.kernel):
+            return named_kernel(self.kernel)
         if callable(self.kernel) and not isinstance(self.kernel, type):
             return FromFunction(self.kernel)
         if is_name(self.kernel, "precomputed"):
