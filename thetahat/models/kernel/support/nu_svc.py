@@ -39,9 +39,9 @@ class NuSVC(SupportVectorClassifier):
     Parameters
     ----------
     tol : float, default=1e-3
-        Tolerance of the solver, relative to the margin ρ: no pair of rows may violate the conditions
-        of optimality by more than tol·ρ. Smaller values give more accurate coefficients and need more
-        iterations. Must be positive.
+        Tolerance of the solver, relative to the margin ρ: no pair of rows may violate the
+        conditions of optimality by more than tol·ρ. Smaller values give more accurate coefficients
+        and need more iterations. Must be positive.
     nu : float, default=0.5
         Upper bound of the share of rows inside the margin, and lower bound of the share of support
         vectors (ν). Larger values give a wider margin. Must be more than 0, and at most twice the
