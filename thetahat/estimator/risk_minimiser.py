@@ -57,7 +57,9 @@ class RiskMinimiser(WatchedSolver):
         tolerance: float,
         max_steps: int | None = None,
         start: Array | None = None,
+        attributes: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
+        """Minimise the risk; `attributes` replaces the method that names the parts of θ."""
         if risk.loss.targets in (Targets.REAL, Targets.NONNEGATIVE) and not isinstance(
             risk.loss, Squared | PiecewiseLinear
         ):
@@ -69,7 +71,7 @@ class RiskMinimiser(WatchedSolver):
         if isinstance(method, SubgradientDescent) and isinstance(risk.penalty, NoPenalty):
             conditioning = _with_equal_columns(risk, conditioning)
             near = replace(risk, source=conditioning.source)
-        attributes = partial(self._attributes, risk=risk)
+        attributes = partial(attributes or self._attributes, risk=risk)
         # For small X the BLAS threads are limited once instead of in every pass.
         few = isinstance(source, InMemory) and source.n_rows * source.n_features <= FEW
         with (

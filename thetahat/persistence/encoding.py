@@ -33,6 +33,7 @@ from sklearn.base import BaseEstimator
 
 from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.types import Array
+from thetahat.mathematics.kernels.names import converted, is_scikit_learns
 from thetahat.persistence.classes import function_name, name_of
 
 Plain = Any
@@ -109,6 +110,8 @@ class Encoder:
             return self._sparse(value, where)
         if isinstance(value, FunctionType | BuiltinFunctionType | np.ufunc) or value is np.asarray:
             return {"function": function_name(value)}
+        if is_scikit_learns(value) and (twin := converted(value)) is not None:
+            return self.encode(twin, where)
         name = name_of(kind)
         fields = sorted(fields_of(value).items())  # so that equal models give equal bytes
         state = {key: self.encode(each, f"{where}.{key}") for key, each in fields}

@@ -76,7 +76,6 @@ DECLARED = {
     "SeenRows": "thetahat.models.linear.bayesian.bayesian_linear_regression:SeenRows",
     "SelfTrainingRound": "thetahat.models.semi_supervised.self_training:Round",
     "Separation": "thetahat.objective.likelihood.separation:Separation",
-    "SigmoidKernel": "thetahat.mathematics.kernels.sigmoid:Sigmoid",
     "SummedLearners": "thetahat.models.ensemble.gradient_boosting.members:SummedLearners",
     "Targets": "thetahat.mathematics.losses.base:Targets",
     "Tree": "thetahat.models.tree.structure:Tree",

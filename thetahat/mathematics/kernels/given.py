@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, is_array_api_obj
 
 from thetahat.data.arrays import read_only
 from thetahat.foundation.errors import DataError, ParameterError
@@ -136,12 +136,15 @@ class FromFunction(Kernel):
         """The values of the function."""
         if self.of_pairs:
             X, Z = read_only(dense(X)), read_only(dense(Z))
-            return np.array([[self.function(x, z) for z in Z] for x in X], dtype=X.dtype)
+            found = np.empty((X.shape[0], Z.shape[0]), dtype=X.dtype)
+            for i, x in enumerate(X):
+                found[i] = [self._number(x, z) for z in Z]
+            return found
         found = self.function(read_only(X), read_only(Z))
         if hasattr(found, "toarray"):  # the product of sparse rows
             found = found.toarray()
-        if type(X) is np.ndarray:
-            found = np.asarray(found, dtype=X.dtype)
+        if type(X) is np.ndarray or not is_array_api_obj(found):
+            found = _numbers(found, X.dtype)
         shape = (X.shape[0], Z.shape[0])
         if tuple(found.shape) != shape:
             raise DataError(
@@ -153,12 +156,49 @@ class FromFunction(Kernel):
     def diagonal(self, X: Matrix) -> Array:
         """k(x, x), from small blocks."""
         if self.of_pairs:
-            return np.array([self.function(x, x) for x in read_only(dense(X))], dtype=X.dtype)
+            return np.array([self._number(x, x) for x in read_only(dense(X))], dtype=X.dtype)
         parts = [
             np.einsum("ii->i", self.block(X[start : start + 64], X[start : start + 64]))
             for start in range(0, X.shape[0], 64)
         ]
         return np.concatenate(parts)
+
+    def _number(self, x: Array, z: Array) -> float:
+        """The value for two single rows."""
+        found = self.function(x, z)
+        if isinstance(found, float):
+            return found
+        found = _numbers(found, np.float64)
+        if found.size != 1:
+            raise DataError(
+                f"FromFunction: the kernel returned shape {found.shape} for two single rows, but "
+                "must return a number. Wrap a function of two matrices of rows in "
+                "th.kernels.FromFunction."
+            )
+        return float(found.reshape(()))
+
+
+def _numbers(found: Any, dtype: Any) -> Array:
+    """The values of a kernel as real numbers of this type."""
+    try:
+        values = np.asarray(found)
+        if np.iscomplexobj(values):
+            raise DataError(
+                "FromFunction: the kernel returned complex numbers, but must return real ones. "
+                "Return their real part if the imaginary part is 0."
+            )
+        return values.astype(dtype, copy=False)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(
+            f"FromFunction: the kernel returned {_short(found)}, but must return numbers."
+        ) from error
+
+
+def _short(found: Any) -> str:
+    text = repr(found)
+    return text if len(text) <= 40 else f"{text[:40]}… ({type(found).__name__})"
 
 
 @dataclass(frozen=True)

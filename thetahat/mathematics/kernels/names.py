@@ -102,22 +102,22 @@ _BY_NAME: dict[str, type[Kernel]] = {
 def is_scikit_learns(kernel: Any) -> bool:
     """Whether it is a kernel of scikit-learn's Gaussian processes; imports nothing."""
     return any(
-        each.__module__ == THEIRS and each.__name__ == "Kernel" for each in type(kernel).mro()
+        each.__module__ == THEIRS and each.__name__ == "Kernel" for each in type(kernel).__mro__
     )
 
 
 def as_kernel(kernel: Any) -> Kernel:
     """The kernel with the same values and the same θ, derivatives included."""
-    return _converted(kernel) or ScikitLearnKernel(kernel)
+    return converted(kernel) or ScikitLearnKernel(kernel)
 
 
-def _converted(kernel: Any) -> Kernel | None:
+def converted(kernel: Any) -> Kernel | None:
     """The same kernel of this library; None if there is none, or if it is of a derived class."""
     if type(kernel).__module__ != THEIRS:
         return None
     kind = type(kernel).__name__
     if kind in _COMPOSED:
-        first, second = _converted(kernel.k1), _converted(kernel.k2)
+        first, second = converted(kernel.k1), converted(kernel.k2)
         return None if first is None or second is None else _COMPOSED[kind](first, second)
     if kind not in _SIMPLE:
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -110,7 +111,6 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
     random_state: Any
     kernel_: Kernel
     dual_coef_: Array
-    _features: FeatureCoefficients
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether coefficients exist; an interrupted fit may leave ``classes_`` without them."""
@@ -159,13 +159,15 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
         rows = rows_of_features(source, values)
         predictor = LinearPredictor(values.shape[1], n_scores, self.fit_intercept)
         risk = EmpiricalRisk(predictor, self.loss_, L2(strength), rows)
-        self._features = features
-        try:
-            self._minimise(
-                risk, X, y, solver=self.solver, tolerance=self.tol, max_steps=self.max_iter
-            )
-        finally:
-            del self._features
+        self._minimise(
+            risk,
+            X,
+            y,
+            solver=self.solver,
+            tolerance=self.tol,
+            max_steps=self.max_iter,
+            attributes=partial(self._attributes, features=features),
+        )
 
     def _kernel(self, source: InMemory) -> Kernel:
         return suited(self.kernel, source.X, source.row_weights)
@@ -227,15 +229,17 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
             message=Outcome.EXACT.value,
         )
 
-    def _attributes(self, theta: Array, risk: EmpiricalRisk) -> dict[str, Any]:
+    def _attributes(
+        self, theta: Array, risk: EmpiricalRisk, features: FeatureCoefficients
+    ) -> dict[str, Any]:
         beta, intercept = risk.predictor.split(theta)
         intercept = np.asarray(intercept, dtype=np.float64)
         if risk.predictor.n_outputs and self.fit_intercept:
             intercept = intercept - intercept.mean()  # softmax: a common level changes nothing
         return {
-            "X_fit_": self._features.centres,
-            "support_": self._features.which,
-            "dual_coef_": self._features.coefficients(beta),
+            "X_fit_": features.centres,
+            "support_": features.which,
+            "dual_coef_": features.coefficients(beta),
             "intercept_": intercept[()],
         }
 

@@ -20,7 +20,7 @@ from thetahat.mathematics.kernels import named as named_kernel
 from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.kernels.gram import require_kernel_matrix
 from thetahat.mathematics.kernels.names import is_scikit_learns
-from thetahat.models.kernel.parameters import NamedKernel, in_memory, kept_rows, kernel_of
+from thetahat.models.kernel.parameters import NamedKernel, in_memory, is_name, kept_rows, kernel_of
 from thetahat.models.preprocessing.rowwise import RowwiseTransformer
 from thetahat.objective.kernel.centres import RULES, choose_centres
 from thetahat.objective.kernel.expansion import KernelExpansion
@@ -115,7 +115,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, RowwiseTransformer, NamedKernel)
         given = {name: value for name, value in given.items() if value is not None}
         if is_scikit_learns(self.kernel):
             return named_kernel(self.kernel)
-        complete = callable(self.kernel) or self.kernel == "precomputed"
+        complete = callable(self.kernel) or is_name(self.kernel, "precomputed")
         if complete and given:
             raise ParameterError(
                 f"Don't pass gamma, coef0 or degree to Nystroem if the kernel is a function or a "

@@ -37,7 +37,8 @@ class OfKernel(Estimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed" or self.kernel == Precomputed()
+        precomputed = is_name(self.kernel, "precomputed") or isinstance(self.kernel, Precomputed)
+        tags.input_tags.pairwise = precomputed
         return tags
 
     def _expand(self, X: Any, expansion: KernelExpansion) -> Array:
@@ -106,6 +107,8 @@ def kernel_of(
         return named_kernel(kernel)
     if callable(kernel) and not isinstance(kernel, type):
         return FromFunction(_with_arguments(kernel, kernel_params or {}), of_pairs=True)
+    if not isinstance(kernel, str):  # arrays would be compared with names entry by entry
+        return named_kernel(kernel)
     width = 1.0 / n_features if gamma is None else float(gamma)
     if kernel == "rbf":
         return RBF(gamma=width)
@@ -122,6 +125,11 @@ def kernel_of(
     if kernel == "chi2":
         return Chi2(1.0 if gamma is None else float(gamma))
     return named_kernel(kernel)
+
+
+def is_name(kernel: Any, name: str) -> bool:
+    """Whether the kernel is given by this name; arrays are compared with it entry by entry."""
+    return isinstance(kernel, str) and kernel == name
 
 
 def _with_arguments(function: Any, arguments: dict[str, Any]) -> Any:

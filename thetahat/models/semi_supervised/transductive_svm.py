@@ -156,22 +156,18 @@ class TransductiveSVM(PartlyLabelledMachine):
             rows, features.of_rows(rows.everything.X), self.loss_, self._share(rows)
         )
         predictor = LinearPredictor(features.n_features, 0, self.fit_intercept)
-        self._features = features
         whole_risk = EmpiricalRisk(predictor, self.loss_, L2(self.alpha), problem.source)
-        attributes = partial(self._attributes, risk=whole_risk)
+        attributes = partial(self._attributes, risk=whole_risk, features=features)
         verdict, path = Verdict.GO_ON, []
         most = self.n_stages * self.max_rounds
-        try:
-            with self._watching(most, attributes, X, y) as watch:
-                fit = watch.in_time(partial(self._fit_once, predictor, problem))
-                for made in self._rounds(problem, fit, predictor):
-                    path.append((made.weight, made.solution.value))
-                    self.__dict__.update(attributes(made.solution.theta))
-                    verdict = watch(len(path), made.solution.theta, made.solution.value)
-                    if verdict is not Verdict.GO_ON:
-                        break
-        finally:
-            del self._features
+        with self._watching(most, attributes, X, y) as watch:
+            fit = watch.in_time(partial(self._fit_once, predictor, problem))
+            for made in self._rounds(problem, fit, predictor):
+                path.append((made.weight, made.solution.value))
+                self.__dict__.update(attributes(made.solution.theta))
+                verdict = watch(len(path), made.solution.theta, made.solution.value)
+                if verdict is not Verdict.GO_ON:
+                    break
         self.path_, self.n_iter_ = np.array(path), len(path)
         self.solution_ = _solution(made, path, verdict, problem)
         self._state_centres(rows.everything)

@@ -29,6 +29,8 @@ from thetahat.mathematics.kernels.mercer import check_matrix
 from thetahat.mathematics.linalg.tiled_cholesky import cholesky_in_place, pivoted_cholesky
 from thetahat.objective.predictor import in_double
 
+LARGEST_VALUE = 1e150
+"""Sums of squares of larger values of a kernel overflow."""
 ENTRIES = 1 << 19
 """Entries of the features that a thread computes at once: 4 MiB in float64."""
 DIAGONAL = 128
@@ -142,13 +144,14 @@ def gram_of(kernel: Kernel, X: Matrix, which: Array) -> Array:
         K = kernel.gram(X[which] if len(which) < X.shape[0] else X)
     # Blocks of rows, so that no second matrix is needed.
     for start in range(0, len(K), 512):
-        wrong = np.argwhere(~np.isfinite(K[start : start + 512]))
+        wrong = np.argwhere(~(np.abs(K[start : start + 512]) <= LARGEST_VALUE))
         if not wrong.size:
             continue
         row, column = wrong[0] + [start, 0]
         raise DataError(
-            f"{kernel!r} is {K[row, column]} for rows {which[row]} and {which[column]}, but must "
-            "be finite. Scale the columns first, or use another kernel."
+            f"{kernel!r} is {K[row, column]:g} for rows {which[row]} and {which[column]}, but must "
+            f"be finite and at most {LARGEST_VALUE:g}, as larger squares overflow. Scale the "
+            "columns first, or use another kernel."
         )
     return K
 

@@ -19,11 +19,10 @@ from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.kernels.gram import TOO_LARGE
-from thetahat.mathematics.kernels.polynomial import Linear, Polynomial
-from thetahat.mathematics.kernels.sigmoid import Sigmoid
+from thetahat.mathematics.kernels.polynomial import Linear, Polynomial, Sigmoid
 from thetahat.mathematics.kernels.stationary import RBF
 from thetahat.objective.kernel.expansion import KernelExpansion
-from thetahat.objective.kernel.features import gram_of
+from thetahat.objective.kernel.features import LARGEST_VALUE, gram_of
 
 LEAST_SLOTS = 3
 """Rows that one step of the solver uses at once."""
@@ -183,10 +182,10 @@ def gram_rows(
     if compiled(kernel) is None and 8.0 * m * m <= n_bytes:
         return WholeMatrix(np.ascontiguousarray(gram_of(kernel, X, np.arange(m))))
     largest = float(np.max(np.abs(kernel.diagonal(X)), initial=0.0))
-    if not np.isfinite(largest):
+    if not largest <= LARGEST_VALUE:
         raise DataError(
-            f"{kernel!r} is not finite for some rows. Scale the columns first, or use another "
-            "kernel."
+            f"{kernel!r} is not finite or more than {LARGEST_VALUE:g} for some rows. Scale the "
+            "columns first, or use another kernel."
         )
     dtype = np.float32 if single and largest < LARGEST_IN_SINGLE else np.float64
     return ComputedRows(kernel, X, RowCache(m, n_bytes, dtype))
@@ -229,10 +228,10 @@ def _source(kernel: Kernel, X: Matrix, dtype: Any) -> tuple[Any, tuple[Any, ...]
 def _row_function(kernel: Kernel, X: Matrix) -> Any:
     def row(i: int) -> Array:
         found = np.ascontiguousarray(kernel.block(X[i : i + 1], X)[0], dtype=np.float64)
-        if not np.isfinite(found).all():
+        if not (np.abs(found) <= LARGEST_VALUE).all():
             raise DataError(
-                f"{kernel!r} is not finite for some pairs of rows. Scale the columns first, or use "
-                "another kernel."
+                f"{kernel!r} is not finite or more than {LARGEST_VALUE:g} for some pairs of rows. "
+                "Scale the columns first, or use another kernel."
             )
         return found
 

@@ -32,6 +32,7 @@ WORTH_SHRINKING = 0.75
 """Variables are left out if at most this share of them stays."""
 MOST_SHRINKINGS = 3
 """After so many checks of all variables that failed, none is left out any more."""
+EPSILON = float(np.finfo(np.float64).eps)
 ROUNDING = 1e-15
 """A smaller relative decrease of the objective in many steps is one of rounding errors."""
 LEAST_STEPS = 10_000_000
@@ -143,6 +144,8 @@ class DualSolution:
     violation: float
     value: float
     gap: float
+    flat: bool = False
+    """Whether the function is constant up to rounding errors."""
 
 
 def minimise_dual(
@@ -169,8 +172,11 @@ def minimise_dual(
     outcome, steps, violation, before = None, 0, math.inf, math.inf
     while outcome is None:
         some = min(limit - steps, int(WORK_PER_CALL / max(m, 100)) + 1)
-        taken, violation, stalled = run.advance(some, tolerance)
+        least = max(tolerance, run.rounding())
+        taken, violation, stalled = run.advance(some, least)
         steps += taken
+        # Without a step no further one follows: the gain of every pair overflows or vanishes.
+        stalled = stalled or violation <= least or (taken == 0 and some > 0)
         if (violation <= tolerance or stalled) and run.active is not None:
             run.restore()
         elif violation <= tolerance:
@@ -210,6 +216,13 @@ class _Run:
             dual.lower, dual.upper, dual.kink, split, beta, gradient, steps, tolerance
         )
         return taken, violation, stalled
+
+    def rounding(self) -> float:
+        """A violation at the level of the rounding errors of the gradient Kβ + p."""
+        rows, dual, beta, gradient = self._now
+        entries = max(np.abs(gradient).max(initial=0.0), np.abs(dual.linear).max(initial=0.0))
+        terms = np.abs(rows.diagonal).max(initial=0.0) * np.abs(beta).max(initial=0.0)
+        return EPSILON * max(4.0 * float(entries), float(terms))
 
     def stands_still(self, before: float) -> bool:
         """Whether the objective of all variables has not decreased since it had this value."""

@@ -1,8 +1,14 @@
 """Support vector machines: wrong parameters and rows are refused with rule, value and remedy."""
 
+import threading
+import warnings
+
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+from sklearn.svm import OneClassSVM
 
 import thetahat as th
 from thetahat.errors import DataError, MemoryBudgetError, ParameterError
@@ -134,3 +140,117 @@ def test_targets_and_costs_at_their_limits():
     assert np.allclose(constant.predict(X), 3.0, atol=0.1 + 1e-9)
     same = th.SVC().fit(np.zeros((6, 2)), [0, 1] * 3)
     assert np.isfinite(same.decision_function([[1.0, 2.0]])).all()
+
+
+def in_threads(work, n=8):
+    """The errors of n threads that do the work at the same time, again and again."""
+    errors, together = [], threading.Barrier(n)
+
+    def run():
+        together.wait()
+        try:
+            for _ in range(15):
+                work()
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run) for _ in range(n)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return errors
+
+
+@pytest.mark.parametrize("name", ["SVC", "SVR", "OneClassSVM", "KernelLogisticRegression"])
+def test_threads_may_fit_the_same_model(name):
+    model = getattr(th, name)()
+    y = Z if name == "SVR" else Y
+    rows = np.repeat(X, 2, axis=0)  # equal support vectors are joined
+    labels = np.repeat(y, 2)
+    assert in_threads(lambda: model.fit(rows, labels)) == []
+    alone = getattr(th, name)().fit(rows, labels)
+    assert np.array_equal(model.predict(rows), alone.predict(rows))
+    assert not {"_working", "_features"} & vars(model).keys()
+
+
+@pytest.mark.parametrize("name", ["SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM"])
+def test_tolerances_below_rounding_errors_end(name):
+    y = None if name == "OneClassSVM" else Y if name in ("SVC", "NuSVC") else Z
+    model = getattr(th, name)(tol=1e-16).fit(X, y)
+    close = getattr(th, name)(tol=1e-10).fit(X, y)
+    assert np.ravel(model.n_iter_).max() < 300_000
+    scores = "predict" if name in ("SVR", "NuSVR") else "decision_function"
+    assert np.allclose(getattr(model, scores)(X), getattr(close, scores)(X), atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["SVC", "SVR", "NuSVR", "OneClassSVM", "KernelRidge"])
+def test_kernels_whose_squares_overflow_are_refused(name):
+    model = getattr(th, name)(kernel=lambda a, b: 1e300 * (a @ b.T))
+    with pytest.raises(DataError, match="at most 1e"):
+        model.fit(X, Y if name == "SVC" else Z)
+
+
+def test_margins_far_below_the_tolerance_are_found():
+    r = np.random.default_rng(0)
+    A = r.normal(size=(80, 2))
+    y = np.where(A[:, 0] ** 2 + A[:, 1] + 0.7 * r.normal(size=80) > 0.5, 1, 0)
+    model = th.NuSVC(nu=0.1, gamma=2.0).fit(A, y)
+    exact = th.NuSVC(nu=0.1, gamma=2.0, tol=1e-9).fit(A, y)
+    scores, expected = model.decision_function(A), exact.decision_function(A)
+    assert np.abs(scores - expected).max() < 0.02
+    assert model.score(A, y) == exact.score(A, y)
+
+
+def test_a_nu_that_leaves_no_margin_gives_one_warning():
+    rows = np.random.default_rng(1).standard_normal((90, 3))
+    with pytest.warns(ConvergenceWarning, match=r"nu=0\.2 is too small.*larger nu") as found:
+        model = th.NuSVC(kernel="linear", nu=0.2).fit(rows, np.arange(90) % 3)
+    assert len(found) == 1
+    assert np.abs(model.coef_).max() < 1e-8
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        th.NuSVC(kernel="linear", nu=0.7).fit(X, Y)
+
+
+BY_PAIRS = ["KernelPCA", "Nystroem", "KernelDiscriminantAnalysis", "KernelRidge"]
+
+
+@pytest.mark.parametrize("name", [*BY_PAIRS, "SVC", "OneClassSVM"])
+@pytest.mark.parametrize("value", [np.ones((3, 3)), "x", 1j, [[1], [1, 2]]], ids=str)
+@pytest.mark.filterwarnings("ignore:Nystroem")
+def test_functions_that_return_no_kernel_values_are_refused(name, value):
+    model = getattr(th, name)(kernel=lambda a, b: value)
+    with pytest.raises(DataError, match="the kernel returned"):
+        model.fit(X, Y)
+
+
+def test_complex_matrices_are_refused_also_in_predictions():
+    model = th.SVC(kernel=lambda a, b: (a @ b.T) * (1j if len(a) == 2 else 1)).fit(X, Y)
+    with pytest.raises(DataError, match="complex"):
+        model.predict(X[:2])
+
+
+@pytest.mark.parametrize("name", [*BY_PAIRS, "SVC", "OneClassSVM", "KernelModel"])
+@pytest.mark.parametrize("junk", [np.array([1.0, 2.0]), type, csr_matrix([1.0]), 3, None], ids=repr)
+def test_objects_that_are_no_kernels_are_refused(name, junk):
+    with pytest.raises(ParameterError, match="kernel="):
+        getattr(th, name)(kernel=junk).fit(X, Y)
+
+
+def test_offset_is_an_array_as_in_scikit_learn():
+    model = th.OneClassSVM().fit(X)
+    assert model.offset_.shape == OneClassSVM().fit(X).offset_.shape
+    assert np.allclose(model.score_samples(X), model.decision_function(X) + model.offset_)
+    model.offset_ = float(model.offset_[0])  # as in models that were saved before
+    assert model.score_samples(X).shape == (40,)
+
+
+@pytest.mark.parametrize("name", ["SVC", "KernelRidge", "GaussianProcessRegressor"])
+def test_models_with_kernels_of_scikit_learn_are_saved_with_those_of_this_library(name, tmp_path):
+    kernel = ConstantKernel(2.0, "fixed") * RBF(2.0, "fixed")
+    model = getattr(th, name)(kernel=kernel).fit(X, np.where(Y, 1.0, 0.0))
+    th.save(model, tmp_path / "model")
+    loaded = th.load(tmp_path / "model")
+    assert isinstance(loaded.kernel_, th.kernels.Product)
+    assert np.array_equal(loaded.predict(X), model.predict(X))

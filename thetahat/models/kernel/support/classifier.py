@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -17,11 +18,10 @@ from thetahat.estimator.linear_classifier import require_two_weighted_classes
 from thetahat.estimator.parameters import Range, boolean, one_of
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
-from thetahat.foundation.types import Array, Matrix
-from thetahat.mathematics.kernels.given import Precomputed
+from thetahat.foundation.types import Array
 from thetahat.mathematics.optimizers.joined import joined
 from thetahat.mathematics.optimizers.solution import Solution
-from thetahat.models.kernel.support.machine import SupportVectors
+from thetahat.models.kernel.support.machine import SupportVectors, TrainingRows
 from thetahat.models.kernel.support.probabilities import coupled, fit_sigmoid, sigmoid
 from thetahat.objective.kernel.support_dual import DualSolution
 
@@ -93,7 +93,12 @@ class SupportVectorClassifier(Classifier, SupportVectors):
 
     @abstractmethod
     def _fit_pair(
-        self, X: Matrix, which: Array | None, signs: Array, weight: Array, labels: tuple[Any, Any]
+        self,
+        training: TrainingRows,
+        which: Array | None,
+        signs: Array,
+        weight: Array,
+        labels: tuple[Any, Any],
     ) -> tuple[Array, float, DualSolution]:
         """β and b of one pair of classes, and the solution; signs are ±1, first all +1."""
 
@@ -132,16 +137,16 @@ class SupportVectorClassifier(Classifier, SupportVectors):
         return self
 
     def _fit_pairs(self, rows: InMemory, used: Array, codes: Array, weight: Array) -> None:
-        X, k = self._rows_or_matrix(rows), len(self.classes_)
-        given = isinstance(self._working, Precomputed)
+        training, k = self._training_rows(rows), len(self.classes_)
+        given = training.are_a_matrix
         in_order = np.array_equal(used, np.arange(rows.n_rows))
         if not given and not in_order:
-            X = X[used]
+            training = replace(training, X=training.X[used])
         pairs = [(1, 0)] if k == 2 else list(combinations(range(k), 2))
         ends = np.searchsorted(codes, np.arange(k + 1))
         weights, offsets = np.zeros((len(used), len(pairs))), np.zeros(len(pairs))
         found: list[Solution] = []
-        steps, sigmoids = [], []
+        steps, sigmoids, flat = [], [], []
         random = generator(self.random_state) if self.probability else None
         for column, (a, b) in enumerate(pairs):
             low, high = min(a, b), max(a, b)
@@ -154,12 +159,14 @@ class SupportVectorClassifier(Classifier, SupportVectors):
                 steps.append(0)
                 continue
             labels = (self.classes_[[a]].tolist()[0], self.classes_[[b]].tolist()[0])
-            beta, offset, solution = self._fit_pair(X, which, signs, weight[places], labels)
+            beta, offset, solution = self._fit_pair(training, which, signs, weight[places], labels)
+            if solution.flat:
+                flat.append(labels)
             weights[places, column], offsets[column] = beta, offset
             found.append(self._solution(solution, used[places], rows.n_rows, beta))
             steps.append(solution.steps)
             if random is not None:
-                scores = self._held_out(X, places, given, used, signs, weight, labels, random)
+                scores = self._held_out(training, places, used, signs, weight, labels, random)
                 sigmoids.append(fit_sigmoid(scores, signs > 0, weight[places]))
         support = np.flatnonzero(weights.any(axis=1))
         self._n_support = np.bincount(codes[support], minlength=k).astype(np.int32)
@@ -171,12 +178,16 @@ class SupportVectorClassifier(Classifier, SupportVectors):
         self.solution_ = joined(found)
         self.probA_ = np.array([each[0] for each in sigmoids])
         self.probB_ = np.array([each[1] for each in sigmoids])
+        if flat:
+            self._warn_of_flat(flat)
+
+    def _warn_of_flat(self, pairs: list[tuple[Any, Any]]) -> None:
+        """Warn that the functions of these pairs of classes are constant up to rounding errors."""
 
     def _held_out(
         self,
-        X: Matrix,
+        training: TrainingRows,
         places: Array,
-        given: bool,
         used: Array,
         signs: Array,
         weight: Array,
@@ -184,6 +195,7 @@ class SupportVectorClassifier(Classifier, SupportVectors):
         random: np.random.Generator,
     ) -> Array:
         """Scores of the rows of a pair, each from a fit without its fold."""
+        X, given = training.X, training.are_a_matrix
         scores = np.empty(len(places))
         shuffled = random.permutation(len(places))
         for fold in range(min(FOLDS, len(places))):
@@ -194,10 +206,12 @@ class SupportVectorClassifier(Classifier, SupportVectors):
                 continue
             train = used[places[rest]] if given else places[rest]
             test = used[places[out]] if given else places[out]
-            beta, offset, _ = self._fit_pair(X, train, signs[rest], weight[places[rest]], labels)
+            beta, offset, _ = self._fit_pair(
+                training, train, signs[rest], weight[places[rest]], labels
+            )
             support = np.flatnonzero(beta)
-            centres = self._working.rows(X, train[support])
-            scores[out] = self._working.block(X[test], centres) @ beta[support] + offset
+            centres = training.kernel.rows(X, train[support])
+            scores[out] = training.kernel.block(X[test], centres) @ beta[support] + offset
         return scores
 
     def _pair_scores(self, X: Any) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,12 +24,13 @@ from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.threads import n_threads
 from thetahat.foundation.types import Array, Matrix
 from thetahat.foundation.watch import Watch
+from thetahat.mathematics.kernels import named as named_kernel
 from thetahat.mathematics.kernels.base import Kernel
 from thetahat.mathematics.kernels.given import FromFunction, Precomputed
-from thetahat.mathematics.kernels.polynomial import Linear
-from thetahat.mathematics.kernels.sigmoid import Sigmoid
+from thetahat.mathematics.kernels.names import is_scikit_learns
+from thetahat.mathematics.kernels.polynomial import Linear, Sigmoid
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
-from thetahat.models.kernel.parameters import OfKernel, in_memory, kernel_of
+from thetahat.models.kernel.parameters import OfKernel, in_memory, is_name, kernel_of
 from thetahat.objective.kernel.expansion import KernelExpansion
 from thetahat.objective.kernel.features import gram_of
 from thetahat.objective.kernel.gram_rows import compiled, gram_rows
@@ -42,6 +44,19 @@ FEW_ENTRIES = 1 << 20
 """So few entries of sparse rows are stored with their zeros."""
 FREE_OF_ROUNDING = 3e-8
 """Rounding error of a cached entry in single precision, relative to the largest coefficients."""
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """The rows of a fit with their kernel; if they are few, their matrix as a precomputed one."""
+
+    kernel: Kernel
+    X: Matrix
+
+    @property
+    def are_a_matrix(self) -> bool:
+        """Whether X is the kernel matrix."""
+        return isinstance(self.kernel, Precomputed)
 
 
 class SupportVectors(OfKernel):
@@ -121,7 +136,6 @@ class SupportVectors(OfKernel):
     dual_coef_: Any
     intercept_: Array
     solution_: Solution
-    _working: Kernel
     _centres: Matrix
     _weights: Array
     _offsets: Array
@@ -150,7 +164,7 @@ class SupportVectors(OfKernel):
     @property
     def coef_(self) -> Any:
         """The coefficients of the columns, for the linear kernel only. Cost: O(n_support·d)."""
-        if self.kernel != "linear" and not isinstance(self.kernel, Linear):
+        if not is_name(self.kernel, "linear") and not isinstance(self.kernel, Linear):
             raise AttributeError("coef_ is only available when using a linear kernel")
         found = self._linear_coefficients()
         (found.data if hasattr(found, "indptr") else found).flags.writeable = False
@@ -189,11 +203,11 @@ class SupportVectors(OfKernel):
         return rows, used, weight
 
     def _kernel(self, rows: InMemory, used: Array, weight: Array) -> Kernel:
-        if isinstance(self.kernel, Kernel):
-            return self.kernel
+        if isinstance(self.kernel, Kernel) or is_scikit_learns(self.kernel):
+            return named_kernel(self.kernel)
         if callable(self.kernel) and not isinstance(self.kernel, type):
             return FromFunction(self.kernel)
-        if self.kernel == "precomputed":
+        if is_name(self.kernel, "precomputed"):
             return Precomputed()
         gamma = self.gamma
         if gamma == "auto":
@@ -202,29 +216,36 @@ class SupportVectors(OfKernel):
             gamma = 1.0 / (
                 rows.n_features * (_variance(_dense_if_small(rows.X[used]), weight) or 1.0)
             )
-        if self.kernel == "sigmoid":
+        if is_name(self.kernel, "sigmoid"):
             return Sigmoid(float(gamma), float(self.coef0))
         return kernel_of(self.kernel, rows.n_features, gamma, self.degree, self.coef0)
 
-    def _rows_or_matrix(self, rows: InMemory) -> Matrix:
+    def _training_rows(self, rows: InMemory) -> TrainingRows:
         """The rows for `_solve`: if they are few, their kernel matrix."""
-        X = in_double(_dense_if_small(rows.X))
-        self._working = self.kernel_
-        if X.shape[0] <= FEW_ROWS and not isinstance(self.kernel_, Precomputed):
-            X, self._working = gram_of(self.kernel_, X, np.arange(X.shape[0])), Precomputed()
-            return X
-        return in_double(rows.X)
+        kernel, X = self.kernel_, in_double(_dense_if_small(rows.X))
+        if X.shape[0] <= FEW_ROWS and not isinstance(kernel, Precomputed):
+            return TrainingRows(Precomputed(), gram_of(kernel, X, np.arange(X.shape[0])))
+        return TrainingRows(kernel, in_double(rows.X))
 
-    def _solve(self, X: Matrix, which: Array | None, dual: BoxDual) -> DualSolution:
-        """Minimise the dual of these rows of X, which may be a kernel matrix."""
+    def _solve(
+        self,
+        training: TrainingRows,
+        which: Array | None,
+        dual: BoxDual,
+        *,
+        tolerance: float | None = None,
+        steps_before: int = 0,
+    ) -> DualSolution:
+        """Minimise the dual of these rows; the tolerance is `tol` if none is given."""
+        tolerance = self.tol if tolerance is None else tolerance
         largest = float(np.max(dual.upper, initial=0.0)) * math.sqrt(len(dual.upper))
-        single = len(dual.upper) > FEW_ROWS and FREE_OF_ROUNDING * largest <= 0.1 * self.tol
-        rows = gram_rows(self._working, X, which, self.cache_size * MEBIBYTE, single)
+        single = len(dual.upper) > FEW_ROWS and FREE_OF_ROUNDING * largest <= 0.1 * tolerance
+        rows = gram_rows(training.kernel, training.X, which, self.cache_size * MEBIBYTE, single)
         return minimise_dual(
             rows,
             dual,
-            tolerance=self.tol,
-            max_steps=None if self.max_iter < 0 else self.max_iter,
+            tolerance=tolerance,
+            max_steps=None if self.max_iter < 0 else max(0, self.max_iter - steps_before),
             shrinking=self.shrinking,
             watch=Watch(),
         )
@@ -251,30 +272,16 @@ class SupportVectors(OfKernel):
         `weights` has one column for each function.
         """
         self.support_ = support.astype(np.int32)
-        X = in_double(rows.X)
-        self._centres = self.kernel_.rows(X, support)
-        self._weights = np.ascontiguousarray(weights)
-        self._offsets = offsets
+        centres = self.kernel_.rows(in_double(rows.X), support)
+        weights = np.ascontiguousarray(weights)
         if isinstance(self.kernel_, Precomputed):
             self.support_vectors_ = np.empty((0, 0))
         else:
-            self.support_vectors_ = self._centres
-            self._join_equal_rows()
-            if isinstance(self._centres, np.ndarray):  # by columns, as compiled code reads them
-                self._centres = np.asfortranarray(self._centres)
-
-    def _join_equal_rows(self) -> None:
-        if not isinstance(self._centres, np.ndarray) or not len(self._centres):
-            return
-        rows = np.ascontiguousarray(self._centres) + 0.0  # −0.0 becomes 0.0
-        as_bytes = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
-        _, first, same = np.unique(as_bytes, return_index=True, return_inverse=True)
-        if len(first) == len(rows):
-            return
-        joined = np.zeros((len(first), self._weights.shape[1]))
-        np.add.at(joined, same, self._weights)
-        order = np.argsort(first)
-        self._centres, self._weights = rows[first[order]], joined[order]
+            self.support_vectors_ = centres
+            if isinstance(centres, np.ndarray):  # by columns, as compiled code reads them
+                centres, weights = _joined_if_equal(centres, weights)
+                centres = np.asfortranarray(centres)
+        self._centres, self._weights, self._offsets = centres, weights, offsets
 
     def _shared_format(self, dual_coef: Array, rows: InMemory) -> Any:
         """The coefficients, as a sparse array if the rows are."""
@@ -306,7 +313,6 @@ class SupportVectors(OfKernel):
         return found.astype(source.dtype, copy=False)
 
     def _finish(self) -> None:
-        del self._working
         solution = self.solution_
         early = solution.outcome in (Outcome.STEPS_EXHAUSTED, Outcome.OUT_OF_TIME)
         self.fit_status_ = int(early)
@@ -324,6 +330,21 @@ def _dense_if_small(X: Matrix) -> Matrix:
     """Few sparse rows as dense ones, so that both kinds give the same numbers bit for bit."""
     small = X.shape[0] <= FEW_ROWS and X.shape[0] * X.shape[1] <= FEW_ENTRIES
     return X.toarray() if small and hasattr(X, "toarray") else X
+
+
+def _joined_if_equal(centres: Array, weights: Array) -> tuple[Array, Array]:
+    """Each of the rows once, in the order of the first of them, with the sum of their weights."""
+    if not len(centres):
+        return centres, weights
+    rows = np.ascontiguousarray(centres) + 0.0  # −0.0 becomes 0.0
+    as_bytes = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+    _, first, same = np.unique(as_bytes, return_index=True, return_inverse=True)
+    if len(first) == len(rows):
+        return centres, weights
+    joined = np.zeros((len(first), weights.shape[1]))
+    np.add.at(joined, same, weights)
+    order = np.argsort(first)
+    return rows[first[order]], joined[order]
 
 
 def _variance(X: Matrix, weight: Array) -> float:

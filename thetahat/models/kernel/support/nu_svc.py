@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import positive_fraction
+from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import DataError
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array
+from thetahat.mathematics.optimizers.solution import Outcome
 from thetahat.models.kernel.support.classifier import SupportVectorClassifier
+from thetahat.models.kernel.support.machine import TrainingRows
 from thetahat.models.kernel.support.start import filled
 from thetahat.objective.kernel.support_dual import BoxDual, DualSolution
+
+MOST_ROUNDS = 8
+"""Solutions with a smaller tolerance each, because the margin was smaller than thought."""
+NO_MARGIN = 1e-10
+"""A smaller margin, relative to the largest possible score, is one of rounding errors."""
 
 
 @with_parameters
@@ -22,12 +31,17 @@ class NuSVC(SupportVectorClassifier):
 
     Formula: min ½‖f‖² − νρ + (1/Σw)·Σ wᵢ [ρ − yᵢ(f(xᵢ) + b)]₊ over f, b and ρ ≥ 0. At most the
     share ν of the rows lies inside the margin, and at least the share ν are support vectors. The
-    result is that of `SVC` for some C, with functions scaled so that the margin is at ±1.
+    result is that of `SVC` for some C, with functions scaled so that the margin is at ±1. If ν is
+    so small that ρ = 0, the function is 0 up to rounding errors, and a warning says so.
 
     Cost: as for `SVC`.
 
     Parameters
     ----------
+    tol : float, default=1e-3
+        Tolerance of the solver, relative to the margin ρ: no pair of rows may violate the
+        conditions of optimality by more than tol·ρ. Smaller values give more accurate coefficients
+        and need more iterations. Must be positive.
     nu : float, default=0.5
         Upper bound of the share of rows inside the margin, and lower bound of the share of support
         vectors (ν). Larger values give a wider margin. Must be more than 0, and at most twice the
@@ -66,7 +80,12 @@ class NuSVC(SupportVectorClassifier):
         return cls(nu=0.2, tol=1e-9)
 
     def _fit_pair(
-        self, X: Matrix, which: Array | None, signs: Array, weight: Array, labels: tuple[Any, Any]
+        self,
+        training: TrainingRows,
+        which: Array | None,
+        signs: Array,
+        weight: Array,
+        labels: tuple[Any, Any],
     ) -> tuple[Array, float, DualSolution]:
         """Groups of one sign each; the rows of a pair are sorted by class already."""
         split = int(np.argmax(signs != signs[0]))
@@ -87,8 +106,44 @@ class NuSVC(SupportVectorClassifier):
             split=split,
             start=start,
         )
-        found = self._solve(X, which, dual)
-        above, below = found.offsets if signs[0] > 0 else found.offsets[::-1]
-        margin = (below - above) / 2
-        margin = margin if margin > 0 else 1.0
+        # |f| is at most the largest value of the kernel times the sum of |β|, which is fixed.
+        diagonal = training.kernel.diagonal(training.X)
+        diagonal = diagonal if which is None else diagonal[which]
+        least = NO_MARGIN * 2 * half * float(np.abs(diagonal).max())
+        found, margin = self._solve_to_margin(training, which, dual, signs[0], least)
+        above, below = found.offsets
+        margin = margin if margin > 0 and not found.flat else 1.0
         return found.beta / margin, (above + below) / 2 / margin, found
+
+    def _solve_to_margin(
+        self,
+        training: TrainingRows,
+        which: Array | None,
+        dual: BoxDual,
+        first: float,
+        least: float,
+    ) -> tuple[DualSolution, float]:
+        """The solution and ρ; f is divided by ρ, so that violations may be at most tol·ρ."""
+        tolerance, steps = self.tol, 0
+        for _ in range(MOST_ROUNDS):
+            found = self._solve(training, which, dual, tolerance=tolerance, steps_before=steps)
+            steps += found.steps
+            margin = float(first) * (found.offsets[1] - found.offsets[0]) / 2
+            enough = tolerance <= self.tol * margin or max(tolerance, margin) <= least
+            if enough or found.outcome is not Outcome.CONVERGED:
+                break
+            # A margin below the tolerance is not known yet, and may even be negative.
+            tolerance = self.tol * max(margin, tolerance) / 2
+            dual = replace(dual, start=found.beta)
+        solved = found.outcome in (Outcome.CONVERGED, Outcome.STALLED)
+        return replace(found, steps=steps, flat=solved and margin <= least), margin
+
+    def _warn_of_flat(self, pairs: list[tuple[Any, Any]]) -> None:
+        named = ", ".join(f"{a!r} and {b!r}" for a, b in pairs[:3])
+        rest = f", and {len(pairs) - 3} more pairs" if len(pairs) > 3 else ""
+        warn(
+            f"NuSVC: nu={self.nu:g} is too small for the classes {named}{rest}: more rows than "
+            "this share lie on the wrong side of every function, so that the best margin is 0 and "
+            "predictions consist of rounding errors. Use a larger nu or another kernel, or SVC.",
+            ConvergenceWarning,
+        )

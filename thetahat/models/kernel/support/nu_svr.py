@@ -97,7 +97,7 @@ class NuSVR(SupportVectorRegressor):
             split=n,
             start=np.concatenate([start, -start]),
         )
-        found = self._solve(self._rows_or_matrix(rows), np.concatenate([used, used]), dual)
+        found = self._solve(self._training_rows(rows), np.concatenate([used, used]), dual)
         above, below = found.offsets
         self.epsilon_ = max(0.0, (above - below) / 2)
         beta = found.beta[:n] + found.beta[n:]

@@ -35,7 +35,7 @@ class OneClassSVM(OutlierMixin, OneFunction):
 
     Attributes
     ----------
-    offset_ : float
+    offset_ : array of shape (1,)
         The level ρ: the decision function is f(x) − ρ.
 
     Examples
@@ -83,9 +83,9 @@ class OneClassSVM(OutlierMixin, OneFunction):
         start = filled(weight, self.nu * float(weight.sum()))
         which = used if len(used) < rows.n_rows else None
         found = self._solve(
-            self._rows_or_matrix(rows), which, BoxDual(zero, zero, weight, start=start)
+            self._training_rows(rows), which, BoxDual(zero, zero, weight, start=start)
         )
-        self.offset_ = -found.offsets[0]
+        self.offset_ = -np.array(found.offsets)
         self._keep_function(rows, used, found.beta, found.offsets[0], found)
         return self
 
@@ -116,7 +116,7 @@ class OneClassSVM(OutlierMixin, OneFunction):
         array of shape (n,)
         """
         scores = self.decision_function(X)
-        return scores + scores.dtype.type(self.offset_)
+        return scores + np.asarray(self.offset_, dtype=scores.dtype)
 
     def predict(self, X: Any) -> Array:
         """Predict 1 for rows inside the region and −1 for outliers. Cost: O(n m d).

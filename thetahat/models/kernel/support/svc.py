@@ -9,8 +9,9 @@ import numpy as np
 
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import more_than
-from thetahat.foundation.types import Array, Matrix
+from thetahat.foundation.types import Array
 from thetahat.models.kernel.support.classifier import SupportVectorClassifier
+from thetahat.models.kernel.support.machine import TrainingRows
 from thetahat.objective.kernel.support_dual import BoxDual, DualSolution
 
 
@@ -64,7 +65,12 @@ class SVC(SupportVectorClassifier):
     _ranges = SupportVectorClassifier._ranges | {"C": more_than(0)}
 
     def _fit_pair(
-        self, X: Matrix, which: Array | None, signs: Array, weight: Array, labels: tuple[Any, Any]
+        self,
+        training: TrainingRows,
+        which: Array | None,
+        signs: Array,
+        weight: Array,
+        labels: tuple[Any, Any],
     ) -> tuple[Array, float, DualSolution]:
         cost = self.C * weight
         zero = np.zeros(len(signs))
@@ -73,5 +79,5 @@ class SVC(SupportVectorClassifier):
             lower=np.where(signs > 0, zero, -cost),
             upper=np.where(signs > 0, cost, zero),
         )
-        found = self._solve(X, which, dual)
+        found = self._solve(training, which, dual)
         return found.beta, found.offsets[0], found

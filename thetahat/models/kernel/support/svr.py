@@ -84,6 +84,6 @@ class SVR(SupportVectorRegressor):
         targets = np.asarray(rows.y)[used].astype(np.float64)
         dual = BoxDual(-targets, -cost, cost, kink=float(self.epsilon))
         which = used if len(used) < rows.n_rows else None
-        found = self._solve(self._rows_or_matrix(rows), which, dual)
+        found = self._solve(self._training_rows(rows), which, dual)
         self._keep_function(rows, used, found.beta, found.offsets[0], found)
         return self
