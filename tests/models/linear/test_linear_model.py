@@ -423,7 +423,7 @@ def test_the_docstring_names_every_loss():
     ("model", "message"),
     [
         (th.LinearModel(lambda residual: residual**2), r"th\.loss\(function\)"),
-        (th.LinearModel("quantile", solver="newton"), 'Use solver="interior_point"'),
+        (th.LinearModel("quantile", solver="newton"), 'or "interior_point"'),
         (th.LinearRegression(solver="qr"), "drop columns, or use Ridge"),
     ],
     ids=["function", "solver", "dependent"],

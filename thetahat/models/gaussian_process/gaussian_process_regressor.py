@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from thetahat.data.extremes import require_squares_of_rows
+from thetahat.data.extremes import require_squares_of_rows, require_squares_of_target
 from thetahat.data.in_memory import InMemory
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.parameters import Range, at_least, boolean, non_negative_array, none, whole
@@ -141,6 +141,7 @@ class GaussianProcessRegressor(RegressorMixin, GaussianProcess):
         assert source.y is not None
         n = source.n_rows
         require_squares_of_rows(source, who=type(self).__name__)
+        require_squares_of_target(source, who=type(self).__name__)
         require_kernel_matrix(n, n, np.float64)
         noise = self._noise(n)
         targets = source.y.astype(np.float64).reshape(n, -1)
