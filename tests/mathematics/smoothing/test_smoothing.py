@@ -116,7 +116,7 @@ def test_beyond_its_reach_a_kernel_is_small(kernel, share):
 
 
 def test_silverman_has_no_mass_in_three_dimensions():
-    assert th.smoothing.Silverman().canonical_bandwidth == inf
+    assert th.smoothing.Silverman().canonical_bandwidth() == inf
     assert th.smoothing.Silverman().mass(2) > 0
     for d in (3, 4):
         with pytest.raises(th.errors.ParameterError, match="cannot be normalised"):
@@ -125,8 +125,8 @@ def test_silverman_has_no_mass_in_three_dimensions():
 
 def test_canonical_bandwidths_of_epanechnikov_and_gaussian():
     """15^{1/5} = 1.7188 and (1/(4π))^{1/10} = 0.7764 (Marron and Nolan)."""
-    assert th.smoothing.Epanechnikov().canonical_bandwidth == pytest.approx(15**0.2)
-    assert th.smoothing.Gaussian().canonical_bandwidth == pytest.approx((4 * pi) ** -0.1)
+    assert th.smoothing.Epanechnikov().canonical_bandwidth() == pytest.approx(15**0.2)
+    assert th.smoothing.Gaussian().canonical_bandwidth() == pytest.approx((4 * pi) ** -0.1)
 
 
 def test_names_values_and_refusals():

@@ -13,6 +13,7 @@ mass in ℝ^d         m_{d−1}·2π^{d/2}/Γ(d/2), by which K(‖u‖) is divid
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cache
 from math import gamma, inf, pi
 from typing import Any, ClassVar
 
@@ -21,6 +22,9 @@ import numpy as np
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.parts import Part
+
+MOST_DIMENSIONS = 30
+"""Dimensions up to which kernels are converted; those of more hardly differ."""
 
 
 class SmoothingKernel(Part, ABC):
@@ -97,14 +101,29 @@ class SmoothingKernel(Part, ABC):
         """μ₂ = ∫ s² K(s) ds, to which the bias of an estimate is proportional."""
         return 2 * self.radial_moment(2)
 
-    @property
-    def canonical_bandwidth(self) -> float:
-        """δ = (R(K)/μ₂²)^{1/5}: bandwidths of two kernels in this ratio smooth equally.
+    def canonical_bandwidth(self, n_columns: int = 1) -> float:
+        """Compute δ = (d·R/μ₂²)^{1/(d+4)} of the density K(‖u‖)/mass on ℝ^d. Cost: one integral.
 
-        It is infinite for a kernel of higher order, whose second moment is 0.
+        R = ∫K(‖u‖)² du/mass² and μ₂ = ∫‖u‖²K(‖u‖) du/(d·mass). Bandwidths of two kernels in the
+        ratio of their δ smooth equally. It is infinite for a kernel of higher order, whose second
+        moment is 0.
+
+        Parameters
+        ----------
+        n_columns : int, default=1
+            The dimension (d). From 30 on, the value of 30 dimensions is returned.
+
+        Returns
+        -------
+        float
         """
-        moment = self.second_moment
-        return inf if moment == 0 else (self.roughness / moment**2) ** 0.2
+        d = min(int(n_columns), MOST_DIMENSIONS)
+        moment = self.radial_moment(d + 1)
+        if moment == 0:
+            return inf
+        surface = 2 * pi ** (d / 2) / gamma(d / 2)
+        squares = _radial_squares(self, d - 1)
+        return float((d**3 * squares / (surface * moment**2)) ** (1 / (d + 4)))
 
     def mass(self, n_columns: int) -> float:
         """Compute the integral of K(‖u‖) over ℝ^d. Cost: O(1).
@@ -137,3 +156,12 @@ class SmoothingKernel(Part, ABC):
                 "Gaussian()."
             )
         return float(found)
+
+
+@cache
+def _radial_squares(kernel: SmoothingKernel, power: int) -> float:
+    """∫₀^∞ s^p K(s)² ds, numerically."""
+    from scipy.integrate import quad
+
+    far = kernel.reach(1e-30)
+    return float(quad(lambda s: s**power * float(kernel.value(s)) ** 2, 0, far, limit=200)[0])

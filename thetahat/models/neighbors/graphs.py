@@ -5,6 +5,7 @@ G_ij = d(x_i, x_j) or 1 for the k nearest rows j, or for all rows with d(x_i, x_
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
@@ -75,6 +76,26 @@ class GraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighb
         """
         return self.fit(X).transform(X)
 
+    def transform(self, X: Any) -> Any:
+        """Compute the graph of the training rows near the given rows. Cost: that of the search.
+
+        Parameters
+        ----------
+        X : array-like, sparse or table of shape (m, d)
+            Rows whose neighbours are searched. A training row is its own neighbour.
+
+        Returns
+        -------
+        graph : sparse matrix of shape (m, n)
+            CSR; the entries of a row are sorted by distance, and zeros are stored.
+        """
+        check_is_fitted(self)
+        return self._graph(X).astype(self._index.rows.dtype, copy=False)
+
+    @abstractmethod
+    def _graph(self, X: Any) -> Any:
+        """The graph with entries as `mode` says."""
+
     @property
     def _n_features_out(self) -> int:
         return self.n_samples_fit_
@@ -114,23 +135,9 @@ class KNeighborsTransformer(GraphTransformer, KNearest):
     mode: str = "distance"
     n_neighbors: int = 5
 
-    def transform(self, X: Any) -> Any:
-        """Compute the graph of the nearest training rows. Cost: as `kneighbors`.
-
-        Parameters
-        ----------
-        X : array-like, sparse or table of shape (m, d)
-            Rows whose neighbours are searched. A training row is its own neighbour.
-
-        Returns
-        -------
-        graph : sparse matrix of shape (m, n)
-            CSR; the entries of a row are sorted by distance, and zeros are stored.
-        """
-        check_is_fitted(self)
+    def _graph(self, X: Any) -> Any:
         more = int(self.mode == "distance")
-        graph = self.kneighbors_graph(X, self.n_neighbors + more, mode=self.mode)
-        return graph.astype(self._index.rows.dtype, copy=False)
+        return self.kneighbors_graph(X, self.n_neighbors + more, mode=self.mode)
 
 
 @with_parameters
@@ -161,22 +168,8 @@ class RadiusNeighborsTransformer(GraphTransformer, InRadius):
     mode: str = "distance"
     radius: float = 1.0
 
-    def transform(self, X: Any) -> Any:
-        """Compute the graph of training rows within the radius. Cost: as `radius_neighbors`.
-
-        Parameters
-        ----------
-        X : array-like, sparse or table of shape (m, d)
-            Rows whose neighbours are searched. A training row is its own neighbour.
-
-        Returns
-        -------
-        graph : sparse matrix of shape (m, n)
-            CSR; the entries of a row are sorted by distance, and zeros are stored.
-        """
-        check_is_fitted(self)
-        graph = self.radius_neighbors_graph(X, mode=self.mode, sort_results=True)
-        return graph.astype(self._index.rows.dtype, copy=False)
+    def _graph(self, X: Any) -> Any:
+        return self.radius_neighbors_graph(X, mode=self.mode, sort_results=True)
 
 
 def kneighbors_graph(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from math import exp, isfinite, log, sqrt
 from typing import Any
 
@@ -25,8 +24,6 @@ MOST_MEASURED = 300
 GRID, STEPS = 20, 7
 BEST, FINER = 3, 10
 """The best places of the grid, between whose neighbours so many more places are tried."""
-MOST_DIMENSIONS = 30
-"""Dimensions for which kernels are converted; those of more columns hardly differ."""
 SMALLEST, LARGEST = 1e-150, 1e150
 """Bandwidths whose squares are numbers."""
 
@@ -41,7 +38,7 @@ def rule_of_thumb(
             f"{who}: bandwidth={rule!r} is a rule for Euclidean distances, but the distance is "
             f"{distance!r}. Give a number, or bandwidth='leave_one_out'."
         )
-    if not isfinite(kernel.canonical_bandwidth):
+    if not isfinite(kernel.canonical_bandwidth()):
         raise ParameterError(
             f"{who}: bandwidth={rule!r} is a rule for kernels with a positive second moment, but "
             f"that of {kernel!r} is 0. Give a number, or bandwidth='leave_one_out'."
@@ -51,24 +48,8 @@ def rule_of_thumb(
         return 1.0
     d = index.rows.shape[1]
     factor = 1.0 if rule == "scott" else (4 / (d + 2)) ** (1 / (d + 4))
-    ratio = _canonical(kernel, d) / _canonical(Gaussian(), d)
+    ratio = kernel.canonical_bandwidth(d) / Gaussian().canonical_bandwidth(d)
     return checked(factor * ratio * spread * total ** (-1 / (d + 4)), who)
-
-
-@cache
-def _canonical(kernel: SmoothingKernel, d: int) -> float:
-    """(d·R/μ₂²)^{1/(d+4)} of the density K(‖u‖)/mass on ℝ^d, up to a factor of all kernels.
-
-    R = ∫K(‖u‖)² du/mass² and μ₂ = ∫‖u‖²K(‖u‖) du/(d·mass). Bandwidths of two kernels in this ratio
-    smooth equally.
-    """
-    from scipy.integrate import quad
-
-    d = min(d, MOST_DIMENSIONS)
-    squares = quad(
-        lambda s: s ** (d - 1) * float(kernel.value(s)) ** 2, 0, kernel.reach(1e-30), limit=200
-    )[0]
-    return float((d**3 * squares / kernel.radial_moment(d + 1) ** 2) ** (1 / (d + 4)))
 
 
 def checked(bandwidth: float, who: str) -> float:
