@@ -13,71 +13,18 @@ from sklearn.base import DensityMixin
 
 from thetahat.data.validation import as_weight
 from thetahat.estimator.base import Estimator
+from thetahat.estimator.parameters import whole
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import RandomState
 from thetahat.foundation.types import Array
 
 
-class DensityModel(DensityMixin, Estimator, ABC):
-    """Base class of density models; a subclass defines `fit`, `log_density` and `sample`.
-
-    The method names of scikit-learn's density models work too: ``score_samples`` is
-    ``log_density``. ``score`` is the mean log-likelihood as in GaussianMixture (KernelDensity
-    returns the sum), so that sets of rows of different size can be compared.
-    """
-
-    _streams = False
-
-    @abstractmethod
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Estimate the density from rows; y is ignored."""
+class Novelty(Estimator, ABC):
+    """A model with a density p(x), which says how unlikely a row is."""
 
     @abstractmethod
     def log_density(self, X: Any) -> Array:
         """Compute the natural logarithm of p(x) for every row; −inf where p is 0."""
-
-    @abstractmethod
-    def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Array:
-        """Draw independent rows from the fitted density."""
-
-    def score_samples(self, X: Any) -> Array:
-        """Compute the log-density of every row; the same as `log_density`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Rows to evaluate, with the same columns as in `fit`.
-
-        Returns
-        -------
-        log_density : array of shape (n,)
-            Natural logarithm of p(x) for every row.
-        """
-        return self.log_density(X)
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Compute the mean log-likelihood per row: Σ wᵢ log p(xᵢ) / Σ wᵢ.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Rows to evaluate, with the same columns as in `fit`.
-        y : ignored
-            Has no effect. Accepted for compatibility with scikit-learn.
-        sample_weight : array-like of shape (n,), optional
-            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
-
-        Returns
-        -------
-        score : float
-            The mean log-likelihood; −inf if a row of positive weight has density 0.
-        """
-        logs = np.asarray(self.log_density(X), dtype=np.float64)
-        if sample_weight is None:
-            return float(logs.mean())
-        weight = as_weight(sample_weight, logs.shape[0], type(self).__name__)
-        counted = weight > 0
-        return float(np.average(logs[counted], weights=weight[counted]))
 
     def novelty(self, X: Any) -> Array:
         """Compute how unlikely each row is: −log p(x), in nats.
@@ -128,3 +75,67 @@ class DensityModel(DensityMixin, Estimator, ABC):
         # A small margin, so that rounding of the sums does not exclude a row.
         enough = beyond <= share * weight.sum() * (1.0 + 1e-12)
         return float(novelty[order[np.argmax(enough)]])
+
+
+class DensityModel(DensityMixin, Novelty, ABC):
+    """Base class of density models; a subclass defines `fit`, `log_density` and `sample`.
+
+    The method names of scikit-learn's density models work too: ``score_samples`` is
+    ``log_density``. ``score`` is the mean log-likelihood as in GaussianMixture (KernelDensity
+    returns the sum), so that sets of rows of different size can be compared.
+    """
+
+    _streams = False
+
+    @abstractmethod
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Estimate the density from rows; y is ignored."""
+
+    @abstractmethod
+    def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Array:
+        """Draw independent rows from the fitted density."""
+
+    def score_samples(self, X: Any) -> Array:
+        """Compute the log-density of every row; the same as `log_density`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows to evaluate, with the same columns as in `fit`.
+
+        Returns
+        -------
+        log_density : array of shape (n,)
+            Natural logarithm of p(x) for every row.
+        """
+        return self.log_density(X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Compute the mean log-likelihood per row: Σ wᵢ log p(xᵢ) / Σ wᵢ.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows to evaluate, with the same columns as in `fit`.
+        y : ignored
+            Has no effect. Accepted for compatibility with scikit-learn.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        score : float
+            The mean log-likelihood; −inf if a row of positive weight has density 0.
+        """
+        logs = np.asarray(self.log_density(X), dtype=np.float64)
+        if sample_weight is None:
+            return float(logs.mean())
+        weight = as_weight(sample_weight, logs.shape[0], type(self).__name__)
+        counted = weight > 0
+        return float(np.average(logs[counted], weights=weight[counted]))
+
+
+def require_sample_count(n_samples: Any, who: str) -> None:
+    """Refuse a number of rows to draw that is not a whole number ≥ 1."""
+    if not whole(1).holds(n_samples):
+        raise ParameterError(f"{who}.sample(n_samples={n_samples!r}): must be {whole(1).words}.")

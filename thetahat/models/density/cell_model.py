@@ -12,7 +12,7 @@ import numpy as np
 from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Source
 from thetahat.estimator.declaration import with_parameters
-from thetahat.estimator.density import DensityModel
+from thetahat.estimator.density import DensityModel, require_sample_count
 from thetahat.estimator.parameters import (
     LARGEST_FACTOR,
     Range,
@@ -217,10 +217,7 @@ class CellModel(DensityModel):
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self)
-        if not whole(1).holds(n_samples):
-            raise ParameterError(
-                f"{type(self).__name__}.sample(n_samples={n_samples!r}): must be {whole(1).words}."
-            )
+        require_sample_count(n_samples, type(self).__name__)
         rows = self.density_.sample(int(n_samples), generator(random_state))
         return rows.astype(self._dtype, copy=False)
 
