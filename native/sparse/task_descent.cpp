@@ -22,19 +22,39 @@ namespace {
 
 constexpr std::size_t SWEEPS_PER_GAP = 5;
 
-// rr = ‖R‖², yr = ⟨Y, R⟩; the residual of the rows that l2 adds is −√l2 B.
+// What column j adds to the gap that pays for infeasible slopes s with l2: φ(B_j) + φ*(s_j) − ⟨B_j,
+// s_j⟩ for φ(b) = l1‖b‖ + ½ l2‖b‖², as a sum of terms ≥ 0, so that it has no rounding errors where
+// it is small. With ‖s‖ > l1 it is ‖l2 b − u‖²/(2 l2) + l1(‖b‖ − ⟨b, s⟩/‖s‖), u = (1 − l1/‖s‖)s,
+// and ‖l2 b − u‖² = ‖l2 b − s‖² + l1² − 2 l1(⟨s, s − l2 b⟩)/‖s‖ only where l1 > 0.
+inline double fenchel_young(double size, double steepness, double along, double tilted, double l1,
+                            double l2) {
+    if (steepness <= l1)
+        return std::max(0.0, l1 * size + 0.5 * l2 * size * size - along);
+    if (!(l2 > 0.0))
+        return std::numeric_limits<double>::infinity();
+    const double part = along / steepness;
+    const double square = l1 > 0.0 ? tilted + l1 * l1 - 2.0 * l1 * (steepness - l2 * part) : tilted;
+    return std::max(0.0, square) / (2.0 * l2) + l1 * std::max(0.0, size - part);
+}
+
+// The smaller of two gaps, as in lasso_gap.hpp, and the scale of the first. rr = ‖R‖², yr = ⟨Y, R⟩;
+// the residual of the rows that l2 adds is −√l2 B.
 std::tuple<double, double> gap_of(const double *b, const double *c, const double *l1,
                                   const double *l2, std::size_t k, std::size_t tasks, double rr,
                                   double yr) {
-    double steepest = 0.0, absolute = 0.0, square = 0.0;
+    double steepest = 0.0, absolute = 0.0, square = 0.0, paid = 0.0;
     for (std::size_t a = 0; a < k; ++a) {
-        double slope = 0.0, size = 0.0;
+        double slope = 0.0, size = 0.0, untilted = 0.0, along = 0.0;
         for (std::size_t t = 0; t < tasks; ++t) {
             const double tilted = c[a * tasks + t] - l2[a] * b[a * tasks + t];
             slope += tilted * tilted;
+            untilted += c[a * tasks + t] * c[a * tasks + t];
+            along += c[a * tasks + t] * b[a * tasks + t];
             size += b[a * tasks + t] * b[a * tasks + t];
         }
-        steepest = std::max(steepest, std::sqrt(slope) / l1[a]);
+        if (slope > 0.0)
+            steepest = std::max(steepest, std::sqrt(slope) / l1[a]);
+        paid += fenchel_young(std::sqrt(size), std::sqrt(untilted), along, slope, l1[a], l2[a]);
         absolute += l1[a] * std::sqrt(size);
         square += l2[a] * size;
     }
@@ -43,7 +63,7 @@ std::tuple<double, double> gap_of(const double *b, const double *c, const double
     const double best = length > 0.0 ? std::max(0.0, yr / length) : 0.0;
     const double scale = std::min(best, most);
     const double gap = 0.5 * length * (1.0 + scale * scale) - scale * yr + absolute;
-    return {std::max(gap, 0.0), scale};
+    return {std::min(std::max(gap, 0.0), paid), scale};
 }
 
 std::tuple<std::size_t, double, bool>
@@ -57,7 +77,8 @@ descend_tasks(Matrix<const double> gram, Matrix<const double> start, double yy,
             "start and slopes must have the shape of beta");
     require(l1.shape(0) == k && l2.shape(0) == k, "l1 and l2 must have one entry per row of beta");
     for (std::size_t a = 0; a < k; ++a)
-        require(l1.data()[a] > 0.0, "l1 must be positive");
+        require(l1.data()[a] > 0.0 || (l1.data()[a] == 0.0 && l2.data()[a] > 0.0),
+                "l1 must be positive, or 0 beside a positive l2");
     const double *g = gram.data(), *c0 = start.data();
     double *b = beta.data(), *c = slopes.data();
     nb::gil_scoped_release unlocked;

@@ -464,7 +464,7 @@ def test_descents_refuse_wrong_sizes():
         )  # fmt: skip
     with pytest.raises(ValueError, match="l1 must be positive"):
         _native.descend_tasks(
-            np.ones((1, 1)), np.ones((1, 1)), 1.0, np.zeros(1), one, np.ones((1, 1)),
+            np.ones((1, 1)), np.ones((1, 1)), 1.0, np.zeros(1), np.zeros(1), np.ones((1, 1)),
             np.ones((1, 1)), *limits,
         )  # fmt: skip
     with pytest.raises(ValueError, match="no room"):

@@ -92,7 +92,7 @@ def solve_tasks(
     **options: Any,
 ) -> Solution:
     """One penalty; α = 0 is taken as the limit from above."""
-    if alpha * l1_ratio == 0:
+    if alpha == 0:
         with one_blas_thread():
             largest = np.sqrt(np.sum(problem.slopes(problem.targets) ** 2, axis=1).max(initial=0.0))
         vanishing = max(VANISHING * float(largest) / problem.total, SMALLEST_ALPHA)
