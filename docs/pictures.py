@@ -18,6 +18,7 @@ SECTIONS = (
     "margins",
     "kernels",
     "bayesian",
+    "components",
     "neighbours",
     "trees",
     "ensembles",

@@ -123,6 +123,11 @@ def beside_the_point(model):
     if isinstance(model, th.KernelPCA):
         reason = "the way back is learned only with fit_inverse_transform=True"
         return {"check_array_api_input": reason}
+    if isinstance(model, th.PCA):
+        reason = "directions without variance are arbitrary, and with fewer rows than columns the "
+        reason += "number of rows decides how many are kept"
+        names = ("dense", "sparse")
+        return {f"check_sample_weight_equivalence_on_{each}_data": reason for each in names}
     if isinstance(model, th.NuSVC):
         reason = "classes of weights 1000 and 0.0001 leave no nu that can be met"
         return {"check_class_weight_classifiers": reason}

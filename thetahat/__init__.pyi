@@ -34,6 +34,7 @@ from thetahat.mathematics import kernels as kernels
 from thetahat.mathematics import linalg as linalg
 from thetahat.mathematics import losses as losses
 from thetahat.mathematics.losses.custom import loss as loss
+from thetahat.mathematics import lowrank as lowrank
 from thetahat.mathematics import optimizers as optimizers
 from thetahat.mathematics.optimizers.loop import minimise as minimise
 from thetahat.mathematics import penalties as penalties
@@ -42,6 +43,12 @@ from thetahat.mathematics import structures as structures
 from thetahat.models.baseline.constant_classifier import ConstantClassifier as ConstantClassifier
 from thetahat.models.baseline.constant_regressor import ConstantRegressor as ConstantRegressor
 from thetahat.models.decomposition.dictionary_learning import DictionaryLearning as DictionaryLearning
+from thetahat.models.decomposition.principal.incremental_pca import IncrementalPCA as IncrementalPCA
+from thetahat.models.decomposition.principal.pca import PCA as PCA
+from thetahat.models.decomposition.principal.random_projection import GaussianRandomProjection as GaussianRandomProjection
+from thetahat.models.decomposition.principal.random_projection import SparseRandomProjection as SparseRandomProjection
+from thetahat.models.decomposition.principal.random_projection import johnson_lindenstrauss_min_dim as johnson_lindenstrauss_min_dim
+from thetahat.models.decomposition.principal.truncated_svd import TruncatedSVD as TruncatedSVD
 from thetahat.models.density.density_forest import DensityForest as DensityForest
 from thetahat.models.density.density_tree import DensityTree as DensityTree
 from thetahat.models.ensemble.adaboost.adaboost_classifier import AdaBoostClassifier as AdaBoostClassifier
@@ -207,6 +214,7 @@ __all__ = [
     "ExtraTreesRegressor",
     "FeatureMap",
     "GaussianProcessRegressor",
+    "GaussianRandomProjection",
     "GeneralizedLeastSquares",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
@@ -215,6 +223,7 @@ __all__ = [
     "HistGradientBoostingRegressor",
     "HoldOut",
     "HuberRegressor",
+    "IncrementalPCA",
     "KDTree",
     "KNeighborsClassifier",
     "KNeighborsRegressor",
@@ -252,6 +261,7 @@ __all__ = [
     "OneClassSVM",
     "OrthogonalMatchingPursuit",
     "OrthogonalMatchingPursuitCV",
+    "PCA",
     "PairwiseMetricLearner",
     "Perceptron",
     "PoissonRegressor",
@@ -276,6 +286,7 @@ __all__ = [
     "SVR",
     "SelfTrainingClassifier",
     "SimilarityFeatures",
+    "SparseRandomProjection",
     "StackingClassifier",
     "StackingRegressor",
     "Standardizer",
@@ -284,6 +295,7 @@ __all__ = [
     "TotalLeastSquares",
     "TransductiveSVM",
     "TransformedResponseRegressor",
+    "TruncatedSVD",
     "VoronoiEditing",
     "VotingClassifier",
     "VotingRegressor",
@@ -309,6 +321,7 @@ __all__ = [
     "evaluate",
     "export_text",
     "importances",
+    "johnson_lindenstrauss_min_dim",
     "kernels",
     "kneighbors_graph",
     "lasso_path",
@@ -317,6 +330,7 @@ __all__ = [
     "load",
     "loss",
     "losses",
+    "lowrank",
     "minimise",
     "online",
     "optimizers",

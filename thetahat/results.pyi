@@ -20,6 +20,10 @@ from thetahat.evaluation.resampling.resampled_bias_variance import ResampledBias
 from thetahat.evaluation.search import Search as Search
 from thetahat.evaluation.tree_pruning.pruning import Pruning as Pruning
 from thetahat.mathematics.kernels.mercer import MercerCheck as MercerCheck
+from thetahat.mathematics.lowrank.approximation import LowRank as LowRank
+from thetahat.mathematics.lowrank.choice import RankChoice as RankChoice
+from thetahat.mathematics.lowrank.decompositions import Eigen as Eigen
+from thetahat.mathematics.lowrank.decompositions import SVD as SVD
 from thetahat.mathematics.optimizers.solution import Outcome as Outcome
 from thetahat.mathematics.optimizers.solution import Solution as Solution
 from thetahat.models.linear.bayesian.posterior import PosteriorSummary as PosteriorSummary
@@ -40,6 +44,7 @@ __all__ = [
     "Comparison",
     "Confusion",
     "DescriptionLength",
+    "Eigen",
     "Elbow",
     "Evaluation",
     "FileDescription",
@@ -48,6 +53,7 @@ __all__ = [
     "LikelihoodRatio",
     "LikelihoodSummary",
     "LinearSummary",
+    "LowRank",
     "MercerCheck",
     "NonlinearSummary",
     "Outcome",
@@ -56,10 +62,12 @@ __all__ = [
     "PosteriorSummary",
     "PrecisionRecallCurve",
     "Pruning",
+    "RankChoice",
     "Region",
     "RegressionErrors",
     "ResampledBiasVariance",
     "RocCurve",
+    "SVD",
     "ScoreCurve",
     "Search",
     "Solution",

@@ -32,6 +32,7 @@ PACKAGES = (
     "kernel_ridge",
     "linear_model",
     "neighbors",
+    "random_projection",
     "semi_supervised",
     "svm",
     "tree",

@@ -12,6 +12,15 @@ from thetahat.foundation.errors import ParameterError
 RandomState: TypeAlias = "int | np.integer | np.random.Generator | np.random.RandomState | None"
 
 
+def child_generator(random_state: RandomState = None) -> np.random.Generator:
+    """A generator whose numbers do not repeat those of ``default_rng(random_state)``.
+
+    Users often draw their rows with the seed that they also pass to an estimator. Directions drawn
+    from the same numbers would not be independent of the rows.
+    """
+    return generator(random_state).spawn(1)[0]
+
+
 def generator(random_state: RandomState = None) -> np.random.Generator:
     """A generator from an int, a Generator, a RandomState (advanced by one draw) or None."""
     if isinstance(random_state, np.random.Generator):

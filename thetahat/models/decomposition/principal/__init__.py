@@ -1,0 +1,1 @@
+"""Principal components, truncated singular values, and random projections."""

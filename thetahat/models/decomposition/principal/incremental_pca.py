@@ -1,0 +1,225 @@
+"""Principal components of rows that come in batches, in memory for k directions only."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY
+from typing import Any, ClassVar
+
+import numpy as np
+
+from thetahat.data.extremes import require_squares_of_rows
+from thetahat.data.source import Source
+from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.parameters import Range, boolean, none, whole
+from thetahat.foundation.errors import DataError, ParameterError
+from thetahat.foundation.threads import one_blas_thread, scipy_linalg
+from thetahat.foundation.types import Array
+from thetahat.models.decomposition.principal.gaussian_view import GaussianView
+from thetahat.models.decomposition.principal.spectrum import with_fixed_signs
+
+
+@with_parameters
+class IncrementalPCA(GaussianView):
+    """Principal component analysis of batches of rows, with memory for k directions only.
+
+    After each batch only the first k directions are kept, so the result is an approximation that
+    depends on the batches if more than k directions vary. `PCA` is exact and also reads files and
+    batches (`PCA.partial_fit`); it keeps d² numbers instead of k·d, so this class suits very many
+    columns.
+
+    Formula: with the kept values s and directions V of m rows with mean μ, a batch of b rows with
+    mean ν gives the singular values of the stack [diag(s)V; X − 1νᵀ; √(mb/(m + b))(μ − ν)ᵀ].
+
+    Cost: O((k + b)² d) time and O((k + b) d) memory per batch.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Number of components (k). None keeps as many as the first batch allows, min(b, d).
+    whiten : bool, default=False
+        Whether to divide each component by its standard deviation, so that all have variance 1.
+    copy : bool, default=True
+        Has no effect, because rows are never overwritten. Accepted for compatibility with
+        scikit-learn.
+    batch_size : int or None, default=None
+        Number of rows per batch in `fit`. Larger batches are more accurate and need more memory.
+        None uses 5 times the number of columns.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, d)
+        The principal directions, in order of decreasing variance.
+    explained_variance_ : array of shape (n_components,)
+        The variance of each component.
+    explained_variance_ratio_ : array of shape (n_components,)
+        The share of each component in the total variance.
+    singular_values_ : array of shape (n_components,)
+        The singular values of the kept directions.
+    mean_ : array of shape (d,)
+        The mean of each column of all rows so far.
+    var_ : array of shape (d,)
+        The variance of each column of all rows so far, with divisor n.
+    noise_variance_ : float
+        The mean variance of the directions that were left out in the last batch.
+    n_components_ : int
+        The number of components that are kept.
+    n_samples_seen_ : int
+        The number of rows so far.
+    batch_size_ : int
+        The number of rows per batch of `fit`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thetahat as th
+    >>> X = np.array([[-1.0, -1.0], [-2.0, -1.0], [-3.0, -2.0], [1.0, 1.0], [2.0, 1.0], [3.0, 2.0]])
+    >>> model = th.IncrementalPCA(n_components=1, batch_size=3).fit(X)
+    >>> model.components_.round(2).tolist()
+    [[0.84, 0.54]]
+    """
+
+    n_components: int | None = None
+    _: KW_ONLY
+    whiten: bool = False
+    copy: bool = True
+    batch_size: int | None = None
+
+    _ranges: ClassVar[dict[str, Range]] = {
+        "n_components": whole(1) | none,
+        "whiten": boolean,
+        "copy": boolean,
+        "batch_size": whole(1) | none,
+    }
+    _accepts_sparse = True
+    _visits_rows_in_order = True
+
+    def fit(self, X: Any, y: Any = None) -> IncrementalPCA:
+        """Compute the principal directions batch by batch. Cost: O(n (k + b) d)."""
+        source = self._open(X, supervised=False)
+        if source.n_rows < 2:
+            raise DataError(
+                f"IncrementalPCA: n_samples = {source.n_rows}, but a variance needs at least 2 "
+                "rows. Add rows."
+            )
+        require_squares_of_rows(source, who=type(self).__name__)
+        self._start()
+        self.batch_size_ = self.batch_size or 5 * source.n_features
+        for rows in _batches(source, self.batch_size_, self.n_components or 0):
+            self._absorb(rows)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, check_input: bool = True) -> IncrementalPCA:
+        """Update the principal directions with one batch. Cost: O((k + b)² d).
+
+        Parameters
+        ----------
+        X : array-like or table of shape (b, d)
+            The rows of the batch; all of them are used at once.
+        y : None
+            Has no effect. Accepted for compatibility with scikit-learn.
+        check_input : bool, default=True
+            Has no effect, because rows are always checked. Accepted for compatibility with
+            scikit-learn.
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+        """
+        first = not hasattr(self, "components_")
+        source = self._open(X, supervised=False) if first else self._open_again(X)
+        require_squares_of_rows(source, who=type(self).__name__)
+        if first:
+            self._start()
+        rows = np.concatenate([_dense(block.X) for block in source.blocks()])
+        self._absorb(rows)
+        return self
+
+    def _start(self) -> None:
+        self.n_samples_seen_ = 0
+        for name in ("components_", "singular_values_"):
+            self.__dict__.pop(name, None)
+
+    def _absorb(self, rows: Array) -> None:
+        b, d = rows.shape
+        seen, first = self.n_samples_seen_, self.n_samples_seen_ == 0
+        k = self._count(b, d, first)
+        mean = rows.mean(axis=0, dtype=np.float64)
+        centred = (rows - mean).astype(rows.dtype, copy=False)
+        spread = np.square(centred, dtype=np.float64).sum(axis=0)
+        total = seen + b
+        if not first:
+            gap = mean - self.mean_
+            before: Array = self.__dict__["var_"]
+            spread = spread + before * seen + gap**2 * (seen * b / total)
+            centred = np.vstack(
+                [
+                    self.__dict__["singular_values_"][:, None] * self.components_,
+                    centred,
+                    -np.sqrt(seen * b / total) * gap[None],
+                ]
+            )
+            mean = self.mean_ + gap * (b / total)
+        with one_blas_thread():
+            _, s, V = scipy_linalg().svd(centred, full_matrices=False, check_finite=False)
+        variances = s.astype(np.float64) ** 2 / max(total - 1, 1)
+        self.n_samples_seen_, self.n_components_ = total, k
+        self.mean_, self.var_ = mean.astype(rows.dtype), (spread / total).astype(rows.dtype)
+        self.components_ = with_fixed_signs(V[:k]).astype(rows.dtype)
+        self.singular_values_ = s[:k].astype(rows.dtype)
+        self.explained_variance_ = variances[:k].astype(rows.dtype)
+        everything = float(spread.sum())
+        share = s[:k] ** 2 / everything if everything > 0 else np.zeros(k)
+        self.explained_variance_ratio_ = share.astype(rows.dtype)
+        left = variances[k:]
+        self.noise_variance_ = float(left.mean()) if k not in (b, d) and left.size else 0.0
+
+    def _count(self, b: int, d: int, first: bool) -> int:
+        k = self.n_components
+        if k is None:
+            return min(b, d) if first else len(self.components_)
+        if k > d:
+            raise ParameterError(
+                f"IncrementalPCA: n_components={k} invalid for n_features={d}: it must be at most "
+                "the number of columns. Use a smaller number."
+            )
+        if first and k > b:
+            raise ParameterError(
+                f"IncrementalPCA: n_components={k} must be less or equal to the batch number of "
+                f"samples {b} for the first partial_fit call. Give a larger first batch."
+            )
+        if not first and k != len(self.components_):
+            raise ParameterError(
+                f"IncrementalPCA: n_components changed from {len(self.components_)} to {k} between "
+                "calls of partial_fit. Set it back, or call fit."
+            )
+        return k
+
+    def _offset(self) -> Array:
+        return self.mean_
+
+    def _output_scale(self) -> Array | None:
+        if not self.whiten:
+            return None
+        deviation = np.sqrt(self.explained_variance_)
+        smallest = np.finfo(deviation.dtype).eps
+        return np.where(deviation > smallest, deviation, smallest)
+
+
+def _dense(X: Any) -> Array:
+    return X if isinstance(X, np.ndarray) else X.toarray()
+
+
+def _batches(source: Source, size: int, least: int) -> Any:
+    """Batches of `size` rows; the last one is larger if fewer than `least` rows would be left."""
+    kept: list[Array] = []
+    held, left = 0, source.n_rows
+    for block in source.blocks():
+        kept.append(_dense(block.X))
+        held += block.n_rows
+        while held >= size and (left - size >= least or left == size):
+            rows = np.concatenate(kept) if len(kept) > 1 else kept[0]
+            yield rows[:size]
+            kept, held, left = [rows[size:]], held - size, left - size
+    if held:
+        yield np.concatenate(kept)

@@ -1,0 +1,283 @@
+"""Singular values and right singular vectors of centred rows, from a source of any kind.
+
+X − 1μᵀ = U·diag(s)·Vᵀ, so that Vᵀ holds the principal directions and s²/(W − 1) their variances.
+
+==============  ====================================================  =====================
+solver          how                                                   cost
+==============  ====================================================  =====================
+"full"          the singular values of the centred rows               O(n d·min(n, d))
+"covariance"    eigenvalues of the covariance, from one pass          O(n d² + d³)
+"randomized"    a block Krylov space of random vectors, several passes  O(n d k) per pass
+"lanczos"       Lanczos iterations on the covariance, without it      O(n d) per iteration
+==============  ====================================================  =====================
+
+All but "full" are sums over blocks of rows, so they work on sparse rows and on files, and never
+copy X. Weighted rows are multiplied by √w.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Block, Source
+from thetahat.data.summaries.moments import Moments, means, moments
+from thetahat.foundation.products import product
+from thetahat.foundation.randomness import RandomState, generator
+from thetahat.foundation.threads import one_blas_thread, scipy_linalg
+from thetahat.foundation.types import Array, Matrix
+
+FEW_COLUMNS = 1000
+"""A covariance of so many columns or fewer is cheap beside a pass over many more rows."""
+SMALL = 500
+"""All singular values of a matrix with at most so many rows and columns are computed at once."""
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """The largest singular values of centred rows, their directions, and the total variance."""
+
+    n_rows: int
+    weight: float
+    mean: Array
+    values: Array
+    """Singular values in descending order, (k,)."""
+    directions: Array
+    """Right singular vectors as rows, (k, d), with the largest entry of each positive."""
+    square: float
+    """The sum of the squares of all singular values."""
+
+    def leading(self, k: int) -> Spectrum:
+        """The spectrum with its first k values only."""
+        return Spectrum(
+            self.n_rows, self.weight, self.mean, self.values[:k], self.directions[:k], self.square
+        )
+
+
+def with_fixed_signs(directions: Array) -> Array:
+    """The rows with signs such that the entry of the largest size is positive."""
+    if not directions.size:
+        return directions
+    largest = np.abs(directions).argmax(axis=1)
+    signs = np.sign(directions[np.arange(len(directions)), largest])
+    return directions * np.where(signs == 0, 1.0, signs)[:, None].astype(directions.dtype)
+
+
+def full_spectrum(source: InMemory, *, centre: bool, scale: Array | None = None) -> Spectrum:
+    """All singular values, by LAPACK. Accurate for the smallest ones, too."""
+    dense = source.X if isinstance(source.X, np.ndarray) else source.X.toarray()
+    about = means(source)
+    mean = about.mean[: source.n_features] if centre else np.zeros(source.n_features)
+    rows = np.subtract(dense, mean.astype(dense.dtype))
+    if scale is not None:
+        rows /= scale.astype(rows.dtype)
+    if source.has_weight:
+        rows *= np.sqrt(source.row_weights).astype(rows.dtype)[:, None]
+    with one_blas_thread():
+        _, values, directions = scipy_linalg().svd(
+            rows, full_matrices=False, overwrite_a=True, check_finite=False
+        )
+    square = float(np.sum(values.astype(np.float64) ** 2))
+    directions = with_fixed_signs(directions)
+    return Spectrum(_count(source), about.weight, mean, values, directions, square)
+
+
+def covariance_spectrum(source: Source, *, centre: bool, scale: Array | None = None) -> Spectrum:
+    """All singular values as roots of eigenvalues of the scatter, from one pass over the rows."""
+    return spectrum_of_moments(moments(source), source.n_features, centre=centre, scale=scale)
+
+
+def spectrum_of_moments(
+    about: Moments, d: int, *, centre: bool, scale: Array | None = None
+) -> Spectrum:
+    """The same from moments of the rows."""
+    about = about if centre else about.about_zero()
+    about.require_squares(may_vanish=True)
+    scatter = about.scatter[:d, :d] * about.unit[:d] * about.unit[:d, None]
+    if scale is not None:
+        scatter = scatter / scale / scale[:, None]
+    with one_blas_thread():
+        values, vectors = scipy_linalg().eigh(scatter, driver="evd", check_finite=False)
+    values = np.maximum(values[::-1], 0.0)
+    values[max(about.n_rows - centre, 0) :] = 0.0
+    count = min(about.n_rows, d)
+    directions = with_fixed_signs(np.ascontiguousarray(vectors[:, ::-1].T))
+    mean = about.x_mean[:d] if centre else np.zeros(d)
+    square = float(np.trace(scatter))
+    return Spectrum(
+        about.n_rows, about.weight, mean, np.sqrt(values[:count]), directions[:count], square
+    )
+
+
+@dataclass(frozen=True)
+class _Operator:
+    """Q ↦ CᵀCQ for the centred, scaled and weighted rows C, and ‖C‖², by sums over blocks."""
+
+    source: Source
+    mean: Array
+    scale: Array | None
+
+    def __call__(self, Q: Array) -> Array:
+        """CᵀCQ, (d, k). Cost: one pass over the rows."""
+        return self.source.reduce(_summarise_product, self.mean, self.scale, Q).total
+
+    def square(self) -> float:
+        squares = self.source.reduce(_summarise_squares, self.mean).total
+        return float(np.sum(squares if self.scale is None else squares / self.scale**2))
+
+
+@dataclass(frozen=True)
+class _Sum:
+    total: Array
+
+    def merge(self, other: _Sum) -> _Sum:
+        return _Sum(self.total + other.total)
+
+
+def _summarise_product(block: Block, mean: Array, scale: Array | None, Q: Array) -> _Sum:
+    per_unit = Q if scale is None else Q / scale[:, None]
+    if isinstance(block.X, np.ndarray):
+        rows = block.X - mean
+        image = product(rows, per_unit)
+        back = product(rows.T, _weighted(block, image))
+    else:
+        image = block.X @ per_unit - mean @ per_unit
+        image = _weighted(block, image)
+        back = block.X.T @ image - np.outer(mean, image.sum(axis=0))
+    return _Sum(back if scale is None else back / scale[:, None])
+
+
+def _weighted(block: Block, image: Array) -> Array:
+    return image if block.weight is None else image * np.asarray(block.weight)[:, None]
+
+
+def column_squares(source: Source) -> Array:
+    """Σ w x² of each column, about 0."""
+    return source.reduce(_summarise_squares, np.zeros(source.n_features)).total
+
+
+def _summarise_squares(block: Block, mean: Array) -> _Sum:
+    """Σ w (x − μ)² of each column."""
+    X: Matrix = block.X
+    weight = np.asarray(block.row_weights, dtype=np.float64)
+    if isinstance(X, np.ndarray):
+        return _Sum(product(weight, (X - mean) ** 2))
+    squares = X.multiply(X).T @ weight - 2 * mean * (X.T @ weight) + weight.sum() * mean**2
+    return _Sum(np.maximum(squares, 0.0))
+
+
+def _operator(source: Source, centre: bool, scale: Array | None) -> tuple[_Operator, float]:
+    about = means(source)
+    d = source.n_features
+    mean = about.mean[:d] if centre else np.zeros(d)
+    return _Operator(source, mean, scale), about.weight
+
+
+def randomized_spectrum(
+    source: Source,
+    k: int,
+    *,
+    centre: bool,
+    scale: Array | None = None,
+    oversamples: int = 10,
+    n_iter: int,
+    rng: np.random.Generator,
+) -> Spectrum:
+    """The k largest singular values from a block Krylov space of k + oversamples random vectors.
+
+    Each of the n_iter + 1 passes multiplies a block of vectors by CᵀC. Power iterations would keep
+    only the last block; here the eigenvalues of CᵀC restricted to all blocks are taken (block
+    Lanczos with full orthogonalisation), which costs no further pass and is far more accurate.
+    """
+    operator, weight = _operator(source, centre, scale)
+    d = source.n_features
+    with one_blas_thread():
+        basis, images = _krylov(operator, d, min(k + oversamples, d), n_iter, rng)
+        inner = basis.T @ images
+        squares, turn = scipy_linalg().eigh((inner + inner.T) / 2, check_finite=False)
+        squares, turn = squares[::-1][:k], turn[:, ::-1][:, :k]
+        directions = (basis @ turn).T
+    return Spectrum(
+        _count(source),
+        weight,
+        operator.mean,
+        np.sqrt(np.maximum(squares, 0.0)),
+        with_fixed_signs(directions),
+        operator.square(),
+    )
+
+
+def _krylov(
+    operator: _Operator, d: int, width: int, n_iter: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """An orthonormal basis of the block Krylov space, (d, m), and its product with CᵀC."""
+    block = rng.standard_normal((d, width))
+    basis, images = np.empty((d, 0)), np.empty((d, 0))
+    largest = 0.0
+    for _ in range(n_iter + 1):
+        block = _new_directions(basis, block, largest)
+        if not block.shape[1]:
+            break
+        image = operator(block)
+        largest = max(largest, float(np.sqrt((image**2).sum(axis=0).max())))
+        basis, images = np.hstack([basis, block]), np.hstack([images, image])
+        block = image
+    return basis, images
+
+
+def _new_directions(basis: Array, block: Array, largest: float) -> Array:
+    """Orthonormal vectors that span what the block adds to the basis."""
+    qr = scipy_linalg().qr
+    for _ in range(2):  # the second time removes the rounding errors of the first
+        block = block - basis @ (basis.T @ block)
+    left = basis.shape[0] - basis.shape[1]
+    Q, R, _ = qr(block, mode="economic", pivoting=True, check_finite=False)
+    found = np.abs(np.diagonal(R)) > 1e-13 * largest
+    Q = Q[:, : min(int(found.sum()), left)]
+    Q = Q - basis @ (basis.T @ Q)
+    return qr(Q, mode="economic", check_finite=False)[0] if Q.shape[1] else Q
+
+
+def lanczos_spectrum(
+    source: Source,
+    k: int,
+    *,
+    centre: bool,
+    scale: Array | None = None,
+    tol: float = 0.0,
+    rng: np.random.Generator,
+) -> Spectrum:
+    """The k largest singular values by Lanczos iterations (ARPACK), to the tolerance."""
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    operator, weight = _operator(source, centre, scale)
+    d = source.n_features
+    whole = LinearOperator((d, d), matvec=lambda v: operator(v.reshape(d, 1))[:, 0], dtype=float)
+    with one_blas_thread():
+        start = rng.uniform(-1.0, 1.0, d)
+        squares, vectors = eigsh(whole, k=k, which="LA", v0=start, tol=tol)
+    order = np.argsort(squares)[::-1]
+    values = np.sqrt(np.maximum(squares[order], 0.0))
+    directions = with_fixed_signs(np.ascontiguousarray(vectors[:, order].T))
+    return Spectrum(_count(source), weight, operator.mean, values, directions, operator.square())
+
+
+def _count(source: Source) -> int:
+    """Number of rows of positive weight."""
+    if not source.has_weight:
+        return source.n_rows
+    return int(sum(int((np.asarray(block.row_weights) > 0).sum()) for block in source.blocks()))
+
+
+def start_generator(random_state: RandomState) -> np.random.Generator:
+    """The generator of the first vectors; a fixed one for None, so that fits can be repeated."""
+    return generator(0 if random_state is None else random_state)
+
+
+def power_iterations(n_iter: int | str, k: int, smaller: int) -> int:
+    """The number of power iterations; "auto" takes 7 for few components and 4 for many."""
+    if isinstance(n_iter, str):
+        return 7 if k < 0.1 * smaller else 4
+    return int(n_iter)
