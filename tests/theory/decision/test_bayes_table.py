@@ -162,6 +162,13 @@ def test_frames_and_text():
         (lambda: pens().given({"kind": "quill"}), "has no value 'quill'. Its values are"),
         (lambda: pens().given({"kind": "ball", "colour": "red"}), "leave at least one"),
         (lambda: pens().probability({}), "values is empty"),
+        (lambda: pens().probability("ball"), "values='ball' must be a dict"),
+        (lambda: BayesTable.of("a", [0.5, 0.5]), "must be a dict"),
+        (lambda: BayesTable([0.5, 0.5], ["a"]), r"axes=\['a'\] must be a dict"),
+        (
+            lambda: alarm().chain("bell", {"on": [1.0], "off": [1.0]}, given="alarm"),
+            r"conditional\['on'\]=\[1.0\] must be a dict",
+        ),
         (lambda: alarm().chain("alarm", {}, given="state"), "has a variable 'alarm' already"),
         (lambda: alarm().chain("bell", {"on": {1: 1.0}}, given="alarm"), "lacks 'off'"),
         (

@@ -143,6 +143,24 @@ def test_regions_are_connected_and_cover_the_bounds():
     assert problem.bayes_error() == pytest.approx(0.5 - 1 / np.pi, abs=1e-12)
 
 
+def test_several_changes_between_two_points_are_found():
+    """The rule changes at 0.5, and again much closer than the points at which it is tried."""
+
+    def rule(x):
+        return np.select([x < 0.5, x < 0.5 + 1e-9, x < 0.5 + 2e-9], ["a", "b", "c"], "d")
+
+    edges = [region.low for region in triangles().regions(rule)]
+    np.testing.assert_allclose(edges, [0, 0.5, 0.5 + 1e-9, 0.5 + 2e-9], atol=1e-15)
+
+
+def test_many_classes_in_order():
+    laws = [stats.norm(k, 0.5) for k in range(20)]
+    regions = DecisionProblem(np.full(20, 0.05), laws).regions()
+    assert [region.label for region in regions] == list(range(20))
+    edges = [region.high for region in regions[:-1]]
+    np.testing.assert_allclose(edges, np.arange(19) + 0.5, atol=1e-10)
+
+
 def test_densities_with_poles_and_of_single_numbers():
     problem = DecisionProblem([0.5, 0.5], [stats.beta(0.5, 0.5), stats.beta(2, 2)], bounds=(0, 1))
     low, high = problem.regions()[1].low, problem.regions()[1].high

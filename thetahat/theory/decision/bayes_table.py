@@ -16,7 +16,8 @@ from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.optional import optional_import
 from thetahat.foundation.types import Array
 from thetahat.theory.decision.bayes_decision import bayes_decision
-from thetahat.theory.decision.probabilities import as_probabilities
+from thetahat.theory.decision.probabilities import as_dict, as_probabilities
+from thetahat.theory.decision.table_text import text_of
 
 WHO = "BayesTable"
 Values = Mapping[str, Any]
@@ -68,7 +69,9 @@ class BayesTable:
 
     def __init__(self, probabilities: Any, axes: Mapping[str, Sequence[Any]]) -> None:
         self.probabilities = as_probabilities(probabilities, "probabilities", WHO, whole=True)
-        self.axes = {str(name): tuple(values) for name, values in dict(axes).items()}
+        self.axes = {
+            str(name): tuple(values) for name, values in as_dict(axes, "axes", WHO).items()
+        }
         self._known: dict[str, Any] = {}
         sizes = tuple(len(values) for values in self.axes.values())
         if sizes != self.probabilities.shape:
@@ -105,7 +108,8 @@ class BayesTable:
         heads  tails
           0.5    0.5
         """
-        return cls(list(probabilities.values()), {name: list(probabilities)})
+        given = as_dict(probabilities, "probabilities", WHO)
+        return cls(list(given.values()), {name: list(given)})
 
     @classmethod
     def from_counts(cls, counts: Any, axes: Mapping[str, Sequence[Any]]) -> BayesTable:
@@ -159,6 +163,7 @@ class BayesTable:
             raise ParameterError(f"{WHO}.chain: given is empty; name at least one variable.")
         cases = list(product(*(self.axes[each] for each in parents)))
         keys = [case[0] if len(parents) == 1 else case for case in cases]
+        conditional = as_dict(conditional, "conditional", WHO)
         lacking = [key for key in keys if key not in conditional]
         unknown = [key for key in conditional if key not in keys]
         if lacking or unknown:
@@ -168,7 +173,13 @@ class BayesTable:
                 + f". Give the probabilities of {name!r} for each of {keys}."
             )
         values = list(dict.fromkeys(value for key in keys for value in conditional[key]))
-        rows = [[conditional[key].get(value, 0.0) for value in values] for key in keys]
+        rows = [
+            [
+                as_dict(conditional[key], f"conditional[{key!r}]", WHO).get(value, 0.0)
+                for value in values
+            ]
+            for key in keys
+        ]
         likelihood = as_probabilities(rows, f"p({name} | {', '.join(parents)})", f"{WHO}.chain")
         shape = [len(self.axes[each]) for each in parents]
         spread = likelihood.reshape(*shape, len(values))
@@ -244,13 +255,13 @@ class BayesTable:
         chosen = self.probabilities[self._index(values)]
         if chosen.ndim == 0 or not values:
             raise ParameterError(
-                f"{WHO}.given: {dict(values)!r} must name at least one variable and leave at least "
+                f"{WHO}.given: {values!r} must name at least one variable and leave at least "
                 "one. Use `probability` for the probability of values of all variables."
             )
         total = chosen.sum()
         if not total > 0:
             raise DataError(
-                f"{WHO}.given: {dict(values)!r} has probability 0, so that nothing can be "
+                f"{WHO}.given: {values!r} has probability 0, so that nothing can be "
                 "conditioned on it. Check the values, or give them a positive probability."
             )
         axes = {name: known for name, known in self.axes.items() if name not in values}
@@ -350,22 +361,7 @@ class BayesTable:
     def __repr__(self) -> str:
         known = ", ".join(f"{name} = {value}" for name, value in self._known.items())
         title = f"p({', '.join(self.axes)}{' | ' + known if known else ''})"
-        *names, last = self.axes
-        body = self.probabilities.reshape(-1, len(self.axes[last]))
-        cells = [[f"{p:.6g}" for p in row] for row in body]
-        heads = [str(value) for value in self.axes[last]]
-        keys = list(product(*(self.axes[name] for name in names)))
-        table = [[*names, *heads]]
-        table += [[*map(str, key), *row] for key, row in zip(keys, cells, strict=True)]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if place < len(names) else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-            )
-            for row in table
-        ]
-        return "\n".join([title, *lines])
+        return "\n".join([title, *text_of(self.axes, self.probabilities)])
 
     def _made(
         self, probabilities: Array, axes: Mapping[str, Any], known: Values | None = None
@@ -383,7 +379,7 @@ class BayesTable:
 
     def _index(self, values: Values) -> tuple[Any, ...]:
         index: list[Any] = [slice(None)] * len(self.axes)
-        for name, value in dict(values).items():
+        for name, value in as_dict(values, "values", WHO).items():
             place = self._place(name)
             if value not in self.axes[name]:
                 raise ParameterError(

@@ -156,7 +156,7 @@ class GridPosterior:
             A function ``density(x, theta, ...)`` that gives p(x | θ) of one x for arrays of the
             parameters.
         x : array-like of shape (m,)
-            The values of new data.
+            The values of new data, which are passed to `density` one by one.
 
         Returns
         -------
@@ -171,7 +171,7 @@ class GridPosterior:
         >>> prior.predictive(heads, [0, 1]).round(6)
         array([0.5, 0.5])
         """
-        return np.array([self.expect(density(each, *self._grid.mesh)) for each in x])
+        return np.array([self.expect(density(each, *self._grid.mesh)) for each in np.atleast_1d(x)])
 
     def mean(self) -> Any:
         """Compute the mean of the parameter, or of each of several.

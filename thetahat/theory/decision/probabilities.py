@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -66,3 +67,13 @@ def as_classes(classes: Any, n_classes: int, who: str) -> Array:
             "probabilities. Give one label for each column, such as classes=model.classes_."
         )
     return labels
+
+
+def as_dict(given: Any, name: str, who: str) -> dict[Any, Any]:
+    """A mapping as a dict; refuses anything else."""
+    if not isinstance(given, Mapping):
+        raise ParameterError(
+            f"{who}: {name}={given!r:.60} must be a dict, such as {{'yes': 0.3, 'no': 0.7}} for "
+            "probabilities or {'name': 'value'} for known values."
+        )
+    return dict(given)

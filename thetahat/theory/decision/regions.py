@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,28 +97,36 @@ def find_regions(
         return found
 
     labels = decide(points)
-    ends, names = [bounds[0]], [labels[0]]
-    for place in np.flatnonzero(labels[1:] != labels[:-1]):
-        for edge, label in _changes(decide, points[place], points[place + 1]):
-            ends.append(edge)
-            names.append(label)
-    ends.append(bounds[1])
+    changes = np.flatnonzero(labels[1:] != labels[:-1])
+    found = [(bounds[0], labels[0])]
+    low, high = points[changes], points[changes + 1]
+    left, last = labels[changes], labels[changes + 1]
+    while low.size:
+        edge, after = _first_changes(decide, low, high, left, last)
+        found += zip(edge.tolist(), after.tolist(), strict=True)
+        # Between two points there may be further changes.
+        more = after != last
+        low, high, left, last = edge[more], high[more], after[more], last[more]
+    found.sort(key=lambda change: change[0])
+    ends = [*(edge for edge, _ in found[1:]), bounds[1]]
     return tuple(
-        DecisionRegion(float(low), float(high), label)
-        for low, high, label in zip(ends[:-1], ends[1:], names, strict=True)
+        DecisionRegion(float(start), float(stop), label)
+        for (start, label), stop in zip(found, ends, strict=True)
     )
 
 
-def _changes(decide: Rule, low: float, high: float) -> Iterator[tuple[float, Any]]:
-    """Every found change of the label between two points: where, and the label after it."""
-    label, last = decide(np.array([low]))[0], decide(np.array([high]))[0]
-    while label != last:
-        right, after = high, last
-        while low < (middle := low + (right - low) / 2) < right:
-            found = decide(np.array([middle]))[0]
-            if found == label:
-                low = middle
-            else:
-                right, after = middle, found
-        yield right, after
-        low, label = right, after
+def _first_changes(
+    decide: Rule, low: Array, high: Array, left: Array, last: Array
+) -> tuple[Array, Array]:
+    """A change of the label in each interval, by halving: its place, and the label after it."""
+    low, high, after = low.copy(), high.copy(), last.copy()
+    while True:
+        middle = low + (high - low) / 2
+        open_ = np.flatnonzero((low < middle) & (middle < high))
+        if not open_.size:
+            return high, after
+        found = decide(middle[open_])
+        same = found == left[open_]
+        low[open_[same]] = middle[open_[same]]
+        high[open_[~same]] = middle[open_[~same]]
+        after[open_[~same]] = found[~same]
