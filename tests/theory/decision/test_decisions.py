@@ -79,6 +79,14 @@ def test_single_precision_probabilities_are_taken():
     assert (theory.bayes_decision(p).labels == p.argmax(axis=1)).all()
 
 
+def test_no_rows_and_rows_in_blocks():
+    assert theory.bayes_decision(np.empty((0, 3))).labels.shape == (0,)
+    p = posteriors(12, 3, 5)
+    blocks = theory.bayes_decision(p.reshape(3, 4, 3), reject_cost=0.5, reject_label=-1)
+    rows = theory.bayes_decision(p, reject_cost=0.5, reject_label=-1)
+    assert (blocks.labels.ravel() == rows.labels).all()
+
+
 def test_bayes_rule_in_logarithms_does_not_underflow():
     logs = np.array([[-1e5, -1e5 - np.log(3)], [-2e6, -3e6]])
     np.testing.assert_allclose(theory.class_posterior(logs), [[0.75, 0.25], [1.0, 0.0]])

@@ -20,7 +20,7 @@ def as_probabilities(value: Any, name: str, who: str, *, whole: bool = False) ->
     """Numbers ≥ 0 that sum to 1 along the last axis, or as a whole."""
     single = getattr(value, "dtype", None) == np.float32
     found = numbers(value, name, who)
-    if found.ndim == 0 or found.size == 0:
+    if found.ndim == 0 or found.shape[-1] == 0 or (whole and not found.size):
         raise DataError(f"{who}: {name} has shape {found.shape}; give at least one probability.")
     if (found < 0).any():
         place = tuple(int(i) for i in np.argwhere(found < 0)[0])
