@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from thetahat.theory import DecisionProblem, threshold_rule
+from thetahat.theory import DecisionProblem, GridPosterior, threshold_rule
 from thetahat.theory.decision.quadrature import Line, integrate
 
 
@@ -179,6 +179,22 @@ def test_densities_with_poles_and_of_single_numbers():
     )
 
 
+class Law:
+    """A distribution with the names of methods that this library uses."""
+
+    def __init__(self, place):
+        self._law = stats.norm(place, 0.01)
+        self.density, self.quantile = self._law.pdf, self._law.ppf
+        self.log_density = self._law.logpdf
+
+
+def test_distributions_bring_density_and_quantiles():
+    problem = DecisionProblem([0.5, 0.5], [Law(1000.0), Law(1000.02)])
+    assert problem.bayes_error() == pytest.approx(stats.norm.cdf(-1), abs=1e-9)
+    prior = GridPosterior(np.linspace(999, 1001, 4001), Law(1000.0))
+    assert prior.variance() == pytest.approx(1e-4, rel=1e-6)
+
+
 def test_where_no_class_is_possible_the_posterior_is_refused():
     problem = DecisionProblem([0.5, 0.5], [stats.uniform(0, 1), stats.uniform(2, 1)], bounds=(0, 3))
     assert problem.bayes_error() == pytest.approx(0.0, abs=1e-10)
@@ -217,7 +233,7 @@ def test_lines_map_back_and_forth(bounds):
         ([0.5, 0.5], [stats.norm(), lambda x: 0 * x], (-9, 9), "class 1 integrates to 0 from"),
         ([0.5, 0.5], [stats.norm(), lambda x: x], (-9, 9), r"densities\[1\] is -"),
         ([0.5, 0.5], [stats.norm(), lambda x: x * np.nan], (-9, 9), r"densities\[1\] is nan"),
-        ([0.5, 0.5], [stats.norm(), 3.0], (-9, 9), "must be a function or have a method pdf"),
+        ([0.5, 0.5], [stats.norm(), 3.0], (-9, 9), "must be a function, or have a method pdf"),
         ([0.5, 0.5], [stats.norm(), stats.norm(1)], (9, -9), "low < high"),
         ([0.5, 0.5], [stats.norm(), stats.norm(1)], (0, np.nan), "a number or infinity"),
     ],

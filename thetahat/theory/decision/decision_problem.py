@@ -43,8 +43,9 @@ class DecisionProblem:
     priors : array-like of shape (C,)
         The class probabilities before x is seen (π); they must be ≥ 0 and sum to 1.
     densities : sequence of C callables or distributions
-        The density p(x | k) of each class: a function of an array, or an object with a method
-        ``pdf``, such as a frozen distribution of SciPy. Each must integrate to 1 over the bounds.
+        The density p(x | k) of each class: a function of an array, or a distribution with a method
+        ``pdf`` or ``density``, as in SciPy and in th.distributions. Each must integrate to 1 over
+        the bounds.
     bounds : (float, float), default=(-inf, inf)
         The interval that contains all x. Give finite bounds if the densities are known to be 0
         outside.

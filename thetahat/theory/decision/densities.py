@@ -17,10 +17,11 @@ HINTS = np.array([1e-9, 1e-4, 0.02, 0.25, 0.5, 0.75, 0.98, 1 - 1e-4, 1 - 1e-9])
 
 def as_density(density: Any, k: int, who: str) -> Callable[[Array], Array]:
     """A density as a function of arrays, whose values are checked."""
-    call = getattr(density, "pdf", density)
+    call = method_of(density, "pdf", "density") or density
     if not callable(call):
         raise ParameterError(
-            f"{who}: densities[{k}]={density!r:.60} must be a function or have a method pdf."
+            f"{who}: densities[{k}]={density!r:.60} must be a function, or have a method pdf or "
+            "density."
         )
 
     def values(x: Array) -> Array:
@@ -41,8 +42,8 @@ def as_density(density: Any, k: int, who: str) -> Callable[[Array], Array]:
 
 
 def quantiles(density: Any) -> Array:
-    """Some quantiles of a distribution that has a method ppf; else none."""
-    quantile = getattr(density, "ppf", None)
+    """Some quantiles of a distribution that has a method for them; else none."""
+    quantile = method_of(density, "ppf", "quantile")
     return np.empty(0) if quantile is None else np.asarray(quantile(HINTS), dtype=np.float64)
 
 
@@ -51,3 +52,9 @@ def place_and_width(quantiles: Array) -> tuple[float, float]:
     found = quantiles[np.isfinite(quantiles)]
     width = float(np.ptp(found)) / 8 if found.size else 0.0
     return (float(np.median(found)), width) if width > 0 else (0.0, 1.0)
+
+
+def method_of(distribution: Any, *names: str) -> Callable[[Array], Any] | None:
+    """The method of a distribution with one of these names: those of SciPy, or those of th."""
+    found = (getattr(distribution, name, None) for name in names)
+    return next((method for method in found if callable(method)), None)

@@ -16,6 +16,7 @@ from thetahat.foundation.drawing import draws
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.randomness import RandomState, generator
 from thetahat.foundation.types import Array
+from thetahat.theory.decision.densities import method_of
 from thetahat.theory.decision.parameter_grid import ParameterGrid, linear_quantiles, normalised
 from thetahat.theory.decision.probabilities import as_probabilities
 
@@ -44,8 +45,9 @@ class GridPosterior:
         several parameters. The grid has all combinations.
     prior : array-like, callable or distribution, optional
         The prior at each point of the grid: an array of the shape of the grid, a function of the
-        parameters, or an object with a method ``logpdf``. Densities are normalised over the grid;
-        probabilities of discrete values must sum to 1. By default it is uniform.
+        parameters, or a distribution with a method ``logpdf`` or ``log_density``. Densities are
+        normalised over the grid; probabilities of discrete values must sum to 1. By default it is
+        uniform.
     discrete : bool or collection of str, default=False
         Whether the parameters have probabilities instead of a density; or the names of those that
         do. Discrete values may also be labels.
@@ -121,7 +123,7 @@ class GridPosterior:
         GridPosterior
             The posterior; this object is not changed.
         """
-        logs = self._on_grid(log_likelihood, "log_likelihood")
+        logs = self._grid.values_of(log_likelihood, "log_likelihood", WHO)
         if (logs == np.inf).any():
             raise DataError(f"{WHO}.update: log_likelihood contains inf; likelihoods are finite.")
         density, evidence = normalised(self.log_density + logs, self._log_weights, WHO)
@@ -141,7 +143,7 @@ class GridPosterior:
         -------
         float
         """
-        values = self._on_grid(function, "function")
+        values = self._grid.values_of(function, "function", WHO)
         shares = self.probabilities
         return float((shares * np.where(shares > 0, values, 0.0)).sum())
 
@@ -345,9 +347,9 @@ class GridPosterior:
     def _log_prior(self, prior: Any) -> Array:
         if prior is None:
             return np.zeros(self._grid.shape)
-        if hasattr(prior, "logpdf"):
-            return self._on_grid(prior.logpdf, "prior")
-        values = self._on_grid(prior, "prior")
+        if (log_density := method_of(prior, "logpdf", "log_density")) is not None:
+            return self._grid.values_of(log_density, "prior", WHO)
+        values = self._grid.values_of(prior, "prior", WHO)
         if len(self._grid.discrete) == len(self.axes):
             as_probabilities(values, "prior", WHO, whole=True)
         if (values < 0).any() or not 0 < values.sum() < np.inf:
@@ -357,18 +359,6 @@ class GridPosterior:
             )
         with np.errstate(divide="ignore"):
             return np.log(values)
-
-    def _on_grid(self, values: Any, name: str) -> Array:
-        if callable(values):
-            values = values(*self._grid.mesh)
-        found = numbers(values, name, WHO, finite=False)
-        try:
-            return np.broadcast_to(found, self._grid.shape)
-        except ValueError:
-            raise DataError(
-                f"{WHO}: {name} has shape {found.shape}, but the grid has shape "
-                f"{self._grid.shape}. Give one value for each point of the grid."
-            ) from None
 
     def _each(self, of: Callable[[GridPosterior, Array], float]) -> Any:
         found = {}

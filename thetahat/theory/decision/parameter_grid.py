@@ -71,6 +71,19 @@ class ParameterGrid:
                 total += np.log(trapezoid_weights(values)).reshape(shape)
         return total
 
+    def values_of(self, given: Any, name: str, who: str) -> Array:
+        """Values at every point, from an array that broadcasts or a function of the parameters."""
+        if callable(given):
+            given = given(*self.mesh)
+        found = numbers(given, name, who, finite=False)
+        try:
+            return np.broadcast_to(found, self.shape)
+        except ValueError:
+            raise DataError(
+                f"{who}: {name} has shape {found.shape}, but the grid has shape {self.shape}. Give "
+                "one value for each point of the grid."
+            ) from None
+
     def scatter(self, name: str, places: Array, random: np.random.Generator) -> Array:
         """Values drawn around the points of an axis, from hats that join neighbouring points.
 
