@@ -54,7 +54,7 @@ def place_and_width(quantiles: Array) -> tuple[float, float]:
     return (float(np.median(found)), width) if width > 0 else (0.0, 1.0)
 
 
-def method_of(distribution: Any, *names: str) -> Callable[[Array], Any] | None:
+def method_of(distribution: Any, *names: str) -> Callable[..., Any] | None:
     """The method of a distribution with one of these names: those of SciPy, or those of th."""
     found = (getattr(distribution, name, None) for name in names)
     return next((method for method in found if callable(method)), None)
