@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from sklearn.base import is_classifier, is_regressor
-from sklearn.utils import get_tags
+from sklearn.base import DensityMixin, is_classifier, is_regressor
 
 import thetahat as th
 from thetahat.catalog import estimators
@@ -16,8 +15,7 @@ ESTIMATORS = estimators()
 def is_model(kind):
     """Whether it predicts labels or numbers, or estimates a density."""
     example = kind._example()
-    is_density = get_tags(example).estimator_type == "density_estimator"
-    return is_classifier(example) or is_regressor(example) or is_density
+    return is_classifier(example) or is_regressor(example) or isinstance(example, DensityMixin)
 
 
 MODELS = [name for name, kind in ESTIMATORS.items() if is_model(kind)]

@@ -204,7 +204,9 @@ class DecisionProblem:
         for place, region in enumerate(regions):
             inside = found.values[:, owner == place].sum(axis=1)
             masses[:, decisions.index(region.label)] += inside
-        return DecisionErrors(self.classes, tuple(decisions), masses, found.error)
+        # The sum is known to be 1, which shows errors that the panels do not.
+        bound = max(found.error, abs(float(masses.sum()) - 1.0))
+        return DecisionErrors(self.classes, tuple(decisions), masses, bound)
 
     def error(self, rule: Rule | None = None) -> float:
         """Compute the probability that a rule decides wrongly. Cost: see the class.
