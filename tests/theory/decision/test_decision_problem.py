@@ -243,6 +243,14 @@ def test_refusals(priors, densities, bounds, message):
         DecisionProblem(priors, densities, bounds=bounds)
 
 
+def test_rules_take_numbers_and_lists():
+    problem = triangles()
+    for rule in (problem.bayes_rule(), problem.likelihood_rule(), threshold_rule(0.5)):
+        assert rule(0.9) == 1
+        assert list(rule([0.1, 0.9])) == [0, 1]
+    assert list(problem.prior_rule()([0.1, 0.9])) == [0, 0]
+
+
 def test_a_rule_answers_for_every_point():
     with pytest.raises(ValueError, match="Return one label for each point"):
         triangles().error(lambda x: 0)

@@ -177,7 +177,7 @@ class DecisionProblem:
         callable
             A function that maps points to labels; the first class where several are equal.
         """
-        return lambda x: self.classes[np.argmax([density(x) for density in self._densities], 0)]
+        return lambda x: self.classes[self._likelihoods(x).argmax(axis=0)]
 
     def errors(self, rule: Rule | None = None) -> DecisionErrors:
         """Compute the probability of each pair of true class and decision. Cost: see the class.
@@ -279,16 +279,20 @@ class DecisionProblem:
         axes.set(xlabel="x", ylabel="prior times density", xlim=(x[0], x[-1]), ylim=(0, None))
         axes.legend(frameon=False)
 
-    def _joint(self, x: Array) -> Array:
-        found = [density(x) for density in self._densities]
-        return np.stack([prior * each for prior, each in zip(self.priors, found, strict=True)])
+    def _likelihoods(self, x: Any) -> Array:
+        points = np.asarray(x, dtype=np.float64)
+        return np.stack([density(points) for density in self._densities])
+
+    def _joint(self, x: Any) -> Array:
+        found = self._likelihoods(x)
+        return self.priors.reshape(-1, *[1] * (found.ndim - 1)) * found
 
     def _with_maximum(self, x: Array) -> Array:
-        found = np.stack([density(x) for density in self._densities])
+        found = self._likelihoods(x)
         return np.concatenate([found, (self.priors[:, None] * found).max(axis=0, keepdims=True)])
 
     def _decide(self, x: Array, **options: Any) -> Array:
-        joint = np.moveaxis(self._joint(np.asarray(x, dtype=np.float64)), 0, -1)
+        joint = np.moveaxis(self._joint(x), 0, -1)
         evidence = joint.sum(axis=-1, keepdims=True)
         posterior = np.where(evidence > 0, joint / np.where(evidence > 0, evidence, 1), self.priors)
         return bayes_decision(posterior, classes=self.classes, **options).labels
