@@ -15,6 +15,7 @@ from docs import pictures
 from docs.mathematics import escaping
 from docs.public_face import NAMESPACES_CHAPTER, Group, PublicName, groups, public_names
 from thetahat import registry
+from thetahat.catalog import DESCRIBES, GROWS, taxonomy
 
 __all__ = ["methods", "public_names", "write_all"]
 
@@ -166,7 +167,33 @@ def method_index(documented: set[str]) -> str:
             ],
             widths=(4, 17, 25, 20, 34),
         )
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *kinds_of_models()]) + "\n"
+
+
+def kinds_of_models() -> list[str]:
+    """The models by what they describe, and by whether their number of parameters is fixed."""
+    found = taxonomy()
+    about = [
+        "A generative model describes how the rows arise, and can draw new ones; a discriminative",
+        "model describes y given x only. A parametric model has a number of parameters that is",
+        "fixed before the rows are seen. Models that combine others are listed by their default",
+        "members. :doc:`th.taxonomy </api/taxonomy>` returns this table.",
+        "",
+    ]
+    rows = [
+        (grows, *(", ".join(_linked(found.names(each, grows))) or "—" for each in DESCRIBES))
+        for grows in GROWS
+    ]
+    return [
+        *title("Kinds of models", "-"),
+        "",
+        *about,
+        *table(("", *DESCRIBES), rows, (14, 26, 60)),
+    ]
+
+
+def _linked(names: list[str]) -> list[str]:
+    return [f":doc:`{name} </api/{name}>`" for name in names]
 
 
 def proposition(test: str) -> str:

@@ -1,5 +1,6 @@
 # Written by `python -m tests.public_stub`; do not edit.
 
+from thetahat.catalog import taxonomy as taxonomy
 from thetahat import data as data
 from thetahat.data import datasets as datasets
 from thetahat.data.on_disk.scan import scan as scan
@@ -356,6 +357,7 @@ __all__ = [
     "staged_curve",
     "statistics",
     "structures",
+    "taxonomy",
     "theory",
     "tree_regions",
     "unstandardize",

@@ -28,6 +28,7 @@ NAMESPACES = {
 """Modules that are public as a whole: th.losses.Huber, th.penalties.L2, ..."""
 
 _BY_MODULE = {
+    "thetahat.catalog": ("taxonomy",),
     "thetahat.data.on_disk.scan": ("scan",),
     "thetahat.evaluation.resampling.bias_variance": ("bias_variance", "ridge_bias_variance"),
     "thetahat.evaluation.resampling.bootstrap": ("bootstrap",),
@@ -201,6 +202,7 @@ _BY_MODULE = {
 }
 
 _RESULTS_BY_MODULE = {
+    "thetahat.catalog": ("Taxonomy",),
     "thetahat.evaluation.resampling.bias_variance": ("BiasVariance",),
     "thetahat.evaluation.resampling.bootstrap_result": ("BootstrapResult",),
     "thetahat.evaluation.compare": ("Comparison",),

@@ -1,5 +1,6 @@
 # Written by `python -m tests.public_stub`; do not edit.
 
+from thetahat.catalog import Taxonomy as Taxonomy
 from thetahat.evaluation.compare import Comparison as Comparison
 from thetahat.evaluation.confusion import Confusion as Confusion
 from thetahat.evaluation.curves.bend import Elbow as Elbow
@@ -72,6 +73,7 @@ __all__ = [
     "Search",
     "Solution",
     "StagedCurve",
+    "Taxonomy",
     "Threshold",
     "TreeRegions",
 ]

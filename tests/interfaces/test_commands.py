@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.base import is_classifier
 
 import thetahat as th
 from thetahat.interfaces.command_line import main
@@ -58,8 +59,8 @@ class TestCompare:
         tried = {each["name"] for each in json.loads(out)["models"]}
         everyday = {
             kind._everyday
-            for name, kind in th_estimators().items()
-            if kind._everyday and name.endswith(("Classifier", "SVC", "LogisticRegression"))
+            for kind in th_estimators().values()
+            if kind._everyday and is_classifier(kind._example())
         }
         assert tried == everyday
 

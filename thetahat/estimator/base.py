@@ -48,6 +48,12 @@ class Estimator(BaseEstimator):
     """Whether `thetahat.load` may ask the model about a few rows of numbers: its answers cost
     little whatever its parameters are, and it takes numbers."""
 
+    _generative: ClassVar[bool | None] = None
+    """Whether the model describes how rows arise, p(x) or p(x, y), so that it can draw new ones;
+    False if it describes y given x only. None for estimators that predict nothing."""
+    _parametric: ClassVar[bool | None] = None
+    """Whether the number of parameters is fixed before the rows are seen. False if it grows with
+    them. Estimators that combine others declare what their default members are."""
     _everyday: ClassVar[str | None] = None
     """Short name among the models that are tried first on a new table; None if not among them."""
     _everyday_params: ClassVar[dict[str, Any]] = {}

@@ -131,6 +131,8 @@ class LabelledEstimator(Estimator):
 class Classifier(ClassifierMixin, LabelledEstimator):
     """A classifier with fitted ``classes_``."""
 
+    _generative = False
+
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Compute the accuracy, the share of correct labels. Cost: that of `predict`.
 

@@ -85,6 +85,8 @@ class DensityModel(DensityMixin, Novelty, ABC):
     returns the sum), so that sets of rows of different size can be compared.
     """
 
+    _generative = True
+    _parametric = False
     _streams = False
 
     @abstractmethod

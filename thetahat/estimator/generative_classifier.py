@@ -34,6 +34,9 @@ class GenerativeClassifier(Classifier, Novelty, ABC):
         The class labels, in sorted order.
     """
 
+    _generative = True
+    _parametric = True
+
     @abstractmethod
     def _joint(self, rows: Matrix) -> Array:
         """log π_c + log p(x | c) of every row and class, (n, n_classes)."""

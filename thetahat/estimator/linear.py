@@ -44,6 +44,8 @@ class Linear(Estimator):
         ``th.config(threads=...)``.
     """
 
+    _generative = False
+    _parametric = True
     _accepts_sparse = True
 
     coef_: Array

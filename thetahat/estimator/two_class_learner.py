@@ -19,6 +19,8 @@ from thetahat.foundation.types import Array
 class TwoClassLearner(Classifier):
     """A two-class classifier defined by the score of a block of rows."""
 
+    _parametric = True
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False

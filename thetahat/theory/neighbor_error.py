@@ -11,6 +11,7 @@ import numpy as np
 
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
+from thetahat.theory.decision.probabilities import as_probabilities
 from thetahat.theory.requirements import whole
 
 MOST_OUTCOMES = 100_000
@@ -48,18 +49,12 @@ def neighbor_error(posterior: Any, *, n_neighbors: int = 1) -> Array:
     array([0.1224])
     """
     whole(n_neighbors, "n_neighbors", "neighbor_error", low=1)
-    p = np.asarray(posterior, dtype=np.float64)
-    if p.ndim != 2 or p.shape[1] < 1:
+    if np.ndim(posterior) != 2:
         raise DataError(
-            f"neighbor_error: posterior has shape {p.shape}; give one row of class probabilities "
-            "for each point."
+            f"neighbor_error: posterior has shape {np.shape(posterior)}; give one row of class "
+            "probabilities for each point."
         )
-    wrong = ~((p >= 0).all(axis=1) & (np.abs(p.sum(axis=1) - 1) < 1e-6))
-    if wrong.any():
-        raise DataError(
-            f"neighbor_error: row {wrong.argmax()} of posterior is {p[wrong.argmax()].tolist()}; "
-            "class probabilities must be ≥ 0 and sum to 1."
-        )
+    p = as_probabilities(posterior, "posterior", "neighbor_error")
     k, n_classes = int(n_neighbors), p.shape[1]
     if comb(k + n_classes - 1, n_classes - 1) > MOST_OUTCOMES:
         raise ParameterError(

@@ -21,12 +21,20 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--area", metavar="NAME", help="only this area: its letter, or a part of its title"
     )
+    parser.add_argument(
+        "--kinds",
+        action="store_true",
+        help="list the models instead: generative or discriminative, parametric or not",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a list")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the methods."""
+    if arguments.kinds:
+        _print_kinds(as_json=arguments.json)
+        return
     from thetahat import registry
 
     chosen = registry.rows()
@@ -37,6 +45,13 @@ def run(arguments: argparse.Namespace) -> None:
         print(json.dumps(registry.as_data(chosen), indent=2, ensure_ascii=False))
     else:
         print(registry.report(chosen, color=color_wanted()))
+
+
+def _print_kinds(*, as_json: bool) -> None:
+    from thetahat.catalog import taxonomy
+
+    found = taxonomy()
+    print(json.dumps(found.kinds, indent=2) if as_json else found)
 
 
 def _matching_areas(name: str, areas: Mapping[str, str]) -> set[str]:

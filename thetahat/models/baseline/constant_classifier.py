@@ -42,6 +42,7 @@ class ConstantClassifier(Classifier):
     (['no'], [[0.667, 0.333]])
     """
 
+    _parametric = True
     _everyday = "always the most frequent"
     _accepts_sparse = True
 

@@ -49,6 +49,9 @@ class ConstantRegressor(RegressorMixin, Estimator):
     2.0
     """
 
+    _generative = False
+    _parametric = True
+
     loss: Any = "squared"
 
     _everyday = "always the mean"

@@ -56,6 +56,9 @@ class GaussianProcess(WatchedSolver, Estimator):
         The logarithm of the marginal likelihood of this kernel.
     """
 
+    _generative = False
+    _parametric = False
+
     kernel: Any
     optimizer: Any
     n_restarts_optimizer: int

@@ -82,6 +82,8 @@ class KernelDiscriminantAnalysis(
     (4, 1)
     """
 
+    _parametric = False
+
     kernel: Any = "rbf"
     _: KW_ONLY
     gamma: Any = None

@@ -67,6 +67,8 @@ class KernelPerceptron(Classifier, NamedKernel):
     (['same', 'other', 'other', 'same'], True)
     """
 
+    _parametric = False
+
     kernel: Any = "rbf"
     _: KW_ONLY
     gamma: Any = None

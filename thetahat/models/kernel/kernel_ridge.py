@@ -47,6 +47,8 @@ class KernelRegressor(RegressorMixin, NamedKernel):
         Report of the solver; the solution is exact.
     """
 
+    _generative = False
+    _parametric = False
     _multi_output = True
 
     kernel_: Kernel

@@ -92,6 +92,8 @@ class KernelMachine(RiskMinimiser, AnyLoss, OfKernel):
         The loss that was minimised.
     """
 
+    _generative = False
+    _parametric = False
     _multi_output = False
     _ranges: ClassVar[dict[str, Range]] = {
         "n_components": whole(1) | one_of("auto") | none,

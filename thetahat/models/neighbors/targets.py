@@ -30,6 +30,7 @@ class NeighborsClassifier(Classifier, Weighted, NeighborModel):
         Whether y has several columns of labels.
     """
 
+    _parametric = False
     _ranges: ClassVar[dict[str, Range]] = NeighborModel._ranges | Weighted._ranges
     _multi_output = True
 
@@ -155,6 +156,8 @@ def _label_columns(y: Any) -> list[Any] | None:
 class NeighborsRegressor(RegressorMixin, Weighted, NeighborModel):
     """A regressor by averages over neighbours, of one target or several."""
 
+    _generative = False
+    _parametric = False
     _ranges: ClassVar[dict[str, Range]] = NeighborModel._ranges | Weighted._ranges
     _multi_output = True
 

@@ -92,6 +92,9 @@ class BasisRegression(RegressorMixin, Estimator):
     ([3.0, -1.0], True)
     """
 
+    _generative = False
+    _parametric = True
+
     basis: Any = None
     start: Any = None
     _: KW_ONLY

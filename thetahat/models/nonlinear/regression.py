@@ -158,6 +158,7 @@ class NonlinearRegression(RegressorMixin, Watched, Estimator):
         "max_iter": whole(1) | none,
     }
     _streams = False
+    _generative, _parametric = False, True
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> NonlinearRegression:

@@ -76,6 +76,9 @@ class TransformedResponseRegressor(RegressorMixin, Estimator):
     True
     """
 
+    _generative = False
+    _parametric = True
+
     regressor: Any = None
     _: KW_ONLY
     response: Any = "identity"

@@ -72,6 +72,8 @@ class PolynomialThreshold(Classifier):
     (['same', 'other', 'other', 'same'], True)
     """
 
+    _parametric = True
+
     degree: int = 2
     _: KW_ONLY
     lower_degrees: bool = True

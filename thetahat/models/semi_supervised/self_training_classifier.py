@@ -100,6 +100,8 @@ class SelfTrainingClassifier(MetaEstimatorMixin, Watched, Classifier, PartlyLabe
     array([0, 0, 0, 1, 1, 1])
     """
 
+    _parametric = True
+
     estimator: Any = None
     threshold: float = 0.75
     criterion: str = "threshold"

@@ -107,6 +107,8 @@ class StructuredSVM(WatchedSolver, Classifier):
     ['down', 'up', 'up']
     """
 
+    _parametric = True
+
     structure: Any = "multiclass"
     alpha: float = 0.01
     _: KW_ONLY

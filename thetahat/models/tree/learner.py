@@ -23,6 +23,8 @@ class TreeLearner(Estimator):
     `_open`, which is defined here.
     """
 
+    _generative = False
+    _parametric = False
     _accepts_sparse = True
     _streams: ClassVar[bool] = False
     _columns: TreeColumns

@@ -36,6 +36,8 @@ class Ensemble(Watched, Estimator, ABC):
     ``th.config(max_time=...)`` keep the members that were finished.
     """
 
+    _generative = False
+    _parametric = False
     _streams = False
 
     estimators_: list[Any]

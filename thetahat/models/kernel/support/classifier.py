@@ -79,6 +79,8 @@ class SupportVectorClassifier(Classifier, SupportVectors):
         The parameters of the sigmoids, P = 1/(1 + e^{A·f + B}); empty if ``probability=False``.
     """
 
+    _parametric = False
+
     class_weight: Any
     probability: Any
     decision_function_shape: str

@@ -44,6 +44,9 @@ class OneFunction(SupportVectors):
 class SupportVectorRegressor(RegressorMixin, OneFunction):
     """Support vector regression."""
 
+    _generative = False
+    _parametric = False
+
     def predict(self, X: Any) -> Array:
         """Predict f(x) + b. Cost: O(n m d) for m support vectors.
 

@@ -75,6 +75,9 @@ class LocalModel(Estimator):
         strings.
     """
 
+    _generative = False
+    _parametric = False
+
     bandwidth: Any = "scott"
     kernel: Any = "gaussian"
     _: KW_ONLY

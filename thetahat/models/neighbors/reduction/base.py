@@ -35,6 +35,7 @@ class NearestPrototype(Classifier):
         strings.
     """
 
+    _parametric = False
     _streams = False
 
     def _keep(self, prototypes: Array, codes: Array, distance: Distance) -> None:

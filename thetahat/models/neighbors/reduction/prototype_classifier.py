@@ -55,6 +55,8 @@ class PrototypeClassifier(NearestPrototype):
     ([[1.0], [5.0]], ['a', 'b'])
     """
 
+    _parametric = True
+
     n_prototypes: int = 1
     random_state: Any = None
 
