@@ -17,6 +17,7 @@ SECTIONS = (
     "generalized",
     "margins",
     "kernels",
+    "probability",
     "bayesian",
     "neighbours",
     "trees",
