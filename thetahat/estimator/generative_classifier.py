@@ -25,8 +25,8 @@ LOWEST = {char: np.finfo(char).min for char in "df"}
 """The lowest finite number of double and single precision."""
 
 
-class GenerativeClassifier(Classifier, Novelty, ABC):
-    """A classifier that models p(x, c); a subclass defines `fit`, `_joint` and `_sample_class`.
+class BayesRule(Classifier, ABC):
+    """Chooses the class with the largest log π_c + log p(x | c), which a subclass computes.
 
     Attributes
     ----------
@@ -41,10 +41,6 @@ class GenerativeClassifier(Classifier, Novelty, ABC):
     @abstractmethod
     def _class_shares(self) -> Array:
         """The class probabilities π, (n_classes,)."""
-
-    @abstractmethod
-    def _sample_class(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:
-        """Rows drawn from p(x | c), (n_samples, d)."""
 
     def _joint_rows(self, X: Any) -> Array:
         """The same for all rows of X, which are checked first."""
@@ -139,6 +135,23 @@ class GenerativeClassifier(Classifier, Novelty, ABC):
         """
         return self.predict_proba(X)
 
+    def _log_posterior(self, joint: Array) -> Array:
+        total = log_sum(joint)
+        impossible = total == -np.inf
+        if impossible.any():
+            with np.errstate(divide="ignore"):
+                joint[impossible] = np.log(self._class_shares())
+            total[impossible] = 0.0
+        return joint - total[:, None]
+
+
+class GenerativeClassifier(BayesRule, Novelty, ABC):
+    """A classifier that models p(x, c); a subclass defines `fit`, `_joint` and `_sample_class`."""
+
+    @abstractmethod
+    def _sample_class(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:
+        """Rows drawn from p(x | c), (n_samples, d)."""
+
     def log_density(self, X: Any) -> Array:
         """Compute log p(x) = log Σ_c π_c p(x | c); −inf where p is 0.
 
@@ -185,15 +198,6 @@ class GenerativeClassifier(Classifier, Novelty, ABC):
                 rows[places] = drawn
         assert rows is not None
         return rows, self.classes_[codes]
-
-    def _log_posterior(self, joint: Array) -> Array:
-        total = log_sum(joint)
-        impossible = total == -np.inf
-        if impossible.any():
-            with np.errstate(divide="ignore"):
-                joint[impossible] = np.log(self._class_shares())
-            total[impossible] = 0.0
-        return joint - total[:, None]
 
 
 def _below_largest(logs: Array) -> tuple[Array, Array]:
