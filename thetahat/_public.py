@@ -91,6 +91,7 @@ _BY_MODULE = {
     "thetahat.models.generative.naive_bayes.complement_nb": ("ComplementNB",),
     "thetahat.models.generative.naive_bayes.gaussian_nb": ("GaussianNB",),
     "thetahat.models.generative.naive_bayes.multinomial_nb": ("MultinomialNB",),
+    "thetahat.models.generative.naive_bayes.naive_bayes": ("NaiveBayes",),
     "thetahat.models.kernel.kernel_discriminant_analysis": ("KernelDiscriminantAnalysis",),
     "thetahat.models.kernel.kernel_logistic_regression": ("KernelLogisticRegression",),
     "thetahat.models.kernel.kernel_model": ("KernelModel",),

@@ -31,6 +31,7 @@ PACKAGES = (
     "kernel_approximation",
     "kernel_ridge",
     "linear_model",
+    "naive_bayes",
     "neighbors",
     "semi_supervised",
     "svm",

@@ -79,7 +79,8 @@ class BayesRule(Classifier, ABC):
         labels : array of shape (n,)
             Predicted labels; the first one in ``classes_`` in case of ties.
         """
-        return self.classes_[self._joint_rows(X).argmax(axis=1)]
+        best = self._joint_rows(X).argmax(axis=1)
+        return self.classes_[best]
 
     def predict_log_proba(self, X: Any) -> Array:
         """Compute the logarithms of the class probabilities.
@@ -214,21 +215,26 @@ def log_sum(logs: Array) -> Array:
         return top[:, 0] + np.log(np.exp(below, out=below).sum(axis=1))
 
 
-def class_shares(found: Array, priors: Any, who: str) -> Array:
+def class_shares(found: Array, priors: Any, who: str, name: str = "priors") -> Array:
     """The class probabilities: the given ones if there are any, else the shares of the rows."""
     if priors is None:
         return found
-    given = np.asarray(priors, dtype=np.float64)
+    try:
+        given = np.asarray(priors, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(
+            f"{who}: {name}={priors!r:.80} must be an array with one number ≥ 0 per class."
+        ) from None
     if given.shape != found.shape:
         raise ParameterError(
-            f"{who}: Number of priors must match number of classes: priors has shape "
+            f"{who}: Number of priors must match number of classes: {name} has shape "
             f"{given.shape}, but there are {len(found)} classes. Give one number ≥ 0 per class."
         )
     if not (np.isfinite(given).all() and (given >= 0).all()):
-        raise ParameterError(f"{who}: Priors must be non-negative, but priors={priors!r:.80}.")
+        raise ParameterError(f"{who}: Priors must be non-negative, but {name}={priors!r:.80}.")
     if abs(given.sum() - 1.0) > SHARE_TOLERANCE:
         raise ParameterError(
-            f"{who}: The sum of the priors should be 1, but is {given.sum():g}. Divide them by "
-            "their sum."
+            f"{who}: The sum of the priors should be 1, but that of {name} is {given.sum():g}. "
+            "Divide them by their sum."
         )
     return given / given.sum()

@@ -111,7 +111,7 @@ class DiscreteNB(SummarisedClasses, ABC):
             shares = np.full_like(shares, 1.0 / len(shares))
         with np.errstate(divide="ignore"):
             self.class_log_prior_ = np.log(
-                class_shares(shares, self.class_prior, type(self).__name__)
+                class_shares(shares, self.class_prior, type(self).__name__, "class_prior")
             )
         self.class_count_ = count
 
