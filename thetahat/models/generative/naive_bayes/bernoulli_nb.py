@@ -49,7 +49,7 @@ class BernoulliNB(DiscreteNB, GenerativeClassifier):
     >>> import numpy as np
     >>> import thetahat as th
     >>> model = th.BernoulliNB().fit([[1, 0], [1, 1], [0, 1], [0, 1]], [0, 0, 1, 1])
-    >>> np.exp(model.feature_log_prob_).tolist()
+    >>> np.exp(model.feature_log_prob_).round(6).tolist()
     [[0.75, 0.5], [0.25, 0.75]]
     >>> model.predict([[1, 0]]).tolist()
     [0]
