@@ -30,7 +30,7 @@ class Estimator(BaseEstimator):
     _ranges: ClassVar[dict[str, Range]] = {}
     _accepts_sparse: bool = False
     _multi_output: bool = False
-    _accepts_missing: ClassVar[bool] = False
+    _leaves_out_missing: ClassVar[bool] = False
     """Whether NaN in X marks a missing value, for which the model has a rule."""
     _accepts_devices: ClassVar[bool] = False
     """Whether torch and CuPy arrays are fitted on their own device."""
@@ -70,7 +70,7 @@ class Estimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._accepts_sparse
         tags.target_tags.multi_output = self._multi_output
-        if self._accepts_missing:
+        if self._leaves_out_missing:
             tags.input_tags.allow_nan = True
         return tags
 
@@ -129,9 +129,9 @@ class Estimator(BaseEstimator):
             accept_sparse=self._accepts_sparse,
             multi_output=self._multi_output,
             accept_device=self._accepts_devices,
-            check_finite=check_finite and not self._accepts_missing,
+            check_finite=check_finite and not self._leaves_out_missing,
         )
-        if check_finite and self._accepts_missing and isinstance(source, InMemory):
+        if check_finite and self._leaves_out_missing and isinstance(source, InMemory):
             source.require_finite(missing=True)
         if supervised and not source.has_target:
             raise DataError(
@@ -210,7 +210,7 @@ class Estimator(BaseEstimator):
         source = InMemory(
             X=features, n_features=int(features.shape[1]), dtype=features.dtype, schema=schema
         )
-        source.require_finite(missing=self._accepts_missing)
+        source.require_finite(missing=self._leaves_out_missing)
         return source
 
     def _require_same_columns(self, source: Source) -> None:

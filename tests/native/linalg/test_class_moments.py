@@ -88,7 +88,10 @@ def test_class_sums_of_sparse_rows(dtype, index, threshold):
 def test_diagonal_gaussians(dtype, order, columns):
     x, _, _ = case(dtype, order, columns)
     random = np.random.default_rng(4)
-    mean, factor = random.standard_normal((CLASSES, x.shape[1])), random.random((CLASSES, x.shape[1]))
+    mean, factor = (
+        random.standard_normal((CLASSES, x.shape[1])),
+        random.random((CLASSES, x.shape[1])),
+    )
     constant, out = random.standard_normal(CLASSES), np.empty((len(x), CLASSES))
     _native.diagonal_gaussians(x, mean, factor, constant, out)
     expected = reference.diagonal_gaussians(x.astype(float), mean, factor, constant)

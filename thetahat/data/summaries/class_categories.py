@@ -48,7 +48,11 @@ def _added(a: Array, b: Array) -> Array:
 
 
 def summarise_categories(
-    block: Block, n_classes: int, schema: Schema, places: tuple[int, ...] | None = None, who: str = ""
+    block: Block,
+    n_classes: int,
+    schema: Schema,
+    places: tuple[int, ...] | None = None,
+    who: str = "",
 ) -> CategoryCounts:
     """The counts of one block, of all columns or of those at `places`."""
     X, code, weight = dense_rows(block), class_codes(block), block.row_weights

@@ -41,7 +41,9 @@ def test_equals_scikit_learn(name, weighted, options):
     assert_same(ours, getattr(peers, name)(**options).fit(x, y, weight), x)
 
 
-@pytest.mark.parametrize(("name", "options"), [("BernoulliNB", {"binarize": 2.0}), ("ComplementNB", {"norm": True})])
+@pytest.mark.parametrize(
+    ("name", "options"), [("BernoulliNB", {"binarize": 2.0}), ("ComplementNB", {"norm": True})]
+)
 def test_own_parameters_equal_scikit_learn(name, options):
     x, y, weight = rows()
     alpha = np.linspace(0.1, 2.0, x.shape[1])
@@ -150,12 +152,12 @@ def test_negative_counts_are_refused_by_place(name, sparse):
 def test_fractions_and_unseen_categories_are_refused_by_place():
     x, y, _ = rows()
     model = th.CategoricalNB().fit(x, y)
-    with pytest.raises(th.errors.DataError, match="column 2 holds 0.5.*categories are whole"):
+    with pytest.raises(th.errors.DataError, match=r"column 2 holds 0.5.*categories are whole"):
         th.CategoricalNB().fit(np.where(np.arange(12) == 2, 0.5, x), y)
     x[5, 2] = 9
-    with pytest.raises(th.errors.DataError, match="column 2 holds category 9.*min_categories"):
+    with pytest.raises(th.errors.DataError, match=r"column 2 holds category 9.*min_categories"):
         model.predict(x)
-    with pytest.raises(th.errors.DataError, match="column 2 holds 0.5"):
+    with pytest.raises(th.errors.DataError, match=r"column 2 holds 0.5"):
         model.predict(np.where(np.arange(12) == 2, 0.5, x[:1]))
     roomy = th.CategoricalNB(min_categories=10).fit(rows()[0], y)
     assert roomy.predict(x).shape == (300,)
@@ -163,12 +165,12 @@ def test_fractions_and_unseen_categories_are_refused_by_place():
 
 
 def test_a_category_of_1e12_is_refused_before_memory_is_taken():
-    with pytest.raises(th.errors.MemoryBudgetError, match="OrdinalEncoder"):
+    with pytest.raises(th.errors.MemoryBudgetError, match=r"OrdinalEncoder"):
         th.CategoricalNB().fit([[0.0], [1e12]], [0, 1])
 
 
 def test_bernoulli_without_threshold_needs_zeros_and_ones():
-    with pytest.raises(th.errors.DataError, match="column 1 holds 2 at row 0.*binarize"):
+    with pytest.raises(th.errors.DataError, match=r"column 1 holds 2 at row 0.*binarize"):
         th.BernoulliNB(binarize=None).fit([[0, 2], [1, 1]], [0, 1])
     model = th.BernoulliNB(binarize=None).fit([[0, 1], [1, 1]], [0, 1])
     assert model.predict([[1, 1]]) == 1

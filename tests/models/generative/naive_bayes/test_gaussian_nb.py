@@ -96,11 +96,11 @@ def test_batches_are_one_fit(missing):
 
 def test_later_batches_need_the_same_columns_and_classes():
     model = th.GaussianNB().partial_fit(X, Y, classes=[0, 1, 2])
-    with pytest.raises(ValueError, match="3 features, but GaussianNB is expecting 4"):
+    with pytest.raises(ValueError, match=r"3 features, but GaussianNB is expecting 4"):
         model.partial_fit(X[:, :3], Y)
-    with pytest.raises(th.errors.DataError, match="do not exist in the initial classes.*7"):
+    with pytest.raises(th.errors.DataError, match=r"do not exist in the initial classes.*7"):
         model.partial_fit(X, Y + 7)
-    with pytest.raises(th.errors.DataError, match="not the same as on last call"):
+    with pytest.raises(th.errors.DataError, match=r"not the same as on last call"):
         model.partial_fit(X, Y, classes=[0, 1])
 
 
@@ -123,7 +123,9 @@ def test_files_memory_maps_and_sparse_rows(tmp_path):
 def test_a_column_that_is_constant_in_a_class():
     x = np.column_stack([X, np.where(Y == 1, 5.0, X[:, 0])])
     assert th.GaussianNB().fit(x, Y).score(x, Y) > 0.9
-    with pytest.raises(th.errors.DataError, match="Column 4 is constant in class 1.*var_smoothing"):
+    with pytest.raises(
+        th.errors.DataError, match=r"Column 4 is constant in class 1.*var_smoothing"
+    ):
         th.GaussianNB(var_smoothing=0).fit(x, Y)
 
 
@@ -151,12 +153,12 @@ def test_missing_columns_and_infinity():
     model = th.GaussianNB().fit(x, Y)
     np.testing.assert_allclose(model.theta_[0, 2], X[Y != 0, 2].mean())
     x[:, 2] = np.nan
-    with pytest.raises(th.errors.DataError, match="Column 2 holds missing values only"):
+    with pytest.raises(th.errors.DataError, match=r"Column 2 holds missing values only"):
         th.GaussianNB().fit(x, Y)
     x[:, 2], x[3, 1] = 0.0, np.inf
-    with pytest.raises(th.errors.DataError, match="infinity.*column 1.*row 3"):
+    with pytest.raises(th.errors.DataError, match=r"infinity.*column 1.*row 3"):
         th.GaussianNB().fit(x, Y)
-    with pytest.raises(th.errors.DataError, match="infinity.*column 1.*row 3"):
+    with pytest.raises(th.errors.DataError, match=r"infinity.*column 1.*row 3"):
         th.GaussianNB().fit(X, Y).predict(x)
 
 

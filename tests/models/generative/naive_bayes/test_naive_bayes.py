@@ -214,7 +214,7 @@ def test_priors():
     ):
         model = th.NaiveBayes(priors=priors).fit(X[:4], [0, 0, 1, 2])
         np.testing.assert_allclose(model.class_prior_, expected)
-    with pytest.raises(th.errors.ParameterError, match="priors='equal' must be"):
+    with pytest.raises(th.errors.ParameterError, match=r"priors='equal' must be"):
         th.NaiveBayes(priors="equal").fit(X, Y)
 
 
@@ -269,15 +269,15 @@ def test_likelihoods_are_checked(likelihoods, words):
 
 def test_columns_that_do_not_suit_their_likelihood():
     x, y = people()
-    with pytest.raises(th.errors.ParameterError, match="column 'town' holds categories.*'Bonn'"):
+    with pytest.raises(th.errors.ParameterError, match=r"column 'town' holds categories.*'Bonn'"):
         th.NaiveBayes({"town": "gaussian"}).fit(x, y)
-    with pytest.raises(th.errors.DataError, match="Column 0 holds 4.3.*Bernoulli"):
+    with pytest.raises(th.errors.DataError, match=r"Column 0 holds 4.3.*Bernoulli"):
         th.NaiveBayes("bernoulli").fit(X, Y)
-    with pytest.raises(th.errors.DataError, match="Column 0 is constant.*var_smoothing"):
+    with pytest.raises(th.errors.DataError, match=r"Column 0 is constant.*var_smoothing"):
         th.NaiveBayes("gaussian", var_smoothing=0).fit(np.ones((4, 1)), [0, 0, 1, 1])
     empty = np.column_stack([X, np.full(150, np.nan)])
     for kind in KINDS:
-        with pytest.raises(th.errors.DataError, match="Column 4 holds missing values only"):
+        with pytest.raises(th.errors.DataError, match=r"Column 4 holds missing values only"):
             th.NaiveBayes(kind).fit(empty, Y)
 
 

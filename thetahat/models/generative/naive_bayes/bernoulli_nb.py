@@ -26,7 +26,8 @@ class BernoulliNB(DiscreteNB, GenerativeClassifier):
 
     Formula: p(x | c) = Π_j θ_cj^{x_j} (1 − θ_cj)^{1 − x_j}, with θ_cj = (N_cj + α)/(N_c + 2α) from
     the number of ones N_cj among the N_c rows of the class. α = 0 gives the maximum-likelihood
-    estimate N_cj/N_c, and α = 1 the most probable θ under the prior Beta(2, 2), (N_cj + 1)/(N_c + 2).
+    estimate N_cj/N_c, and α = 1 the most probable θ under the prior Beta(2, 2), which is
+    (N_cj + 1)/(N_c + 2).
 
     Cost: O(n·d) time for `fit` (O(stored entries) for sparse rows) and O(C·d) memory; C times as
     many operations for predictions.
@@ -34,8 +35,8 @@ class BernoulliNB(DiscreteNB, GenerativeClassifier):
     Parameters
     ----------
     binarize : float or None, default=0.0
-        Entries above this threshold count as 1, all others as 0. Must not be negative, so that zeros
-        of sparse rows stay 0. None expects entries that are 0 or 1 already.
+        Entries above this threshold count as 1, all others as 0. Must not be negative, so that
+        zeros of sparse rows stay 0. None expects entries that are 0 or 1 already.
 
     Attributes
     ----------
@@ -88,7 +89,7 @@ class BernoulliNB(DiscreteNB, GenerativeClassifier):
         total = ones + zeros
         empty = total == 0
         with np.errstate(divide="ignore", invalid="ignore"):
-            # A class without rows says nothing: 0 and 1 are equally probable.
+            # In a class without rows 0 and 1 are equally probable.
             one = np.where(empty, -np.log(2.0), np.log(ones) - np.log(total))
             zero = np.where(empty, -np.log(2.0), np.log(zeros) - np.log(total))
         self.feature_log_prob_ = one

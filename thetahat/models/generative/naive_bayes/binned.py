@@ -17,7 +17,8 @@ import numpy as np
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.quantiles import QuantileSummary, Weighted
 from thetahat.foundation.types import Array
-from thetahat.mathematics.smoothing import Gaussian, SmoothingKernel
+from thetahat.mathematics.smoothing import Gaussian
+from thetahat.mathematics.smoothing.base import SmoothingKernel
 
 MOST_BINS = 10_000
 """Largest number of bins that a rule chooses."""
@@ -108,9 +109,7 @@ def kernel_bandwidth(values: Weighted, rule: str | float, kernel: SmoothingKerne
     if n <= 0:
         return 0.0
     centre = np.average(values.values, weights=values.weights)
-    spread = float(
-        np.sqrt(np.average(np.square(values.values - centre), weights=values.weights))
-    )
+    spread = float(np.sqrt(np.average(np.square(values.values - centre), weights=values.weights)))
     factor = 1.0 if rule == "scott" else (4 / 3) ** 0.2
     ratio = kernel.canonical_bandwidth() / Gaussian().canonical_bandwidth()
     return spread * factor * ratio * n**-0.2

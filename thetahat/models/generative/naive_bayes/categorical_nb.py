@@ -29,8 +29,8 @@ from thetahat.models.generative.naive_bayes.tables import CategoryTables
 class CategoricalNB(DiscreteNB, GenerativeClassifier):
     """Categorical naive Bayes classifier, for columns of categories numbered 0, 1, ....
 
-    Formula: p(x | c) = Π_j θ_cj(x_j) with θ_cj(k) = (N_cjk + α)/(N_cj + α·K_j), the smoothed share of
-    category k in column j among the rows of class c; K_j is the number of categories.
+    Formula: p(x | c) = Π_j θ_cj(x_j) with θ_cj(k) = (N_cjk + α)/(N_cj + α·K_j), the smoothed share
+    of category k in column j among the rows of class c; K_j is the number of categories.
 
     Entries must be whole numbers ≥ 0, for example from scikit-learn's OrdinalEncoder. A category
     beyond those of `fit` is an error in `predict`; set ``min_categories`` if there are more

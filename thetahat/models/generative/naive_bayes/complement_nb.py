@@ -27,8 +27,8 @@ class ComplementNB(CountNB):
     probabilities of the rows, so that the model has no density and draws no samples;
     `predict_proba` normalises e^{s_c}.
 
-    Cost: O(number of entries that are not 0) for `fit` and O(C·d) memory; C times as many operations
-    for predictions. Sparse rows stay sparse.
+    Cost: O(number of entries that are not 0) for `fit` and O(C·d) memory; C times as many
+    operations for predictions. Sparse rows stay sparse.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class ComplementNB(CountNB):
             logs = np.log(others / total)
         if self.norm:
             scale = logs.sum(axis=1, keepdims=True)
-            # Equal to each other where no column speaks against a class.
+            # 0 where a weight is infinite, without smoothing.
             weights = np.divide(logs, scale, out=np.zeros_like(logs), where=np.isfinite(scale))
             self.feature_log_prob_ = weights
         else:

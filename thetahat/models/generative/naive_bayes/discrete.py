@@ -28,7 +28,8 @@ SMALLEST_ALPHA = 1e-10
 """Smallest smoothing, unless ``force_alpha=True``."""
 
 numbers_per_column = Range(
-    lambda value: isinstance(value, np.ndarray | list | tuple), "an array with one number per column"
+    lambda value: isinstance(value, np.ndarray | list | tuple),
+    "an array with one number per column",
 )
 
 
@@ -43,8 +44,8 @@ class DiscreteNB(SummarisedClasses, ABC):
         probabilities towards equal ones; 0 gives the observed shares. An array has one number per
         column. Must not be negative.
     force_alpha : bool, default=True
-        If True, ``alpha`` is used as it is. If False, values below 1e-10 are replaced by 1e-10, with
-        a warning.
+        If True, ``alpha`` is used as it is. If False, values below 1e-10 are replaced by 1e-10,
+        with a warning.
     fit_prior : bool, default=True
         Whether the class probabilities are the shares of the training rows. If False, all classes
         have the same probability.

@@ -82,7 +82,7 @@ class GaussianNB(SummarisedClasses, GenerativeClassifier):
     var_smoothing: float = 1e-9
 
     _ranges: ClassVar[dict[str, Range]] = {"var_smoothing": at_least(0, LARGEST_FACTOR)}
-    _accepts_missing = True
+    _leaves_out_missing = True
     _accepts_sparse = True
     _everyday = "naive Bayes"
 

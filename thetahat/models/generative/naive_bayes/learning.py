@@ -14,7 +14,7 @@ from thetahat.data.summaries.class_sums import class_codes, summarise_class_mome
 from thetahat.data.summaries.quantiles import Weighted, distinct
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
-from thetahat.mathematics.smoothing import SmoothingKernel
+from thetahat.mathematics.smoothing.base import SmoothingKernel
 from thetahat.models.generative.naive_bayes.binned import (
     column_spread,
     equal_bins,
@@ -40,7 +40,7 @@ def _some_columns(block: Block, places: Array) -> Block:
     return block if len(places) == X.shape[1] else replace(block, X=X[:, places])
 
 
-def _words(source: Source, place: int) -> str:
+def _words(source: Source, place: Any) -> str:
     return f"{WHO}: Column {source.schema.label(int(place))}"
 
 
@@ -58,9 +58,7 @@ def learn_gaussians(
         )
     if not (found.total_variance > SMALLEST).all():
         require_visible_columns(source, SMALLEST_IN_SQUARES)
-    mean, variance, largest = known_moments(
-        found, lambda column: _words(source, places[column])
-    )
+    mean, variance, largest = known_moments(found, lambda column: _words(source, places[column]))
     variance = variance + var_smoothing * (largest or 1.0)
     if not variance.all():
         column = int(np.argwhere(variance == 0)[0, 1])
@@ -156,9 +154,7 @@ def learn_histograms(
         rows = np.asarray(block.X)[:, places]
         codes = bin_codes(rows, low, width, count)[0].astype(np.float64)
         codes[codes >= count] = np.nan
-        return summarise_categories(
-            replace(block, X=codes), n_classes, source.schema, None, WHO
-        )
+        return summarise_categories(replace(block, X=codes), n_classes, source.schema, None, WHO)
 
     counts = source.reduce(counted).columns
     tables = [
@@ -176,15 +172,11 @@ class _ClassValues:
 
     def merge(self, other: _ClassValues) -> _ClassValues:
         pairs = zip(self.columns, other.columns, strict=True)
-        return _ClassValues(
-            tuple(tuple(map(_together, ours, theirs)) for ours, theirs in pairs)
-        )
+        return _ClassValues(tuple(tuple(map(_together, ours, theirs)) for ours, theirs in pairs))
 
 
 def _together(a: Weighted, b: Weighted) -> Weighted:
-    return distinct(
-        np.concatenate([a.values, b.values]), np.concatenate([a.weights, b.weights])
-    )
+    return distinct(np.concatenate([a.values, b.values]), np.concatenate([a.weights, b.weights]))
 
 
 def learn_kernels(

@@ -14,7 +14,7 @@ import numpy as np
 from thetahat import _native
 from thetahat.foundation.checked_value import CheckedValue, check_arrays
 from thetahat.foundation.types import Array
-from thetahat.mathematics.smoothing import SmoothingKernel
+from thetahat.mathematics.smoothing.base import SmoothingKernel
 from thetahat.models.generative.naive_bayes.binned import log_kernel_density
 from thetahat.models.generative.naive_bayes.categorical_nb import drawn_codes
 from thetahat.models.generative.naive_bayes.gaussian_nb import SMALLEST_VARIANCE, log_scales

@@ -58,8 +58,8 @@ class MultinomialNB(CountNB, GenerativeClassifier):
     given their total; `predict_joint_log_proba` leaves out the factor of factorials, which is the
     same for all classes. `sample` draws rows whose total is the rounded mean total of their class.
 
-    Cost: O(number of entries that are not 0) for `fit` and O(C·d) memory; C times as many operations
-    for predictions. Sparse rows stay sparse.
+    Cost: O(number of entries that are not 0) for `fit` and O(C·d) memory; C times as many
+    operations for predictions. Sparse rows stay sparse.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class MultinomialNB(CountNB, GenerativeClassifier):
         self.feature_count_ = summary.sums
         smoothed = summary.sums + alpha
         total = smoothed.sum(axis=1, keepdims=True)
-        # A class without counts says nothing: all its columns are equally probable.
+        # In a class without counts all columns are equally probable.
         smoothed = np.where(total > 0, smoothed, 1.0)
         total = np.where(total > 0, total, smoothed.shape[1])
         with np.errstate(divide="ignore"):

@@ -140,7 +140,7 @@ class NaiveBayes(GenerativeClassifier):
         "bins": one_of("freedman-diaconis", "scott") | whole(1, MOST_BINS),
         "bandwidth": one_of("scott", "silverman") | more_than(0, LARGEST_FACTOR),
     }
-    _accepts_missing = True
+    _leaves_out_missing = True
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> NaiveBayes:
         """Learn the likelihoods of all columns and the class probabilities.
@@ -173,9 +173,7 @@ class NaiveBayes(GenerativeClassifier):
         tables = np.sort(np.concatenate([where["bernoulli"], where["categorical"]]))
         parts: list[ColumnLikelihoods] = []
         if where["gaussian"].size:
-            parts.append(
-                learn_gaussians(source, where["gaussian"], n_classes, self.var_smoothing)
-            )
+            parts.append(learn_gaussians(source, where["gaussian"], n_classes, self.var_smoothing))
         if tables.size:
             binary = kinds[tables] == "bernoulli"
             parts.append(learn_categories(source, tables, binary, n_classes, self.alpha))
