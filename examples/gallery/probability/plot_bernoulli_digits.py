@@ -30,8 +30,9 @@ for name, each in models.items():
     print(f"{name:32} {each.score(test, y_test):.3f}")
 
 # %%
-# The probabilities of black pixels are the mean images. Rows that are drawn from the model show what
-# independence leaves out: each pixel is right on average, but neighbouring pixels do not agree.
+# The probabilities of black pixels are the mean images. Rows that are drawn from the model show
+# what independence leaves out: each pixel is right on average, but neighbouring pixels do not
+# agree.
 
 drawn, labels = model.sample(400, random_state=0)
 figure, panels = plt.subplots(4, 10, figsize=(9, 3.9), layout="constrained")

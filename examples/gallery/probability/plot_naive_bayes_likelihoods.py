@@ -16,7 +16,7 @@ import thetahat as th
 
 
 def visitors(n, seed):
-    """Visits of a shop: three columns of numbers and one of text, and whether something was bought."""
+    """Visits of a shop: columns of numbers and of text, and whether something was bought."""
     random = np.random.default_rng(seed)
     bought = random.random(n) < 0.4
     two_peaks = np.where(random.random(n) < 0.5, random.normal(10, 1, n), random.normal(19, 1.5, n))
