@@ -21,6 +21,7 @@ import numpy as np
 
 from thetahat import _native
 from thetahat.data.arrays import to_host
+from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.foundation.types import Array
 
@@ -171,6 +172,17 @@ def _of_sparse_rows(X: Any, block: Block, n_classes: int) -> ClassMoments:
         stored = added(entry_weight)
         scatter = added(entry_weight * gap * gap) + (weight - stored) * np.square(mean)
     return ClassMoments(count, weight, mean, scatter)
+
+
+def class_sums(source: Source, n_classes: int, threshold: float | None = None) -> ClassSums:
+    """The sums of every class over all rows of a source whose targets are codes.
+
+    Sparse rows in memory are one block: cutting them and merging C × d sums would take longer than
+    adding their entries.
+    """
+    if isinstance(source, InMemory) and source.is_sparse:
+        return summarise_class_sums(source.whole, n_classes, threshold)
+    return source.reduce(summarise_class_sums, n_classes, threshold)
 
 
 def summarise_class_sums(block: Block, n_classes: int, threshold: float | None = None) -> ClassSums:

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.class_sums import ClassSums, summarise_class_sums
+from thetahat.data.summaries.class_sums import ClassSums, class_sums
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.generative_classifier import GenerativeClassifier
 from thetahat.estimator.parameters import LARGEST_FACTOR, Range, at_least, none
@@ -69,7 +69,7 @@ class BernoulliNB(DiscreteNB, GenerativeClassifier):
             source.require_finite()
             for block in source.blocks():
                 _require_binary(block, source)
-        found = source.reduce(summarise_class_sums, len(self.classes_), self.binarize)
+        found = class_sums(source, len(self.classes_), self.binarize)
         if self.binarize is not None:
             source.require_finite()
         return found
@@ -85,21 +85,32 @@ class BernoulliNB(DiscreteNB, GenerativeClassifier):
         self.feature_count_ = summary.sums
         ones = summary.sums + alpha
         # From the counts, as 1 − θ loses digits where θ is near 1.
-        zeros = np.maximum(summary.count[:, None] - summary.sums, 0.0) + alpha
-        total = ones + zeros
-        empty = total == 0
-        with np.errstate(divide="ignore", invalid="ignore"):
+        zeros = np.maximum(summary.count[:, None] - summary.sums, 0.0)
+        zeros += alpha
+        total = np.broadcast_to(summary.count[:, None] + 2.0 * np.asarray(alpha), ones.shape)
+        if not total.all():
             # In a class without rows 0 and 1 are equally probable.
-            one = np.where(empty, -np.log(2.0), np.log(ones) - np.log(total))
-            zero = np.where(empty, -np.log(2.0), np.log(zeros) - np.log(total))
+            ones[total == 0] = zeros[total == 0] = 1.0
+            total = np.where(total == 0, 2.0, total)
+        elif np.ndim(alpha) == 0:
+            total = total[:, :1]
+        with np.errstate(divide="ignore"):
+            one, zero = np.log(ones, out=ones), np.log(zeros, out=zeros)
+        one -= np.log(total)
+        zero -= np.log(total)
         self.feature_log_prob_ = one
         one, no_one = finite_logs(one)
         zero, no_zero = finite_logs(zero)
         self._table = np.ascontiguousarray((one - zero).T)
         self._constant = self.class_log_prior_ + zero.sum(axis=1)
-        hindered = bool(no_one.any() or no_zero.any())
-        self._impossible = np.ascontiguousarray((no_one - no_zero).T) if hindered else None
-        self._needed = no_zero.sum(axis=1) if hindered else None
+        self._impossible, self._needed = None, None
+        if no_one is not None or no_zero is not None:
+            nothing = np.zeros_like(one)
+            hindered = nothing if no_zero is None else no_zero
+            self._needed = hindered.sum(axis=1)
+            self._impossible = np.ascontiguousarray(
+                ((nothing if no_one is None else no_one) - hindered).T
+            )
 
     def _joint(self, rows: Matrix) -> Array:
         return linear_scores(
@@ -112,9 +123,8 @@ class BernoulliNB(DiscreteNB, GenerativeClassifier):
             return rows
         if isinstance(rows, np.ndarray):
             return (rows > self.binarize).astype(rows.dtype)
-        bits = rows.copy()
-        bits.data = (bits.data > self.binarize).astype(rows.dtype)
-        return bits
+        bits = (rows.data > self.binarize).astype(rows.dtype)
+        return type(rows)((bits, rows.indices, rows.indptr), shape=rows.shape, copy=False)
 
     def _sample_class(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:
         share = np.exp(self.feature_log_prob_[code])

@@ -66,12 +66,13 @@ class ComplementNB(CountNB):
         self.feature_count_ = summary.sums
         self.feature_all_ = summary.sums.sum(axis=0)
         # A difference of sums may round below 0.
-        others = np.maximum(self.feature_all_ - summary.sums, 0.0) + alpha
+        others = np.maximum(self.feature_all_ - summary.sums, 0.0)
+        others += alpha
+        others[others.sum(axis=1) == 0] = 1.0
         total = others.sum(axis=1, keepdims=True)
-        others = np.where(total > 0, others, 1.0)
-        total = np.where(total > 0, total, others.shape[1])
         with np.errstate(divide="ignore"):
-            logs = np.log(others / total)
+            logs = np.log(others, out=others)
+        logs -= np.log(total)
         if self.norm:
             scale = logs.sum(axis=1, keepdims=True)
             # 0 where a weight is infinite, without smoothing.
@@ -79,9 +80,8 @@ class ComplementNB(CountNB):
             self.feature_log_prob_ = weights
         else:
             self.feature_log_prob_ = -logs
-        finite, absent = finite_logs(-self.feature_log_prob_.T)
-        self._table = np.ascontiguousarray(-finite)
-        self._impossible = absent if absent.any() else None
+        finite, self._impossible = finite_logs(np.ascontiguousarray(-self.feature_log_prob_.T))
+        self._table = np.negative(finite)
 
     def _joint(self, rows: Matrix) -> Array:
         constant = self.class_log_prior_ if len(self.classes_) == 1 else 0.0

@@ -144,8 +144,10 @@ class DiscreteNB(SummarisedClasses, ABC):
                 )
 
 
-def finite_logs(logs: Array) -> tuple[Array, Array]:
-    """Logarithms with 0 in place of −∞, and 1 where they were −∞."""
+def finite_logs(logs: Array) -> tuple[Array, Array | None]:
+    """Logarithms with 0 in place of −∞, and 1 where they were −∞; None if they are all finite."""
+    if np.isfinite(logs.min()):
+        return logs, None
     impossible = np.isneginf(logs)
     return np.where(impossible, 0.0, logs), impossible.astype(np.float64)
 

@@ -94,12 +94,21 @@ class CategoryColumns(ColumnLikelihoods):
         # One more row of zeros for missing entries.
         padded = [np.pad(table, ((0, 0), (0, 1))) for table in self.tables]
         object.__setattr__(self, "_lookup", CategoryTables.of(padded))
+        sizes = np.array([len(levels) for levels in self.levels], dtype=np.uint64)
+        counted = all(np.array_equal(each, np.arange(len(each))) for each in self.levels)
+        object.__setattr__(self, "_sizes", sizes if counted else np.zeros_like(sizes))
 
     def logs(self, rows: Array) -> Array:
+        lookup: CategoryTables = self._lookup  # type: ignore[attr-defined]
+        sizes: Array = self._sizes  # type: ignore[attr-defined]
+        with np.errstate(invalid="ignore"):
+            codes = rows.astype(np.int64)
+        # The usual case: all entries are known, and the levels are 0, 1, ...
+        if ((codes == rows) & (codes.view(np.uint64) < sizes)).all():
+            return lookup.sums(codes)
         codes = np.empty(rows.shape, dtype=np.int64)
         for j, levels in enumerate(self.levels):
             codes[:, j] = codes_of(rows[:, j], levels)
-        lookup: CategoryTables = self._lookup  # type: ignore[attr-defined]
         return lookup.sums(codes)
 
     def sample(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:
@@ -139,8 +148,11 @@ class HistogramColumns(ColumnLikelihoods):
         object.__setattr__(self, "_lookup", CategoryTables.of(padded))
 
     def logs(self, rows: Array) -> Array:
-        codes, beyond = bin_codes(rows, self.low, self.width, self.count)
         lookup: CategoryTables = self._lookup  # type: ignore[attr-defined]
+        place = (rows - self.low) / self.width
+        if ((place >= 0) & (place < self.count)).all():  # the usual case
+            return lookup.sums(place.astype(np.int64))
+        codes, beyond = bin_codes(rows, self.low, self.width, self.count)
         return lookup.sums(codes) - beyond.sum(axis=1, keepdims=True)
 
     def sample(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:

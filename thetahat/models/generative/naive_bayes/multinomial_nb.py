@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from thetahat.data.source import Block, Source
-from thetahat.data.summaries.class_sums import ClassSums, summarise_class_sums
+from thetahat.data.summaries.class_sums import ClassSums, class_sums
 from thetahat.estimator.declaration import with_parameters
 from thetahat.estimator.generative_classifier import GenerativeClassifier
 from thetahat.foundation.types import Array, Matrix
@@ -37,7 +37,7 @@ class CountNB(DiscreteNB):
         return tags
 
     def _summarise(self, source: Source) -> ClassSums:
-        found = source.reduce(summarise_class_sums, len(self.classes_))
+        found = class_sums(source, len(self.classes_))
         self._require_no_negative(source, found.lowest)
         self._require_finite_counts(source, found.sums)
         return found
@@ -83,15 +83,14 @@ class MultinomialNB(CountNB, GenerativeClassifier):
         self._set_class_prior(summary.count)
         self.feature_count_ = summary.sums
         smoothed = summary.sums + alpha
-        total = smoothed.sum(axis=1, keepdims=True)
         # In a class without counts all columns are equally probable.
-        smoothed = np.where(total > 0, smoothed, 1.0)
-        total = np.where(total > 0, total, smoothed.shape[1])
+        smoothed[smoothed.sum(axis=1) == 0] = 1.0
+        total = smoothed.sum(axis=1, keepdims=True)
         with np.errstate(divide="ignore"):
-            self.feature_log_prob_ = np.log(smoothed) - np.log(total)
-        finite, impossible = finite_logs(self.feature_log_prob_.T)
-        self._table = np.ascontiguousarray(finite)
-        self._impossible = impossible if impossible.any() else None
+            logs = np.log(smoothed, out=smoothed)
+        logs -= np.log(total)
+        self.feature_log_prob_ = logs
+        self._table, self._impossible = finite_logs(np.ascontiguousarray(logs.T))
 
     def _joint(self, rows: Matrix) -> Array:
         return linear_scores(rows, self._table, self.class_log_prior_, self._impossible)
