@@ -149,7 +149,8 @@ class HistogramColumns(ColumnLikelihoods):
 
     def logs(self, rows: Array) -> Array:
         lookup: CategoryTables = self._lookup  # type: ignore[attr-defined]
-        place = (rows - self.low) / self.width
+        with np.errstate(over="ignore"):
+            place = (rows - self.low) / self.width
         if ((place >= 0) & (place < self.count)).all():  # the usual case
             return lookup.sums(place.astype(np.int64))
         codes, beyond = bin_codes(rows, self.low, self.width, self.count)
