@@ -281,6 +281,19 @@ def test_columns_that_do_not_suit_their_likelihood():
             th.NaiveBayes(kind).fit(empty, Y)
 
 
+def test_kernels_with_negative_values_are_refused():
+    with pytest.raises(th.errors.ParameterError, match=r"kernel='silverman' has negative values"):
+        th.NaiveBayes("kernel", kernel="silverman").fit(X, Y)
+
+
+@pytest.mark.parametrize("kind", ["histogram", "kernel"])
+@pytest.mark.parametrize("size", [1e-300, 1e300])
+def test_columns_of_any_size_give_the_same_posterior(kind, size):
+    expected = th.NaiveBayes(kind).fit(X, Y).predict_proba(X)
+    found = th.NaiveBayes(kind).fit(X * size, Y).predict_proba(X * size)
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
+
+
 def test_factorised_histograms_need_few_bins():
     """D histograms of 10 bins per class instead of one of 10^D bins, which would be empty."""
     random = np.random.default_rng(5)

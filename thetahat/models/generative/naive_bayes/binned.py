@@ -78,11 +78,20 @@ def equal_bins(values: Weighted, low: float, high: float, rule: str | int) -> tu
         lower, upper = values.values[np.searchsorted(below, [0.25, 0.75])]
         width = 2.0 * (upper - lower) / n ** (1 / 3)
     if width <= 0:
-        centre = np.average(values.values, weights=values.weights)
-        spread = np.sqrt(np.average(np.square(values.values - centre), weights=values.weights))
+        spread = deviation(values)
         width = 3.49 * spread / n ** (1 / 3)
     count = ceil(min(span / width, MOST_BINS)) if width > 0 else 1
     return span / count, count
+
+
+def deviation(values: Weighted) -> float:
+    """The standard deviation, in units of the largest distance, so that squares stay in range."""
+    gap = values.values - values.values[0]  # in ascending order, so that the last is the largest
+    if not gap[-1] > 0:
+        return 0.0
+    share = gap / gap[-1]
+    centre = np.average(share, weights=values.weights)
+    return float(gap[-1] * np.sqrt(np.average((share - centre) ** 2, weights=values.weights)))
 
 
 def log_histogram(counts: Array, width: float, alpha: float) -> Array:
@@ -108,8 +117,7 @@ def kernel_bandwidth(values: Weighted, rule: str | float, kernel: SmoothingKerne
     n = float(values.weights.sum())
     if n <= 0:
         return 0.0
-    centre = np.average(values.values, weights=values.weights)
-    spread = float(np.sqrt(np.average(np.square(values.values - centre), weights=values.weights)))
+    spread = deviation(values)
     factor = 1.0 if rule == "scott" else (4 / 3) ** 0.2
     ratio = kernel.canonical_bandwidth() / Gaussian().canonical_bandwidth()
     return spread * factor * ratio * n**-0.2
@@ -121,7 +129,7 @@ def log_kernel_density(
     """log p(x) of a kernel estimate; −∞ where it is 0. Cost: O(len(x)·len(centres))."""
     found = np.empty(len(x))
     step = max(1, PAIRS_AT_ONCE // len(centres))
-    log_total = np.log(weights.sum() * width)
+    log_total = np.log(weights.sum()) + np.log(width)
     is_gaussian = isinstance(kernel, Gaussian)
     with np.errstate(divide="ignore", over="ignore"):
         for start in range(0, len(x), step):

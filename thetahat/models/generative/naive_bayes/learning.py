@@ -199,6 +199,8 @@ def learn_kernels(
         )
         if not pooled.values.size:
             raise DataError(f"{_words(source, place)} holds missing values only. Drop it.")
+        if not np.isfinite(np.float64(pooled.values[-1]) - np.float64(pooled.values[0])):
+            raise DataError(f"{_words(source, place)} has a range that overflows. Rescale it.")
         # A class without known values has the density of all rows, and one without spread the
         # bandwidth of all rows.
         known = [each if each.values.size else pooled for each in classes]

@@ -161,6 +161,11 @@ class NaiveBayes(GenerativeClassifier):
             The fitted estimator.
         """
         smoothing = named(self.kernel)
+        if not smoothing.nonnegative:
+            raise ParameterError(
+                f"NaiveBayes: kernel={self.kernel!r} has negative values, so that it gives no "
+                "density. Use another one, such as 'gaussian' or 'epanechnikov'."
+            )
         source = self._open_classes(X, y, sample_weight, least=1)
         n_classes = len(self.classes_)
         found = counts(source)
