@@ -32,6 +32,7 @@ FAMILIES = (
     "adaboost",
     "tree",
     "density",
+    "naive_bayes",
     "neighbors",
     "real_data",
     "combination",

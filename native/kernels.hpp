@@ -53,5 +53,7 @@ void bind_near_products(nb::module_ &module);
 void bind_near_sparse(nb::module_ &module);
 void bind_pair_distances(nb::module_ &module);
 void bind_smo(nb::module_ &module);
+void bind_class_moments(nb::module_ &module);
+void bind_diagonal_gaussians(nb::module_ &module);
 
 } // namespace thetahat

@@ -72,6 +72,12 @@ from thetahat.models.ensemble.gradient_boosting.gradient_boosting_regressor impo
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier as HistGradientBoostingClassifier
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor as HistGradientBoostingRegressor
 from thetahat.models.gaussian_process.gaussian_process_regressor import GaussianProcessRegressor as GaussianProcessRegressor
+from thetahat.models.generative.naive_bayes.bernoulli_nb import BernoulliNB as BernoulliNB
+from thetahat.models.generative.naive_bayes.categorical_nb import CategoricalNB as CategoricalNB
+from thetahat.models.generative.naive_bayes.complement_nb import ComplementNB as ComplementNB
+from thetahat.models.generative.naive_bayes.gaussian_nb import GaussianNB as GaussianNB
+from thetahat.models.generative.naive_bayes.multinomial_nb import MultinomialNB as MultinomialNB
+from thetahat.models.generative.naive_bayes.naive_bayes import NaiveBayes as NaiveBayes
 from thetahat.models.kernel.kernel_discriminant_analysis import KernelDiscriminantAnalysis as KernelDiscriminantAnalysis
 from thetahat.models.kernel.kernel_logistic_regression import KernelLogisticRegression as KernelLogisticRegression
 from thetahat.models.kernel.kernel_model import KernelModel as KernelModel
@@ -196,9 +202,12 @@ __all__ = [
     "BayesianModelAveraging",
     "BayesianModelAveragingClassifier",
     "BayesianRidge",
+    "BernoulliNB",
     "BestSubset",
     "BiasFeature",
+    "CategoricalNB",
     "CircleFit",
+    "ComplementNB",
     "CondensedNearestNeighbors",
     "ConstantClassifier",
     "ConstantRegressor",
@@ -214,6 +223,7 @@ __all__ = [
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "FeatureMap",
+    "GaussianNB",
     "GaussianProcessRegressor",
     "GaussianRandomProjection",
     "GeneralizedLeastSquares",
@@ -250,8 +260,10 @@ __all__ = [
     "MonomialExpansion",
     "MultiTaskElasticNet",
     "MultiTaskLasso",
+    "MultinomialNB",
     "NadarayaWatson",
     "NadarayaWatsonClassifier",
+    "NaiveBayes",
     "NearestNeighbors",
     "NeighborhoodComponentsAnalysis",
     "NoiseReweightedRegression",

@@ -28,6 +28,39 @@ def pack_rows(
     out: FloatArray,
     offset: int,
 ) -> None: ...
+def class_moments(
+    x: FloatArray,
+    code: NDArray[Any],
+    weight: FloatArray,
+    total: FloatArray,
+    mean: FloatArray,
+    scatter: FloatArray,
+) -> None: ...
+def class_sums(
+    x: FloatArray,
+    code: NDArray[Any],
+    weight: FloatArray,
+    binary: bool,
+    threshold: float,
+    sums: FloatArray,
+) -> float: ...
+def class_sums_sparse(
+    data: FloatArray,
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    code: NDArray[Any],
+    weight: FloatArray,
+    binary: bool,
+    threshold: float,
+    sums: FloatArray,
+) -> float: ...
+def diagonal_gaussians(
+    x: FloatArray,
+    mean: FloatArray,
+    factor: FloatArray,
+    constant: FloatArray,
+    out: FloatArray,
+) -> None: ...
 def root_weighted(x: FloatArray, weight: FloatArray, out: FloatArray) -> int: ...
 def loss_sums(
     x: FloatArray,

@@ -309,7 +309,7 @@ def answers(model):
     """Everything that the model says of the rows."""
     for name in METHODS:
         if hasattr(model, name):
-            getattr(model, name)(X)
+            getattr(model, name)(golden_files.rows(model))
 
 
 def outcome(kind, data, path, inside):

@@ -27,11 +27,16 @@ X = np.abs(RANDOM.standard_normal((60, 3))).round(3)
 Y = (X @ [1.0, 2.0, 3.0] + RANDOM.standard_normal(60)).round(3)
 
 
+def rows(model):
+    """The rows, in whole numbers where the model takes categories."""
+    return np.floor(X) if get_tags(model).input_tags.categorical else X
+
+
 def answer(model):
     """What a fitted model says of the rows."""
     for method in ("decision_function", "predict_proba", "log_density", "predict", "transform"):
         if hasattr(model, method):
-            found = getattr(model, method)(X)
+            found = getattr(model, method)(rows(model))
             return np.asarray(found.toarray() if hasattr(found, "toarray") else found)
     if hasattr(model, "kneighbors"):
         return model.kneighbors(X)[0]
@@ -50,7 +55,7 @@ def fitted(name):
         model.set_params(max_iter=3)
     if "random_state" in known:
         model.set_params(random_state=0)
-    return model.fit(X, targets(model))
+    return model.fit(rows(model), targets(model))
 
 
 def models():

@@ -20,9 +20,18 @@ def describe_non_finite(value: float, dtype: Any) -> str:
 
 
 def require_finite_block(
-    X: Matrix, start: int, schema: Schema, origin: str = "", *, role: str = "X"
+    X: Matrix,
+    start: int,
+    schema: Schema,
+    origin: str = "",
+    *,
+    role: str = "X",
+    missing: bool = False,
 ) -> None:
-    """Raise an error for NaN and infinity in rows of X, with column, row, value and remedy."""
+    """Raise an error for NaN and infinity in rows of X, with column, row, value and remedy.
+
+    With `missing`, NaN marks a missing value and is accepted.
+    """
     if is_device_array(X):
         if bool((X - X == 0).all()):
             return
@@ -30,9 +39,12 @@ def require_finite_block(
     values = X if isinstance(X, np.ndarray) else X.data
     # The sum is finite unless an entry is not, or the sum overflows; look closer only then.
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)):
+        total = (np.nansum if missing else np.sum)(values, dtype=np.float64)
+        if np.isfinite(total):
             return
     dense = X if isinstance(X, np.ndarray) else X.toarray()
+    if missing:
+        dense = np.where(np.isnan(dense), 0.0, dense)
     rows, columns = np.nonzero(~np.isfinite(dense))
     place = f" of {origin}" if origin else ""
     if not rows.size:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from functools import reduce as fold
 from typing import Any, Protocol, TypeVar
 
@@ -138,13 +138,17 @@ class Source(ABC):
             ordered_map(lambda block: summarise(block, *params), self.blocks()),
         )
 
-    def require_finite(self) -> None:
-        """Raise a `DataError` naming column, row and value when X holds NaN or infinity."""
-        for _ in ordered_map(self._require_finite_block, self.blocks()):
+    def require_finite(self, *, missing: bool = False) -> None:
+        """Raise a `DataError` naming column, row and value when X holds NaN or infinity.
+
+        With `missing`, NaN marks a missing value and is accepted.
+        """
+        check = partial(self._require_finite_block, missing=missing)
+        for _ in ordered_map(check, self.blocks()):
             pass
 
-    def _require_finite_block(self, block: Block) -> None:
-        require_finite_block(block.X, block.start, self.schema)
+    def _require_finite_block(self, block: Block, missing: bool = False) -> None:
+        require_finite_block(block.X, block.start, self.schema, missing=missing)
 
     def map_rows(self, function: Callable[[Block], Array]) -> Array:
         """Stack ``function(block)`` over all blocks: predictions, residuals, scores."""

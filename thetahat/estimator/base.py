@@ -30,6 +30,8 @@ class Estimator(BaseEstimator):
     _ranges: ClassVar[dict[str, Range]] = {}
     _accepts_sparse: bool = False
     _multi_output: bool = False
+    _leaves_out_missing: ClassVar[bool] = False
+    """Whether NaN in X marks a missing value, for which the model has a rule."""
     _accepts_devices: ClassVar[bool] = False
     """Whether torch and CuPy arrays are fitted on their own device."""
     _streams: ClassVar[bool] = True
@@ -74,6 +76,8 @@ class Estimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._accepts_sparse
         tags.target_tags.multi_output = self._multi_output
+        if self._leaves_out_missing:
+            tags.input_tags.allow_nan = True
         return tags
 
     def set_params(self, **params: Any) -> Any:
@@ -131,8 +135,10 @@ class Estimator(BaseEstimator):
             accept_sparse=self._accepts_sparse,
             multi_output=self._multi_output,
             accept_device=self._accepts_devices,
-            check_finite=check_finite,
+            check_finite=check_finite and not self._leaves_out_missing,
         )
+        if check_finite and self._leaves_out_missing and isinstance(source, InMemory):
+            source.require_finite(missing=True)
         if supervised and not source.has_target:
             raise DataError(
                 f"{who} needs a target, but the source has none. Open it with "
@@ -210,7 +216,7 @@ class Estimator(BaseEstimator):
         source = InMemory(
             X=features, n_features=int(features.shape[1]), dtype=features.dtype, schema=schema
         )
-        source.require_finite()
+        source.require_finite(missing=self._leaves_out_missing)
         return source
 
     def _require_same_columns(self, source: Source) -> None:

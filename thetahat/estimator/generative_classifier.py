@@ -25,8 +25,8 @@ LOWEST = {char: np.finfo(char).min for char in "df"}
 """The lowest finite number of double and single precision."""
 
 
-class GenerativeClassifier(Classifier, Novelty, ABC):
-    """A classifier that models p(x, c); a subclass defines `fit`, `_joint` and `_sample_class`.
+class BayesRule(Classifier, ABC):
+    """Chooses the class with the largest log π_c + log p(x | c), which a subclass computes.
 
     Attributes
     ----------
@@ -44,10 +44,6 @@ class GenerativeClassifier(Classifier, Novelty, ABC):
     @abstractmethod
     def _class_shares(self) -> Array:
         """The class probabilities π, (n_classes,)."""
-
-    @abstractmethod
-    def _sample_class(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:
-        """Rows drawn from p(x | c), (n_samples, d)."""
 
     def _joint_rows(self, X: Any) -> Array:
         """The same for all rows of X, which are checked first."""
@@ -86,7 +82,8 @@ class GenerativeClassifier(Classifier, Novelty, ABC):
         labels : array of shape (n,)
             Predicted labels; the first one in ``classes_`` in case of ties.
         """
-        return self.classes_[self._joint_rows(X).argmax(axis=1)]
+        best = self._joint_rows(X).argmax(axis=1)
+        return self.classes_[best]
 
     def predict_log_proba(self, X: Any) -> Array:
         """Compute the logarithms of the class probabilities.
@@ -142,6 +139,23 @@ class GenerativeClassifier(Classifier, Novelty, ABC):
         """
         return self.predict_proba(X)
 
+    def _log_posterior(self, joint: Array) -> Array:
+        total = log_sum(joint)
+        impossible = total == -np.inf
+        if impossible.any():
+            with np.errstate(divide="ignore"):
+                joint[impossible] = np.log(self._class_shares())
+            total[impossible] = 0.0
+        return joint - total[:, None]
+
+
+class GenerativeClassifier(BayesRule, Novelty, ABC):
+    """A classifier that models p(x, c); a subclass defines `fit`, `_joint` and `_sample_class`."""
+
+    @abstractmethod
+    def _sample_class(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:
+        """Rows drawn from p(x | c), (n_samples, d)."""
+
     def log_density(self, X: Any) -> Array:
         """Compute log p(x) = log Σ_c π_c p(x | c); −inf where p is 0.
 
@@ -189,15 +203,6 @@ class GenerativeClassifier(Classifier, Novelty, ABC):
         assert rows is not None
         return rows, self.classes_[codes]
 
-    def _log_posterior(self, joint: Array) -> Array:
-        total = log_sum(joint)
-        impossible = total == -np.inf
-        if impossible.any():
-            with np.errstate(divide="ignore"):
-                joint[impossible] = np.log(self._class_shares())
-            total[impossible] = 0.0
-        return joint - total[:, None]
-
 
 def _below_largest(logs: Array) -> tuple[Array, Array]:
     """Logarithms minus the largest of their row, and the largest, which is made finite."""
@@ -213,21 +218,26 @@ def log_sum(logs: Array) -> Array:
         return top[:, 0] + np.log(np.exp(below, out=below).sum(axis=1))
 
 
-def class_shares(found: Array, priors: Any, who: str) -> Array:
+def class_shares(found: Array, priors: Any, who: str, name: str = "priors") -> Array:
     """The class probabilities: the given ones if there are any, else the shares of the rows."""
     if priors is None:
         return found
-    given = np.asarray(priors, dtype=np.float64)
+    try:
+        given = np.asarray(priors, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(
+            f"{who}: {name}={priors!r:.80} must be an array with one number ≥ 0 per class."
+        ) from None
     if given.shape != found.shape:
         raise ParameterError(
-            f"{who}: Number of priors must match number of classes: priors has shape "
+            f"{who}: Number of priors must match number of classes: {name} has shape "
             f"{given.shape}, but there are {len(found)} classes. Give one number ≥ 0 per class."
         )
     if not (np.isfinite(given).all() and (given >= 0).all()):
-        raise ParameterError(f"{who}: Priors must be non-negative, but priors={priors!r:.80}.")
+        raise ParameterError(f"{who}: Priors must be non-negative, but {name}={priors!r:.80}.")
     if abs(given.sum() - 1.0) > SHARE_TOLERANCE:
         raise ParameterError(
-            f"{who}: The sum of the priors should be 1, but is {given.sum():g}. Divide them by "
-            "their sum."
+            f"{who}: The sum of the priors should be 1, but that of {name} is {given.sum():g}. "
+            "Divide them by their sum."
         )
     return given / given.sum()

@@ -1,0 +1,98 @@
+"""Counts of the categories of each column in every class, as a mergeable summary.
+
+N_cjk = Σ w over the rows of class c whose column j holds category k. Categories are whole numbers
+0, 1, ... stored in floating point; missing values (NaN) are not counted. y holds the codes of the
+classes. Merging is exact for whole weights, in any order and grouping. Cost: O(n d) time per block,
+and memory for classes times categories.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from thetahat.data.columns.schema import Schema
+from thetahat.data.source import Block
+from thetahat.data.summaries.class_sums import class_codes
+from thetahat.data.summaries.moments import dense_rows
+from thetahat.foundation.errors import DataError
+from thetahat.foundation.memory import require_memory
+from thetahat.foundation.types import Array
+
+LARGEST_CATEGORY = 2**52
+"""Categories beyond it cannot be told apart in floating point."""
+
+
+@dataclass(frozen=True)
+class CategoryCounts:
+    """The total weight of each class, and of each category of each column in each class."""
+
+    count: Array
+    columns: tuple[Array, ...]
+    """For each column an array of shape (classes, categories)."""
+
+    def merge(self, other: CategoryCounts) -> CategoryCounts:
+        """The counts of both sets of rows."""
+        columns = zip(self.columns, other.columns, strict=True)
+        return CategoryCounts(self.count + other.count, tuple(_added(a, b) for a, b in columns))
+
+
+def _added(a: Array, b: Array) -> Array:
+    """The sum of two tables, of which one may have more categories."""
+    if a.shape[1] < b.shape[1]:
+        a, b = b, a
+    total = a.copy()
+    total[:, : b.shape[1]] += b
+    return total
+
+
+def summarise_categories(
+    block: Block,
+    n_classes: int,
+    schema: Schema,
+    places: tuple[int, ...] | None = None,
+    who: str = "",
+) -> CategoryCounts:
+    """The counts of one block, of all columns or of those at `places`."""
+    X, code, weight = dense_rows(block), class_codes(block), block.row_weights
+    count = np.bincount(code, weights=weight, minlength=n_classes)
+    places = tuple(range(X.shape[1])) if places is None else places
+    found = []
+    for place in places:
+        values = X[:, place]
+        require_categories(values, place, block.start, schema, who)
+        size = int(np.nanmax(values, initial=-1.0)) + 1
+        require_memory(
+            8 * n_classes * size,
+            f"{who}: counting {size} categories of column {schema.label(place)} in {n_classes} "
+            "classes",
+            "Number the categories 0, 1, ... without gaps, for example with "
+            "sklearn.preprocessing.OrdinalEncoder.",
+        )
+        known = ~np.isnan(values)
+        key = code[known] * size + values[known].astype(np.int64)
+        table = np.bincount(key, weights=weight[known], minlength=n_classes * size)
+        found.append(table.reshape(n_classes, size))
+    return CategoryCounts(count, tuple(found))
+
+
+def require_categories(values: Array, place: int, start: int, schema: Schema, who: str) -> None:
+    """Raise an error for entries that are not whole numbers ≥ 0, with row, column and remedy."""
+    with np.errstate(invalid="ignore"):
+        wrong = ~((values >= 0) & (values == np.floor(values)) & (values < LARGEST_CATEGORY))
+    wrong &= ~np.isnan(values)
+    if not wrong.any():
+        return
+    row = int(np.argmax(wrong))
+    where = f"column {schema.label(place)} holds {values[row]:g} at row {start + row}"
+    if values[row] < 0:
+        raise DataError(
+            f"Negative values in data passed to {who} (input X): {where}, but categories are whole "
+            "numbers ≥ 0. Number them 0, 1, ..., for example with "
+            "sklearn.preprocessing.OrdinalEncoder."
+        )
+    raise DataError(
+        f"{who}: {where}, but categories are whole numbers 0, 1, ... Number them with "
+        "sklearn.preprocessing.OrdinalEncoder, or use NaiveBayes for columns of numbers."
+    )

@@ -1,0 +1,1 @@
+"""Generative classifiers: a model of the rows of every class, and Bayes' rule."""

@@ -1,0 +1,143 @@
+"""One-dimensional densities of a column: histograms with equal bins, and kernel estimates.
+
+Histogram: p(x) = (N_b + α) / ((N + α·(B + 2))·h) in bin b of width h. With α > 0 two more bins
+without rows lie outside; each spreads its share over an exponential tail of scale h, so that the
+density is positive everywhere and integrates to 1. With α = 0 it is N_b/(N·h), and 0 outside.
+
+Kernel: p(x) = Σ wᵢ K((x − xᵢ)/h) / (h·Σ wᵢ).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from thetahat.data.source import Block, Source
+from thetahat.data.summaries.quantiles import QuantileSummary, Weighted
+from thetahat.foundation.types import Array
+from thetahat.mathematics.smoothing import Gaussian
+from thetahat.mathematics.smoothing.base import SmoothingKernel
+
+MOST_BINS = 10_000
+"""Largest number of bins that a rule chooses."""
+PAIRS_AT_ONCE = 1 << 20
+"""Pairs of a query and a training value whose kernels are in memory at a time."""
+
+
+@dataclass(frozen=True)
+class ColumnSpread:
+    """The quantiles and the range of columns, as a mergeable summary; NaN is left out."""
+
+    quantiles: QuantileSummary
+    low: Array
+    high: Array
+
+    @classmethod
+    def of(cls, block: Block, places: Array) -> ColumnSpread:
+        """The spread of some columns of a block; rows of weight 0 are not counted."""
+        X = np.asarray(block.X)[:, places]
+        weight = block.weight
+        if weight is not None:
+            X, weight = X[weight > 0], weight[weight > 0]
+        low = np.fmin.reduce(X, axis=0, initial=np.inf)
+        high = np.fmax.reduce(X, axis=0, initial=-np.inf)
+        return cls(QuantileSummary.of(Block(X=X, weight=weight)), low, high)
+
+    def merge(self, other: ColumnSpread) -> ColumnSpread:
+        """The spread of both sets of rows."""
+        return ColumnSpread(
+            self.quantiles.merge(other.quantiles),
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+        )
+
+
+def column_spread(source: Source, places: Array) -> ColumnSpread:
+    """The spread of some columns over all rows. Cost: O(n log n) per column."""
+    return source.reduce(ColumnSpread.of, places)
+
+
+def equal_bins(values: Weighted, low: float, high: float, rule: str | int) -> tuple[float, int]:
+    """Width and number of equal bins from `low` to `high`, by a rule or a given number.
+
+    "freedman-diaconis": h = 2·IQR/n^{1/3}; "scott": h = 3.49·σ/n^{1/3}, which is also used where
+    the IQR is 0. n is the total weight. A column of equal numbers has one bin of width 1 around
+    them.
+    """
+    span = high - low
+    if not span > 0:
+        return 1.0, 1
+    if not isinstance(rule, str):
+        return span / rule, rule
+    n = float(values.weights.sum())
+    width = 0.0
+    if rule == "freedman-diaconis":
+        below = np.cumsum(values.weights) / n
+        lower, upper = values.values[np.searchsorted(below, [0.25, 0.75])]
+        width = 2.0 * (upper - lower) / n ** (1 / 3)
+    if width <= 0:
+        spread = deviation(values)
+        width = 3.49 * spread / n ** (1 / 3)
+    count = ceil(min(span / width, MOST_BINS)) if width > 0 else 1
+    return span / count, count
+
+
+def deviation(values: Weighted) -> float:
+    """The standard deviation, in units of the largest distance, so that squares stay in range."""
+    gap = values.values - values.values[0]  # in ascending order, so that the last is the largest
+    if not gap[-1] > 0:
+        return 0.0
+    share = gap / gap[-1]
+    centre = np.average(share, weights=values.weights)
+    return float(gap[-1] * np.sqrt(np.average((share - centre) ** 2, weights=values.weights)))
+
+
+def log_histogram(counts: Array, width: float, alpha: float) -> Array:
+    """Log-densities of the bins and of both tails at their start, (C, B + 2), from counts (C, B).
+
+    A class without rows has the same density in all bins.
+    """
+    total = counts.sum(axis=1, keepdims=True)
+    counts = np.where(total > 0, counts, 1.0)
+    padded = np.pad(counts, ((0, 0), (0, 2))) + alpha
+    with np.errstate(divide="ignore"):
+        return np.log(padded) - np.log(padded.sum(axis=1, keepdims=True)) - np.log(width)
+
+
+def kernel_bandwidth(values: Weighted, rule: str | float, kernel: SmoothingKernel) -> float:
+    """The bandwidth of a kernel estimate: a number, or σ·n^{−1/5} times a factor; 0 if σ is 0.
+
+    "scott" has the factor 1 and "silverman" (4/3)^{1/5}, both for the Gaussian kernel; for another
+    kernel the bandwidth is multiplied by the ratio of the canonical bandwidths.
+    """
+    if not isinstance(rule, str):
+        return float(rule)
+    n = float(values.weights.sum())
+    if n <= 0:
+        return 0.0
+    spread = deviation(values)
+    factor = 1.0 if rule == "scott" else (4 / 3) ** 0.2
+    ratio = kernel.canonical_bandwidth() / Gaussian().canonical_bandwidth()
+    return spread * factor * ratio * n**-0.2
+
+
+def log_kernel_density(
+    x: Array, centres: Array, weights: Array, width: float, kernel: SmoothingKernel
+) -> Array:
+    """log p(x) of a kernel estimate; −∞ where it is 0. Cost: O(len(x)·len(centres))."""
+    found = np.empty(len(x))
+    step = max(1, PAIRS_AT_ONCE // len(centres))
+    log_total = np.log(weights.sum()) + np.log(width)
+    is_gaussian = isinstance(kernel, Gaussian)
+    with np.errstate(divide="ignore", over="ignore"):
+        for start in range(0, len(x), step):
+            s = (x[start : start + step, None] - centres) / width
+            if is_gaussian:  # in logarithms, so that distant values do not vanish
+                logs = np.log(weights) - 0.5 * np.square(s) - 0.5 * np.log(2 * np.pi)
+                top = np.maximum(logs.max(axis=1, keepdims=True), -1e300)
+                found[start : start + step] = top[:, 0] + np.log(np.exp(logs - top).sum(axis=1))
+            else:
+                found[start : start + step] = np.log(kernel.value(s) @ weights)
+    return found - log_total

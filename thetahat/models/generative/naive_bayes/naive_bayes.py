@@ -1,0 +1,383 @@
+"""Naive Bayes with a likelihood of choice for every column.
+
+log p(x, c) = log π_c + Σ_j log p_j(x_j | c),   ĉ = argmax_c log p(x, c)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from thetahat.data.columns.schema import Kind
+from thetahat.data.columns.tables import is_table
+from thetahat.data.columns.variables import variables
+from thetahat.data.in_memory import InMemory
+from thetahat.data.source import Source
+from thetahat.data.summaries.counts import counts
+from thetahat.data.validation import is_sparse
+from thetahat.estimator.base import is_frame
+from thetahat.estimator.declaration import with_parameters
+from thetahat.estimator.generative_classifier import GenerativeClassifier, class_shares
+from thetahat.estimator.parameters import LARGEST_FACTOR, Range, at_least, more_than, one_of, whole
+from thetahat.foundation.errors import ParameterError
+from thetahat.foundation.types import Array, Matrix
+from thetahat.mathematics.smoothing import named
+from thetahat.models.generative.naive_bayes.binned import MOST_BINS
+from thetahat.models.generative.naive_bayes.learning import (
+    learn_categories,
+    learn_gaussians,
+    learn_histograms,
+    learn_kernels,
+)
+from thetahat.models.generative.naive_bayes.likelihoods import ColumnLikelihoods
+from thetahat.models.tree.growth.columns import TreeColumns
+
+LIKELIHOODS = ("gaussian", "bernoulli", "categorical", "histogram", "kernel")
+_OF_KIND = {
+    Kind.NUMERIC: "gaussian",
+    Kind.DISCRETE: "gaussian",
+    Kind.BOOLEAN: "bernoulli",
+    Kind.ORDINAL: "categorical",
+    Kind.CATEGORICAL: "categorical",
+}
+
+
+@with_parameters
+class NaiveBayes(GenerativeClassifier):
+    """Naive Bayes classifier with a likelihood of choice for every column, in any mixture.
+
+    Formula: p(x | c) = Π_j p_j(x_j | c) and p(c | x) = π_c·p(x | c) / Σ_k π_k·p(x | k), with
+
+    =============  ==================================================================
+    likelihood     p_j(x | c)
+    =============  ==================================================================
+    "gaussian"     N(x; μ, σ²) with the mean and variance of the class
+    "bernoulli"    θ = (N₁ + α)/(N + 2α) for x = 1, and 1 − θ for x = 0
+    "categorical"  (N_x + α)/(N + α·K) for K categories: text, or numbers as labels
+    "histogram"    (N_b + α)/((N + α·(B + 2))·h) in bin b of B bins of width h
+    "kernel"       Σ K((x − xᵢ)/h)/(N·h) over the rows xᵢ of the class
+    =============  ==================================================================
+
+    D histograms of B bins need D·B numbers per class, where one histogram of all columns would need
+    B^D. The bins of a column are the same for all classes. With α > 0, a histogram has an
+    exponential tail of scale h on both sides that together hold the share of two bins without rows;
+    with α = 0 its density is 0 outside the bins. A category that was not seen in `fit` has the
+    probability α/(N + α·K). A missing value (NaN, None) is left out: of the sums of its column in
+    `fit`, and of the product in predictions. Row weights count as numbers of rows.
+
+    Cost: O(n·d) for `fit`, O(n log n) per column of histograms; O(n·d·C) for predictions. The rows
+    are read block by block. Kernels store the distinct values of their columns and cost O(n) per
+    row and column in predictions.
+
+    Parameters
+    ----------
+    likelihoods : str, list or dict, default="auto"
+        The likelihood of the columns: one name for all columns, a list with one name per column, or
+        a dictionary from column names or numbers to names, in which other columns are "auto".
+        "auto" takes the kind of the column: categories and text are "categorical", Booleans
+        "bernoulli", and numbers "gaussian".
+    priors : {"estimated", "uniform"} or array-like of shape (n_classes,), default="estimated"
+        Class probabilities (π): the shares of the training rows, equal ones, or given numbers that
+        sum to 1, in the order of the sorted labels.
+    alpha : float, default=1.0
+        Number that is added to the counts of Bernoulli columns, categories and bins (α). 1 is
+        add-one smoothing, which for a Bernoulli column is the most probable θ under the prior
+        Beta(2, 2); 0 gives the observed shares. Must not be negative.
+    var_smoothing : float, default=1e-9
+        Share of the largest variance of all Gaussian columns that is added to every variance. Must
+        not be negative; with 0, no Gaussian column may be constant in a class.
+    bins : {"freedman-diaconis", "scott"} or int, default="freedman-diaconis"
+        Rule for the bins of histograms, or their number. The rules choose the width 2·IQR/n^{1/3}
+        and 3.49·σ/n^{1/3} from the rows of all classes, with at most 10,000 bins.
+    kernel : str or smoothing kernel, default="gaussian"
+        Kernel of the columns with kernel estimates (K), for example "epanechnikov".
+    bandwidth : {"scott", "silverman"} or float, default="scott"
+        Bandwidth of the kernel estimates (h). The rules choose σ·n^{−1/5} and 1.06·σ·n^{−1/5} for
+        the Gaussian kernel from the rows of each class. Larger values make the density smoother.
+
+    Attributes
+    ----------
+    likelihoods_ : list of str
+        Name of the likelihood of each column.
+    class_count_ : array of shape (n_classes,)
+        Total weight of the rows of each class.
+    class_prior_ : array of shape (n_classes,)
+        Probability of each class (π).
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : array of shape (d,)
+        Names of the columns seen in `fit`. Defined only when X has column names that are all
+        strings.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import thetahat as th
+    >>> X = pd.DataFrame({"size": [1.0, 1.2, 3.0, 3.3], "colour": ["red", "red", "blue", "red"]})
+    >>> model = th.NaiveBayes().fit(X, ["a", "a", "b", "b"])
+    >>> model.likelihoods_
+    ['gaussian', 'categorical']
+    >>> model.predict(pd.DataFrame({"size": [1.1, 3.0], "colour": ["red", "green"]})).tolist()
+    ['a', 'b']
+    """
+
+    likelihoods: Any = "auto"
+    _: KW_ONLY
+    priors: Any = "estimated"
+    alpha: float = 1.0
+    var_smoothing: float = 1e-9
+    bins: str | int = "freedman-diaconis"
+    kernel: Any = "gaussian"
+    bandwidth: str | float = "scott"
+
+    _ranges: ClassVar[dict[str, Range]] = {
+        "alpha": at_least(0, LARGEST_FACTOR),
+        "var_smoothing": at_least(0, LARGEST_FACTOR),
+        "bins": one_of("freedman-diaconis", "scott") | whole(1, MOST_BINS),
+        "bandwidth": one_of("scott", "silverman") | more_than(0, LARGEST_FACTOR),
+    }
+    _leaves_out_missing = True
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> NaiveBayes:
+        """Learn the likelihoods of all columns and the class probabilities.
+
+        Parameters
+        ----------
+        X : array-like, table or Source of shape (n, d)
+            Training rows with numbers, categories and missing values. A `Source` is read block by
+            block and brings its own labels and weights.
+        y : array-like of shape (n,), optional
+            Class label of each training row. Leave it out if X is a `Source`.
+        sample_weight : array-like of shape (n,), optional
+            Row weights. A row of weight 2 counts as two equal rows. None gives every row weight 1.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        smoothing = named(self.kernel)
+        if not smoothing.nonnegative:
+            raise ParameterError(
+                f"NaiveBayes: kernel={self.kernel!r} has negative values, so that it gives no "
+                "density. Use another one, such as 'gaussian' or 'epanechnikov'."
+            )
+        source = self._open_classes(X, y, sample_weight, least=1)
+        n_classes = len(self.classes_)
+        found = counts(source)
+        self.class_count_ = np.zeros(n_classes)
+        self.class_count_[found.values.astype(np.intp)] = found.weights
+        self.class_prior_ = self._priors(self.class_count_ / self.class_count_.sum())
+        self.likelihoods_ = self._chosen(source)
+        kinds = np.array(self.likelihoods_)
+        where = {kind: np.flatnonzero(kinds == kind) for kind in LIKELIHOODS}
+        tables = np.sort(np.concatenate([where["bernoulli"], where["categorical"]]))
+        parts: list[ColumnLikelihoods] = []
+        if where["gaussian"].size:
+            parts.append(learn_gaussians(source, where["gaussian"], n_classes, self.var_smoothing))
+        if tables.size:
+            binary = kinds[tables] == "bernoulli"
+            parts.append(learn_categories(source, tables, binary, n_classes, self.alpha))
+        if where["histogram"].size:
+            parts.append(
+                learn_histograms(source, where["histogram"], n_classes, self.alpha, self.bins)
+            )
+        if where["kernel"].size:
+            parts.append(
+                learn_kernels(source, where["kernel"], n_classes, smoothing, self.bandwidth)
+            )
+        self._parts = tuple(parts)
+        with np.errstate(divide="ignore"):
+            self._log_prior = np.log(self.class_prior_)
+        return self
+
+    def column_log_density(self, column: int | str, values: Any) -> Array:
+        """Compute log p_j(x | c) of one column for some values, in every class.
+
+        Parameters
+        ----------
+        column : int or str
+            Number of the column, or its name if X had column names in `fit`.
+        values : array-like of shape (m,)
+            Values of the column; numbers, or the numbers of text categories in sorted order.
+
+        Returns
+        -------
+        log_density : array of shape (m, n_classes)
+            Log-densities, or log-probabilities of categories, in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        place = self._place_of(column)
+        x = np.asarray(values, dtype=np.float64).reshape(-1, 1)
+        part = next(each for each in self._parts if place in each.places)
+        return part.column(int(np.flatnonzero(part.places == place)[0])).logs(x)
+
+    def _place_of(self, column: Any) -> int:
+        names = [str(name) for name in getattr(self, "feature_names_in_", ())]
+        if isinstance(column, str) and column in names:
+            return names.index(column)
+        if whole(0, self.n_features_in_ - 1).holds(column):
+            return int(column)
+        known = f", or one of {', '.join(names[:10])}" if names else ""
+        raise ParameterError(
+            f"NaiveBayes: there is no column {column!r}. Give a number from 0 to "
+            f"{self.n_features_in_ - 1}{known}."
+        )
+
+    def _priors(self, shares: Array) -> Array:
+        if isinstance(self.priors, str):
+            if self.priors == "uniform":
+                return np.full_like(shares, 1.0 / len(shares))
+            if self.priors == "estimated":
+                return shares
+            raise ParameterError(
+                f"NaiveBayes: priors={self.priors!r} must be 'estimated', 'uniform', or an array "
+                "with one number ≥ 0 per class."
+            )
+        return class_shares(shares, self.priors, type(self).__name__)
+
+    def _chosen(self, source: Source) -> list[str]:
+        """The name of the likelihood of every column."""
+        given, d = self.likelihoods, source.n_features
+        if isinstance(given, str):
+            chosen = [given] * d
+        elif isinstance(given, Mapping):
+            chosen = ["auto"] * d
+            for column, kind in given.items():
+                chosen[self._place_of(column)] = kind
+        elif isinstance(given, list | tuple | np.ndarray):
+            chosen = list(given)
+            if len(chosen) != d:
+                raise ParameterError(
+                    f"NaiveBayes: likelihoods has {len(chosen)} names, but X has {d} columns. "
+                    "Give one name per column, or a dictionary."
+                )
+        else:
+            raise ParameterError(
+                f"NaiveBayes: likelihoods={given!r:.80} must be a name, a list of names or a "
+                "dictionary from columns to names."
+            )
+        for place, kind in enumerate(chosen):
+            if kind not in ("auto", *LIKELIHOODS):
+                raise ParameterError(
+                    f"NaiveBayes: the likelihood {kind!r} of column {source.schema.label(place)} "
+                    f"must be 'auto' or one of {', '.join(map(repr, LIKELIHOODS))}."
+                )
+            if place in self._columns.levels and kind not in ("auto", "categorical"):
+                raise ParameterError(
+                    f"NaiveBayes: column {source.schema.label(place)} holds categories, such as "
+                    f"{self._columns.levels[place][0]!r}, so that its likelihood cannot be "
+                    f"{kind!r}. Use 'categorical'."
+                )
+        return [
+            _OF_KIND[self._kinds[place]] if kind == "auto" else str(kind)
+            for place, kind in enumerate(chosen)
+        ]
+
+    # How tables are read: numbers stay, categories become codes, NaN is missing.
+
+    def _open(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        supervised: bool = True,
+        check_finite: bool = True,
+    ) -> Source:
+        """As in the base class, for tables with categories."""
+        if isinstance(X, Source) or is_sparse(X):
+            source = super()._open(X, y, sample_weight, supervised=supervised)
+            self._columns = TreeColumns(source.n_features, source.schema.names)
+            self._kinds = [Kind.NUMERIC] * source.n_features
+            if isinstance(source, InMemory):
+                source.require_finite(missing=True)
+            return source
+        who = type(self).__name__
+        counted = None
+        if sample_weight is not None:
+            # Categories of rows of weight 0 are not learned.
+            weight = np.asarray(sample_weight)
+            counted = weight > 0 if weight.ndim == 1 and weight.dtype.kind in "biuf" else None
+        columns = TreeColumns.learn(X, who=who)
+        if columns.levels and counted is not None and not counted.all():
+            columns = TreeColumns.learn(X, rows=counted, who=who)
+        self._columns = columns
+        self._kinds = _kinds(X, columns.n_features)
+        source = super()._open(
+            self._coded(X), y, sample_weight, supervised=supervised, check_finite=check_finite
+        )
+        source = replace(source, schema=columns.schema)
+        self._remember(source)
+        if is_frame(X):
+            validate_data(self, X, skip_check_array=True, reset=True)
+        return source
+
+    def _coded(self, X: Any) -> Array:
+        """The rows as numbers: K for a category that is not among the K known ones."""
+        rows = self._columns.read(X, who=type(self).__name__)
+        levels = self._columns.levels
+        if levels:
+            columns = variables(X if is_table(X) else np.asarray(X, dtype=object))
+            for place, known in levels.items():
+                unseen = np.isnan(rows[:, place]) & (columns[place].distinct()[1] >= 0)
+                rows[unseen, place] = len(known)
+        return rows
+
+    def _open_again(self, X: Any) -> Source:
+        if self._is_small_and_sound(X) and not self._columns.levels:
+            return InMemory(X=X, n_features=X.shape[1], dtype=X.dtype)
+        check_is_fitted(self)
+        if isinstance(X, Source):
+            self._require_same_columns(X)
+            return X
+        if is_sparse(X):
+            return super()._open_again(X)
+        if is_frame(X):
+            validate_data(self, X, skip_check_array=True, reset=False)
+        rows = self._coded(X)
+        if not is_frame(X):
+            validate_data(self, rows, skip_check_array=True, reset=False)
+        source = InMemory(
+            X=rows, n_features=rows.shape[1], dtype=rows.dtype, schema=self._columns.schema
+        )
+        source.require_finite(missing=True)
+        return source
+
+    def _joint(self, rows: Matrix) -> Array:
+        if len(self._parts) == 1:
+            joint = self._parts[0].logs(rows)
+        else:
+            joint = np.zeros((rows.shape[0], len(self._log_prior)))
+            for part in self._parts:
+                joint += part.logs(rows[:, part.places])
+        joint += self._log_prior
+        return joint.astype(rows.dtype, copy=False)
+
+    def _class_shares(self) -> Array:
+        return self.class_prior_
+
+    def _sample_class(self, code: int, n_samples: int, rng: np.random.Generator) -> Array:
+        drawn = np.empty((n_samples, self.n_features_in_))
+        for part in self._parts:
+            drawn[:, part.places] = part.sample(code, n_samples, rng)
+        if not self._columns.levels:
+            return drawn
+        rows = drawn.astype(object)
+        for place, levels in self._columns.levels.items():
+            rows[:, place] = [levels[int(each)] for each in drawn[:, place]]
+        return rows
+
+
+def _kinds(X: Any, n_features: int) -> list[Kind]:
+    """The kinds of the columns by their types."""
+    if is_table(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "OUST"):
+        return [column.kind for column in variables(X)]
+    if isinstance(X, np.ndarray):
+        return [Kind.BOOLEAN if X.dtype.kind == "b" else Kind.NUMERIC] * n_features
+    array = np.asarray(X, dtype=object)
+    return [column.kind for column in variables(array)]
