@@ -96,7 +96,9 @@ def test_scalars_and_arrays_have_their_shape(own):
 
 
 def test_worked_numbers_of_the_gamma_function_and_f():
-    assert special.gamma(3) == 2
+    assert d.gamma_function(3) == 2
+    assert d.beta_function(2, 3) == pytest.approx(1 / 12)
+    np.testing.assert_allclose(d.gamma_function([0.5, 5]), [math.sqrt(math.pi), 24])
     assert d.F(3, 10).mean == 1.25
     assert d.Gamma(3, 1).density(1.0) == pytest.approx(math.exp(-1) / 2)
 
@@ -171,6 +173,8 @@ def test_tails_keep_their_digits():
         (lambda: d.Normal().density([0, np.nan]), r"x\[1\] = nan"),
         (lambda: d.Normal().sample(-1), r"n=-1 must be a whole number ≥ 0"),
         (lambda: d.Normal().interval(1.0), r"level=1\.0 must lie strictly between 0 and 1"),
+        (lambda: d.gamma_function(-1), r"x must be > 0, but it contains -1"),
+        (lambda: d.beta_function(1, 0), r"beta_ must be > 0, but it contains 0"),
         (lambda: d.Dirichlet([1, 2]).marginal(2), r"category=2 must be a whole number from 0 to 1"),
         (lambda: d.Dirichlet([1, 2]).density([1.0]), r"every row must have 2 shares"),
     ],

@@ -7,6 +7,7 @@ from thetahat.mathematics.distributions.conjugate import posterior, predictive
 from thetahat.mathematics.distributions.dirichlet import Dirichlet
 from thetahat.mathematics.distributions.divergence import cross_entropy, jensen_gap, kl
 from thetahat.mathematics.distributions.f import F
+from thetahat.mathematics.distributions.factorials import beta_function, gamma_function
 from thetahat.mathematics.distributions.fitting.maximum_likelihood import (
     SimulatedEstimates,
     maximum_likelihood,
@@ -39,7 +40,9 @@ __all__ = [
     "StudentT",
     "TruncatedNormal",
     "Uniform",
+    "beta_function",
     "cross_entropy",
+    "gamma_function",
     "jensen_gap",
     "kl",
     "maximum_likelihood",

@@ -124,10 +124,12 @@ def jensen_gap(function: Callable[[Array], Array], distribution: Any) -> float:
 
 
 def _distribution(given: Any, role: str) -> Any:
+    if isinstance(given, type):
+        raise ParameterError(
+            f"{role}={given.__name__} is a class. Pass a value: {given.__name__}(...)."
+        )
     if hasattr(given, "log_density"):
         return given
-    if isinstance(given, type):
-        raise ParameterError(f"{role}={given.__name__} is a class. Pass a value: it(...).")
     return Categorical(given)
 
 

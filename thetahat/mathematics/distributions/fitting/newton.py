@@ -5,9 +5,11 @@ others. With F(u) the mean negative log-likelihood of n values and H its Hessian
 covariance of û is H⁻¹/n. The interval of a parameter contains the values that a likelihood-ratio
 test does not reject:
 
-    {uⱼ : 2n·(min over the others F(u) − F(û)) ≤ χ²₁(level)},
+    {uⱼ : 2n·(min over the others F(u) − F(û)) ≤ q²},
 
-which may end at infinity if the data do not limit the parameter.
+which may end at infinity if the data do not limit the parameter. q is the quantile of the normal
+distribution or, with k > 1 parameters, that of Student's t distribution with n − k degrees of
+freedom: the others are estimated too, and without it the intervals of small samples are too short.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.threads import one_blas_thread
@@ -36,6 +38,8 @@ ACCEPTED = 1e-5
 """Largest gradient of a run that rounding errors ended."""
 FARTHEST = 40.0
 """Logarithm beyond which a parameter counts as 0 or infinity."""
+FARTHEST_NUMBER = 1e50
+"""Largest number that is tried for a parameter of any sign."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,8 @@ class NegativeMean:
         return found
 
     def _computed(self, u: Array) -> tuple[float, Array, Array]:
+        if (np.abs(u) > np.where(self.positive, 2 * FARTHEST, FARTHEST_NUMBER)).any():
+            return np.inf, np.zeros(len(u)), np.eye(len(u))
         with np.errstate(all="ignore"):
             theta = self.theta(u)
             value, gradient, hessian = self.derivatives(theta)
@@ -102,7 +108,10 @@ class Restricted:
 
     def full(self, others: Array) -> Array:
         """All coordinates."""
-        return np.insert(others, self.fixed, self.value_there)
+        whole = np.empty(len(others) + 1)
+        whole[: self.fixed], whole[self.fixed + 1 :] = others[: self.fixed], others[self.fixed :]
+        whole[self.fixed] = self.value_there
+        return whole
 
     def value(self, others: Array) -> float:
         """F at these coordinates."""
@@ -111,12 +120,16 @@ class Restricted:
     def value_and_gradient(self, others: Array) -> tuple[float, Array]:
         """F and its gradient with respect to the others."""
         value, gradient = self.whole.value_and_gradient(self.full(others))
-        return value, np.delete(gradient, self.fixed)
+        return value, gradient[self._others(len(gradient))]
 
     def hessian(self, others: Array) -> Array:
         """The Hessian with respect to the others."""
         full = self.whole.hessian(self.full(others))
-        return np.delete(np.delete(full, self.fixed, 0), self.fixed, 1)
+        others = self._others(len(full))
+        return np.asarray(full[others][:, others])
+
+    def _others(self, size: int) -> list[int]:
+        return [j for j in range(size) if j != self.fixed]
 
 
 def newton_fit(
@@ -184,7 +197,7 @@ def profile_intervals(problem: Any, u: Array, n: float, level: float) -> Array:
 
 def profile_end(problem: Any, u: Array, j: int, unit: float, n: float, level: float) -> float:
     """Where the root of the deviance of the profile reaches the quantile; ±∞ if nowhere."""
-    target = float(ndtri((1 + level) / 2))
+    target = _root_of_quantile(n - len(u), len(u) > 1, level)
     best, tangent = problem.value(u), _tangent(problem, u, j)
     path = [(0.0, np.delete(u, j))]
     is_log = problem.positive[j]
@@ -225,6 +238,13 @@ def profile_end(problem: Any, u: Array, j: int, unit: float, n: float, level: fl
         else:
             inside, below, above, last = middle, found, above / 2 if last < 0 else above, -1
     return float(u[j] + middle * unit)
+
+
+def _root_of_quantile(degrees: float, has_nuisance: bool, level: float) -> float:
+    """√χ²₁(level), or Student's quantile if other parameters were estimated from few values."""
+    if has_nuisance and degrees > 0:
+        return float(stdtrit(degrees, (1 + level) / 2))
+    return float(ndtri((1 + level) / 2))
 
 
 def _tangent(problem: Any, u: Array, j: int) -> Array:
