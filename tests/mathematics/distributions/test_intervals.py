@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from thetahat import distributions as d
-from thetahat.mathematics.distributions.fitting.intervals import rate_interval, share_intervals
+from thetahat.mathematics.distributions.fitting.intervals import rate_intervals, share_intervals
 
 
 def coverage(law, n, repetitions, seed, **options):
@@ -51,7 +51,7 @@ def test_shares_are_covered_exactly_as_often_as_promised(n, shares):
 
 def test_rates_are_covered_exactly_as_often_as_promised():
     rates, counts = np.linspace(0.5, 20, 200), np.arange(80.0)
-    intervals = np.array([rate_interval(count, 1.0, 0.95) for count in counts])
+    intervals = np.vstack([rate_intervals(count, 1.0, 0.95) for count in counts])
     found = exact_coverage(intervals, stats.poisson.pmf(counts[:, None], rates), rates)
     assert 0.93 < found.mean() < 0.97
     assert found.min() > 0.91

@@ -13,7 +13,7 @@ from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.errors import DataError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distributions.base import Distribution
-from thetahat.mathematics.distributions.fitting.newton import newton_fit
+from thetahat.mathematics.distributions.fitting.newton import in_units, newton_fit
 from thetahat.mathematics.distributions.fitting.result import DistributionFit, fit_arguments
 from thetahat.mathematics.distributions.fitting.rows import (
     Support,
@@ -127,15 +127,16 @@ class Gamma(_GammaLike):
         mean, log_mean = (float(each) for each in found.mean)
         gap = max(np.log(mean) - log_mean, 1e-14)
         shape = (3 - gap + np.sqrt((gap - 3) ** 2 + 24 * gap)) / (12 * gap)
-        return newton_fit(
+        fit = newton_fit(
             cls,
             ("shape", "rate"),
-            partial(_derivatives, mean, log_mean),
-            np.array([shape, shape / mean]),
+            partial(_derivatives, 1.0, log_mean - float(np.log(mean))),
+            np.array([shape, shape]),
             (True, True),
             found.weight,
             who,
         )
+        return in_units(fit, cls, np.zeros(2), np.array([1.0, 1 / mean]), mean)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,12 @@ from thetahat.data.summaries.quantiles import QuantileSummary
 from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distributions.base import Distribution, maybe_infinite
-from thetahat.mathematics.distributions.fitting.newton import NegativeMean, newton_fit, profile_end
+from thetahat.mathematics.distributions.fitting.newton import (
+    NegativeMean,
+    in_units,
+    newton_fit,
+    profile_end,
+)
 from thetahat.mathematics.distributions.fitting.result import DistributionFit, fit_arguments
 from thetahat.mathematics.distributions.fitting.rows import (
     Support,
@@ -129,13 +134,13 @@ class StudentT(Distribution):
         moments = averages(source, partial(_standardised_powers, centre, unit))
         light = known is None and _is_light(moments.mean)
         known = np.inf if light else known
-        back = partial(_rescaled, cls, known, centre, unit)
+        make = partial(_made, cls, known)
         location, square = float(moments.mean[0]), float(moments.mean[1])
         start = [0.0, 1.0]
         if known == np.inf:
             start = [location, float(np.sqrt(square - location * location))]
         fit = newton_fit(
-            back,
+            make,
             ("location", "scale") if known is not None else ("location", "scale", "df"),
             partial(_mean_derivatives, source, known, centre, unit),
             np.array(start if known is not None else [*start, 4.0]),
@@ -143,7 +148,10 @@ class StudentT(Distribution):
             found.weight,
             who,
         )
-        return _in_data_units(_with_df(fit, source, centre, unit) if light else fit, centre, unit)
+        fit = _with_df(fit, source, centre, unit) if light else fit
+        shift, factor = np.zeros(len(fit.names)), np.ones(len(fit.names))
+        shift[0], factor[:2] = centre, unit
+        return in_units(fit, make, shift, factor, unit)
 
 
 def _powers(x: Array) -> Array:
@@ -180,24 +188,9 @@ def _log_density(z: Array, df: float) -> Array:
     return -0.5 * (df + 1) * np.log1p(z * z / df) - 0.5 * np.log(df) - betaln(df / 2, 0.5)
 
 
-def _rescaled(
-    cls: type[StudentT], known: float | None, centre: float, unit: float, *theta: float
-) -> StudentT:
-    location, scale, df = theta if known is None else (*theta, known)
-    return cls(df, centre + unit * location, unit * scale)
-
-
-def _in_data_units(fit: DistributionFit, centre: float, unit: float) -> DistributionFit:
-    """The fit of the standardised values as one of the values."""
-    shift, factor = np.zeros(len(fit.names)), np.ones(len(fit.names))
-    shift[0], factor[:2] = centre, unit
-    return replace(
-        fit,
-        estimates=shift + factor * fit.estimates,
-        standard_errors=factor * fit.standard_errors,
-        log_likelihood=fit.log_likelihood - fit.n_values * float(np.log(unit)),
-        find_intervals=partial(_scaled_intervals, fit.find_intervals, shift, factor),
-    )
+def _made(cls: type[StudentT], known: float | None, *theta: float) -> StudentT:
+    location, scale, df = theta if known is None else (*theta[:2], known)
+    return cls(df, location, scale)
 
 
 def _with_df(fit: DistributionFit, source: Source, centre: float, unit: float) -> DistributionFit:
@@ -218,10 +211,6 @@ def _with_df(fit: DistributionFit, source: Source, centre: float, unit: float) -
 def _with_lower_end(find: Any, problem: NegativeMean, near: Array, n: float, level: float) -> Array:
     lower = float(np.exp(profile_end(problem, near, 2, -1.0, n, level)))
     return np.vstack([find(level), [[lower, np.inf]]])
-
-
-def _scaled_intervals(find: Any, shift: Array, factor: Array, level: float) -> Array:
-    return np.asarray(shift[:, None] + factor[:, None] * find(level))
 
 
 def _mean_derivatives(

@@ -13,7 +13,7 @@ from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
 from thetahat.mathematics.distributions.base import Distribution, maybe_infinite
-from thetahat.mathematics.distributions.fitting.newton import newton_fit
+from thetahat.mathematics.distributions.fitting.newton import in_units, newton_fit
 from thetahat.mathematics.distributions.fitting.result import DistributionFit, fit_arguments
 from thetahat.mathematics.distributions.fitting.rows import (
     Support,
@@ -145,18 +145,21 @@ class TruncatedNormal(Distribution):
         source = column(data, sample_weight, who)
         found = averages(source, _itself, Support(ends.low, ends.high), who)
         require_spread(found, who, "the variance is 0")
-        centre = float(found.mean[0])
-        variance = float(averages(source, partial(_squares, centre)).mean[0])
+        centre, unit = float(found.mean[0]), found.high - found.low
+        variance = float(averages(source, partial(_squares, centre, unit)).mean[0])
+        a, b = (ends.low - centre) / unit, (ends.high - centre) / unit
         fit = newton_fit(
-            partial(_made, cls, ends.low, ends.high),
+            partial(_made, cls, a, b),
             ("location", "scale"),
-            partial(_derivatives, centre, variance, ends.low, ends.high),
-            np.array([centre, np.sqrt(variance)]),
+            partial(_derivatives, variance, a, b),
+            np.array([0.0, np.sqrt(variance)]),
             (False, True),
             found.weight,
             who,
         )
-        if fit.estimates[1] > FLAT * (found.high - found.low):
+        make = partial(_made, cls, ends.low, ends.high)
+        fit = in_units(fit, make, np.array([centre, 0.0]), np.array([unit, unit]), unit)
+        if fit.estimates[1] > FLAT * unit:
             raise DataError(
                 f"{who}: the likelihood has no maximum: it still grows at scale="
                 f"{fit.estimates[1]:.3g}, where the density in the interval is nearly flat or "
@@ -213,8 +216,8 @@ def _itself(x: Array) -> Array:
     return x[None]
 
 
-def _squares(centre: float, x: Array) -> Array:
-    return ((x - centre) ** 2)[None]
+def _squares(centre: float, unit: float, x: Array) -> Array:
+    return (((x - centre) / unit) ** 2)[None]
 
 
 def _made(
@@ -224,11 +227,11 @@ def _made(
 
 
 def _derivatives(
-    mean: float, variance: float, low: float, high: float, theta: Array
+    variance: float, low: float, high: float, theta: Array
 ) -> tuple[float, Array, Array]:
     location, scale = theta  # NumPy's numbers, which overflow to infinity
     a, b = (low - location) / scale, (high - location) / scale
-    at = (mean - location) / scale
+    at = -location / scale  # the mean of the values is 0
     square = variance / scale**2 + at * at
     value = -square / 2 - np.log(scale) - LOG_ROOT_2PI - log_mass(a, b)
     expected, spread, cross, fourth = _moments(a, b)

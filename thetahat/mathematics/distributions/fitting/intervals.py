@@ -12,65 +12,67 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import betainc, betaincc, gammainc, gammaincc
+from scipy.special import (
+    betainc,
+    betaincc,
+    betainccinv,
+    betaincinv,
+    gammainc,
+    gammaincc,
+    gammainccinv,
+    gammaincinv,
+)
 
 from thetahat.foundation.types import Array
 
-HALVINGS = 200
-
-
-def share_interval(count: float, n: float, level: float) -> tuple[float, float]:
-    """The mid-P interval of p for a count of Binomial(n, p)."""
-    tail = (1 - level) / 2
-
-    def above(p: float) -> float:  # P(X > count) + P(X = count)/2, increasing in p
-        at_least = float(betainc(count, n - count + 1, p)) if count > 0 else 1.0
-        more = float(betainc(count + 1, n - count, p)) if count < n else 0.0
-        return (at_least + more) / 2
-
-    def below(p: float) -> float:  # P(X < count) + P(X = count)/2, decreasing in p
-        less = float(betaincc(count, n - count + 1, p)) if count > 0 else 0.0
-        at_most = float(betaincc(count + 1, n - count, p)) if count < n else 1.0
-        return (less + at_most) / 2
-
-    low = _crossing(lambda p: above(p) < tail, 0.0, count / n) if count > 0 else 0.0
-    high = _crossing(lambda p: below(p) >= tail, count / n, 1.0) if count < n else 1.0
-    return low, high
-
-
-def rate_interval(count: float, n: float, level: float) -> tuple[float, float]:
-    """The mid-P interval of λ for a count of Poisson(n·λ)."""
-    tail = (1 - level) / 2
-
-    def above(mean: float) -> float:
-        at_least = float(gammainc(count, mean)) if count > 0 else 1.0
-        return (at_least + float(gammainc(count + 1, mean))) / 2
-
-    def below(mean: float) -> float:
-        less = float(gammaincc(count, mean)) if count > 0 else 0.0
-        return (less + float(gammaincc(count + 1, mean))) / 2
-
-    far = 2 * count + 10 - 10 * np.log(tail)
-    low = _crossing(lambda m: above(m) < tail, 0.0, count) if count > 0 else 0.0
-    high = _crossing(lambda m: below(m) >= tail, count, far)
-    return low / n, high / n
-
-
-def _crossing(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """The point between `low`, where the condition holds, and `high`, where it does not."""
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return (low + high) / 2
+HALVINGS = 60
 
 
 def share_intervals(counts: Array, n: float, level: float) -> Array:
-    """One mid-P interval for each count."""
-    return np.array([share_interval(float(count), n, level) for count in counts])
+    """The mid-P intervals of p for counts of Binomial(n, p), (K, 2)."""
+    tail = (1 - level) / 2
+    x = np.minimum(np.asarray(counts, dtype=np.float64), n)
+    some, rest = np.maximum(x, TINY), np.maximum(n - x, TINY)  # at the ends the answer is known
+
+    def above(p: Array) -> Array:  # P(X > x) + P(X = x)/2, increasing in p
+        more = np.where(x < n, betainc(x + 1, rest, p), 0.0)
+        return (betainc(some, n - x + 1, p) + more) / 2
+
+    def below(p: Array) -> Array:  # P(X < x) + P(X = x)/2, decreasing in p
+        less = np.where(x > 0, betaincc(some, n - x + 1, p), 0.0)
+        return (less + betaincc(x + 1, rest, p)) / 2
+
+    # The intervals with the whole of P(X = x) are wider, and their ends have a formula.
+    low = _crossing(lambda p: above(p) < tail, betaincinv(some, n - x + 1, tail), x / n)
+    high = _crossing(lambda p: below(p) >= tail, x / n, betainccinv(x + 1, rest, tail))
+    return np.stack([np.where(x > 0, low, 0.0), np.where(x < n, high, 1.0)], axis=1)
 
 
 def rate_intervals(count: float, n: float, level: float) -> Array:
-    """The mid-P interval of one rate, (1, 2)."""
-    return np.array([rate_interval(count, n, level)])
+    """The mid-P interval of λ for a count of Poisson(n·λ), (1, 2)."""
+    tail = (1 - level) / 2
+    x = np.array([count], dtype=np.float64)
+    some = np.maximum(x, TINY)
+
+    def above(mean: Array) -> Array:
+        return (gammainc(some, mean) + gammainc(x + 1, mean)) / 2
+
+    def below(mean: Array) -> Array:
+        less = np.where(x > 0, gammaincc(some, mean), 0.0)
+        return (less + gammaincc(x + 1, mean)) / 2
+
+    low = _crossing(lambda m: above(m) < tail, gammaincinv(some, tail), x)
+    high = _crossing(lambda m: below(m) >= tail, x, gammainccinv(x + 1, tail))
+    return np.stack([np.where(x > 0, low, 0.0), high], axis=1) / n
+
+
+TINY = 1e-300
+
+
+def _crossing(holds: Callable[[Array], Array], low: Array, high: Array) -> Array:
+    """The points between `low`, where a condition holds, and `high`, where it does not."""
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        right = holds(middle)
+        low, high = np.where(right, middle, low), np.where(right, high, middle)
+    return (low + high) / 2

@@ -15,7 +15,7 @@ freedom: the others are estimated too, and without it the intervals of small sam
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -38,6 +38,8 @@ ACCEPTED = 1e-5
 """Largest gradient of a run that rounding errors ended."""
 FARTHEST = 40.0
 """Logarithm beyond which a parameter counts as 0 or infinity."""
+MOST_STEPS = 1e6
+"""Number of standard errors beyond which a parameter of any sign counts as infinite."""
 FARTHEST_NUMBER = 1e50
 """Largest number that is tried for a parameter of any sign."""
 
@@ -125,8 +127,8 @@ class Restricted:
     def hessian(self, others: Array) -> Array:
         """The Hessian with respect to the others."""
         full = self.whole.hessian(self.full(others))
-        others = self._others(len(full))
-        return np.asarray(full[others][:, others])
+        kept = self._others(len(full))
+        return np.asarray(full[kept][:, kept])
 
     def _others(self, size: int) -> list[int]:
         return [j for j in range(size) if j != self.fixed]
@@ -161,6 +163,28 @@ def newton_fit(
         find_intervals=partial(profile_intervals, problem, u, n),
         solution=solution,
     )
+
+
+def in_units(
+    fit: DistributionFit, make: Callable[..., Any], shift: Array, factor: Array, unit: float
+) -> DistributionFit:
+    """A fit of values in other units as one of the values: θ = shift + factor·θ'.
+
+    One value of the fit is `unit` of the data, by which the densities are divided.
+    """
+    estimates = shift + factor * fit.estimates
+    return replace(
+        fit,
+        distribution=make(*(float(value) for value in estimates)),
+        estimates=estimates,
+        standard_errors=factor * fit.standard_errors,
+        log_likelihood=fit.log_likelihood - fit.n_values * float(np.log(unit)),
+        find_intervals=partial(_scaled_intervals, fit.find_intervals, shift, factor),
+    )
+
+
+def _scaled_intervals(find: Any, shift: Array, factor: Array, level: float) -> Array:
+    return np.asarray(shift[:, None] + factor[:, None] * find(level))
 
 
 def no_maximum(who: str, names: tuple[str, ...], theta: Array, solution: Solution) -> str:
@@ -218,12 +242,13 @@ def profile_end(problem: Any, u: Array, j: int, unit: float, n: float, level: fl
             path.append((move, np.asarray(solution.theta)))
         return float(np.sqrt(max(2 * n * (value - best), 0.0))) - target
 
-    inside, outside, below = 0.0, target, -target
+    most = max((FARTHEST - np.sign(unit) * u[j]) / abs(unit), 0.0) if is_log else MOST_STEPS
+    inside, outside, below = 0.0, min(target, most), -target
     above = excess(outside)
     while not above > 0:
-        inside, below, outside = outside, above, outside * 1.6
-        if (is_log and abs(u[j] + outside * unit) > FARTHEST) or outside > 1e6:
-            return np.inf * unit
+        if outside >= most:
+            return float(np.inf * unit)
+        inside, below, outside = outside, above, min(outside * 1.6, most)
         above = excess(outside)
     last = 0
     for _ in range(60):

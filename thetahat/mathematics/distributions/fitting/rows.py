@@ -98,7 +98,7 @@ def column(data: Any, sample_weight: Any, who: str, *, may_be_empty: bool = Fals
     if isinstance(data, Source):
         source = as_source(data, None, sample_weight, who=who)
     else:
-        values = np.asarray(data)
+        values = np.asarray(data.toarray() if hasattr(data, "toarray") else data)
         if values.ndim == 2 and values.shape[1] == 1:
             values = values[:, 0]
         if values.ndim == 2:
