@@ -315,3 +315,32 @@ def test_criteria_count_the_parameters():
     fit = d.Normal.fit(x)
     assert fit.aic == pytest.approx(4 - 2 * fit.log_likelihood)
     assert fit.bic == pytest.approx(2 * np.log(50) - 2 * fit.log_likelihood)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-3, 1e3, 1e150])
+@pytest.mark.parametrize("name", ["Gamma", "Exponential", "StudentT", "TruncatedNormal", "Uniform"])
+def test_units_of_the_data_only_rescale_the_fit(name, scale):
+    x = d.Gamma(3, 2).sample(60, random_state=12)
+    options = {"low": 0} if name in ("TruncatedNormal", "Uniform") else {}
+    one, two = getattr(d, name).fit(x, **options), getattr(d, name).fit(x * scale, **options)
+    power = {"rate": 1 / scale, "shape": 1.0, "df": 1.0}
+    factor = np.array([power.get(each, scale) for each in one.names])
+    np.testing.assert_allclose(two.estimates, one.estimates * factor, rtol=1e-6)
+    np.testing.assert_allclose(two.intervals(), one.intervals() * factor[:, None], rtol=1e-4)
+    assert two.log_likelihood == pytest.approx(one.log_likelihood - 60 * np.log(scale), rel=1e-9)
+
+
+def test_a_sparse_column_is_read():
+    from scipy import sparse
+
+    x = sparse.csr_matrix([[0.0], [3.0], [0.0], [1.0]])
+    assert d.Poisson.fit(x).distribution == d.Poisson(1.0)
+
+
+def test_intervals_of_many_categories_are_those_of_each():
+    counts = np.arange(1, 400)
+    x = np.repeat(np.arange(399), counts)
+    found = d.Categorical.fit(x).intervals()
+    for c in (0, 57, 398):
+        alone = d.Bernoulli.fit((x == c).astype(int)).intervals()
+        np.testing.assert_allclose(found[c], alone[0], rtol=1e-9)

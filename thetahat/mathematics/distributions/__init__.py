@@ -1,56 +1,35 @@
-"""Distributions as values: th.distributions.Normal(0, 1), with fits, posteriors and divergences."""
+"""Distributions as values: th.distributions.Normal(0, 1), with fits, posteriors and divergences.
 
-from thetahat.mathematics.distributions.bernoulli import Bernoulli, BernoulliLogit
-from thetahat.mathematics.distributions.beta import Beta
-from thetahat.mathematics.distributions.categorical import Categorical
-from thetahat.mathematics.distributions.conjugate import posterior, predictive
-from thetahat.mathematics.distributions.dirichlet import Dirichlet
-from thetahat.mathematics.distributions.divergence import cross_entropy, jensen_gap, kl
-from thetahat.mathematics.distributions.f import F
-from thetahat.mathematics.distributions.factorials import beta_function, gamma_function
-from thetahat.mathematics.distributions.fitting.maximum_likelihood import (
-    SimulatedEstimates,
-    maximum_likelihood,
-    simulate_estimates,
-)
-from thetahat.mathematics.distributions.fitting.result import DistributionFit, MapFit
-from thetahat.mathematics.distributions.gamma import ChiSquared, Exponential, Gamma
-from thetahat.mathematics.distributions.normal import Normal
-from thetahat.mathematics.distributions.poisson import NegativeBinomial, Poisson
-from thetahat.mathematics.distributions.student import StudentT
-from thetahat.mathematics.distributions.truncated_normal import TruncatedNormal
-from thetahat.mathematics.distributions.uniform import Uniform
+Every distribution is a frozen value with densities, quantiles, moments and samples. `fit` estimates
+its parameters by maximum likelihood, `posterior` updates a conjugate prior, and `kl` compares two
+distributions. Names are loaded on first use, so that a model loads only the parts that it needs.
+"""
 
-__all__ = [
-    "Bernoulli",
-    "BernoulliLogit",
-    "Beta",
-    "Categorical",
-    "ChiSquared",
-    "Dirichlet",
-    "DistributionFit",
-    "Exponential",
-    "F",
-    "Gamma",
-    "MapFit",
-    "NegativeBinomial",
-    "Normal",
-    "Poisson",
-    "SimulatedEstimates",
-    "StudentT",
-    "TruncatedNormal",
-    "Uniform",
-    "beta_function",
-    "cross_entropy",
-    "gamma_function",
-    "jensen_gap",
-    "kl",
-    "maximum_likelihood",
-    "posterior",
-    "predictive",
-    "simulate_estimates",
-]
+from thetahat._lazy import lazy as _lazy
 
+_BY_FILE = {
+    "bernoulli": ("Bernoulli", "BernoulliLogit"),
+    "beta": ("Beta",),
+    "categorical": ("Categorical",),
+    "conjugate": ("posterior", "predictive"),
+    "dirichlet": ("Dirichlet",),
+    "divergence": ("cross_entropy", "jensen_gap", "kl"),
+    "f": ("F",),
+    "factorials": ("beta_function", "gamma_function"),
+    "fitting.maximum_likelihood": (
+        "SimulatedEstimates",
+        "maximum_likelihood",
+        "simulate_estimates",
+    ),
+    "fitting.result": ("DistributionFit", "MapFit"),
+    "gamma": ("ChiSquared", "Exponential", "Gamma"),
+    "normal": ("Normal",),
+    "poisson": ("NegativeBinomial", "Poisson"),
+    "student": ("StudentT",),
+    "truncated_normal": ("TruncatedNormal",),
+    "uniform": ("Uniform",),
+}
+_NAMES = {name: f"{__name__}.{file}" for file, names in _BY_FILE.items() for name in names}
 
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__all__ = sorted(_NAMES)
+__getattr__, __dir__ = _lazy(__name__, _NAMES)

@@ -17,7 +17,7 @@ from thetahat import _native
 from thetahat.foundation.checked_value import CheckedValue, check_arrays, check_rule
 from thetahat.foundation.threads import n_threads, one_blas_thread
 from thetahat.foundation.types import Array
-from thetahat.mathematics.distributions.gaussian_box import draw_in_box, log_box_masses
+from thetahat.mathematics.distributions.gaussian.box import draw_in_box, log_box_masses
 from thetahat.models.density.cells import Cells
 
 SIMULATED = 4096
