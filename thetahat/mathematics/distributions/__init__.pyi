@@ -13,15 +13,9 @@ from thetahat.mathematics.distributions.divergence import kl as kl
 from thetahat.mathematics.distributions.f import F as F
 from thetahat.mathematics.distributions.factorials import beta_function as beta_function
 from thetahat.mathematics.distributions.factorials import gamma_function as gamma_function
-from thetahat.mathematics.distributions.fitting.maximum_likelihood import (
-    SimulatedEstimates as SimulatedEstimates,
-)
-from thetahat.mathematics.distributions.fitting.maximum_likelihood import (
-    maximum_likelihood as maximum_likelihood,
-)
-from thetahat.mathematics.distributions.fitting.maximum_likelihood import (
-    simulate_estimates as simulate_estimates,
-)
+from thetahat.mathematics.distributions.fitting.maximum_likelihood import SimulatedEstimates as SimulatedEstimates
+from thetahat.mathematics.distributions.fitting.maximum_likelihood import maximum_likelihood as maximum_likelihood
+from thetahat.mathematics.distributions.fitting.maximum_likelihood import simulate_estimates as simulate_estimates
 from thetahat.mathematics.distributions.fitting.result import DistributionFit as DistributionFit
 from thetahat.mathematics.distributions.fitting.result import MapFit as MapFit
 from thetahat.mathematics.distributions.gamma import ChiSquared as ChiSquared
