@@ -162,6 +162,8 @@ def test_tails_keep_their_digits():
         (lambda: d.Poisson(-1), r"rate must be a finite number ≥ 0"),
         (lambda: d.Uniform(2, 2), r"high must be greater than low"),
         (lambda: d.TruncatedNormal(low=1, high=0), r"high must be greater than low"),
+        (lambda: d.TruncatedNormal(low=np.nan), r"low must be a number or infinity"),
+        (lambda: d.TruncatedNormal(high="a"), r"high must be a number or infinity"),
         (lambda: d.StudentT(0), r"df must be a number > 0, or infinity"),
         (lambda: d.StudentT(np.nan), r"df must be a number > 0, or infinity"),
         (lambda: d.Categorical([0.5, 0.4]), r"sum to 0\.9, but they must sum to 1"),

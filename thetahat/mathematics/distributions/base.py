@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import field
 from functools import partial
 from itertools import pairwise
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -321,16 +322,12 @@ def least_whole(cdf: Callable[[Array], Array], probability: Array, guess: Array)
     return high
 
 
-def parameter(check: Callable[[Part, str], None], default: float) -> Any:
-    """A parameter with a check of its own."""
-    from dataclasses import field
-
-    return field(default=default, metadata={"check": check})
+def maybe_infinite(default: float, *, above: float) -> Any:
+    """A parameter that is a number above a limit, or infinity."""
+    return field(default=default, metadata={"check": partial(_at_most_infinite, above=above)})
 
 
 def _at_most_infinite(part: Part, name: str, *, above: float) -> None:
-    from numbers import Real
-
     value = getattr(part, name)
     if not isinstance(value, Real) or isinstance(value, bool) or not float(value) > above:
         raise ParameterError(
@@ -338,8 +335,3 @@ def _at_most_infinite(part: Part, name: str, *, above: float) -> None:
             "infinity."
         )
     object.__setattr__(part, name, float(value))
-
-
-def maybe_infinite(default: float, *, above: float) -> Any:
-    """A parameter that is a number above a limit, or infinity."""
-    return parameter(partial(_at_most_infinite, above=above), default)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy.special import log_ndtr, ndtri_exp
 from thetahat.foundation.docstrings import described_like
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
-from thetahat.mathematics.distributions.base import Distribution, maybe_infinite
+from thetahat.mathematics.distributions.base import Distribution
 from thetahat.mathematics.distributions.fitting.newton import in_units, newton_fit
 from thetahat.mathematics.distributions.fitting.result import DistributionFit, fit_arguments
 from thetahat.mathematics.distributions.fitting.rows import (
@@ -59,18 +60,20 @@ class TruncatedNormal(Distribution):
 
     location: float = number(0.0)
     scale: float = number(1.0, above=0)
-    low: float = maybe_infinite(-np.inf, above=-np.inf)
-    high: float = maybe_infinite(np.inf, above=-np.inf)
+    low: float = -np.inf
+    high: float = np.inf
 
     name = "truncated_normal"
 
     def __post_init__(self) -> None:
-        if self.low == -np.inf:
-            object.__setattr__(self, "low", -np.finfo(np.float64).max)
-            super().__post_init__()
-            object.__setattr__(self, "low", -np.inf)
-        else:
-            super().__post_init__()
+        super().__post_init__()
+        for name in ("low", "high"):
+            value = getattr(self, name)
+            if not isinstance(value, Real) or isinstance(value, bool) or np.isnan(float(value)):
+                raise ParameterError(
+                    f"TruncatedNormal({name}={value!r}): {name} must be a number or infinity."
+                )
+            object.__setattr__(self, name, float(value))
         if not self.low < self.high:
             raise ParameterError(
                 f"TruncatedNormal(low={self.low:g}, high={self.high:g}): high must be greater than "
