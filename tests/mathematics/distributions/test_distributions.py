@@ -8,7 +8,6 @@ import pytest
 from scipy import special, stats
 from scipy.integrate import quad
 
-import thetahat as th
 from tests.mathematics.distributions.distribution_cases import every, twins, values_of
 from thetahat import distributions as d
 from thetahat.errors import ParameterError
@@ -141,6 +140,13 @@ def test_logit_and_probability_are_one_distribution():
     assert d.BernoulliLogit(800.0).log_density(0) == -800
 
 
+def test_entropy_of_large_rates():
+    large = d.Poisson(1e3)
+    by_sum = large.expectation(lambda x: -large.log_density(x))
+    assert large.entropy == pytest.approx(by_sum, abs=1e-10)
+    assert d.Poisson(1e12).entropy == pytest.approx(0.5 * np.log(2 * np.pi * np.e * 1e12))
+
+
 def test_tails_keep_their_digits():
     assert d.Normal().log_density(100.0) == pytest.approx(-5000.918938533205, rel=1e-15)
     far = d.TruncatedNormal(0, 1, 100, np.inf)
@@ -161,6 +167,8 @@ def test_tails_keep_their_digits():
         (lambda: d.Normal(np.nan, 1), r"mean must be a finite number"),
         (lambda: d.Poisson(-1), r"rate must be a finite number ≥ 0"),
         (lambda: d.Uniform(2, 2), r"high must be greater than low"),
+        (lambda: d.Uniform(-1e308, 1e308), r"the width high − low must be finite"),
+        (lambda: d.NegativeBinomial(1e20, 1e-9).entropy, r"more than 10,000,000"),
         (lambda: d.TruncatedNormal(low=1, high=0), r"high must be greater than low"),
         (lambda: d.TruncatedNormal(low=np.nan), r"low must be a number or infinity"),
         (lambda: d.TruncatedNormal(high="a"), r"high must be a number or infinity"),
@@ -199,7 +207,3 @@ def test_dirichlet_is_scipys():
     assert np.isnan(own.mode).all()
     np.testing.assert_allclose(d.Dirichlet([2, 3, 4]).mode, [1 / 6, 2 / 6, 3 / 6])
     assert own.density([0.5, 0.6, 0.1]) == 0
-
-
-def test_the_namespace_holds_the_distributions():
-    assert th.distributions.Normal is d.Normal

@@ -252,8 +252,8 @@ def expectation(distribution: Distribution, function: Callable[[Array], Array]) 
     """E f(X): a sum over whole numbers, or an integral between quantiles."""
     low, high = distribution.support
     if distribution.discrete:
-        first = low if np.isfinite(low) else float(distribution.quantile(TAIL))
-        last = high if np.isfinite(high) else float(distribution.quantile(1 - TAIL)) + 50
+        first, last = distribution.quantile([TAIL, 1 - TAIL]) + np.array([-50, 50])
+        first, last = max(float(first), low), min(float(last), high)
         if last - first > MOST_TERMS:
             raise ParameterError(
                 f"{type(distribution).__name__}: an expectation would be a sum of "

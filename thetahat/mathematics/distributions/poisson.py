@@ -22,6 +22,10 @@ from thetahat.mathematics.parts import number
 COUNTS = Support(0, whole=True, remedy="Give counts of events, without scaling them.")
 
 
+MANY = 1e3
+"""Rate from which the entropy is that of its expansion in 1/λ, to rounding."""
+
+
 class _Count(Distribution):
     """Distributions of the whole numbers from 0 on."""
 
@@ -74,6 +78,14 @@ class Poisson(_Count):
     def mode(self) -> float:
         whole = self.rate == np.floor(self.rate) and self.rate > 0  # λ − 1 and λ are both modes
         return np.nan if whole else float(np.floor(self.rate))
+
+    @property
+    def entropy(self) -> float:
+        if self.rate < MANY:
+            return super().entropy
+        rate = self.rate
+        correction = (1 / 12 + (1 / 24 + 19 / (360 * rate)) / rate) / rate
+        return float(0.5 * np.log(2 * np.pi * np.e * rate) - correction)
 
     def _log_density(self, x: Array) -> Array:
         return xlogy(x, self.rate) - gammaln(x + 1) - self.rate

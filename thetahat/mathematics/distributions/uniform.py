@@ -60,6 +60,11 @@ class Uniform(Distribution):
                 f"Uniform(low={self.low:g}, high={self.high:g}): high must be greater than low. "
                 "Swap them, or widen the interval."
             )
+        if not np.isfinite(self.high - self.low):
+            raise ParameterError(
+                f"Uniform(low={self.low:g}, high={self.high:g}): the width high − low must be "
+                "finite, but it overflows. Narrow the interval."
+            )
 
     @property
     def support(self) -> tuple[float, float]:
