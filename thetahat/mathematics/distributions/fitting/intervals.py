@@ -25,7 +25,9 @@ from scipy.special import (
 
 from thetahat.foundation.types import Array
 
-HALVINGS = 60
+MOST_STEPS = 60
+ACCURACY = 1e-13
+"""Largest error of the probability beyond an end."""
 
 
 def share_intervals(counts: Array, n: float, level: float) -> Array:
@@ -42,9 +44,11 @@ def share_intervals(counts: Array, n: float, level: float) -> Array:
         less = np.where(x > 0, betaincc(some, n - x + 1, p), 0.0)
         return (less + betaincc(x + 1, rest, p)) / 2
 
-    # The intervals with the whole of P(X = x) are wider, and their ends have a formula.
-    low = _crossing(lambda p: above(p) < tail, betaincinv(some, n - x + 1, tail), x / n)
-    high = _crossing(lambda p: below(p) >= tail, x / n, betainccinv(x + 1, rest, tail))
+    # Both probabilities of `above` are equal to the tail at ends that have a formula.
+    narrow = np.where(x < n, betaincinv(x + 1, rest, tail), 1.0)
+    low = _crossing(lambda p: above(p) - tail, betaincinv(some, n - x + 1, tail), narrow)
+    narrow = np.where(x > 0, betainccinv(some, n - x + 1, tail), 0.0)
+    high = _crossing(lambda p: tail - below(p), narrow, betainccinv(x + 1, rest, tail))
     return np.stack([np.where(x > 0, low, 0.0), np.where(x < n, high, 1.0)], axis=1)
 
 
@@ -61,18 +65,31 @@ def rate_intervals(count: float, n: float, level: float) -> Array:
         less = np.where(x > 0, gammaincc(some, mean), 0.0)
         return (less + gammaincc(x + 1, mean)) / 2
 
-    low = _crossing(lambda m: above(m) < tail, gammaincinv(some, tail), x)
-    high = _crossing(lambda m: below(m) >= tail, x, gammainccinv(x + 1, tail))
+    low = _crossing(lambda m: above(m) - tail, gammaincinv(some, tail), gammaincinv(x + 1, tail))
+    narrow = np.where(x > 0, gammainccinv(some, tail), 0.0)
+    high = _crossing(lambda m: tail - below(m), narrow, gammainccinv(x + 1, tail))
     return np.stack([np.where(x > 0, low, 0.0), high], axis=1) / n
 
 
 TINY = 1e-300
 
 
-def _crossing(holds: Callable[[Array], Array], low: Array, high: Array) -> Array:
-    """The points between `low`, where a condition holds, and `high`, where it does not."""
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        right = holds(middle)
+def _crossing(function: Callable[[Array], Array], low: Array, high: Array) -> Array:
+    """The zeros of an increasing function between brackets, by false position (Illinois rule)."""
+    at_low, at_high = function(low), function(high)
+    last = np.zeros(low.shape)
+    for _ in range(MOST_STEPS):
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = at_low / (at_low - at_high)
+        share = np.where(np.isfinite(share), np.clip(share, 0.0, 1.0), 0.5)
+        middle = low + (high - low) * share
+        found = function(middle)
+        if (np.abs(found) <= ACCURACY).all():
+            break
+        right = found < 0
+        # An end that stays twice counts half, so that both ends move.
+        at_high = np.where(right, np.where(last > 0, at_high / 2, at_high), found)
+        at_low = np.where(right, found, np.where(last < 0, at_low / 2, at_low))
         low, high = np.where(right, middle, low), np.where(right, high, middle)
-    return (low + high) / 2
+        last = np.where(right, 1.0, -1.0)
+    return middle
