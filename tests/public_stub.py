@@ -13,6 +13,9 @@ TABLES = {
     "thetahat.errors": lambda: dict.fromkeys(errors.__all__, "thetahat.foundation.errors"),
     "thetahat.results": lambda: _public.RESULTS,
     "thetahat.data": lambda: import_module("thetahat.data")._NAMES,
+    "thetahat.mathematics.distributions": lambda: (
+        import_module("thetahat.mathematics.distributions")._NAMES
+    ),
     "thetahat.mathematics.optimizers": lambda: (
         import_module("thetahat.mathematics.optimizers")._NAMES
     ),

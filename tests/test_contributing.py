@@ -18,6 +18,13 @@ RECIPES = {
         "thetahat/methods.toml",
     ],
     "a penalty": ["thetahat/mathematics/penalties/__init__.py", "thetahat/methods.toml"],
+    "a distribution": [
+        "thetahat/mathematics/distributions/__init__.py",
+        "thetahat/mathematics/distributions/__init__.pyi",
+        "tests/mathematics/distributions/distribution_cases.py",
+        "tests/mathematics/distributions/test_fits.py",
+        "thetahat/methods.toml",
+    ],
     "a solver": [
         "thetahat/mathematics/optimizers/__init__.py",
         "thetahat/mathematics/optimizers/__init__.pyi",
@@ -54,6 +61,7 @@ RECIPES = {
 PARTS = {
     "a loss": "Huber",
     "a penalty": "L1",
+    "a distribution": "Poisson",
     "a solver": "ProximalGradient",
     "an estimator": "Lasso",
     "a function or a result": "compare",

@@ -10,6 +10,7 @@ NAMESPACES = {
     "data": "thetahat.data",
     "datasets": "thetahat.data.datasets",
     "distances": "thetahat.mathematics.distances",
+    "distributions": "thetahat.mathematics.distributions",
     "errors": "thetahat.errors",
     "kernels": "thetahat.mathematics.kernels",
     "linalg": "thetahat.mathematics.linalg",

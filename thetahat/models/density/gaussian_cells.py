@@ -17,8 +17,8 @@ from thetahat import _native
 from thetahat.foundation.checked_value import CheckedValue, check_arrays, check_rule
 from thetahat.foundation.threads import n_threads, one_blas_thread
 from thetahat.foundation.types import Array
+from thetahat.mathematics.distributions.gaussian.box import draw_in_box, log_box_masses
 from thetahat.models.density.cells import Cells
-from thetahat.models.density.truncated_gaussian import draw_in_box, log_box_masses
 
 SIMULATED = 4096
 """Number of simulated points for the mass of an oblique cell."""

@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
 import thetahat as th
-from thetahat.models.ensemble.averaging.normal_mixture import mixture_quantile
+from thetahat.mathematics.distributions.gaussian.mixture import mixture_quantile
 
 RANDOM = np.random.default_rng(0)
 N = 60

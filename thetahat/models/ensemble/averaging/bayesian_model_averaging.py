@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from thetahat.estimator.declaration import with_parameters
 from thetahat.foundation.arguments import require_level
 from thetahat.foundation.types import Array
+from thetahat.mathematics.distributions.gaussian.mixture import mixture_quantile
 from thetahat.models.ensemble.averaging.model_averaging import ModelAveraging
 from thetahat.models.ensemble.averaging.model_evidence import (
     log_normal,
@@ -17,7 +18,6 @@ from thetahat.models.ensemble.averaging.model_evidence import (
     predicts_deviation,
     summary_of,
 )
-from thetahat.models.ensemble.averaging.normal_mixture import mixture_quantile
 from thetahat.models.ensemble.combination.base import EnsembleRegressor, average
 
 

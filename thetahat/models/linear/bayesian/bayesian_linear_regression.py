@@ -18,11 +18,11 @@ from thetahat.estimator.parameters import LARGEST_FACTOR, Range, boolean, from_t
 from thetahat.foundation.arguments import numbers
 from thetahat.foundation.errors import DataError, ParameterError
 from thetahat.foundation.types import Array
+from thetahat.mathematics.distributions.gaussian.posterior import LinearPosterior, spread_of
+from thetahat.mathematics.distributions.gaussian.prior import GaussianPrior
 from thetahat.mathematics.optimizers.solution import Outcome, Solution
 from thetahat.models.linear.bayesian.conjugate_update import Conjugate
 from thetahat.models.linear.bayesian.credible_intervals import Credible
-from thetahat.models.linear.bayesian.gaussian_prior import GaussianPrior
-from thetahat.models.linear.bayesian.posterior import LinearPosterior, spread_of
 
 LEAST_NOISE = (
     "the evidence is largest at σ → 0, or at a σ below rounding: noise_ is set to the smallest "

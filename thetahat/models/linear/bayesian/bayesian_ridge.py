@@ -17,9 +17,9 @@ from thetahat.estimator.parameters import LARGEST_FACTOR, at_least, boolean, mor
 from thetahat.estimator.watching import WatchedSolver, with_callbacks
 from thetahat.foundation.memory import require_memory
 from thetahat.foundation.types import Array
+from thetahat.mathematics.distributions.gaussian.posterior import LinearPosterior
 from thetahat.mathematics.optimizers.loop import minimise
 from thetahat.models.linear.bayesian.credible_intervals import Credible
-from thetahat.models.linear.bayesian.posterior import LinearPosterior
 from thetahat.objective.least_squares.ridge_evidence import (
     EvidenceFixedPoint,
     Hyperprior,

@@ -25,8 +25,8 @@ from thetahat.foundation.errors import CapabilityError
 from thetahat.foundation.precision import EPSILON, ROUNDING
 from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array
+from thetahat.mathematics.distributions.gaussian.prior import GaussianPrior
 from thetahat.mathematics.linalg.scaled_cholesky import inverse_factor
-from thetahat.models.linear.bayesian.gaussian_prior import GaussianPrior
 
 GRID = 400
 """Number of noise levels tried before the best is refined; the evidence may have two maxima."""

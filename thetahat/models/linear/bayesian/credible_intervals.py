@@ -13,11 +13,10 @@ from thetahat.data.source import Source
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.randomness import generator
 from thetahat.foundation.types import Array
+from thetahat.mathematics.distributions.gaussian.posterior import LinearPosterior, spread_of
 from thetahat.models.linear.bayesian.posterior import (
-    LinearPosterior,
     PosteriorSummary,
     normal_quantile,
-    spread_of,
     summarise_posterior,
 )
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, multivariate_normal, norm, truncnorm
 
-from thetahat.models.density.truncated_gaussian import draw_in_box, log_box_masses
+from thetahat.mathematics.distributions.gaussian.box import draw_in_box, log_box_masses
 
 
 def gaussian(d, random):

@@ -1,0 +1,346 @@
+"""Maximum likelihood of every family: formulas, optimality, relations, and refused data."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import special, stats
+
+import thetahat as th
+from thetahat import distributions as d
+from thetahat.errors import DataError, ParameterError
+
+FAMILIES = {
+    "Bernoulli": (d.Bernoulli(0.3), {}),
+    "BernoulliLogit": (d.BernoulliLogit(0.3), {}),
+    "Categorical": (d.Categorical([0.2, 0.5, 0.3]), {}),
+    "Poisson": (d.Poisson(2.5), {}),
+    "Uniform": (d.Uniform(1, 4), {}),
+    "Uniform from 0": (d.Uniform(0, 4), {"low": 0}),
+    "Normal": (d.Normal(100, 2), {}),
+    "Beta": (d.Beta(2, 5), {}),
+    "Gamma": (d.Gamma(3, 0.02), {}),
+    "Exponential": (d.Exponential(0.3), {}),
+    "ChiSquared": (d.ChiSquared(4), {}),
+    "StudentT": (d.StudentT(4, 50, 3), {}),
+    "StudentT of known df": (d.StudentT(4, 50, 3), {"df": 4}),
+    "F": (d.F(5, 12), {}),
+    "TruncatedNormal": (d.TruncatedNormal(1, 2, 0, 4), {"low": 0, "high": 4}),
+}
+
+
+def families():
+    return pytest.mark.parametrize(("law", "options"), FAMILIES.values(), ids=FAMILIES)
+
+
+def nearby(fit, j, factor):
+    """The fitted distribution with one parameter changed by a factor."""
+    law = fit.distribution
+    if isinstance(law, d.Categorical):
+        p = np.array(law.probabilities)
+        p[j] *= factor
+        return d.Categorical(p / p.sum())
+    return law.set_params(**{fit.names[j]: fit.estimates[j] * factor})
+
+
+@families()
+def test_no_nearby_parameters_are_more_likely(law, options):
+    x = law.sample(300, random_state=1)
+    fit = type(law).fit(x, **options)
+    assert fit.log_likelihood == pytest.approx(fit.distribution.log_likelihood(x), rel=1e-10)
+    for j in range(len(fit.names)):
+        for factor in (0.99, 1.01):
+            assert nearby(fit, j, factor).log_likelihood(x) < fit.log_likelihood
+
+
+@families()
+def test_estimates_are_near_the_truth(law, options):
+    fit = type(law).fit(law.sample(20_000, random_state=2), **options)
+    for name, estimate, error in zip(fit.names, fit.estimates, fit.standard_errors, strict=True):
+        if name.startswith("probabilities"):
+            continue
+        assert abs(estimate - getattr(law, name)) < 4 * error + 1e-3 * (name in ("low", "high"))
+
+
+@families()
+def test_weights_are_repetitions(law, options):
+    x = law.sample(60, random_state=3)
+    weight = np.random.default_rng(0).integers(0, 4, 60)
+    weighted = type(law).fit(x, sample_weight=weight, **options)
+    repeated = type(law).fit(np.repeat(x, weight), **options)
+    np.testing.assert_allclose(weighted.estimates, repeated.estimates, rtol=1e-7)
+    np.testing.assert_allclose(weighted.standard_errors, repeated.standard_errors, rtol=1e-6)
+    np.testing.assert_allclose(weighted.intervals(), repeated.intervals(), rtol=1e-5)
+    assert weighted.log_likelihood == pytest.approx(repeated.log_likelihood, rel=1e-9)
+
+
+@families()
+def test_files_give_the_bits_of_arrays(law, options, tmp_path):
+    x = law.sample(500, random_state=4).astype(np.float64)
+    pd.DataFrame({"x": x}).to_csv(tmp_path / "values.csv", index=False, float_format="%.17g")
+    source = th.scan(tmp_path / "values.csv")
+    kept, read = type(law).fit(x, **options), type(law).fit(source, **options)
+    np.testing.assert_array_equal(kept.estimates, read.estimates)
+    assert kept.log_likelihood == read.log_likelihood
+    assert kept.distribution.log_likelihood(source) == kept.distribution.log_likelihood(x)
+
+
+@families()
+def test_many_blocks_and_any_number_of_threads_give_one_answer(law, options):
+    x = law.sample(40_000, random_state=5)
+    with th.config(threads=1):
+        one = type(law).fit(x, **options)
+    with th.config(threads=4):
+        many = type(law).fit(x, **options)
+    np.testing.assert_array_equal(one.estimates, many.estimates)
+    np.testing.assert_allclose(
+        one.estimates, type(law).fit(x[::-1], **options).estimates, rtol=1e-7
+    )
+
+
+@families()
+def test_results_travel_and_print(law, options):
+    fit = type(law).fit(law.sample(50, random_state=6), **options)
+    again = pickle.loads(pickle.dumps(fit))
+    np.testing.assert_array_equal(again.intervals(0.9), fit.intervals(0.9))
+    assert type(law).__name__ in str(fit)
+    assert fit.names[0] in str(fit)
+    narrow, wide = fit.intervals(0.5), fit.intervals(0.99)
+    assert (narrow[:, 0] >= wide[:, 0]).all()
+    assert (narrow[:, 1] <= wide[:, 1]).all()
+    assert ((fit.estimates >= narrow[:, 0] - 1e-12) & (fit.estimates <= narrow[:, 1] + 1e-12)).all()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [[1, 0, 1, 1], np.array([1, 0, 1, 1], dtype=bool), pd.Series([1.0, 0.0, 1.0, 1.0]),
+     np.array([[1.0], [0.0], [1.0], [1.0]], dtype=np.float32)],
+    ids=["list", "boolean", "pandas", "float32 column"],
+)  # fmt: skip
+def test_all_kinds_of_arrays_are_read(data):
+    assert d.Bernoulli.fit(data).distribution == d.Bernoulli(0.75)
+
+
+def test_coin_of_the_course():
+    """Heads four times of five: 4/5, and the likelihoods of two other coins."""
+    tosses = [1, 1, 1, 1, 0]
+    assert d.Bernoulli.fit(tosses).distribution.p == 4 / 5
+    assert np.exp(d.Bernoulli(0.1).log_likelihood(tosses)) == pytest.approx(9.0e-5)
+    assert np.exp(d.Bernoulli(0.9).log_likelihood(tosses)) == pytest.approx(0.06561)
+
+
+def test_logit_of_the_coin_and_its_gradient():
+    """ℓ(w) = n(x̄w − log(1 + e^w)) has the derivative n(x̄ − σ(w)), n on both terms."""
+    tosses = [1, 1, 1, 1, 0]
+    fit = d.BernoulliLogit.fit(tosses)
+    assert fit.distribution.logit == pytest.approx(np.log(4))
+    assert fit.log_likelihood == pytest.approx(d.Bernoulli.fit(tosses).log_likelihood)
+    assert fit.distribution.gradient(tosses) == pytest.approx(0, abs=1e-12)
+    for w in (-1.0, 0.3, 2.0):
+        up, down = (d.BernoulliLogit(w + h).log_likelihood(tosses) for h in (1e-6, -1e-6))
+        expected = 5 * (0.8 * w - np.log1p(np.exp(w)))
+        assert d.BernoulliLogit(w).log_likelihood(tosses) == pytest.approx(expected)
+        assert d.BernoulliLogit(w).gradient(tosses) == pytest.approx((up - down) / 2e-6, abs=1e-6)
+        assert d.BernoulliLogit(w).gradient(tosses) == pytest.approx(5 * (0.8 - special.expit(w)))
+
+
+def test_uniform_of_the_course():
+    draws = [1, 1, 2, 4, 5, 3]
+    fit = d.Uniform.fit(draws, low=0)
+    assert fit.distribution == d.Uniform(0, 5)
+    likelihood = [np.exp(d.Uniform(0, theta).log_likelihood(draws)) for theta in (4, 5, 6)]
+    np.testing.assert_allclose(likelihood, [0, 6.4e-5, 2.143347e-5], rtol=1e-6)
+
+
+def test_gaussian_and_its_two_variances():
+    x = np.array([1.0, 2.0, 4.0, 9.0])
+    fit, unbiased = d.Normal.fit(x), d.Normal.fit(x, unbiased=True)
+    assert fit.distribution.mean == 4
+    assert fit.distribution.variance == pytest.approx(38 / 4)
+    assert unbiased.distribution.variance == pytest.approx(38 / 3)
+    assert unbiased.log_likelihood == pytest.approx(unbiased.distribution.log_likelihood(x))
+    assert unbiased.log_likelihood < fit.log_likelihood
+    low, high = fit.interval("mean")
+    np.testing.assert_allclose((low, high), stats.t(3, 4, stats.sem(x)).interval(0.95), rtol=1e-12)
+
+
+def test_large_means_lose_no_digits():
+    x = 1e9 + np.array([1.0, 2.0, 4.0, 9.0])
+    assert d.Normal.fit(x).distribution.variance == pytest.approx(9.5, rel=1e-9)
+
+
+def test_categorical_shares_are_those_of_the_multiplier():
+    """∂/∂π_c (Σ N_c log π_c − λ(Σπ − 1)) = 0 gives π_c = N_c/λ with λ = N."""
+    x = [0, 2, 1, 2, 2, 0]
+    fit = d.Categorical.fit(x)
+    counts = np.bincount(x)
+    np.testing.assert_allclose(fit.estimates, counts / 6)
+    np.testing.assert_allclose(counts / fit.estimates, 6)
+    one_hot = np.eye(3)[x]
+    by_product = np.sum(one_hot * np.log(fit.estimates))
+    assert fit.log_likelihood == pytest.approx(by_product)
+    assert d.Categorical.fit(x, n_categories=5).distribution.n_categories == 5
+
+
+def test_categories_that_do_not_occur_have_an_interval():
+    fit = d.Categorical.fit([0, 0, 1, 1, 1], n_categories=3)
+    low, high = fit.interval("probabilities[2]")
+    assert low == 0
+    assert 0.3 < high < 0.6
+
+
+@pytest.mark.parametrize(
+    ("own", "scipys"),
+    [
+        (d.Gamma(3, 2), lambda x: (lambda a, _, s: (a, 1 / s))(*stats.gamma.fit(x, floc=0))),
+        (d.Beta(0.7, 3), lambda x: stats.beta.fit(x, floc=0, fscale=1)[:2]),
+        (d.StudentT(3, 1, 2), lambda x: np.roll(stats.t.fit(x), -1)),
+    ],
+    ids=["gamma", "beta", "student"],
+)
+def test_numeric_estimates_are_scipys(own, scipys):
+    x = own.sample(400, random_state=7)
+    np.testing.assert_allclose(type(own).fit(x).estimates, scipys(x), rtol=2e-3)
+
+
+def test_truncated_normal_matches_the_moments():
+    x = d.TruncatedNormal(1, 2, 0, 4).sample(500, random_state=8)
+    found = d.TruncatedNormal.fit(x, low=0, high=4).distribution
+    assert found.mean == pytest.approx(x.mean(), rel=1e-8)
+    assert found.variance == pytest.approx(x.var(), rel=1e-7)
+    free = d.TruncatedNormal.fit(x).distribution
+    assert (free.location, free.scale) == pytest.approx((x.mean(), x.std()), rel=1e-8)
+
+
+def test_dirichlet_fit_is_stationary_and_near_the_truth():
+    law = d.Dirichlet([2.0, 3.0, 4.0])
+    rows = law.sample(2000, random_state=9)
+    fit = d.Dirichlet.fit(rows)
+    assert (abs(fit.estimates - law.alpha) < 4 * fit.standard_errors).all()
+    expected = special.digamma(fit.estimates) - special.digamma(fit.estimates.sum())
+    np.testing.assert_allclose(np.log(rows).mean(axis=0), expected, atol=1e-8)
+    two = d.Dirichlet.fit(rows[:, :2] / rows[:, :2].sum(axis=1, keepdims=True))
+    beta = d.Beta.fit(rows[:, 0] / rows[:, :2].sum(axis=1))
+    np.testing.assert_allclose(two.estimates, beta.estimates, rtol=1e-6)
+    assert pickle.loads(pickle.dumps(fit)).distribution == fit.distribution
+
+
+def test_light_tails_have_infinite_degrees_of_freedom():
+    x = np.linspace(-1, 1, 50)
+    fit = d.StudentT.fit(x)
+    assert fit.distribution.df == np.inf
+    assert fit.distribution.scale == pytest.approx(x.std())
+    assert fit.log_likelihood == pytest.approx(d.Normal.fit(x).log_likelihood)
+    low, high = fit.interval("df")
+    assert 2 < low < 50
+    assert high == np.inf
+
+
+@families()
+def test_data_outside_the_support_are_refused(law, options):
+    who = type(law).__name__
+    low, high = law.support
+    x = law.sample(20, random_state=10).astype(float)
+    if (np.isinf(low) and np.isinf(high)) or (who == "Uniform" and not options):
+        return
+    x[7] = low - 2
+    with pytest.raises(DataError, match=rf"{who}\.fit: values must be .* row 7: -?\d") as error:
+        type(law).fit(x, **options)
+    assert "1 of 20 values is not" in str(error.value)
+
+
+@families()
+def test_bad_data_are_refused(law, options):
+    fit = type(law).fit
+    with pytest.raises(DataError, match=r"data is empty, but at least one value"):
+        fit([], **options)
+    with pytest.raises(DataError, match=r"NaN|finite|not a|values must be"):
+        fit([1.0, np.nan], **options)
+    with pytest.raises(DataError, match=r"data has 2 columns"):
+        fit(np.ones((3, 2)), **options)
+    with pytest.raises(DataError, match=r"negative"):
+        fit([1, 0, 1], sample_weight=[1, -1, 1], **options)
+    with pytest.raises(DataError, match=r"all sample weights are zero"):
+        fit([1, 0, 1], sample_weight=[0, 0, 0], **options)
+
+
+@pytest.mark.parametrize("name", ["Normal", "Beta", "Gamma", "StudentT", "F", "Uniform"])
+def test_equal_values_are_refused(name):
+    with pytest.raises(DataError, match=r"at least two different values .* all 3 values are 0\.5"):
+        getattr(d, name).fit([0.5, 0.5, 0.5])
+    with pytest.raises(DataError, match=r"the only value is 0\.5"):
+        getattr(d, name).fit([0.5])
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (lambda: d.Poisson.fit([1, 2.5]), r"whole numbers ≥ 0, but 1 of 2 values .* row 1: 2\.5"),
+        (lambda: d.Poisson.fit([1, -1, -2]), r"2 of 3 values are not \(first at row 1: -1\)"),
+        (lambda: d.Bernoulli.fit([0, 2]), r"must be 0 or 1, .*Code the two outcomes"),
+        (lambda: d.Beta.fit([0.2, 1.0]), r"strictly between 0 and 1"),
+        (lambda: d.Gamma.fit([0.2, 0.0]), r"numbers > 0"),
+        (lambda: d.Categorical.fit([0, 1e9]), r"at most 1,000,000 categories"),
+        (lambda: d.Categorical.fit([0, 3], n_categories=2), r"from 0 to 1|0 or 1"),
+        (lambda: d.BernoulliLogit.fit([1, 1]), r"all 2 values are 1, so that the likelihood grows"),
+        (lambda: d.Exponential.fit([0, 0]), r"at least one positive value"),
+        (lambda: d.Uniform.fit([0, 0], low=0), r"above the known lower end"),
+        (lambda: d.Uniform.fit([1, -1], low=0), r"numbers ≥ 0"),
+        (lambda: d.Dirichlet.fit([[0.5, 0.4], [0.5, 0.5]]), r"row 0 sums to 0\.9"),
+        (lambda: d.Dirichlet.fit([[0.5, 0.5], [0.5, 0.5]]), r"all 2 rows are equal"),
+        (lambda: d.Normal.fit([1, 2], sample_weight=[0.2, 0.3]), r"the weights sum to 0\.5"),
+        (lambda: d.TruncatedNormal.fit([0.01, 0.02, 0.5, 0.98, 0.99], low=0, high=1),
+         r"the likelihood has no maximum: it still grows at scale="),
+    ],
+)  # fmt: skip
+def test_data_without_an_estimate_are_refused(act, message):
+    with pytest.raises(DataError, match=message):
+        act()
+
+
+def test_bad_options_are_refused():
+    with pytest.raises(ParameterError, match=r"low='a' must be a finite number"):
+        d.Uniform.fit([1, 2], low="a")
+    with pytest.raises(ParameterError, match=r"n_categories=0 must be a whole number ≥ 1"):
+        d.Categorical.fit([0, 1], n_categories=0)
+    with pytest.raises(ParameterError, match=r"name='q' is not a parameter .* are p\."):
+        d.Bernoulli.fit([0, 1]).interval("q")
+    with pytest.raises(ParameterError, match=r"level=0 must lie strictly"):
+        d.Bernoulli.fit([0, 1]).intervals(0)
+
+
+def test_criteria_count_the_parameters():
+    x = d.Normal(1, 2).sample(50, random_state=11)
+    fit = d.Normal.fit(x)
+    assert fit.aic == pytest.approx(4 - 2 * fit.log_likelihood)
+    assert fit.bic == pytest.approx(2 * np.log(50) - 2 * fit.log_likelihood)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-3, 1e3, 1e150])
+@pytest.mark.parametrize("name", ["Gamma", "Exponential", "StudentT", "TruncatedNormal", "Uniform"])
+def test_units_of_the_data_only_rescale_the_fit(name, scale):
+    x = d.Gamma(3, 2).sample(60, random_state=12)
+    options = {"low": 0} if name in ("TruncatedNormal", "Uniform") else {}
+    one, two = getattr(d, name).fit(x, **options), getattr(d, name).fit(x * scale, **options)
+    power = {"rate": 1 / scale, "shape": 1.0, "df": 1.0}
+    factor = np.array([power.get(each, scale) for each in one.names])
+    np.testing.assert_allclose(two.estimates, one.estimates * factor, rtol=1e-6)
+    np.testing.assert_allclose(two.intervals(), one.intervals() * factor[:, None], rtol=1e-4)
+    assert two.log_likelihood == pytest.approx(one.log_likelihood - 60 * np.log(scale), rel=1e-9)
+
+
+def test_a_sparse_column_is_read():
+    from scipy import sparse
+
+    x = sparse.csr_matrix([[0.0], [3.0], [0.0], [1.0]])
+    assert d.Poisson.fit(x).distribution == d.Poisson(1.0)
+
+
+def test_intervals_of_many_categories_are_those_of_each():
+    counts = np.arange(1, 400)
+    x = np.repeat(np.arange(399), counts)
+    found = d.Categorical.fit(x).intervals()
+    for c in (0, 57, 398):
+        alone = d.Bernoulli.fit((x == c).astype(int)).intervals()
+        np.testing.assert_allclose(found[c], alone[0], rtol=1e-9)

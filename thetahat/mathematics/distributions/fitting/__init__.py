@@ -1,0 +1,1 @@
+"""Maximum likelihood from mergeable summaries, with standard errors and intervals."""
