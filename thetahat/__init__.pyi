@@ -64,6 +64,9 @@ from thetahat.models.ensemble.gradient_boosting.gradient_boosting_regressor impo
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_classifier import HistGradientBoostingClassifier as HistGradientBoostingClassifier
 from thetahat.models.ensemble.gradient_boosting.hist_gradient_boosting_regressor import HistGradientBoostingRegressor as HistGradientBoostingRegressor
 from thetahat.models.gaussian_process.gaussian_process_regressor import GaussianProcessRegressor as GaussianProcessRegressor
+from thetahat.models.generative.linear_discriminant_analysis import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
+from thetahat.models.generative.nearest_centroid import NearestCentroid as NearestCentroid
+from thetahat.models.generative.quadratic_discriminant_analysis import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
 from thetahat.models.kernel.kernel_discriminant_analysis import KernelDiscriminantAnalysis as KernelDiscriminantAnalysis
 from thetahat.models.kernel.kernel_logistic_regression import KernelLogisticRegression as KernelLogisticRegression
 from thetahat.models.kernel.kernel_model import KernelModel as KernelModel
@@ -230,6 +233,7 @@ __all__ = [
     "Lasso",
     "LassoCV",
     "LinearCombination",
+    "LinearDiscriminantAnalysis",
     "LinearModel",
     "LinearRegression",
     "LinearSVC",
@@ -242,6 +246,7 @@ __all__ = [
     "MultiTaskLasso",
     "NadarayaWatson",
     "NadarayaWatsonClassifier",
+    "NearestCentroid",
     "NearestNeighbors",
     "NeighborhoodComponentsAnalysis",
     "NoiseReweightedRegression",
@@ -257,6 +262,7 @@ __all__ = [
     "PoissonRegressor",
     "PolynomialThreshold",
     "PrototypeClassifier",
+    "QuadraticDiscriminantAnalysis",
     "QuantileRegressor",
     "RBFSampler",
     "RadiusNeighborsClassifier",

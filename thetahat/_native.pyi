@@ -28,6 +28,26 @@ def pack_rows(
     out: FloatArray,
     offset: int,
 ) -> None: ...
+def pack_class_rows(
+    x: FloatArray,
+    rows: NDArray[Any],
+    codes: NDArray[Any],
+    centres: FloatArray,
+    scale: FloatArray,
+    root: FloatArray,
+    out: FloatArray,
+    sums: FloatArray,
+) -> None: ...
+def class_squares(
+    x: FloatArray,
+    rows: NDArray[Any],
+    codes: NDArray[Any],
+    centres: FloatArray,
+    scale: FloatArray,
+    root: FloatArray,
+    sums: FloatArray,
+    squares: FloatArray,
+) -> None: ...
 def root_weighted(x: FloatArray, weight: FloatArray, out: FloatArray) -> int: ...
 def loss_sums(
     x: FloatArray,

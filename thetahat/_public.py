@@ -86,6 +86,11 @@ _BY_MODULE = {
     "thetahat.models.ensemble.combination.voting_classifier": ("VotingClassifier",),
     "thetahat.models.ensemble.combination.voting_regressor": ("VotingRegressor",),
     "thetahat.models.gaussian_process.gaussian_process_regressor": ("GaussianProcessRegressor",),
+    "thetahat.models.generative.linear_discriminant_analysis": ("LinearDiscriminantAnalysis",),
+    "thetahat.models.generative.nearest_centroid": ("NearestCentroid",),
+    "thetahat.models.generative.quadratic_discriminant_analysis": (
+        "QuadraticDiscriminantAnalysis",
+    ),
     "thetahat.models.kernel.kernel_discriminant_analysis": ("KernelDiscriminantAnalysis",),
     "thetahat.models.kernel.kernel_logistic_regression": ("KernelLogisticRegression",),
     "thetahat.models.kernel.kernel_model": ("KernelModel",),

@@ -204,8 +204,12 @@ class Estimator(BaseEstimator):
         source = InMemory(
             X=features, n_features=int(features.shape[1]), dtype=features.dtype, schema=schema
         )
-        source.require_finite()
+        self._require_usable(source)
         return source
+
+    def _require_usable(self, source: Source) -> None:
+        """Refuse rows that a fitted estimator cannot use: NaN and infinity, for most."""
+        source.require_finite()
 
     def _require_same_columns(self, source: Source) -> None:
         if source.n_features != self.n_features_in_:

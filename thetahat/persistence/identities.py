@@ -27,6 +27,7 @@ DECLARED = {
     "CategoryCodes": "thetahat.models.preprocessing.column_encoders:Codes",
     "Cells": "thetahat.models.density.cells:Cells",
     "Coder": "thetahat.models.decomposition.sparse_coding:Coder",
+    "ClassMoments": "thetahat.data.summaries.class_moments:ClassMoments",
     "Codes": "thetahat.data.bins:Codes",
     "Column": "thetahat.data.columns.schema:Column",
     "Conjugate": "thetahat.models.linear.bayesian.conjugate_update:Conjugate",
