@@ -309,7 +309,9 @@ def test_same_parameters_as_scikit_learn(name):
     assert attributes <= set(dir(fitted(ESTIMATORS[name])))
 
 
-@pytest.mark.parametrize("name", which(lambda model: hasattr(model, "log_density")))
+@pytest.mark.parametrize(
+    "name", which(lambda model: hasattr(model, "log_density") and not takes_labels(model))
+)
 def test_densities_in_pipelines_and_searches(name):
     model = clone(ESTIMATORS[name])
     # Wide enough for the rows that are held out.

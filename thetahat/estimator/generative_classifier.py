@@ -96,7 +96,8 @@ class GenerativeClassifier(Classifier, Novelty, ABC):
         labels : array of shape (n,)
             Predicted labels; the first one in ``classes_`` in case of ties.
         """
-        return self.classes_[self._score_rows(X).argmax(axis=1)]
+        best = self._score_rows(X).argmax(axis=1)
+        return self.classes_[best]
 
     def predict_log_proba(self, X: Any) -> Array:
         """Compute the logarithms of the class probabilities.

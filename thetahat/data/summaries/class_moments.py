@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -105,16 +105,15 @@ class ClassMoments:
                 scatter[moved] += (before + after) * step
             else:
                 scatter = list(self.scatter)
-                for k, code in enumerate(moved):
-                    scatter[code] = scatter[code] + np.outer(before[k], step[k])
-                    scatter[code] += np.outer(step[k], after[k])
+                for s, move, new, code in zip(before, step, after, moved, strict=True):
+                    scatter[code] = scatter[code] + s[:, None] * move + move[:, None] * new
         return replace(self, centre=centre, sums=sums, scatter=scatter)
 
     def centred(self) -> ClassMoments:
         """The same moments about the class means; records how many digits that cost."""
-        before = self.variations()
-        found = self.about(self.centre + self._offset() * self.unit)
-        after = found.variations()
+        before = self.variations
+        found = self.about(self.means)
+        after = found.variations
         with np.errstate(invalid="ignore", divide="ignore"):
             lost = np.where(before > 0, before / after, 1.0)
         worst = float(np.max(lost, initial=1.0))
@@ -137,21 +136,25 @@ class ClassMoments:
     @property
     def is_finite(self) -> bool:
         """Whether all rows were finite, and nothing overflowed."""
-        return bool(np.isfinite(self.variations()).all() and np.isfinite(self.sums).all())
+        return bool(np.isfinite(self.variations).all() and np.isfinite(self.sums).all())
 
-    @property
+    @cached_property
     def means(self) -> Array:
         """The class means, (C, d); 0 for a class without rows."""
         return self.centre + self._offset() * self.unit
 
+    @cached_property
     def variations(self) -> Array:
         """The diagonals of the scatter in units: (d,) for "pooled", otherwise (C, d)."""
         if self.kind == "pooled":
             return np.diagonal(self.scatter)
         if self.kind == "diagonal":
             return np.asarray(self.scatter)
-        zero = np.zeros(len(self.unit))
-        return np.stack([zero if one is None else np.diagonal(one) for one in self.scatter])
+        found = np.zeros((len(self.scatter), len(self.unit)))
+        for code, one in enumerate(self.scatter):
+            if one is not None:
+                found[code] = one.diagonal()
+        return found
 
     def pooled(self) -> Array:
         """The scatter of all classes together about their means: (d, d), or (d,) if diagonal.
@@ -166,7 +169,7 @@ class ClassMoments:
 
     def require_squares(self) -> None:
         """Raise an error for columns whose variances leave the range of float64."""
-        size = np.sqrt(np.maximum(self.variations(), 0.0)) * self.unit
+        size = np.sqrt(np.maximum(self.variations, 0.0)) * self.unit
         size = size if size.ndim == 1 else size.max(axis=0)
         require_squares(size, len(self.unit))
 
@@ -179,7 +182,7 @@ def class_moments(source: Source, n_classes: int, kind: str) -> ClassMoments:
         # Either a value is not finite, which this check reports, or later rows are far larger.
         source.require_finite()
         found = _reduced(source, found.centre, _largest_unit(source), kind)
-        lost = ~np.isfinite(np.atleast_2d(found.variations())).all(axis=0)
+        lost = ~np.isfinite(np.atleast_2d(found.variations)).all(axis=0)
         require_squares(np.where(lost, np.inf, 1.0), source.n_features)
     centred = found.centred()
     if centred.cancellation > FAR:
@@ -312,6 +315,8 @@ def _of_rows(
 def _by_class(packed: Array, codes: Array, n_classes: int) -> list[Array | None]:
     """ZᵀZ of the rows of each class, which lie together; None for a class without rows."""
     scatter: list[Array | None] = [None] * n_classes
+    if not len(codes):
+        return scatter
     edges = np.flatnonzero(np.diff(codes)) + 1
     for start, stop in zip([0, *edges], [*edges, len(codes)], strict=True):
         part = packed[start:stop]

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from thetahat.data.in_memory import InMemory
 from thetahat.data.source import Block, Source
 from thetahat.data.summaries.class_moments import ClassMoments, class_moments
+from thetahat.data.views import View
 from thetahat.estimator.generative_classifier import GenerativeClassifier
 from thetahat.estimator.linear_classifier import require_two_weighted_classes
+from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, DataError
 from thetahat.foundation.memory import require_memory
-from thetahat.foundation.threads import ordered_map
+from thetahat.foundation.threads import one_blas_thread, ordered_map
 from thetahat.foundation.types import Array, Matrix
 
 
 class ClassModel(GenerativeClassifier):
     """A classifier that is a function of the moments of its classes; a subclass defines `_solve`.
 
-    Missing values (NaN) are accepted in predictions: the columns that are missing in a row are left
-    out, which is exact for Gaussian classes. `fit` needs complete rows.
+    Missing values (NaN) in a row to predict are left out: the class densities of the other columns
+    are used, which is exact for Gaussian classes. `fit` uses the rows without missing values, and
+    warns how many it left out.
 
     Attributes
     ----------
@@ -58,7 +63,7 @@ class ClassModel(GenerativeClassifier):
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Training rows without missing values. A `Source` (see ``th.scan``) is read block by
+            Training rows; those with missing values are left out. A `Source` (see ``th.scan``) is read block by
             block and brings its own labels.
         y : array-like of shape (n,), optional
             Class labels: text, numbers or Booleans. Leave it out if X is a `Source`.
@@ -73,8 +78,9 @@ class ClassModel(GenerativeClassifier):
         source = self._open_classes(X, y, sample_weight, check_finite=False)
         require_two_weighted_classes(source, self.classes_, type(self).__name__)
         self._forget()
-        self._moments = self._summary(source, mergeable=False)
-        self._solve(self._moments, source, final=True)
+        with one_blas_thread():
+            self._moments, source = self._summary(source, mergeable=False)
+            self._solve(self._moments, source, final=True)
         return self
 
     def partial_fit(
@@ -88,7 +94,7 @@ class ClassModel(GenerativeClassifier):
         Parameters
         ----------
         X : array-like, sparse or table of shape (n, d)
-            Rows of the batch, without missing values.
+            Rows of the batch; those with missing values are left out.
         y : array-like of shape (n,)
             Class labels of the batch.
         classes : array-like of shape (n_classes,), optional
@@ -109,10 +115,11 @@ class ClassModel(GenerativeClassifier):
             )
         source, fresh = self._open_batch(X, y, classes, sample_weight)
         before = None if fresh else self._moments
-        found = self._summary(source, mergeable=True)
-        merged = found if before is None else before.merge(found).centred()
-        self._moments = merged
-        self._solve(merged, source, final=False)
+        with one_blas_thread():
+            found, source = self._summary(source, mergeable=True)
+            merged = found if before is None else before.merge(found).centred()
+            self._moments = merged
+            self._solve(merged, source, final=False)
         return self
 
     def _require_mergeable(self) -> None:
@@ -126,7 +133,8 @@ class ClassModel(GenerativeClassifier):
     def _forget(self) -> None:
         """Drop attributes of an earlier fit that this one may not set."""
 
-    def _summary(self, source: Source, *, mergeable: bool) -> ClassMoments:
+    def _summary(self, source: Source, *, mergeable: bool) -> tuple[ClassMoments, Source]:
+        """The moments of the classes, and the rows they are of: those without missing values."""
         d, count = source.n_features, len(self.classes_)
         kind = self._kind(source, mergeable=mergeable)
         size = {"pooled": d * d, "full": count * d * d, "diagonal": count * d}[kind]
@@ -135,7 +143,33 @@ class ClassModel(GenerativeClassifier):
             f"{type(self).__name__} with {count} classes and {d} columns",
             'Select fewer columns, or use covariance="diagonal".',
         )
-        return class_moments(source, count, kind)
+        try:
+            return class_moments(source, count, kind), source
+        except DataError:
+            complete = self._complete(source)
+            if complete is None:
+                raise
+        return class_moments(complete, count, kind), complete
+
+    def _complete(self, source: Source) -> Source | None:
+        """The rows without missing values; None if no value is missing."""
+        self._require_usable(source)
+        lost = sum(ordered_map(_incomplete, source.blocks()))
+        if not lost:
+            return None
+        who = type(self).__name__
+        if lost == source.n_rows:
+            raise DataError(f"{who}: Input X contains NaN in every row. Impute missing values first.")
+        rows = "1 row with missing values (NaN) is" if lost == 1 else (
+            f"{lost:,} rows with missing values (NaN) are"
+        )
+        warn(
+            f"{who}: {rows} left out of the fit. Impute missing values first if that are many of "
+            "the rows, or if values are not missing at random."
+        )
+        if isinstance(source, InMemory):
+            return source.take(np.flatnonzero(_is_complete(source.whole)))
+        return View.of(source, _without_incomplete, has_weight=True)
 
     def _filled(self, rows: Matrix, scores: Array) -> Array:
         """The scores, in which rows with missing values were NaN."""
@@ -164,8 +198,9 @@ class ClassModel(GenerativeClassifier):
         scores = self._score_rows(X)
         if scores.shape[1] == 2:
             with np.errstate(invalid="ignore"):
-                return scores[:, 1] - scores[:, 0]
-        return scores
+                scores = scores[:, 1] - scores[:, 0]
+        single = getattr(X, "dtype", None) == np.float32
+        return scores.astype(np.float32) if single else scores
 
 
 def _dense(rows: Matrix) -> Array:
@@ -175,6 +210,25 @@ def _dense(rows: Matrix) -> Array:
 def dense_float64(rows: Matrix) -> Array:
     """Rows as a dense array in double precision; without a copy if they are one."""
     return np.asarray(_dense(rows), dtype=np.float64)
+
+
+def _is_complete(block: Block) -> Array:
+    X = block.X
+    if isinstance(X, np.ndarray):
+        return ~np.isnan(X).any(axis=1)
+    holes = np.zeros(block.n_rows, dtype=bool)
+    holes[np.repeat(np.arange(block.n_rows), np.diff(X.indptr))[np.isnan(X.data)]] = True
+    return ~holes
+
+
+def _incomplete(block: Block) -> int:
+    return int(np.count_nonzero(~_is_complete(block)))
+
+
+def _without_incomplete(block: Block) -> Block:
+    """The same rows, of which the incomplete ones have weight 0."""
+    weight = np.where(_is_complete(block), block.row_weights, 0.0)
+    return replace(block, X=np.nan_to_num(block.X), weight=weight)
 
 
 def _require_no_infinity(block: Block) -> None:

@@ -96,7 +96,7 @@ def _estimated(model: Any, source: Source) -> Callable[[int], Array]:
     codes = codes_of(source.whole)
 
     def covariance(code: int) -> Array:
-        estimator = clone(model.covariance_estimator)
+        estimator = clone(model.covariance_estimator, safe=False)
         rows = source.X[np.flatnonzero(codes == code)]
         estimator.fit(dense_float64(rows))
         if not hasattr(estimator, "covariance_"):
@@ -120,7 +120,7 @@ class _Fourth:
 def _fourth_moments(moments: ClassMoments, source: Source) -> Array:
     """Σ w‖z‖⁴ of every class, for rows z with mean 0 and unit variances. Cost: one pass."""
     weight = np.where(moments.weight > 0, moments.weight, 1.0)[:, None]
-    spread = spread_of(moments.variations() / weight) * moments.unit
+    spread = spread_of(moments.variations / weight) * moments.unit
     return source.reduce(_fourth_of_block, moments.means, spread).total
 
 

@@ -19,7 +19,6 @@ from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, DataError, IllConditionedWarning
 from thetahat.foundation.errors import ParameterError
 from thetahat.foundation.products import product
-from thetahat.foundation.threads import one_blas_thread
 from thetahat.foundation.types import Array, Matrix
 from thetahat.mathematics.covariance_shrinkage import shrunk
 from thetahat.models.generative.class_model import ClassModel, dense_float64
@@ -179,7 +178,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         components = self._component_count(count, d)
         priors = class_priors(self.priors, moments.weight, self.classes_, who)
         means = moments.means
-        variance = moments.variations()
+        variance = moments.variations
         variance = variance if variance.ndim == 1 else variance.sum(axis=0)
         variance = variance * (moments.unit**2 / moments.weight.sum())
         if final and not (variance > 0).any():
@@ -189,12 +188,11 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
                 "class must not all be equal. Add rows."
             )
         xbar = priors @ means
-        with one_blas_thread():
-            found, covariance = self._whitening(moments, source, variance, priors)
-            self.rank_ = found.rank
-            self._set_scores(found, means - xbar, xbar, priors, spread_of(variance))
-            self._set_discriminants(means - xbar, priors, components)
-            self._set_public(means, priors, xbar, source.dtype)
+        found, covariance = self._whitening(moments, source, variance, priors)
+        self.rank_ = found.rank
+        self._set_scores(found, means - xbar, xbar, priors, spread_of(variance))
+        self._set_discriminants(priors, components)
+        self._set_public(means, priors, xbar, source.dtype)
         if covariance is not None:
             self.covariance_ = covariance.astype(source.dtype)
         if final:
@@ -255,7 +253,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self._constants = self._levels - xbar @ self._weights
         self._is_far = bool((np.abs(xbar) > FAR_FROM_ZERO * spread).any())
 
-    def _set_discriminants(self, apart: Array, priors: Array, components: int) -> None:
+    def _set_discriminants(self, priors: Array, components: int) -> None:
         """The directions with the largest variance between the classes, in whitened space."""
         root, places = self._root, self._places
         between = np.sqrt(priors)[:, None] * places
@@ -363,17 +361,16 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Parameters
         ----------
         X : array-like, sparse, table or Source of shape (n, d)
-            Rows to transform, with the same columns as in `fit`, without missing values.
+            Rows to transform, with the same columns as in `fit`.
 
         Returns
         -------
         X_new : array of shape (n, n_components)
-            The discriminants, in the order of their share in the variance between the classes.
+            The discriminants, in the order of their share in the variance between the classes; NaN
+            for a row with missing values.
         """
         check_is_fitted(self)
-        source = self._open_again(X)
-        source.require_finite()
-        return source.map_rows(self._project)
+        return self._open_again(X).map_rows(self._project)
 
     def _project(self, block: Block) -> Array:
         directions = self.scalings_[:, : self._n_features_out]

@@ -23,6 +23,9 @@ from thetahat.models.generative.class_model import ClassModel, dense_float64
 from thetahat.models.generative.class_priors import any_priors, class_priors, log_priors
 from thetahat.models.generative.gaussian import LOG_2PI
 
+AT_ONCE = 1 << 16
+"""Differences between rows and centroids up to which they are computed at once."""
+
 
 def _is_euclidean(model: Any) -> bool:
     if model.metric == "euclidean":
@@ -152,6 +155,7 @@ class NearestCentroid(ClassModel):
         self._log_priors = log_priors(priors)
         self._is_uniform = bool(np.allclose(priors, 1.0 / count))
         self._apart = centroids - overall
+        self._scaled = self._apart / self._scale
         self._constants = -0.5 * np.einsum("ij,ij->i", self._apart, self._apart)
         if self.metric == "manhattan":
             self._moments = None
@@ -214,7 +218,7 @@ class NearestCentroid(ClassModel):
     def _scores(self, rows: Matrix) -> Array:
         _require_euclidean(self)
         centred = (dense_float64(rows) - self._centre) / self._scale
-        return self._log_priors - 0.5 * _squares(centred, self._apart / self._scale)
+        return self._log_priors - 0.5 * _squares(centred, self._scaled)
 
     def _joint(self, rows: Matrix) -> Array:
         known = ~np.isnan(dense_float64(rows))
@@ -254,11 +258,18 @@ def _require_euclidean(model: Any) -> None:
 
 def _squares(rows: Array, centroids: Array) -> Array:
     """Squared distances over the known columns, (n, C); differences first, so they are exact."""
-    result = np.empty((len(rows), len(centroids)))
-    for code, centroid in enumerate(centroids):
-        away = rows - centroid
-        np.nan_to_num(away, copy=False)
-        np.einsum("ij,ij->i", away, away, out=result[:, code])
+    if rows.size * len(centroids) <= AT_ONCE:
+        away = rows[:, None, :] - centroids
+        result = np.einsum("ijk,ijk->ij", away, away)
+    else:
+        result = np.empty((len(rows), len(centroids)))
+        for code, centroid in enumerate(centroids):
+            away = rows - centroid
+            np.einsum("ij,ij->i", away, away, out=result[:, code])
+    lost = np.isnan(result[:, 0])
+    if lost.any():
+        part = rows[lost]
+        result[lost] = np.stack([np.nansum((part - one) ** 2, axis=1) for one in centroids], axis=1)
     return result
 
 

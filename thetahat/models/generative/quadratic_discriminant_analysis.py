@@ -15,7 +15,7 @@ from thetahat.estimator.parameters import Range, at_least, boolean, fraction, no
 from thetahat.foundation.caller_warning import warn
 from thetahat.foundation.errors import CapabilityError, DataError, IllConditionedWarning
 from thetahat.foundation.products import product
-from thetahat.foundation.threads import one_blas_thread, ordered_map
+from thetahat.foundation.threads import WORTH_SHARING, one_blas_thread, ordered_map
 from thetahat.foundation.types import Array, Matrix
 from thetahat.models.generative.class_model import ClassModel, dense_float64
 from thetahat.models.generative.class_priors import any_priors, class_priors, log_priors
@@ -36,8 +36,10 @@ from thetahat.models.generative.gaussian import (
     whitening,
 )
 
-STACKED = 1 << 14
-"""Entries of all whitening matrices up to which they are applied in one product."""
+STACKED = 1 << 18
+"""Entries of all whitening matrices up to which they are also kept side by side."""
+AT_ONCE = 1 << 20
+"""Whitened entries of rows and classes up to which they are computed in one product."""
 
 
 @with_parameters
@@ -148,7 +150,7 @@ class QuadraticDiscriminantAnalysis(ClassModel):
         count, d = len(self.classes_), source.n_features
         priors = class_priors(self.priors, moments.weight, self.classes_, type(self).__name__)
         weight = np.where(moments.weight > 0, moments.weight, 1.0)[:, None]
-        variations = moments.variations() * moments.unit**2
+        variations = moments.variations * moments.unit**2
         if final:
             self._require_variance(moments, variations)
         pooled = variations.sum(axis=0) / moments.weight.sum()
@@ -158,14 +160,12 @@ class QuadraticDiscriminantAnalysis(ClassModel):
             found = [diagonal_whitening(v, spread, self.tol, raised=True) for v in variances]
         else:
             of_class = class_covariances(self, moments, source)
-            found = list(
-                ordered_map(
-                    lambda code: whitening(
-                        self._regularised(of_class(code)), spread, self.tol, raised=True
-                    ),
-                    range(count),
-                )
-            )
+
+            def one(code: int) -> Whitening:
+                return whitening(self._regularised(of_class(code)), spread, self.tol, raised=True)
+
+            shared = count * d**3 > WORTH_SHARING
+            found = list(ordered_map(one, range(count)) if shared else map(one, range(count)))
         self._set_classes(found, moments, priors, d)
         self.means_ = moments.means.astype(source.dtype)
         self.priors_ = priors.astype(source.dtype)
@@ -187,15 +187,12 @@ class QuadraticDiscriminantAnalysis(ClassModel):
     def _require_variance(self, moments: ClassMoments, variations: Array) -> None:
         if self.reg_param > 0:
             return
-        alone = (moments.weight > 0) & ~(variations > 0).any(axis=1)
+        alone = (moments.weight > 0) & (moments.weight <= 1) & ~(variations > 0).any(axis=1)
         if alone.any():
-            code = int(np.argmax(alone))
-            label = self.classes_.tolist()[code]
-            number = int(moments.n_rows[code])
-            only = "only 1 sample" if number == 1 else f"{number} equal samples"
+            label = self.classes_.tolist()[int(np.argmax(alone))]
             raise DataError(
-                f"QuadraticDiscriminantAnalysis: y has {only} in class {label}, covariance is ill "
-                "defined. Add rows of this class, or set reg_param > 0."
+                f"QuadraticDiscriminantAnalysis: y has only 1 sample in class {label}, covariance "
+                "is ill defined. Add rows of this class, or set reg_param > 0."
             )
 
     def _set_classes(
@@ -263,7 +260,7 @@ class QuadraticDiscriminantAnalysis(ClassModel):
     def _joint(self, rows: Matrix) -> Array:
         centred = dense_float64(rows) - self._centre
         count = len(self._apart)
-        if self._stacked is not None:
+        if self._stacked is not None and centred.size * count <= AT_ONCE:
             away = product(centred, self._stacked)
             away -= self._offsets
             distance = np.square(away, out=away).reshape(len(away), count, -1).sum(axis=2)
